@@ -1,0 +1,7 @@
+/** `npm run bench`: installs what is missing, the peers included, then measures; see docs/performance.md. */
+import { join } from 'node:path'
+import { ensureInstalled, root, runNode } from './runtime.mjs'
+
+ensureInstalled(root, 'development')
+ensureInstalled(join(root, 'bench', 'peers'), 'production')
+process.exitCode = await runNode(['bench/main.ts', ...process.argv.slice(2)])
