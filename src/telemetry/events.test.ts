@@ -1,0 +1,161 @@
+/** What events count and what they write: closed words and figures, never what somebody else wrote. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { GatewayError } from '../base/errors.ts'
+import { picos } from '../base/money.ts'
+import { createTelemetry, type ExchangeSummary, type Milestone } from './events.ts'
+import { createMetrics } from './metrics.ts'
+
+const canary = 'canary-7f3a'
+
+function start(level = 'trace') {
+  const lines: Record<string, unknown>[] = []
+  const log = pino(
+    { level, formatters: { level: (label) => ({ level: label }) } },
+    {
+      write(line: string) {
+        lines.push(JSON.parse(line) as Record<string, unknown>)
+      },
+    },
+  )
+  const milestones: string[] = []
+  const metrics = createMetrics()
+  const telemetry = createTelemetry({
+    log,
+    metrics,
+    onMilestone: (milestone: Milestone, exchangeId) =>
+      milestones.push(`${milestone} ${exchangeId}`),
+  })
+  return { lines, milestones, telemetry, text: () => metrics.registry.metrics() }
+}
+
+const summary: ExchangeSummary = {
+  exchangeId: 'ex_1',
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  vendor: 'alpha',
+  model: 'large-1',
+  channel: 'alpha-main',
+  ending: 'completed',
+  status: 200,
+  attemptCount: 1,
+  durationMs: 12.7,
+  amountPicos: picos(1_500_000_000n),
+  operatorCostPicos: picos(0n),
+  isEstimated: false,
+}
+
+test('a fault is told by name, code and places, and never by its message', () => {
+  const messages = [
+    canary,
+    `\n${canary}`,
+    `first line\n    at ${canary} (file:///somewhere.ts:1:1)`,
+    `a\n at ${canary}:1:1\n    at ${canary}`,
+  ]
+  for (const message of messages) {
+    const { lines, telemetry } = start()
+    const late = new Error(`early ${canary}`)
+    // The stack is written when it is first looked at, with the message of that moment.
+    const stack = late.stack ?? ''
+    assert.ok(stack.includes('early'))
+    late.message = message
+    const causes = [
+      new Error(message),
+      new TypeError(message, { cause: new Error(canary) }),
+      new GatewayError('gateway.internal', message),
+      Object.assign(new Error(message), { code: 'ECONNRESET', body: canary, path: canary }),
+      late,
+    ]
+    for (const cause of causes) telemetry.fault(cause, 'settle')
+    for (const line of lines) {
+      assert.doesNotMatch(JSON.stringify(line), new RegExp(canary))
+      assert.deepEqual([line['level'], line['msg'], line['where']], ['error', 'fault', 'settle'])
+    }
+    assert.deepEqual(
+      lines.map((line) => [line['error'], line['code']]),
+      [
+        ['Error', undefined],
+        ['TypeError', undefined],
+        ['GatewayError', 'gateway.internal'],
+        ['Error', 'ECONNRESET'],
+        ['Error', undefined],
+      ],
+    )
+    const [first] = lines
+    assert.ok(Array.isArray(first?.['frames']) && first['frames'].length > 0)
+    assert.match(String((first['frames'] as unknown[])[0]), /^at .*events\.test\.ts/)
+    // Where the message cannot be told from the places, there are none.
+    const isFound = stack.includes(message)
+    const frames = lines[4]?.['frames'] as readonly string[] | undefined
+    assert.equal((frames?.length ?? 0) > 0, isFound)
+  }
+})
+
+test('what is thrown that is no error is told by its type alone', () => {
+  const { lines, telemetry } = start()
+  for (const thrown of [canary, { message: canary }, undefined, 7]) telemetry.fault(thrown, 'api')
+  assert.deepEqual(
+    lines.map((line) => line['error']),
+    ['string', 'object', 'undefined', 'number'],
+  )
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(canary))
+})
+
+test('an ended exchange is one line of ids and figures; the ordinary ones only at debug', () => {
+  const { lines, telemetry } = start()
+  telemetry.exchangeEnded(summary)
+  telemetry.exchangeEnded({ ...summary, attemptCount: 2 })
+  telemetry.exchangeEnded({ ...summary, ending: 'upstream_cut', amountPicos: picos(0n) })
+  assert.deepEqual(
+    lines.map((line) => [line['level'], line['msg'], line['ending'], line['costUsd']]),
+    [
+      ['debug', 'exchange ended', 'completed', 0.0015],
+      ['info', 'exchange ended', 'completed', 0.0015],
+      ['info', 'exchange ended', 'upstream_cut', 0],
+    ],
+  )
+  assert.equal(lines[0]?.['durationMs'], 13)
+  const quiet = start('info')
+  quiet.telemetry.exchangeEnded(summary)
+  assert.deepEqual(quiet.lines, [])
+})
+
+test('counters tell what was charged, what it cost the operator, and how it ended', async () => {
+  const { telemetry, text } = start('silent')
+  telemetry.exchangeEnded(summary)
+  telemetry.exchangeEnded({
+    ...summary,
+    ending: 'upstream_cut',
+    amountPicos: picos(0n),
+    operatorCostPicos: picos(2_000_000_000_000n),
+    isEstimated: true,
+  })
+  telemetry.attemptEnded('alpha-main', 'hard')
+  telemetry.failedOver('alpha')
+  telemetry.refused('access.rate_limited', 'ex_2')
+  telemetry.channelChanged('alpha-main', { model: 'm', from: 'on', to: 'off', why: 'w' })
+  telemetry.alert('channel', { channel: 'alpha-main' })
+  const shown = await text()
+  for (const line of [
+    'turnpike_exchanges_total{vendor="alpha",ending="completed",status="200"} 1',
+    'turnpike_exchanges_total{vendor="alpha",ending="upstream_cut",status="200"} 1',
+    'turnpike_charged_usd_total{vendor="alpha"} 0.0015',
+    'turnpike_operator_cost_usd_total{vendor="alpha"} 2',
+    'turnpike_estimated_charges_total{vendor="alpha"} 1',
+    'turnpike_attempts_total{channel="alpha-main",outcome="hard"} 1',
+    'turnpike_failovers_total{vendor="alpha"} 1',
+    'turnpike_refusals_total{code="access.rate_limited"} 1',
+    'turnpike_channel_state_changes_total{channel="alpha-main",to="off"} 1',
+    'turnpike_alarms_total{kind="channel"} 1',
+  ])
+    assert.ok(shown.includes(`${line}\n`), line)
+})
+
+test('milestones are handed on, and cost nothing where nobody listens', () => {
+  const { milestones, telemetry } = start()
+  telemetry.milestone('hold_placed', 'ex_1')
+  assert.deepEqual(milestones, ['hold_placed ex_1'])
+  const deaf = createTelemetry({ log: pino({ level: 'silent' }), metrics: createMetrics() })
+  deaf.milestone('hold_placed', 'ex_1')
+})

@@ -1,0 +1,103 @@
+/**
+ * Counters and gauges for Prometheus. Labels come from closed sets (vendors, models and channels of
+ * the catalogue; endings; classes), never from what a client sent. Holds no secret and no body.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+export interface Metrics {
+  readonly registry: Registry
+  readonly exchanges: Counter<'vendor' | 'ending' | 'status'>
+  readonly refusals: Counter<'code'>
+  readonly attempts: Counter<'channel' | 'outcome'>
+  readonly failovers: Counter<'vendor'>
+  readonly firstEventSeconds: Histogram<'channel'>
+  readonly chargedUsd: Counter<'vendor'>
+  readonly operatorCostUsd: Counter<'vendor'>
+  readonly estimatedCharges: Counter<'vendor'>
+  readonly channelChanges: Counter<'channel' | 'to'>
+  readonly alarms: Counter<'kind'>
+  readonly running: Gauge
+  readonly openHolds: Gauge
+}
+
+const firstEventBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60, 120]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'turnpike_' })
+  const registers = [registry]
+  return {
+    registry,
+    exchanges: new Counter({
+      name: 'turnpike_exchanges_total',
+      help: 'Admitted exchanges by how they ended and the status the client saw.',
+      labelNames: ['vendor', 'ending', 'status'],
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'turnpike_refusals_total',
+      help: 'Requests the gateway itself refused, by error code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    attempts: new Counter({
+      name: 'turnpike_attempts_total',
+      help: 'Attempts on channels by outcome class.',
+      labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+    failovers: new Counter({
+      name: 'turnpike_failovers_total',
+      help: 'Attempts that moved to another channel.',
+      labelNames: ['vendor'],
+      registers,
+    }),
+    firstEventSeconds: new Histogram({
+      name: 'turnpike_first_event_seconds',
+      help: 'From the request sent to the first event of the answer (whole answer where not streamed).',
+      labelNames: ['channel'],
+      buckets: firstEventBuckets,
+      registers,
+    }),
+    chargedUsd: new Counter({
+      name: 'turnpike_charged_usd_total',
+      help: 'Charged to accounts.',
+      labelNames: ['vendor'],
+      registers,
+    }),
+    operatorCostUsd: new Counter({
+      name: 'turnpike_operator_cost_usd_total',
+      help: 'What failed attempts may have cost the operator; charged to nobody.',
+      labelNames: ['vendor'],
+      registers,
+    }),
+    estimatedCharges: new Counter({
+      name: 'turnpike_estimated_charges_total',
+      help: 'Charges that rest on an estimate because no count came.',
+      labelNames: ['vendor'],
+      registers,
+    }),
+    channelChanges: new Counter({
+      name: 'turnpike_channel_state_changes_total',
+      help: 'Channel health transitions by the state entered.',
+      labelNames: ['channel', 'to'],
+      registers,
+    }),
+    alarms: new Counter({
+      name: 'turnpike_alarms_total',
+      help: 'Things that must never happen or need the operator, by kind.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    running: new Gauge({
+      name: 'turnpike_running_exchanges',
+      help: 'Exchanges between admission and settlement.',
+      registers,
+    }),
+    openHolds: new Gauge({
+      name: 'turnpike_open_holds',
+      help: 'Holds that are open right now.',
+      registers,
+    }),
+  }
+}
