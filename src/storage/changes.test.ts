@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { readRevisions, watchRevisions, type RevisionWatch } from './changes.ts'
+import type { Database, Queryable } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openSqliteThread } from './sqlite-thread.ts'
+import { openSqlite } from './sqlite.ts'
+
+describe('the watch over changes', () => {
+  let folder: string
+  /** The gateway's own connection, and a command's. */
+  let database: Database
+  let command: Database
+  let clock: ManualClock
+  let watch: RevisionWatch | undefined
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-changes-'))
+    database = await openSqliteThread(join(folder, 'store.db'))
+    await migrate(database)
+    command = openSqlite(join(folder, 'store.db'))
+    clock = new ManualClock()
+  })
+  afterEach(async () => {
+    watch?.close()
+    await command.close()
+    await database.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Watches and returns what one poll after the next has reported. */
+  async function startWatch(reader: Queryable = database) {
+    const seen: string[] = []
+    const errors: unknown[] = []
+    watch = watchRevisions({
+      database: reader,
+      clock,
+      since: await readRevisions(database),
+      onChange: (area, revision) => seen.push(`${area} ${revision}`),
+      onError: (error) => errors.push(error),
+    })
+    const poll = async (): Promise<string[]> => {
+      clock.advance(250)
+      while (clock.pendingCount === 0) await new Promise((resolve) => setImmediate(resolve))
+      return seen.splice(0)
+    }
+    return { poll, errors }
+  }
+
+  const addAccount = (where: Database, id: string): Promise<unknown> =>
+    where.query('INSERT INTO account (id, name, created_at_ms) VALUES ($1, $1, 0)', [id])
+
+  it('reports what commands and the gateway itself have changed, once', async () => {
+    const { poll, errors } = await startWatch()
+    assert.deepEqual(await poll(), [])
+    await addAccount(command, 'acc_1')
+    await addAccount(database, 'acc_2')
+    assert.deepEqual(await poll(), ['accounts 2'])
+    assert.deepEqual(await poll(), [])
+    await command.query(
+      `INSERT INTO key (id, kind, account_id, head, secret_hash, created_at_ms)
+       VALUES ('key_1', 'client', 'acc_1', 'cr_ab', 'hash', 0)`,
+    )
+    await command.query(
+      `INSERT INTO vendor (name, format, credential) VALUES ('alpha', 'messages', 'x-api-key')`,
+    )
+    await command.query(
+      `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+       VALUES ('acc_1', 'credit', 'r', 5, 0)`,
+    )
+    assert.deepEqual(await poll(), ['access 1', 'balances 1', 'catalogue 1'])
+    assert.deepEqual(errors, [])
+  })
+
+  it('does not mistake charges for changes', async () => {
+    await addAccount(command, 'acc_1')
+    const { poll } = await startWatch()
+    await command.query(
+      `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+       VALUES ('acc_1', 'charge', 'ex_1', -5, 0)`,
+    )
+    await command.query('UPDATE account SET balance_picos = -5')
+    assert.deepEqual(await poll(), [])
+  })
+
+  it('goes on after a poll that failed and misses nothing', async () => {
+    let isOut = true
+    const reader: Queryable = {
+      query: async (sql, parameters) => {
+        if (isOut) throw new Error('out of order')
+        return database.query(sql, parameters)
+      },
+    }
+    const { poll, errors } = await startWatch(reader)
+    await addAccount(command, 'acc_1')
+    assert.deepEqual(await poll(), [])
+    assert.equal(errors.length, 1)
+    isOut = false
+    assert.deepEqual(await poll(), ['accounts 1'])
+  })
+
+  it('says nothing any more once closed', async () => {
+    await startWatch()
+    await addAccount(command, 'acc_1')
+    watch?.close()
+    assert.equal(clock.pendingCount, 0)
+  })
+})

@@ -1,0 +1,59 @@
+/**
+ * Follows what commands and other nodes change while a gateway runs: polls the counters of table
+ * `revision`, which triggers raise, and reports each area that moved. It knows areas and numbers,
+ * not what they mean.
+ *
+ * The counters are read outright: `PRAGMA data_version` would move with every charge and would
+ * hide changes made through the same connection, and four rows cost as little to read.
+ */
+import { every, type Clock } from '../base/clock.ts'
+import { revisionAreas, type Queryable, type RevisionArea } from './database.ts'
+
+/** Well inside the second that a change may take to be followed. */
+const pollIntervalMs = 250
+
+export type Revisions = Readonly<Record<RevisionArea, number>>
+
+export interface RevisionWatch {
+  close(): void
+}
+
+export interface RevisionWatchOptions {
+  readonly database: Queryable
+  readonly clock: Clock
+  /** What the caller has read already; the first change reported is one after these. */
+  readonly since: Revisions
+  readonly onChange: (area: RevisionArea, revision: number) => void
+  /** Hears of a poll that failed; the next one is made all the same. */
+  readonly onError: (error: unknown) => void
+}
+
+export async function readRevisions(database: Queryable): Promise<Revisions> {
+  const revisions = { access: 0, accounts: 0, balances: 0, catalogue: 0 }
+  for (const row of await database.query('SELECT area, number FROM revision')) {
+    const area = revisionAreas.find((known) => known === row['area'])
+    if (area !== undefined) revisions[area] = Number(row['number'])
+  }
+  return revisions
+}
+
+/** Watches until closed. Read `since` before reading what is to be kept current, never after. */
+export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
+  const { database, clock, onChange, onError } = options
+  let seen = options.since
+  let isClosed = false
+  const poll = async (): Promise<void> => {
+    const before = seen
+    const now = await readRevisions(database)
+    if (isClosed) return
+    seen = now
+    for (const area of revisionAreas) if (now[area] !== before[area]) onChange(area, now[area])
+  }
+  const timer = every(clock, pollIntervalMs, poll, onError)
+  return {
+    close() {
+      isClosed = true
+      timer.cancel()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * A database as the stores see it: SQL text with `$1…$n` parameters, rows as plain objects,
+ * transactions. Integers come back as bigint on every engine. Dialects differ only inside storage/.
+ */
+
+export type SqlValue = string | number | bigint | null | Uint8Array
+export type Row = Readonly<Record<string, SqlValue>>
+
+/** Something statements can be sent to: the database itself, or a transaction on it. */
+export interface Queryable {
+  /** One statement. Rejects with `ledger.unavailable` where the store does not answer. */
+  query(sql: string, parameters?: readonly SqlValue[]): Promise<Row[]>
+}
+
+export interface Transaction extends Queryable {
+  /** Marks the value as belonging to a transaction, so that writes can demand one. */
+  readonly isTransaction: true
+  /** Runs several statements without parameters; for migrations. */
+  script(sql: string): Promise<void>
+}
+
+export interface Database extends Queryable {
+  readonly dialect: 'sqlite' | 'postgres'
+  /**
+   * Runs `work` in one write transaction: committed and durable when the promise resolves, rolled
+   * back when `work` rejects. Network I/O never happens inside. Transactions of one Database run
+   * one after another; statements outside wait for them, so `work` uses only what it is given.
+   */
+  transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  /** Runs reads that all see one moment, without keeping writers of other connections waiting. */
+  snapshot<Result>(work: (snapshot: Queryable) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+/** The parts of the store whose changes a running gateway follows, counted in table `revision`. */
+export const revisionAreas = ['access', 'accounts', 'balances', 'catalogue'] as const
+export type RevisionArea = (typeof revisionAreas)[number]

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { lockStore } from './lock.ts'
+import { openSqlite } from './sqlite.ts'
+
+const lockModule = JSON.stringify(import.meta.resolve('./lock.ts'))
+
+describe('the store lock', () => {
+  let path: string
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-lock-'))
+    path = join(folder, 'store.db')
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('is refused to a second process, with what to do', () => {
+    const lock = lockStore(path)
+    const code = `import { lockStore } from ${lockModule}
+      try { lockStore(${JSON.stringify(path)}) } catch (error) { console.log(error.code, error.message) }`
+    const second = spawnSync(process.execPath, ['--input-type=module', '-e', code])
+    lock.close()
+    assert.match(
+      second.stdout.toString(),
+      /^operations\.conflict Another gateway process .*store\.db.* Stop that process first/,
+    )
+  })
+
+  it('is refused a second time within one process, until it is given back', () => {
+    const lock = lockStore(path)
+    assert.throws(() => lockStore(path), { code: 'operations.conflict' })
+    lock.close()
+    lockStore(path).close()
+  })
+
+  it('ends with its process, even one that was killed', async () => {
+    const code = `import { lockStore } from ${lockModule}
+      const lock = lockStore(${JSON.stringify(path)})
+      console.log('locked'); setInterval(() => lock, 1000)`
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', code])
+    await once(holder.stdout, 'data')
+    assert.throws(() => lockStore(path), { code: 'operations.conflict' })
+    holder.kill('SIGKILL')
+    await once(holder, 'close')
+    lockStore(path).close()
+  })
+
+  it('is one lock for one file, whatever name it is reached by', () => {
+    writeFileSync(path, '')
+    const alias = join(folder, 'alias.db')
+    symlinkSync(path, alias)
+    const lock = lockStore(path)
+    assert.throws(() => lockStore(alias), { code: 'operations.conflict' })
+    lock.close()
+  })
+
+  it('leaves the store itself open to commands', async () => {
+    const lock = lockStore(path)
+    const database = openSqlite(path)
+    await database.query('CREATE TABLE note (text TEXT)')
+    await database.close()
+    lock.close()
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * Where the master key comes from: a setting, a file, or a file made beside the store on the first
+ * start. It knows nothing of what is sealed. The invariant: a key file is readable by its owner
+ * only and is never overwritten, also when two processes start at the same moment.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { GatewayError } from '../base/errors.ts'
+import { Secret } from '../base/secret.ts'
+
+export interface MasterKeySource {
+  /** The key itself, from the settings. Wins over the file. */
+  readonly key: Secret | undefined
+  /** Read, or made where it does not exist yet. */
+  readonly filePath: string | undefined
+}
+
+/** Throws `operations.invalid` with what to do when there is no usable key. */
+export function loadMasterKey(source: MasterKeySource): Secret {
+  if (source.key !== undefined) return checkKey(source.key.reveal(), 'TURNPIKE_MASTER_KEY')
+  const { filePath } = source
+  if (filePath === undefined)
+    throw keyError(
+      'There is no master key: several gateways on one store need the same one. ' +
+        'Make it once with: openssl rand -base64 32, and set TURNPIKE_MASTER_KEY or _FILE everywhere.',
+    )
+  return readKeyFile(filePath) ?? createKeyFile(filePath)
+}
+
+const keyBytes = 32
+
+function readKeyFile(path: string): Secret | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined
+    throw keyError(`The master key file ${path} cannot be read (${errorCodeOf(error)}).`, error)
+  }
+  try {
+    // Asked of the open file, so that what is checked is what is read.
+    if ((fstatSync(file).mode & 0o077) !== 0)
+      throw keyError(
+        `The master key file ${path} can be read by others than its owner; run: chmod 600 ${path}`,
+      )
+    return checkKey(readFileSync(file, 'utf8'), path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Writes the whole key under a name of its own and links it into place: the final name either does
+ * not exist or holds a complete key, and of two processes one wins and the other reads its key.
+ */
+function createKeyFile(path: string): Secret {
+  const text = randomBytes(keyBytes).toString('base64')
+  const draftPath = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeDraft(draftPath, text)
+    try {
+      linkSync(draftPath, path)
+    } finally {
+      unlinkSync(draftPath)
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST')
+      throw keyError(
+        `No master key file could be made at ${path} (${errorCodeOf(error)}); ` +
+          'make the folder writable or set TURNPIKE_MASTER_KEY.',
+        error,
+      )
+    const winner = readKeyFile(path)
+    if (winner === undefined) throw keyError(`The master key file ${path} vanished while starting.`)
+    return winner
+  }
+  return new Secret(text)
+}
+
+function writeDraft(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, text + '\n')
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** One spelling inside, so that a key means the same in hexadecimal and in base64. */
+function checkKey(text: string, origin: string): Secret {
+  const given = text.trim()
+  if (/^[0-9a-fA-F]{64}$/.test(given))
+    return new Secret(Buffer.from(given, 'hex').toString('base64'))
+  if (/^[0-9A-Za-z+/]{43}=$/.test(given)) return new Secret(given)
+  throw keyError(
+    `The master key in ${origin} is not ${keyBytes} bytes in hexadecimal (64 digits) or base64 ` +
+      '(44 characters); make one with: openssl rand -base64 32',
+  )
+}
+
+function keyError(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('operations.invalid', message, { cause })
+}
+
+function errorCodeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+}

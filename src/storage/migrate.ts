@@ -1,0 +1,81 @@
+/**
+ * Brings the schema up to what this program knows: numbered SQL files, forward only, each with a
+ * checksum, applied in one transaction under the store's write lock. So a crash in the middle
+ * leaves the old schema whole, and two processes that migrate at once do it one after the other.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Postgrator from 'postgrator'
+import { GatewayError } from '../base/errors.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
+
+export interface Migrated {
+  /** Names of the migrations applied by this call; empty when there was nothing to do. */
+  readonly applied: readonly string[]
+  /** The schema's version afterwards. */
+  readonly version: number
+}
+
+const versionTable = 'schemaversion'
+const shippedFolder = join(import.meta.dirname, 'migrations')
+
+/** `folder` holds one folder per dialect; tests bring their own. */
+export function migrate(database: Database, folder: string = shippedFolder): Promise<Migrated> {
+  const files = join(folder, database.dialect)
+  return database.transact(async (transaction) => {
+    const newestKnown = newestMigration(files)
+    const version = await schemaVersion(transaction)
+    if (version > newestKnown)
+      throw new GatewayError(
+        'operations.conflict',
+        `The store has schema version ${version}, this program knows ${newestKnown}: a newer ` +
+          'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
+      )
+    const applied = await apply(transaction, files)
+    return { applied, version: newestKnown }
+  })
+}
+
+/** The version the store's schema has; 0 where there is none yet. */
+export async function schemaVersion(database: Queryable): Promise<number> {
+  const tables = await database.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = $1",
+    [versionTable],
+  )
+  if (tables.length === 0) return 0
+  const [row] = await database.query(`SELECT MAX(version) AS version FROM ${versionTable}`)
+  return Number(row?.['version'] ?? 0)
+}
+
+async function apply(transaction: Transaction, files: string): Promise<string[]> {
+  const postgrator = new Postgrator({
+    driver: 'sqlite3',
+    schemaTable: versionTable,
+    migrationPattern: join(files, '*.sql'),
+    validateChecksums: true,
+    newline: 'LF',
+    execQuery: async (sql) => ({ rows: await transaction.query(sql) }),
+    execSqlScript: (sql) => transaction.script(sql),
+  })
+  try {
+    const migrations = await postgrator.migrate()
+    return migrations.map((migration) => `${migration.version} ${migration.name}`)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('MD5 checksum failed')) throw error
+    throw new GatewayError(
+      'operations.conflict',
+      `A migration that this store has applied differs from the one shipped here (${error.message}). ` +
+        'The program and the store do not belong together; nothing has been changed.',
+      { cause: error },
+    )
+  }
+}
+
+function newestMigration(files: string): number {
+  let newest = 0
+  for (const name of readdirSync(files)) {
+    const match = /^(\d+)\.do\..*\.sql$/.exec(name)
+    if (match !== null) newest = Math.max(newest, Number(match[1]))
+  }
+  return newest
+}

@@ -1,0 +1,247 @@
+/**
+ * One SQLite connection on the calling thread: the only file that knows `node:sqlite`. Every call
+ * blocks until SQLite has answered, so a server uses it on worker threads only. A connection is
+ * opened with every promise kept: WAL, a commit that is on disk when it returns, foreign keys on.
+ */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { GatewayError, InvariantError } from '../base/errors.ts'
+import type { Row, SqlValue } from './database.ts'
+
+/** Earlier releases can corrupt a WAL file that several connections write. */
+const oldestSafeVersion = [3, 51, 3] as const
+const busyTimeoutMs = 5_000
+const statementsMax = 200
+const walBytesKept = 64 * 1024 * 1024
+/** Moving pages into the main file costs a second sync; rarely is cheaper, and 32 MB still opens fast. */
+const walPagesPerCheckpoint = 8_000
+
+export interface ConnectionOptions {
+  /** How long a statement waits for another process's lock; 5 s unless told. */
+  readonly busyTimeoutMs?: number
+  /** Pages of 4 KB beyond which this connection does not let the file grow; no bound unless told. */
+  readonly pagesMax?: number
+}
+
+/** A compiled statement; `$1…$n` are given in order. */
+export interface Statement {
+  all(...parameters: readonly SqlValue[]): Row[]
+  first(...parameters: readonly SqlValue[]): Row | undefined
+  /** Returns the number of rows changed. */
+  run(...parameters: readonly SqlValue[]): number
+  /** Rows one by one; stop early by leaving the loop. */
+  each(...parameters: readonly SqlValue[]): Iterable<Row>
+}
+
+/** What went wrong, as far as the next step depends on it. */
+export type SqliteFault =
+  | 'busy' // another process holds the lock; the same again may work
+  | 'full' // no space; the transaction is gone, the connection is sound
+  | 'broken' // the disk or the file failed; nothing more may be asked of this connection
+  | 'statement' // the statement itself was refused
+
+export class SqliteConnection {
+  readonly #database: DatabaseSync
+  /** Least recently used first, because a Map keeps the order of insertion. */
+  readonly #statements = new Map<string, Statement>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** Compiles without caching; for statements that live as long as their owner. */
+  prepare(sql: string): Statement {
+    return wrapStatement(this.#database.prepare(numberParameters(sql)))
+  }
+
+  all(sql: string, parameters: readonly SqlValue[] = []): Row[] {
+    return this.#cached(sql).all(...parameters)
+  }
+
+  first(sql: string, parameters: readonly SqlValue[] = []): Row | undefined {
+    return this.#cached(sql).first(...parameters)
+  }
+
+  /** Runs several statements without parameters. */
+  script(sql: string): void {
+    this.#database.exec(sql)
+  }
+
+  /** Runs `work` in one write transaction: durable when this returns, undone when it throws. */
+  transact<Result>(work: () => Result): Result {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.#database.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.rollBack()
+      throw error
+    }
+  }
+
+  /** Ends an open transaction, if there is one; some faults have ended it already. */
+  rollBack(): void {
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  #cached(sql: string): Statement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) {
+      this.#statements.delete(sql)
+      this.#statements.set(sql, known)
+      return known
+    }
+    const statement = this.prepare(sql)
+    if (this.#statements.size >= statementsMax) {
+      for (const oldest of this.#statements.keys()) {
+        this.#statements.delete(oldest)
+        break
+      }
+    }
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+/** Opens the store's file, making it (and its folder) readable by the owner alone where missing. */
+export function openConnection(path: string, options: ConnectionOptions = {}): SqliteConnection {
+  createPrivately(path)
+  const database = new DatabaseSync(path, {
+    readBigInts: true,
+    enableForeignKeyConstraints: true,
+    timeout: options.busyTimeoutMs ?? busyTimeoutMs,
+    defensive: true,
+  })
+  try {
+    demandSafeVersion(database)
+    switchToWal(database, options.busyTimeoutMs ?? busyTimeoutMs)
+    database.exec(
+      `PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
+       PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${walPagesPerCheckpoint}`,
+    )
+    if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`)
+    return new SqliteConnection(database)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Opens a file used for nothing but its lock: no WAL, no waiting. See lock.ts. */
+export function openLockFile(path: string): SqliteConnection {
+  createPrivately(path)
+  return new SqliteConnection(new DatabaseSync(path, { timeout: 0 }))
+}
+
+export function faultOf(error: unknown): SqliteFault {
+  // The low byte is SQLite's primary result code, the rest says where it came from.
+  const primary = resultCode(error) & 0xff
+  if (primary === 5 || primary === 6) return 'busy'
+  if (primary === 13) return 'full'
+  return brokenCodes.has(primary) ? 'broken' : 'statement'
+}
+
+/** NOMEM, READONLY, IOERR, CORRUPT, CANTOPEN, PROTOCOL, NOTADB. */
+const brokenCodes: ReadonlySet<number> = new Set([7, 8, 10, 11, 14, 15, 26])
+
+function resultCode(error: unknown): number {
+  if (!(error instanceof Error) || !('errcode' in error)) return 0
+  return typeof error.errcode === 'number' ? error.errcode : 0
+}
+
+/** What a caller of the store gets to see of a fault: its own mistake as it is, ours as unavailability. */
+export function storeError(fault: SqliteFault, cause: Error): Error {
+  if (fault === 'statement') return cause
+  const reason = {
+    busy: 'another process is writing to it',
+    full: 'there is no space left',
+    broken: 'its file cannot be read or written',
+  }[fault]
+  return new GatewayError('ledger.unavailable', `The store does not answer: ${reason}.`, { cause })
+}
+
+/** What whoever opens a store gets to see where that fails. */
+export function openError(path: string, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const reason = cause instanceof Error ? cause.message : 'no reason was given'
+  return new GatewayError('operations.invalid', `The store ${path} cannot be opened: ${reason}.`, {
+    cause,
+  })
+}
+
+function wrapStatement(statement: StatementSync): Statement {
+  return {
+    all: (...parameters) => statement.all(...parameters),
+    first: (...parameters) => statement.get(...parameters),
+    run: (...parameters) => Number(statement.run(...parameters).changes),
+    each: (...parameters) => statement.iterate(...parameters),
+  }
+}
+
+/**
+ * SQLite numbers parameters by `?1`; `$1` would be a name. Quoted text, quoted names and comments
+ * pass unchanged. A second statement is refused, because SQLite would ignore it without a word.
+ */
+function numberParameters(sql: string): string {
+  const numbered = sql.replace(
+    /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\d+)/g,
+    (matched: string, number: string | undefined) =>
+      number === undefined ? matched : '?' + number,
+  )
+  if (/;\s*\S/.test(numbered.replace(/'(?:[^']|'')*'|--[^\n]*/g, '')))
+    throw new InvariantError('one statement at a time; several go through script()')
+  return numbered
+}
+
+function createPrivately(path: string): void {
+  if (existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const file = openSync(path, 'a', 0o600)
+  closeSync(file)
+  chmodSync(path, 0o600)
+}
+
+function demandSafeVersion(database: DatabaseSync): void {
+  const row = database.prepare('SELECT sqlite_version() AS version').get()
+  const version = String(row?.['version'])
+  const parts = version.split('.').map(Number)
+  for (const [index, least] of oldestSafeVersion.entries()) {
+    const part = parts[index] ?? 0
+    if (part > least) return
+    if (part < least)
+      throw new GatewayError(
+        'operations.invalid',
+        `SQLite ${version} can corrupt a store that several processes write; ` +
+          `${oldestSafeVersion.join('.')} or newer is needed. Use the runtime that ./bin/turnpike finds.`,
+      )
+  }
+}
+
+/**
+ * Turning WAL on needs the file for a moment to oneself, and SQLite does not wait for that as it
+ * waits for other locks; two processes that open a new store at once meet here.
+ */
+function switchToWal(database: DatabaseSync, waitMs: number): void {
+  const stepMs = 20
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let waitedMs = 0; ; waitedMs += stepMs) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (faultOf(error) !== 'busy' || waitedMs >= waitMs) throw error
+      Atomics.wait(pause, 0, 0, stepMs)
+    }
+  }
+}
