@@ -1,0 +1,174 @@
+/** Exact matching: one spelling per endpoint, and nothing else, whatever the target looks like. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { InvariantError } from '../base/errors.ts'
+import { createRouter, splitTarget, type RouterEntry } from './router.ts'
+
+const entries: readonly RouterEntry<string>[] = [
+  { method: 'POST', path: '/v1/messages', entry: 'create' },
+  { method: 'GET', path: '/v1/models', entry: 'list' },
+  { method: 'GET', path: '/v1/models/:id', entry: 'get' },
+  { method: 'DELETE', path: '/v1/models/:id', entry: 'delete' },
+  { method: 'GET', path: '/v1/models/default', entry: 'default' },
+  { method: 'HEAD', path: '/api/hello', entry: 'hello' },
+]
+const router = createRouter(entries)
+
+describe('the router', () => {
+  it('finds an operation by method and path', () => {
+    assert.deepEqual(router.find('POST', '/v1/messages'), {
+      kind: 'found',
+      operation: 'create',
+      parameter: undefined,
+    })
+  })
+
+  it('gives a last segment as it was sent', () => {
+    for (const id of ['m-1', 'ft:gpt:org::x', 'a%20b', 'claude@2', '...', ':id'])
+      assert.deepEqual(router.find('GET', `/v1/models/${id}`), {
+        kind: 'found',
+        operation: 'get',
+        parameter: id,
+      })
+  })
+
+  it('prefers an exact path to a parameter', () => {
+    const found = router.find('GET', '/v1/models/default')
+    assert.equal(found.kind === 'found' && found.operation, 'default')
+  })
+
+  it('says which methods a path has', () => {
+    assert.deepEqual(router.find('GET', '/v1/messages'), {
+      kind: 'method_not_allowed',
+      allow: 'POST',
+    })
+    assert.deepEqual(router.find('POST', '/v1/models/x'), {
+      kind: 'method_not_allowed',
+      allow: 'GET, DELETE',
+    })
+  })
+
+  it('knows one spelling of a path only', () => {
+    const spellings = [
+      '',
+      '/',
+      '/v1',
+      '/v1/messages/',
+      '/v1//messages',
+      '//v1/messages',
+      '/V1/messages',
+      '/v1/Messages',
+      '/v1/%6dessages',
+      '/v1%2fmessages',
+      '/v1/./messages',
+      '/v1/x/../messages',
+      '/v1/..;/v1/messages',
+      '/v1\\messages',
+      '/v1/messages#',
+      '/v1/messages;x=1',
+      '/v1/models/',
+      '/v1/models/a/b',
+      '/v1/models/a%2Fb',
+      '/v1/models/a%2fb',
+      '/v1/models/a%5cb',
+      '/v1/models/a\\b',
+      '/v1/models/a;b',
+      '/v1/models/a#b',
+      '/v1/models/.',
+      '/v1/models/..',
+      '/v1/models/%2e%2E',
+      '/v1/models/a%00',
+      '/v1/models/a%252fb',
+    ]
+    for (const path of spellings) assert.equal(router.find('POST', path).kind, 'path_unknown', path)
+  })
+
+  it('matches no path that is not in its table', () => {
+    const piece = fc.constantFrom(
+      '/',
+      '/v1',
+      '/messages',
+      '/models',
+      '/x',
+      '.',
+      '%2f',
+      '\\',
+      '#',
+      ';',
+      '',
+    )
+    const known = new Set(['/v1/messages', '/v1/models', '/v1/models/default', '/api/hello'])
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+        const path = pieces.join('')
+        const found = router.find('GET', path)
+        if (found.kind === 'path_unknown' || known.has(path)) return
+        assert.match(path, /^\/v1\/models\/[^/\\#;]+$/)
+        assert.ok(!/%2f|\/\.{1,2}$/.test(path))
+      }),
+    )
+  })
+
+  it('cannot be built with a duplicate, however its parameter is called', () => {
+    const again = (entry: RouterEntry<string>) => () => createRouter([...entries, entry])
+    assert.throws(again({ method: 'POST', path: '/v1/messages', entry: 'x' }), InvariantError)
+    assert.throws(again({ method: 'GET', path: '/v1/models/:other', entry: 'x' }), InvariantError)
+  })
+
+  it('cannot be built with a path that nothing could match', () => {
+    for (const path of ['', 'v1', '/v1/', '/v1//x', '/:id/x', '/v1/..', '/v1/x?y', '/v1/:', '/a b'])
+      assert.throws(() => createRouter([{ method: 'GET', path, entry: 'x' }]), InvariantError, path)
+  })
+
+  it('serves a table without parameters', () => {
+    const small = createRouter([{ method: 'GET', path: '/health', entry: 'health' }])
+    assert.equal(small.find('GET', '/health').kind, 'found')
+    assert.equal(small.find('GET', '/health/x').kind, 'path_unknown')
+  })
+})
+
+describe('a request target', () => {
+  it('is cut at the first question mark and left as it is otherwise', () => {
+    assert.deepEqual(splitTarget('/v1/x'), { path: '/v1/x', query: '' })
+    assert.deepEqual(splitTarget('/v1/x?'), { path: '/v1/x', query: '?' })
+    assert.deepEqual(splitTarget('/v1/x?beta=true&a=%2F?b'), {
+      path: '/v1/x',
+      query: '?beta=true&a=%2F?b',
+    })
+    assert.deepEqual(splitTarget('//x'), { path: '//x', query: '' })
+    assert.deepEqual(splitTarget('/a#b'), { path: '/a#b', query: '' })
+  })
+
+  it('is refused in any other form than origin form', () => {
+    const refused = [
+      '',
+      '*',
+      'v1/x',
+      'http://127.0.0.1/v1/x',
+      'example.com:443',
+      '?x',
+      '/a b',
+      '/\u00e9',
+      '/a\0',
+      '/a\n',
+      '/a?b#c',
+      '/a?b\\c',
+    ]
+    for (const target of refused) assert.equal(splitTarget(target), undefined, target)
+  })
+
+  it('never loses or changes a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        for (const target of [text, '/' + text]) {
+          const cut = splitTarget(target)
+          if (cut === undefined) continue
+          assert.equal(cut.path + cut.query, target)
+          assert.ok(cut.path.startsWith('/') && !cut.path.includes('?'))
+          assert.ok(cut.query === '' || cut.query.startsWith('?'))
+        }
+      }),
+    )
+  })
+})
