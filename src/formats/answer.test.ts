@@ -1,0 +1,338 @@
+// Answers that come whole, and counts no transcript has.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import * as fc from 'fast-check'
+import { plainFacts } from '../../test/transcripts/replay.ts'
+import { chatFormat } from './chat/index.ts'
+import type { Format, MeterReading } from './format.ts'
+import { messagesFormat } from './messages/index.ts'
+
+function readingOf(format: Format, answer: object, facts = plainFacts): MeterReading {
+  const read = format.readAnswer(Buffer.from(JSON.stringify(answer)), facts)
+  if (read.kind !== 'answer') assert.fail('not the format')
+  return read.reading
+}
+
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'large-1',
+  content: [{ type: 'text', text: 'Hellö' }],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 12, output_tokens: 6 },
+}
+
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  model: 'gpt-x',
+  service_tier: 'flex',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'Hellö' }, finish_reason: 'stop' },
+    { index: 1, message: { role: 'assistant', content: '!' }, finish_reason: 'stop' },
+  ],
+  usage: { prompt_tokens: 12, completion_tokens: 6, total_tokens: 18 },
+}
+
+describe('a whole messages answer', () => {
+  test('gives its counts and its text', () => {
+    const { usage, isFinal, hasOutput, outputText, outputBytes, model } = readingOf(
+      messagesFormat,
+      message,
+    )
+    assert.deepEqual(usage?.parts, [
+      { model: 'large-1', counts: { input: 12, output: 6 }, promptTokens: 12 },
+    ])
+    assert.deepEqual(usage?.reported, { inputTokens: 12, outputTokens: 6, cacheTokens: 0 })
+    assert.deepEqual(
+      [isFinal, hasOutput, outputText, outputBytes, model],
+      [true, true, 'Hellö', 6, 'large-1'],
+    )
+  })
+
+  test('without usage is not final and has its text for an estimate', () => {
+    for (const usage of [undefined, null, {}]) {
+      const reading = readingOf(messagesFormat, { ...message, usage })
+      assert.equal(reading.isFinal, false)
+      assert.equal(reading.outputText, 'Hellö')
+    }
+  })
+
+  test('with nothing in it has no output', () => {
+    assert.equal(readingOf(messagesFormat, { ...message, content: [] }).hasOutput, false)
+    const empty = [{ type: 'text', text: '' }]
+    assert.equal(readingOf(messagesFormat, { ...message, content: empty }).hasOutput, false)
+  })
+
+  test('that refuses before any output is a refusal, afterwards it is not', () => {
+    const refused = { ...message, stop_reason: 'refusal' }
+    assert.equal(readingOf(messagesFormat, { ...refused, content: [] }).isRefusal, true)
+    assert.equal(readingOf(messagesFormat, refused).isRefusal, false)
+  })
+
+  test('counts tools, thinking and what is unknown as output', () => {
+    for (const block of [
+      { type: 'tool_use', name: 'f', input: {} },
+      { type: 'thinking', thinking: '', signature: 'abc' },
+      { type: 'redacted_thinking', data: 'abc' },
+      { type: 'never_seen' },
+    ]) {
+      const reading = readingOf(messagesFormat, { ...message, content: [block] })
+      assert.equal(reading.hasOutput, true, block.type)
+    }
+    const tool = { type: 'tool_use', name: 'f', input: { a: 1 } }
+    const reading = readingOf(messagesFormat, { ...message, content: [tool] })
+    assert.equal(reading.outputText, 'f{"a":1}')
+  })
+
+  const others: readonly string[] = [
+    JSON.stringify(message).slice(0, -1),
+    JSON.stringify(message) + '}',
+    '{"type":"error","error":{"type":"api_error","message":"x"}}',
+    JSON.stringify({ ...message, error: { message: 'x' } }),
+    JSON.stringify(completion),
+    '<html>',
+    '[]',
+    'null',
+    '{}',
+    '',
+  ]
+  test('is not the format when cut off, invalid, an error or something else', () => {
+    for (const body of others) {
+      const read = messagesFormat.readAnswer(Buffer.from(body), plainFacts)
+      assert.equal(read.kind, 'not_the_format', body)
+    }
+  })
+})
+
+describe('a whole chat answer', () => {
+  test('gives its counts and the text of all choices', () => {
+    const { usage, isFinal, outputText, model } = readingOf(chatFormat, completion)
+    assert.deepEqual(usage?.parts, [
+      { model: 'gpt-x', counts: { input: 12, output: 6 }, promptTokens: 12, tier: 'flex' },
+    ])
+    assert.deepEqual([isFinal, outputText, model], [true, 'Hellö!', 'gpt-x'])
+  })
+
+  test('reads every way of saying something', () => {
+    const said = [
+      { content: 'a' },
+      { content: null, refusal: 'b' },
+      { content: null, tool_calls: [{ function: { name: 'c', arguments: '{}' } }] },
+      { content: null, function_call: { name: 'd', arguments: '[]' } },
+      { content: '', reasoning_content: 'e' },
+      { content: '', reasoning: 'f' },
+      { content: [{ type: 'text', text: 'g' }] },
+      { content: null, audio: { id: 'x', data: 'AAAA', transcript: 'h' } },
+    ]
+    const choices = said.map((message, index) => ({ index, message, finish_reason: 'stop' }))
+    const reading = readingOf(chatFormat, { ...completion, choices })
+    assert.equal(reading.outputText, 'abc{}d[]efgh')
+  })
+
+  test('without usage is not final', () => {
+    for (const usage of [undefined, null]) {
+      const reading = readingOf(chatFormat, { ...completion, usage })
+      assert.equal(reading.usage, undefined)
+      assert.equal(reading.isFinal, false)
+    }
+  })
+
+  test('filtered before any output is a refusal', () => {
+    const choices = [{ index: 0, message: { content: '' }, finish_reason: 'content_filter' }]
+    assert.equal(readingOf(chatFormat, { ...completion, choices }).isRefusal, true)
+  })
+
+  test('is not the format when cut off, invalid, an error or something else', () => {
+    const bodies = [
+      JSON.stringify(completion).slice(0, -1),
+      '{"error":{"message":"x","code":429}}',
+      JSON.stringify({ ...completion, error: { message: 'x' } }),
+      JSON.stringify(message),
+      '{}',
+      '',
+    ]
+    for (const body of bodies) {
+      const read = chatFormat.readAnswer(Buffer.from(body), plainFacts)
+      assert.equal(read.kind, 'not_the_format', body)
+    }
+  })
+})
+
+describe('counts that cannot be', () => {
+  const odd: readonly unknown[] = [-1, 1.5, 2 ** 53, '12', true, [], {}]
+
+  test('make a messages reading implausible', () => {
+    for (const value of odd) {
+      for (const field of ['input_tokens', 'output_tokens', 'cache_read_input_tokens']) {
+        const usage = { ...message.usage, [field]: value }
+        assert.equal(readingOf(messagesFormat, { ...message, usage }).isImplausible, true)
+      }
+      const iterations = [{ type: 'message', input_tokens: value, output_tokens: 1 }]
+      const usage = { ...message.usage, iterations }
+      assert.equal(readingOf(messagesFormat, { ...message, usage }).isImplausible, true)
+    }
+  })
+
+  test('make a chat reading implausible', () => {
+    for (const value of odd) {
+      for (const field of ['prompt_tokens', 'completion_tokens']) {
+        const usage = { ...completion.usage, [field]: value }
+        assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, true)
+      }
+    }
+    for (const details of [
+      { prompt_tokens_details: { cached_tokens: 13 } },
+      { prompt_tokens_details: { cached_tokens: 7, cache_write_tokens: 6 } },
+      { prompt_tokens_details: { audio_tokens: 13 } },
+      { completion_tokens_details: { audio_tokens: 7 } },
+    ]) {
+      const usage = { ...completion.usage, ...details }
+      assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, true)
+    }
+  })
+
+  test('leave null and missing alone, and reasoning that is counted apart', () => {
+    const usage = {
+      ...completion.usage,
+      prompt_tokens_details: null,
+      completion_tokens_details: { reasoning_tokens: 5000, audio_tokens: null },
+    }
+    assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, false)
+    const nulls = {
+      ...message.usage,
+      cache_creation: null,
+      iterations: null,
+      server_tool_use: null,
+    }
+    assert.equal(readingOf(messagesFormat, { ...message, usage: nulls }).isImplausible, false)
+  })
+})
+
+describe('cache writes', () => {
+  const write = (total: number, split?: readonly [number, number]) => ({
+    ...message,
+    usage: {
+      ...message.usage,
+      cache_creation_input_tokens: total,
+      ...(split !== undefined && {
+        cache_creation: {
+          ephemeral_5m_input_tokens: split[0],
+          ephemeral_1h_input_tokens: split[1],
+        },
+      }),
+    },
+  })
+  const countsOf = (answer: object, asksOneHourCache: boolean) => {
+    const facts = { ...plainFacts, asksOneHourCache }
+    const counts = readingOf(messagesFormat, answer, facts).usage?.parts[0]?.counts
+    return [counts?.cache_write_5m ?? 0, counts?.cache_write_1h ?? 0]
+  }
+
+  test('follow the split, and what is beyond it has five minutes', () => {
+    assert.deepEqual(countsOf(write(30, [10, 20]), false), [10, 20])
+    assert.deepEqual(countsOf(write(35, [10, 20]), false), [15, 20])
+    assert.deepEqual(countsOf(write(35, [10, 20]), true), [15, 20])
+  })
+
+  test('without a split have what the request asked for', () => {
+    assert.deepEqual(countsOf(write(30), false), [30, 0])
+    assert.deepEqual(countsOf(write(30), true), [0, 30])
+  })
+})
+
+test('searches are charged once, with the run that finished the answer', () => {
+  const entry = (model: string) => ({ type: 'message', model, input_tokens: 5, output_tokens: 2 })
+  const usage = {
+    ...message.usage,
+    server_tool_use: { web_search_requests: 3 },
+    iterations: [entry('a'), entry('b')],
+  }
+  const parts = readingOf(messagesFormat, { ...message, usage }).usage?.parts ?? []
+  assert.deepEqual(
+    parts.map((part) => [part.model, part.counts.web_search ?? 0]),
+    [
+      ['a', 0],
+      ['b', 3],
+    ],
+  )
+})
+
+test('chat classes are disjoint and add up to the vendor’s totals', () => {
+  const counts = fc.record({
+    cached: fc.nat(1000),
+    written: fc.nat(1000),
+    audio: fc.nat(1000),
+    plain: fc.nat(1000),
+    spoken: fc.nat(1000),
+    text: fc.nat(1000),
+  })
+  fc.assert(
+    fc.property(counts, ({ cached, written, audio, plain, spoken, text }) => {
+      const prompt = cached + written + audio + plain
+      const usage = {
+        prompt_tokens: prompt,
+        completion_tokens: spoken + text,
+        prompt_tokens_details: {
+          cached_tokens: cached,
+          cache_write_tokens: written,
+          audio_tokens: audio,
+        },
+        completion_tokens_details: { audio_tokens: spoken, reasoning_tokens: text },
+      }
+      const reading = readingOf(chatFormat, { ...completion, usage })
+      const part = reading.usage?.parts[0]
+      const { input = 0, cache_read = 0, cache_write_5m = 0, input_audio = 0 } = part?.counts ?? {}
+      assert.equal(input + cache_read + cache_write_5m + input_audio, prompt)
+      assert.equal((part?.counts.output ?? 0) + (part?.counts.output_audio ?? 0), spoken + text)
+      assert.equal(reading.isImplausible, false)
+    }),
+  )
+})
+
+test('nothing a vendor can send makes a reader throw', () => {
+  const names = fc.constantFrom(
+    'type',
+    'message',
+    'delta',
+    'usage',
+    'choices',
+    'content',
+    'content_block',
+    'error',
+    'model',
+    'text',
+    'tool_calls',
+    'function',
+    'iterations',
+    'cache_creation',
+    'details',
+    'code',
+    'input',
+  )
+  const { payload } = fc.letrec((tie) => ({
+    payload: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom('error', 'message_start', 'content_block_delta', 'message_delta', 'fallback'),
+      fc.constantFrom(null, 0, -1, 1e300, true, '', 'x'),
+      fc.array(tie('payload'), { maxLength: 3 }),
+      fc.dictionary(names, tie('payload'), { maxKeys: 5 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(fc.array(payload, { maxLength: 5 }), (payloads) => {
+      for (const format of [messagesFormat, chatFormat]) {
+        const meter = format.openMeter(plainFacts)
+        for (const one of payloads) {
+          const text = JSON.stringify(one)
+          format.readError(Buffer.from(text))
+          format.readAnswer(Buffer.from(text), plainFacts)
+          meter.push(Buffer.from(`data: ${text}\n\n`))
+        }
+        assert.equal(typeof meter.reading().outputText, 'string')
+      }
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,41 @@
+/**
+ * Bounds for prompt data that is not text. Its bytes say little about its tokens, and counting
+ * base64 as text would make a hold of many times the cost. Bounds only: the charge follows the
+ * vendor's count.
+ */
+import type { BlobEstimate } from './fields.ts'
+
+const pdfTokensPerPage = 3000
+/** Decoded bytes. Pages of plain text are smaller, scanned ones larger. */
+const pdfBytesPerPage = 20_000
+const pdfPagesMax = 600
+/** For a document of which only an address is known. */
+export const remoteDocumentTokens = 30_000
+
+/** Ten tokens a second; the smallest usual encoding has some 4 KB a second. */
+const audioBytesPerToken = 400
+
+export function documentTokens(base64Length: number): number {
+  const pages = Math.ceil(decodedBytes(base64Length) / pdfBytesPerPage)
+  return Math.min(Math.max(pages, 1), pdfPagesMax) * pdfTokensPerPage
+}
+
+export function audioTokens(base64Length: number): number {
+  return Math.ceil(decodedBytes(base64Length) / audioBytesPerToken)
+}
+
+function decodedBytes(base64Length: number): number {
+  return Math.ceil((base64Length * 3) / 4)
+}
+
+/** Adds up what the blobs of one body come to. */
+export class BlobSum implements BlobEstimate {
+  bytes = 0
+  tokens = 0
+  isInAccount = false
+
+  add(bytes: number, tokens: number): void {
+    this.bytes += bytes
+    this.tokens += tokens
+  }
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { UpstreamFault } from '../format.ts'
+import { chatFormat } from './index.ts'
+
+interface Case {
+  readonly status: number
+  readonly type?: string
+  readonly code?: string
+  readonly message?: string
+  readonly headers?: Record<string, string>
+  readonly fault: UpstreamFault
+}
+
+function classify({ status, type, code, message, headers = {} }: Case): UpstreamFault {
+  const hasEnvelope = type !== undefined || code !== undefined || message !== undefined
+  const body = hasEnvelope
+    ? JSON.stringify({ error: { message, type, param: null, code } })
+    : '<html>'
+  return chatFormat.classify({ status, headers }, chatFormat.readError(Buffer.from(body)))
+}
+
+const invalid = 'invalid_request_error'
+
+const cases: readonly Case[] = [
+  { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'client' },
+  { status: 400, fault: 'client' },
+  { status: 400, type: invalid, message: 'Invalid service_tier argument', fault: 'client' },
+  { status: 400, type: invalid, code: 'billing_hard_limit_reached', fault: 'config' },
+  { status: 401, type: invalid, code: 'invalid_api_key', fault: 'config' },
+  { status: 401, fault: 'config' },
+  { status: 402, fault: 'config' },
+  { status: 403, type: invalid, code: 'unsupported_country_region_territory', fault: 'config' },
+  { status: 403, fault: 'hard' },
+  { status: 404, type: invalid, code: 'model_not_found', message: 'x', fault: 'model_missing' },
+  {
+    status: 404,
+    type: invalid,
+    message: 'The model `x` does not exist or you do not have access to it.',
+    fault: 'model_missing',
+  },
+  { status: 404, type: invalid, message: 'Invalid URL (POST /v1/x)', fault: 'config' },
+  { status: 404, fault: 'config' },
+  { status: 404, type: invalid, message: 'No such file: file-1', fault: 'client' },
+  { status: 408, fault: 'conflict' },
+  { status: 409, fault: 'conflict' },
+  { status: 413, fault: 'client' },
+  { status: 422, fault: 'client' },
+  { status: 429, code: 'rate_limit_exceeded', fault: 'throttle' },
+  { status: 429, type: 'rate_limit_error', code: 'slow_down', fault: 'throttle' },
+  { status: 429, fault: 'throttle' },
+  { status: 429, type: 'insufficient_quota', code: 'credit_balance_exhausted', fault: 'config' },
+  { status: 429, type: 'insufficient_quota', fault: 'config' },
+  { status: 429, code: 'insufficient_quota', fault: 'config' },
+  { status: 429, code: 'organization_spend_limit_exceeded', fault: 'config' },
+  { status: 429, code: 'project_spend_limit_exceeded', fault: 'config' },
+  { status: 429, code: 'organization_usage_limit_exceeded', fault: 'config' },
+  { status: 429, code: 'billing_hard_limit_reached', fault: 'config' },
+  { status: 500, type: 'server_error', fault: 'lone_500' },
+  { status: 500, fault: 'lone_500' },
+  { status: 502, fault: 'hard' },
+  {
+    status: 503,
+    type: 'service_unavailable_error',
+    code: 'server_is_overloaded',
+    fault: 'throttle',
+  },
+  { status: 503, code: 'slow_down', fault: 'throttle' },
+  { status: 503, type: 'service_unavailable_error', fault: 'hard' },
+  { status: 503, headers: { 'retry-after': '1' }, fault: 'throttle' },
+  { status: 504, fault: 'hard' },
+  { status: 524, fault: 'hard' },
+  { status: 529, fault: 'throttle' },
+  { status: 301, fault: 'hard' },
+  { status: 307, fault: 'hard' },
+]
+
+describe('whose fault an answer is', () => {
+  for (const one of cases) {
+    const { fault, ...answer } = one
+    test(`${JSON.stringify(answer)} is ${fault}`, () => assert.equal(classify(one), fault))
+  }
+})
+
+describe('whose fault an error event is that comes first', () => {
+  const events: readonly [string | undefined, string | undefined, UpstreamFault, number][] = [
+    ['server_error', undefined, 'hard', 500],
+    ['service_unavailable_error', 'server_is_overloaded', 'throttle', 503],
+    ['service_unavailable_error', undefined, 'hard', 503],
+    ['rate_limit_error', 'slow_down', 'throttle', 429],
+    ['requests', 'rate_limit_exceeded', 'throttle', 429],
+    ['insufficient_quota', 'credit_balance_exhausted', 'config', 429],
+    ['invalid_request_error', 'context_length_exceeded', 'client', 400],
+    ['invalid_request_error', 'invalid_api_key', 'config', 401],
+    ['invalid_request_error', 'model_not_found', 'model_missing', 404],
+    ['invalid_request_error', undefined, 'client', 400],
+    [undefined, '429', 'throttle', 429],
+    [undefined, '502', 'hard', 502],
+    [undefined, '402', 'config', 402],
+    ['brand_new', 'thing', 'hard', 502],
+    [undefined, undefined, 'hard', 502],
+  ]
+  for (const [type, code, fault, status] of events) {
+    test(`${type} ${code} is ${fault}`, () => {
+      const event = chatFormat.classifyEvent({ type, code, message: undefined })
+      assert.deepEqual(event, { fault, status })
+    })
+  }
+})
+
+describe('an error of ours', () => {
+  const cases: readonly [ErrorCode, number, string, string | null][] = [
+    ['relay.request_invalid', 400, 'invalid_request_error', null],
+    ['access.credential_invalid', 401, 'invalid_request_error', 'invalid_api_key'],
+    ['ledger.insufficient_balance', 402, 'insufficient_quota', 'insufficient_quota'],
+    ['ledger.balance_held', 402, 'insufficient_quota', 'insufficient_quota'],
+    ['access.model_not_allowed', 403, 'permission_error', 'model_not_allowed'],
+    ['relay.model_unknown', 404, 'invalid_request_error', 'model_not_found'],
+    ['http.body_too_large', 413, 'invalid_request_error', 'request_too_large'],
+    ['access.rate_limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['ledger.daily_limit_reached', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['gateway.internal', 500, 'server_error', null],
+    ['relay.upstream_failed', 502, 'server_error', null],
+    ['relay.no_channel_available', 503, 'service_unavailable_error', 'server_is_overloaded'],
+    ['relay.upstream_timeout', 504, 'timeout_error', null],
+  ]
+  for (const [code, status, type, word] of cases) {
+    test(`${code} has the type ${type} and the code ${word}`, () => {
+      const error = { code, status, message: 'What is wrong.', requestId: 'ex_1' }
+      const body: unknown = JSON.parse(chatFormat.errorBody(error).toString())
+      const param = code === 'relay.model_unknown' ? 'model' : null
+      assert.deepEqual(body, { error: { message: 'What is wrong.', type, param, code: word } })
+    })
+  }
+
+  test('in a stream stands on its own and names no event', () => {
+    const error = { code: 'relay.upstream_failed', status: 502, message: 'a\nb', requestId: 'x' }
+    const event = chatFormat.errorEvent({ ...error, code: 'relay.upstream_failed' }).toString()
+    assert.match(event, /^\n\ndata: \{"error":\{[^\n]*\}\}\n\n$/)
+  })
+})
+
+test('model lists have the vendor’s shape', () => {
+  const model = {
+    id: 'gpt-x',
+    createdAtMs: 1_790_000_000_999,
+    maxOutputTokens: undefined,
+    vendor: 'beta',
+  }
+  const shown = { id: 'gpt-x', object: 'model', created: 1_790_000_000, owned_by: 'beta' }
+  assert.deepEqual(JSON.parse(chatFormat.modelList([model]).toString()), {
+    object: 'list',
+    data: [shown],
+  })
+  assert.deepEqual(JSON.parse(chatFormat.modelItem(model).toString()), shown)
+})
+
+test('a check is a request this format itself accepts, for one token', () => {
+  const options = { requireMaxTokens: true, operation: 'chat.completions.create' } as const
+  const facts = chatFormat.readRequest(chatFormat.checkBody('m'), options)
+  assert.ok(!('kind' in facts))
+  assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['m', 1, false])
+})

@@ -1,0 +1,160 @@
+/**
+ * Errors of the chat format, both ways: whose fault a vendor's error is, and how an error of ours
+ * looks. It decides nothing about what happens next; relay/verdict.ts does.
+ */
+import type { ErrorCode } from '../../base/errors.ts'
+import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
+import { hasEnvelope } from '../vendor-error.ts'
+
+/** The operator's account, money or keys: nothing a client can mend, and no waiting helps. */
+const accountCodes: ReadonlySet<string> = new Set([
+  'account_deactivated',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'credit_balance_exhausted',
+  'insufficient_quota',
+  'organization_spend_limit_exceeded',
+  'organization_usage_limit_exceeded',
+  'project_spend_limit_exceeded',
+])
+
+/** Out of capacity for now, whatever the status. */
+const overloadCodes: ReadonlySet<string> = new Set([
+  'overloaded',
+  'overloaded_error',
+  'server_is_overloaded',
+  'slow_down',
+])
+
+const pathMessage = /^(?:not found\.?$|invalid url|unknown (?:request )?(?:url|path))/i
+
+export function classifyChat(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
+  const { status } = head
+  if (status === 401 || status === 402) return 'config'
+  if (status >= 400 && status < 500 && isOneOf(accountCodes, error)) return 'config'
+  if (status >= 500 && isOneOf(overloadCodes, error)) return 'throttle'
+  if (status >= 400 && status < 500 && error.code === 'model_not_found') return 'model_missing'
+  switch (status) {
+    case 403:
+      // A page instead of an envelope comes from a filter in front of the vendor, not from a key.
+      return hasEnvelope(error) ? 'config' : 'hard'
+    case 404:
+      return classifyMissing(error)
+    case 405:
+    case 407:
+      return 'config'
+    case 408:
+    case 409:
+      return 'conflict'
+    case 429:
+    case 529:
+      return 'throttle'
+    case 500:
+      return 'lone_500'
+    case 503:
+      return head.headers['retry-after'] === undefined ? 'hard' : 'throttle'
+    default:
+      return status >= 400 && status < 500 ? 'client' : 'hard'
+  }
+}
+
+/** The status an error event would have had as an answer of its own; the code says it best. */
+const statusOfWord: Readonly<Record<string, number>> = {
+  context_length_exceeded: 400,
+  invalid_request_error: 400,
+  invalid_api_key: 401,
+  ip_not_authorized: 401,
+  mismatched_organization: 401,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  request_forbidden: 403,
+  unsupported_country_region_territory: 403,
+  model_not_found: 404,
+  not_found_error: 404,
+  insufficient_quota: 429,
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  server_error: 500,
+  service_unavailable_error: 503,
+  timeout_error: 504,
+  timeout: 504,
+}
+
+export function classifyChatEvent(error: VendorError): {
+  readonly fault: UpstreamFault
+  readonly status: number
+} {
+  const status = statusOfEvent(error)
+  const fault = classifyChat({ status, headers: {} }, error)
+  // The vendor had accepted the request already; that is no 500 to repeat at once.
+  return { fault: fault === 'lone_500' ? 'hard' : fault, status }
+}
+
+function statusOfEvent(error: VendorError): number {
+  if (isOneOf(accountCodes, error)) return 429
+  if (error.code === 'slow_down') return 429
+  if (isOneOf(overloadCodes, error)) return 503
+  if (/^[45]\d\d$/.test(error.code ?? '')) return Number(error.code)
+  return statusOfWord[error.code ?? ''] ?? statusOfWord[error.type ?? ''] ?? 502
+}
+
+function isOneOf(words: ReadonlySet<string>, error: VendorError): boolean {
+  return words.has(error.code ?? '') || words.has(error.type ?? '')
+}
+
+function classifyMissing(error: VendorError): UpstreamFault {
+  // No envelope, or a path the server does not have: the channel's address is wrong.
+  if (!hasEnvelope(error)) return 'config'
+  const message = error.message ?? ''
+  if (pathMessage.test(message)) return 'config'
+  return /\bmodel\b/i.test(message) ? 'model_missing' : 'client'
+}
+
+const typeOfStatus: Readonly<Record<number, string>> = {
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+  503: 'service_unavailable_error',
+  504: 'timeout_error',
+  529: 'service_unavailable_error',
+}
+
+/** The words that this vendor's clients branch on; errors without one have a null code. */
+const wordOfCode: Readonly<Partial<Record<ErrorCode, string>>> = {
+  'access.credential_invalid': 'invalid_api_key',
+  'access.account_suspended': 'account_deactivated',
+  'access.model_not_allowed': 'model_not_allowed',
+  'access.rate_limited': 'rate_limit_exceeded',
+  'access.too_many_running': 'rate_limit_exceeded',
+  'http.not_found': 'unknown_url',
+  'http.body_too_large': 'request_too_large',
+  'relay.model_unknown': 'model_not_found',
+  'relay.no_channel_available': 'server_is_overloaded',
+  'relay.overloaded': 'server_is_overloaded',
+  'relay.upstream_throttled': 'rate_limit_exceeded',
+  'ledger.insufficient_balance': 'insufficient_quota',
+  'ledger.balance_held': 'insufficient_quota',
+  'ledger.daily_limit_reached': 'rate_limit_exceeded',
+}
+
+function errorJson(error: ErrorToShow): string {
+  const fallback = error.status >= 500 ? 'server_error' : 'invalid_request_error'
+  return JSON.stringify({
+    error: {
+      message: error.message,
+      type: typeOfStatus[error.status] ?? fallback,
+      param: error.code === 'relay.model_unknown' ? 'model' : null,
+      code: wordOfCode[error.code] ?? null,
+    },
+  })
+}
+
+export function chatErrorBody(error: ErrorToShow): Buffer {
+  return Buffer.from(errorJson(error))
+}
+
+/** The cut may lie inside a frame, so a blank line closes whatever stands open. */
+export function chatErrorEvent(error: ErrorToShow): Buffer {
+  return Buffer.from(`\n\ndata: ${errorJson(error)}\n\n`)
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { UpstreamFault } from '../format.ts'
+import { messagesFormat } from './index.ts'
+
+interface Case {
+  readonly status: number
+  readonly type?: string
+  readonly code?: string
+  readonly message?: string
+  readonly headers?: Record<string, string>
+  readonly fault: UpstreamFault
+}
+
+function classify({ status, type, code, message, headers = {} }: Case): UpstreamFault {
+  const details = code === undefined ? undefined : { error_code: code }
+  const hasEnvelope = type !== undefined || message !== undefined
+  const body = hasEnvelope
+    ? JSON.stringify({ type: 'error', error: { type, message, details }, request_id: 'req_1' })
+    : '<html>'
+  const error = messagesFormat.readError(Buffer.from(body))
+  return messagesFormat.classify({ status, headers }, error)
+}
+
+const invalid = 'invalid_request_error'
+const limits =
+  'You have reached your specified API usage limits. You will regain access on 2026-12-01'
+
+const cases: readonly Case[] = [
+  { status: 400, type: invalid, message: 'max_tokens: too large', fault: 'client' },
+  { status: 400, fault: 'client' },
+  { status: 400, type: invalid, code: 'tool_name_conflict', message: 'x', fault: 'client' },
+  {
+    status: 400,
+    type: invalid,
+    message: 'Your credit balance is too low to access the API',
+    fault: 'config',
+  },
+  { status: 400, type: invalid, message: limits, fault: 'config' },
+  { status: 400, type: invalid, message: limits.replace('API', 'workspace API'), fault: 'config' },
+  { status: 400, type: invalid, code: 'organization_on_hold', message: 'x', fault: 'config' },
+  { status: 400, type: invalid, code: 'cmek_key_disabled', message: 'x', fault: 'config' },
+  { status: 401, type: 'authentication_error', message: 'invalid x-api-key', fault: 'config' },
+  { status: 401, fault: 'config' },
+  { status: 402, type: 'billing_error', message: 'payment', fault: 'config' },
+  { status: 403, type: 'permission_error', message: 'not your model', fault: 'config' },
+  { status: 403, fault: 'hard' },
+  { status: 404, type: 'not_found_error', message: 'model: large-9', fault: 'model_missing' },
+  { status: 404, type: 'not_found_error', message: 'Not Found', fault: 'config' },
+  { status: 404, fault: 'config' },
+  { status: 404, type: 'not_found_error', message: 'File not found: file_1', fault: 'client' },
+  {
+    status: 404,
+    type: 'not_found_error',
+    code: 'thread_not_found',
+    message: 'no such thread for this model',
+    fault: 'client',
+  },
+  { status: 405, fault: 'config' },
+  { status: 407, fault: 'config' },
+  { status: 408, fault: 'conflict' },
+  { status: 409, type: 'conflict_error', message: 'x', fault: 'conflict' },
+  { status: 413, fault: 'client' },
+  { status: 413, type: 'request_too_large', message: 'x', fault: 'client' },
+  { status: 415, fault: 'client' },
+  { status: 422, type: invalid, message: 'x', fault: 'client' },
+  { status: 429, type: 'rate_limit_error', message: 'x', fault: 'throttle' },
+  { status: 429, fault: 'throttle' },
+  { status: 429, type: 'rate_limit_error', code: 'ramp_limit_exceeded', fault: 'throttle' },
+  { status: 429, type: 'rate_limit_error', code: 'enforced_spend_limit_reached', fault: 'config' },
+  { status: 429, type: 'rate_limit_error', code: 'contract_spend_limit_reached', fault: 'config' },
+  { status: 429, type: 'billing_error', message: 'x', fault: 'config' },
+  { status: 500, type: 'api_error', message: 'x', fault: 'lone_500' },
+  { status: 500, fault: 'lone_500' },
+  { status: 500, type: 'overloaded_error', message: 'x', fault: 'throttle' },
+  { status: 501, fault: 'hard' },
+  { status: 502, fault: 'hard' },
+  { status: 503, type: 'api_error', message: 'x', fault: 'hard' },
+  { status: 503, headers: { 'retry-after': '3' }, fault: 'throttle' },
+  { status: 503, type: 'overloaded_error', message: 'x', fault: 'throttle' },
+  { status: 504, type: 'timeout_error', message: 'x', fault: 'hard' },
+  { status: 520, fault: 'hard' },
+  { status: 529, type: 'overloaded_error', message: 'x', fault: 'throttle' },
+  { status: 529, fault: 'throttle' },
+  { status: 530, fault: 'hard' },
+  { status: 302, fault: 'hard' },
+]
+
+describe('whose fault an answer is', () => {
+  for (const one of cases) {
+    const { fault, ...answer } = one
+    test(`${JSON.stringify(answer)} is ${fault}`, () => assert.equal(classify(one), fault))
+  }
+})
+
+describe('whose fault an error event is that comes first', () => {
+  const events: readonly [string, string, UpstreamFault, number][] = [
+    ['overloaded_error', 'Overloaded', 'throttle', 529],
+    ['rate_limit_error', 'slow', 'throttle', 429],
+    ['api_error', 'Internal', 'hard', 500],
+    ['timeout_error', 'slow', 'hard', 504],
+    ['invalid_request_error', 'bad', 'client', 400],
+    ['invalid_request_error', 'Your credit balance is too low', 'config', 400],
+    ['authentication_error', 'x', 'config', 401],
+    ['billing_error', 'x', 'config', 402],
+    ['permission_error', 'x', 'config', 403],
+    ['not_found_error', 'model: x', 'model_missing', 404],
+    ['request_too_large', 'x', 'client', 413],
+    ['brand_new_error', 'x', 'hard', 502],
+  ]
+  for (const [type, message, fault, status] of events) {
+    test(`${type} "${message}" is ${fault}`, () => {
+      const event = messagesFormat.classifyEvent({ type, code: undefined, message })
+      assert.deepEqual(event, { fault, status })
+    })
+  }
+
+  test('one that cannot be read is a failure of the vendor', () => {
+    const nothing = { type: undefined, code: undefined, message: undefined }
+    assert.deepEqual(messagesFormat.classifyEvent(nothing), { fault: 'hard', status: 502 })
+  })
+})
+
+describe('reading an error body', () => {
+  const bodies: readonly [string, string | undefined, string | undefined, string | undefined][] = [
+    ['{"type":"error","error":{"type":"a","message":"m"}}', 'a', undefined, 'm'],
+    ['{"error":{"type":"a","details":{"error_code":"c"}}}', 'a', 'c', undefined],
+    ['{"error":"plain words"}', undefined, undefined, 'plain words'],
+    ['{"message":"m","code":503}', undefined, '503', 'm'],
+    ['[{"error":{"message":"m"}}]', undefined, undefined, 'm'],
+    ['{"error":{"type":5,"message":{}}}', undefined, undefined, undefined],
+    ['<html>', undefined, undefined, undefined],
+    ['', undefined, undefined, undefined],
+    ['null', undefined, undefined, undefined],
+  ]
+  for (const [body, type, code, message] of bodies) {
+    test(body, () => {
+      assert.deepEqual(messagesFormat.readError(Buffer.from(body)), { type, code, message })
+    })
+  }
+})
+
+describe('an error of ours', () => {
+  const shown = (status: number, code: ErrorCode = 'gateway.internal') => ({
+    code,
+    status,
+    message: 'What is wrong\nand what to do: "é".',
+    requestId: 'ex_1',
+  })
+
+  const types: readonly [number, string][] = [
+    [400, 'invalid_request_error'],
+    [401, 'authentication_error'],
+    [402, 'billing_error'],
+    [403, 'permission_error'],
+    [404, 'not_found_error'],
+    [405, 'invalid_request_error'],
+    [408, 'invalid_request_error'],
+    [413, 'request_too_large'],
+    [415, 'invalid_request_error'],
+    [429, 'rate_limit_error'],
+    [500, 'api_error'],
+    [502, 'api_error'],
+    [503, 'overloaded_error'],
+    [504, 'timeout_error'],
+  ]
+  for (const [status, type] of types) {
+    test(`with status ${status} is a ${type}`, () => {
+      const body: unknown = JSON.parse(messagesFormat.errorBody(shown(status)).toString())
+      const { message, requestId } = shown(status)
+      assert.deepEqual(body, { type: 'error', error: { type, message }, request_id: requestId })
+    })
+  }
+
+  test('in a stream stands on its own, even where the stream was cut within a frame', () => {
+    const event = messagesFormat.errorEvent(shown(502)).toString()
+    assert.match(event, /^\n\nevent: error\ndata: \{[^\n]*\}\n\n$/)
+    const meter = messagesFormat.openMeter({
+      model: 'm',
+      maxOutputTokens: 1,
+      isStream: true,
+      choiceCount: 1,
+      inputTokensEstimate: 1,
+      asksOneHourCache: false,
+      asksUsageChunk: false,
+      spans: { model: { start: 0, end: 0 }, firstMember: 0 },
+    })
+    const started = 'event: message_start\ndata: {"type":"message_start"}\n\n'
+    meter.push(Buffer.from(`${started}event: content_block_delta\ndata: {"type":"cont${event}`))
+    assert.equal(meter.error?.type, 'api_error')
+  })
+})
+
+test('model lists have the vendor’s shape', () => {
+  const model = { id: 'large-1', createdAtMs: 1_790_000_000_000, vendor: 'alpha' }
+  const listed = [
+    { ...model, maxOutputTokens: 8192 },
+    { ...model, id: 'large-2', maxOutputTokens: undefined },
+  ]
+  const first = {
+    type: 'model',
+    id: 'large-1',
+    display_name: 'large-1',
+    created_at: '2026-09-21T14:13:20.000Z',
+    max_tokens: 8192,
+  }
+  const list: unknown = JSON.parse(messagesFormat.modelList(listed).toString())
+  const { max_tokens: _, ...second } = { ...first, id: 'large-2', display_name: 'large-2' }
+  assert.deepEqual(list, {
+    data: [first, second],
+    has_more: false,
+    first_id: 'large-1',
+    last_id: 'large-2',
+  })
+  const empty: unknown = JSON.parse(messagesFormat.modelList([]).toString())
+  assert.deepEqual(empty, { data: [], has_more: false, first_id: null, last_id: null })
+  const item: unknown = JSON.parse(
+    messagesFormat.modelItem({ ...model, maxOutputTokens: 8192 }).toString(),
+  )
+  assert.deepEqual(item, first)
+})
+
+test('a check is a request this format itself accepts, for one token', () => {
+  const options = { requireMaxTokens: true, operation: 'messages.create' } as const
+  const facts = messagesFormat.readRequest(messagesFormat.checkBody('a "b"'), options)
+  assert.ok(!('kind' in facts))
+  assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['a "b"', 1, false])
+})

@@ -1,0 +1,229 @@
+/**
+ * What a messages answer used: merges the usage objects of one answer and sorts the counts into
+ * price classes. It knows the vendor's field names and no frames, no prices.
+ *
+ * The vendor's `input_tokens` excludes cache reads and writes, so the classes are disjoint as they
+ * come; only the writes need splitting by lifetime.
+ */
+import type { Usage, UsageCounts, UsagePart } from '../../metering/usage.ts'
+import { CountBook } from '../counts.ts'
+import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+
+const counterNames = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+type CounterName =
+  (typeof counterNames)[number] | 'ephemeral_5m' | 'ephemeral_1h' | 'web_search_requests'
+
+/** Where a usage object stood: the counts of a stream's start are not final. */
+export type UsagePlace = 'start' | 'delta' | 'answer'
+
+export class MessagesUsage {
+  readonly #book = new CountBook<CounterName>()
+  readonly #asksOneHourCache: boolean
+  #iterations: readonly JsonObject[] = []
+  #served: Served = {}
+  #hasAny = false
+  #hasFinalOutput = false
+
+  constructor(asksOneHourCache: boolean) {
+    this.#asksOneHourCache = asksOneHourCache
+  }
+
+  get isImplausible(): boolean {
+    return this.#book.isImplausible
+  }
+
+  /** The output count of a stream's start is a placeholder; without a later one nothing is final. */
+  get hasFinalOutput(): boolean {
+    return this.#hasFinalOutput
+  }
+
+  apply(value: unknown, place: UsagePlace): void {
+    const usage = asObject(value)
+    if (usage === undefined) return
+    this.#hasAny = true
+    this.#applyIterations(usage['iterations'])
+    this.#applyCounters(usage, place)
+    const split = asObject(usage['cache_creation'])
+    this.#book.set('ephemeral_5m', split?.['ephemeral_5m_input_tokens'])
+    this.#book.set('ephemeral_1h', split?.['ephemeral_1h_input_tokens'])
+    this.#book.set(
+      'web_search_requests',
+      asObject(usage['server_tool_use'])?.['web_search_requests'],
+    )
+    this.#served = { ...this.#served, ...readServed(usage) }
+  }
+
+  /** The usage in price classes; `model` is the one the answer names for itself. */
+  toUsage(model: string | undefined): Usage | undefined {
+    if (!this.#hasAny) return undefined
+    const book = this.#book
+    const writes = this.#wholeWrites()
+    return {
+      parts: this.#iterations.length > 0 ? this.#iterationParts() : [this.#wholePart(model)],
+      reported: {
+        inputTokens: book.get('input_tokens'),
+        outputTokens: book.get('output_tokens'),
+        cacheTokens: book.get('cache_read_input_tokens') + writes.total,
+      },
+    }
+  }
+
+  #applyIterations(value: unknown): void {
+    const entries =
+      asArray(value)
+        ?.map(asObject)
+        .filter((entry) => entry !== undefined) ?? []
+    if (entries.length > 0) this.#iterations = entries
+  }
+
+  #applyCounters(usage: JsonObject, place: UsagePlace): void {
+    for (const name of counterNames) {
+      const isOutput = name === 'output_tokens'
+      // With a fallback to another model the totals describe only the attempt that answered, so
+      // they may fall below what the start told about the first one.
+      const mayFall = this.#iterations.length > 0 || (isOutput && !this.#hasFinalOutput)
+      if (mayFall) this.#book.replace(name, usage[name])
+      else this.#book.set(name, usage[name])
+      if (isOutput && place !== 'start' && typeof usage[name] === 'number') {
+        this.#hasFinalOutput = true
+      }
+    }
+  }
+
+  #wholeWrites(): CacheWrites {
+    const book = this.#book
+    const hasSplit = book.has('ephemeral_5m') || book.has('ephemeral_1h')
+    return splitWrites({
+      total: book.get('cache_creation_input_tokens'),
+      known5m: book.get('ephemeral_5m'),
+      known1h: book.get('ephemeral_1h'),
+      isRestOneHour: !hasSplit && this.#asksOneHourCache,
+    })
+  }
+
+  #wholePart(model: string | undefined): UsagePart {
+    const book = this.#book
+    return buildPart({
+      model,
+      input: book.get('input_tokens'),
+      output: book.get('output_tokens'),
+      cacheRead: book.get('cache_read_input_tokens'),
+      writes: this.#wholeWrites(),
+      webSearches: book.get('web_search_requests'),
+      served: this.#served,
+    })
+  }
+
+  #iterationParts(): readonly UsagePart[] {
+    const billed = this.#iterations.filter((entry, index) => !this.#isDeclinedEarly(entry, index))
+    return billed.map((entry, index) => {
+      const isLast = index === billed.length - 1
+      const split = asObject(entry['cache_creation'])
+      return buildPart({
+        model: asText(entry['model']),
+        input: this.#count(entry['input_tokens']),
+        output: this.#count(entry['output_tokens']),
+        cacheRead: this.#count(entry['cache_read_input_tokens']),
+        writes: splitWrites({
+          total: this.#count(entry['cache_creation_input_tokens']),
+          known5m: this.#count(split?.['ephemeral_5m_input_tokens']),
+          known1h: this.#count(split?.['ephemeral_1h_input_tokens']),
+          isRestOneHour: split === undefined && this.#asksOneHourCache,
+        }),
+        // Searches are counted for the whole answer only; they go to the part that finished it.
+        webSearches: isLast ? this.#book.get('web_search_requests') : 0,
+        served: { ...this.#served, ...readServed(entry) },
+      })
+    })
+  }
+
+  /**
+   * The vendor lists an attempt that declined before any output and does not charge it. It shows as
+   * a message without output that a fallback then took over.
+   */
+  #isDeclinedEarly(entry: JsonObject, index: number): boolean {
+    const type = entry['type']
+    if (type !== 'message' && type !== 'fallback_message') return false
+    if (this.#count(entry['output_tokens']) > 0) return false
+    return this.#iterations.slice(index + 1).some((later) => later['type'] === 'fallback_message')
+  }
+
+  #count(value: unknown): number {
+    return this.#book.read(value) ?? 0
+  }
+}
+
+/** What the answer says was served, whatever the request asked for. */
+interface Served {
+  readonly tier?: string
+  readonly speed?: string
+  readonly geo?: string
+}
+
+function readServed(usage: JsonObject): Served {
+  const tier = asText(usage['service_tier'])
+  const speed = asText(usage['speed'])
+  const geo = asText(usage['inference_geo'])
+  return {
+    ...(tier !== undefined && { tier }),
+    ...(speed !== undefined && { speed }),
+    ...(geo !== undefined && { geo }),
+  }
+}
+
+interface CacheWrites {
+  readonly fiveMinutes: number
+  readonly oneHour: number
+  readonly total: number
+}
+
+/**
+ * Writes beyond the known split have no stated lifetime. They count as five minutes, which is what
+ * server tools write by themselves, unless nothing at all is known and the request asked for one hour.
+ */
+function splitWrites(known: {
+  readonly total: number
+  readonly known5m: number
+  readonly known1h: number
+  readonly isRestOneHour: boolean
+}): CacheWrites {
+  const split = known.known5m + known.known1h
+  const rest = Math.max(0, known.total - split)
+  return {
+    fiveMinutes: known.known5m + (known.isRestOneHour ? 0 : rest),
+    oneHour: known.known1h + (known.isRestOneHour ? rest : 0),
+    total: split + rest,
+  }
+}
+
+function buildPart(facts: {
+  readonly model: string | undefined
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly writes: CacheWrites
+  readonly webSearches: number
+  readonly served: Served
+}): UsagePart {
+  const { input, output, cacheRead, writes, webSearches } = facts
+  const counts: UsageCounts = {
+    input,
+    output,
+    ...(cacheRead > 0 && { cache_read: cacheRead }),
+    ...(writes.fiveMinutes > 0 && { cache_write_5m: writes.fiveMinutes }),
+    ...(writes.oneHour > 0 && { cache_write_1h: writes.oneHour }),
+    ...(webSearches > 0 && { web_search: webSearches }),
+  }
+  return {
+    ...(facts.model !== undefined && { model: facts.model }),
+    counts,
+    promptTokens: input + cacheRead + writes.total,
+    ...facts.served,
+  }
+}

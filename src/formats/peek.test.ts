@@ -1,0 +1,436 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import * as fc from 'fast-check'
+import { chatFormat } from './chat/index.ts'
+import {
+  operatorFeatures,
+  type Format,
+  type OperationName,
+  type OperatorFeature,
+  type RequestFacts,
+} from './format.ts'
+import { messagesFormat } from './messages/index.ts'
+
+const create: Readonly<Record<Format['name'], OperationName>> = {
+  messages: 'messages.create',
+  chat: 'chat.completions.create',
+}
+
+interface Reading {
+  readonly requireMaxTokens?: boolean
+  readonly operation?: OperationName
+  readonly allowed?: readonly OperatorFeature[]
+}
+
+function read(format: Format, body: string | Buffer, reading: Reading = {}) {
+  return format.readRequest(Buffer.from(body), {
+    requireMaxTokens: reading.requireMaxTokens ?? true,
+    operation: reading.operation ?? create[format.name],
+    allowedFeatures: new Set(reading.allowed),
+  })
+}
+
+function factsOf(format: Format, body: object | string, reading?: Reading): RequestFacts {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const facts = read(format, text, reading)
+  if ('kind' in facts) assert.fail(facts.message)
+  return facts
+}
+
+function faultOf(format: Format, body: object | string | Buffer, reading?: Reading): string {
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  const facts = read(format, text, reading)
+  if (!('kind' in facts)) assert.fail('the body was accepted')
+  return facts.message
+}
+
+const plain = { model: 'large-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
+const both = [messagesFormat, chatFormat]
+
+describe('what is a body', () => {
+  const refused: readonly [string, string | Buffer, RegExp][] = [
+    ['nothing', '', /empty/],
+    ['no JSON', '{"model":', /not valid JSON/],
+    ['a byte order mark', '\ufeff' + JSON.stringify(plain), /byte order mark/],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), /UTF-8/],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), /UTF-8/],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /UTF-8/],
+    ['an array', '[1]', /JSON object/],
+    ['a string', '"model"', /JSON object/],
+    ['null', 'null', /JSON object/],
+    ['something behind the object', JSON.stringify(plain) + 'x', /not valid JSON/],
+    ['too many levels', '{"a":' + '['.repeat(512) + ']'.repeat(512) + '}', /512 levels/],
+    ['very many levels', '['.repeat(1_000_000), /512 levels/],
+    ['a number out of range', '{"model":"m","temperature":1e999}', /out of range/],
+  ]
+  for (const [name, body, message] of refused) {
+    test(`${name} is refused`, () => {
+      for (const format of both) assert.match(faultOf(format, body), message)
+    })
+  }
+
+  test('a fault never quotes the body', () => {
+    for (const body of ['{"secret word": oops}', '{"secret" oops}', '{"secret": "oops', 'secret']) {
+      assert.doesNotMatch(faultOf(chatFormat, body), /secret|oops/)
+    }
+    assert.match(faultOf(chatFormat, '{"é" 1}'), /at byte 6/)
+  })
+
+  /** In the manner of the well-known JSON test suites; each stands as a value of the body. */
+  const values: readonly string[] = [
+    ['[]', '[1,]', '[,1]', '[1 2]', '[1', '{"a":1,}', '{"a" 1}', '{"a":}', '{1:1}', "{'a':1}"],
+    ['{"a":1,"a":2}', '{"":0}', '{"__proto__":{"model":"x"}}', '{"constructor":1}', '{a:1}'],
+    ['-0', '-', '+1', '01', '-01', '1.', '.5', '1e', '1e+', '1E5', '0x1', '1_0', 'NaN', '1.5e-3'],
+    ['Infinity', '-Infinity', '123123e100', '9007199254740993', '1e-999', '--1', '- 1'],
+    ['true', 'True', 'nul', 'null', 'truefalse', 'undefined', '//c\n1', '/*c*/1', '1;'],
+    ['"\\u0000"', '"\\u00G0"', '"\\x41"', '"\\ud800"', '"\\uD83D\\uDE00"', '"\\"', '"\\\\"'],
+    ['"\n"', '"\t"', '"\u0000"', '"\u007f"', '"\u2028"', '"é"', '"\\/"', '"\\a"', '"', 'a"'],
+    ['\u00a01', '\ufeff1', '\f1', '\v1', ' \t\r\n1', '1\u2003', '[[]]]', '{}}', '"a" "b"', ''],
+  ].flat()
+
+  test('JSON is what JSON.parse takes for it, no more and no less', () => {
+    for (const value of values) {
+      const body = `{"model":"m","max_tokens":1,"messages":[0],"x":${value}}`
+      let isJson = true
+      try {
+        JSON.parse(body)
+      } catch {
+        // Not being JSON is the outcome looked for.
+        isJson = false
+      }
+      for (const format of both) assert.equal(!('kind' in read(format, body)), isJson, value)
+    }
+  })
+
+  test('on any text the decision is that of JSON.parse', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"\\"',
+      '1',
+      '-',
+      'null',
+      ' ',
+    )
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
+        const value = tokens.join('')
+        const body = `{"x":${value},"model":"m","max_tokens":1,"messages":[0]}`
+        const facts = read(messagesFormat, body)
+        let parsed: unknown
+        try {
+          parsed = JSON.parse(body)
+        } catch {
+          // Not being JSON is the outcome looked for.
+          parsed = undefined
+        }
+        const isAccepted = !('kind' in facts)
+        if (parsed === undefined) assert.equal(isAccepted, false)
+        else if (isAccepted) assert.equal(facts.model, 'm')
+      }),
+    )
+  })
+})
+
+describe('a field twice', () => {
+  const fields = [
+    'model',
+    'max_tokens',
+    'stream',
+    'messages',
+    'system',
+    'tools',
+    'n',
+    'service_tier',
+  ]
+  const rest = JSON.stringify(plain).slice(1)
+  for (const field of fields) {
+    test(`${field} is refused`, () => {
+      for (const format of both) {
+        const body = `{"${field}":1,"x":{"${field}":2},"${field}":3,${rest}`
+        assert.match(faultOf(format, body), new RegExp(`\`${field}\`.*twice`))
+      }
+    })
+  }
+
+  test('an escaped name counts as what it spells', () => {
+    assert.match(faultOf(chatFormat, `{"mod\\u0065l":"other",${rest}`), /`model`.*twice/)
+    assert.match(
+      faultOf(chatFormat, `{"\\u006d\\u006F\\u0064el":"other",${rest}`),
+      /`model`.*twice/,
+    )
+    const once = '{"mod\\u0065l":"large-1","max_tokens":5,"messages":[1]}'
+    assert.equal(factsOf(chatFormat, once).model, 'large-1')
+  })
+
+  test('include_usage is refused within stream_options', () => {
+    const body = `{"stream_options":{"include_usage":true,"include_us\\u0061ge":false},${rest}`
+    assert.match(faultOf(chatFormat, body), /`include_usage`.*twice/)
+  })
+
+  test('a field the gateway does not read passes, and so does one deeper down', () => {
+    for (const format of both) {
+      const body = `{"top_p":1,"top_p":2,"metadata":{"model":1,"model":2},${rest}`
+      assert.equal(factsOf(format, body).model, 'large-1')
+    }
+  })
+})
+
+describe('the rules of the fields', () => {
+  const refused: readonly [object, RegExp][] = [
+    [{ model: undefined }, /`model` is required/],
+    [{ model: '' }, /`model` must not be empty/],
+    [{ model: 5 }, /`model` is required/],
+    [{ model: null }, /`model` is required/],
+    [{ max_tokens: undefined }, /`max_tokens` is required: set it/],
+    [{ max_tokens: null }, /`max_tokens` is required/],
+    [{ max_tokens: 0 }, /`max_tokens` must be an integer/],
+    [{ max_tokens: -1 }, /`max_tokens` must be an integer/],
+    [{ max_tokens: 1.5 }, /`max_tokens` must be an integer/],
+    [{ max_tokens: '100' }, /`max_tokens` must be an integer/],
+    [{ max_tokens: 1e300 }, /`max_tokens` must be an integer/],
+    [{ messages: undefined }, /`messages` is required/],
+    [{ messages: [] }, /`messages` is required/],
+    [{ messages: 'Hi' }, /`messages` is required/],
+    [{ messages: { 0: 'Hi' } }, /`messages` is required/],
+    [{ temperature: 'hot' }, /`temperature` must be a number/],
+    [{ stream: 'true' }, /`stream` must be true or false/],
+    [{ stream: 1 }, /`stream` must be true or false/],
+  ]
+  for (const [fields, message] of refused) {
+    test(`${JSON.stringify(fields)} is refused`, () => {
+      for (const format of both) assert.match(faultOf(format, { ...plain, ...fields }), message)
+    })
+  }
+
+  const refusedInChat: readonly [object, RegExp][] = [
+    [{ max_completion_tokens: 0 }, /`max_completion_tokens` must be an integer/],
+    [{ n: 0 }, /`n` must be/],
+    [{ n: 129 }, /`n` must be/],
+    [{ n: 1.5 }, /`n` must be/],
+    [{ n: '2' }, /`n` must be/],
+    [{ stream_options: true }, /`stream_options` must be an object/],
+    [{ stream_options: [] }, /`stream_options` must be an object/],
+    [{ stream_options: { include_usage: 'yes' } }, /include_usage` must be true or false/],
+  ]
+  for (const [fields, message] of refusedInChat) {
+    test(`${JSON.stringify(fields)} is refused in chat and means nothing in messages`, () => {
+      assert.match(faultOf(chatFormat, { ...plain, ...fields }), message)
+      assert.equal(factsOf(messagesFormat, { ...plain, ...fields }).choiceCount, 1)
+    })
+  }
+
+  test('a number with a zero fraction is an integer', () => {
+    const body = JSON.stringify(plain).replace('100', '64.0')
+    for (const format of both) assert.equal(factsOf(format, body).maxOutputTokens, 64)
+  })
+
+  test('either limit will do in chat, and the larger of both counts', () => {
+    const limits = (fields: object) => factsOf(chatFormat, { ...plain, ...fields }).maxOutputTokens
+    assert.equal(limits({ max_tokens: undefined, max_completion_tokens: 7 }), 7)
+    assert.equal(limits({ max_completion_tokens: 7 }), 100)
+    assert.equal(limits({ max_completion_tokens: 700 }), 700)
+    assert.equal(limits({ max_tokens: null, max_completion_tokens: 7 }), 7)
+    assert.match(faultOf(messagesFormat, { ...plain, max_tokens: null }), /required/)
+  })
+
+  test('the limit may be left out where the vendor does not require it', () => {
+    for (const format of both) {
+      const facts = factsOf(
+        format,
+        { ...plain, max_tokens: undefined },
+        { requireMaxTokens: false },
+      )
+      assert.equal(facts.maxOutputTokens, undefined)
+    }
+  })
+
+  test('counting tokens needs no limit and never streams', () => {
+    const facts = factsOf(
+      messagesFormat,
+      { ...plain, max_tokens: undefined, stream: true },
+      { operation: 'messages.count_tokens' },
+    )
+    assert.equal(facts.isStream, false)
+    assert.equal(facts.maxOutputTokens, undefined)
+  })
+
+  test('null means "not given" in chat, where the vendor says so, and nothing in messages', () => {
+    const nulls = { ...plain, temperature: null, stream: null, n: null, stream_options: null }
+    const facts = factsOf(chatFormat, nulls)
+    assert.equal(facts.isStream, false)
+    assert.equal(facts.choiceCount, 1)
+    assert.match(faultOf(messagesFormat, { ...plain, stream: null }), /`stream` must be/)
+  })
+
+  test('a model name outside ASCII is read as it stands', () => {
+    for (const format of both) {
+      assert.equal(factsOf(format, { ...plain, model: 'größe-你-🎉' }).model, 'größe-你-🎉')
+      const escaped = JSON.stringify(plain).replace('large-1', 'gr\\u00f6\\u00DFe-é')
+      assert.equal(factsOf(format, escaped).model, 'größe-é')
+    }
+  })
+
+  test('keys that name parts of every object are harmless', () => {
+    const body = `{"__proto__":{"model":"x","stream":true},"constructor":1,${JSON.stringify(plain).slice(1)}`
+    for (const format of both) {
+      const facts = factsOf(format, body)
+      assert.equal(facts.model, 'large-1')
+      assert.equal(facts.isStream, false)
+    }
+    assert.match(faultOf(chatFormat, '{"__proto__":{"model":"x"}}'), /`model` is required/)
+  })
+})
+
+describe('the facts', () => {
+  test('stream, choices and the usage chunk', () => {
+    const body = { ...plain, stream: true, n: 3, stream_options: { include_usage: true } }
+    const facts = factsOf(chatFormat, body)
+    assert.deepEqual([facts.isStream, facts.choiceCount, facts.asksUsageChunk], [true, 3, true])
+    const without = factsOf(chatFormat, { ...body, stream_options: { include_usage: false } })
+    assert.equal(without.asksUsageChunk, false)
+  })
+
+  test('stream_options without a stream are left to the vendor', () => {
+    const facts = factsOf(chatFormat, { ...plain, stream_options: { include_usage: true } })
+    assert.equal(facts.isStream, false)
+  })
+
+  test('the spans point at the bytes, whatever stands in front of them', () => {
+    const text = ' {"é🎉":"\\"model\\":1", "model" : "lärge" ,"stream_options": {"a" : [1]} ,'
+    const body = Buffer.from(text + JSON.stringify({ max_tokens: 1, messages: [1] }).slice(1))
+    const facts = factsOf(chatFormat, body.toString())
+    const { model, streamOptions, firstMember } = facts.spans
+    assert.equal(body.toString('utf8', model.start, model.end), '"lärge"')
+    assert.equal(body.toString('utf8', streamOptions?.start, streamOptions?.end), '{"a" : [1]}')
+    assert.equal(firstMember, 2)
+  })
+
+  test('what the request asks to be served as', () => {
+    const asked = { service_tier: 'auto', speed: 'fast', inference_geo: 'us' }
+    assert.deepEqual(factsOf(messagesFormat, { ...plain, ...asked }).asked, {
+      tier: 'auto',
+      speed: 'fast',
+      geo: 'us',
+    })
+    assert.deepEqual(factsOf(chatFormat, { ...plain, service_tier: 'fast' }).asked, {
+      tier: 'priority',
+    })
+    assert.equal(factsOf(chatFormat, plain).asked, undefined)
+  })
+
+  test('a one-hour cache write is seen wherever it is asked for, in any spacing', () => {
+    const control = { type: 'ephemeral', ttl: '1h' }
+    const body = { ...plain, system: [{ type: 'text', text: 'x', cache_control: control }] }
+    assert.equal(factsOf(messagesFormat, body).asksOneHourCache, true)
+    const spaced = JSON.stringify(body, undefined, 2)
+    assert.equal(factsOf(messagesFormat, spaced).asksOneHourCache, true)
+    const fiveMinutes = JSON.stringify(body).replace('1h', '5m')
+    assert.equal(factsOf(messagesFormat, fiveMinutes).asksOneHourCache, false)
+    const quoted = { ...plain, system: '"ttl":"1h"' }
+    assert.equal(factsOf(messagesFormat, quoted).asksOneHourCache, false)
+  })
+})
+
+describe('the estimate of the input', () => {
+  const blob = 'QUJD'.repeat(250_000)
+  const estimate = (format: Format, content: unknown, fields: object = {}): number =>
+    factsOf(format, { ...plain, messages: [{ role: 'user', content }], ...fields })
+      .inputTokensEstimate
+  const between = (value: number, low: number, high: number): void =>
+    assert.ok(value >= low && value <= high, `${value} is not within ${low} and ${high}`)
+
+  test('is a third of the bytes, rounded up', () => {
+    const bytes = Buffer.byteLength(JSON.stringify(plain))
+    assert.equal(factsOf(messagesFormat, plain).inputTokensEstimate, Math.ceil(bytes / 3))
+    between(estimate(chatFormat, 'é'.repeat(3000)), 2000, 2100)
+  })
+
+  test('bounds images, wherever they came from and wherever they stand', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: blob } }
+    between(estimate(messagesFormat, [image]), 4784, 4900)
+    const remote = { type: 'image', source: { type: 'url', url: 'https://site.example/a.png' } }
+    between(estimate(messagesFormat, [remote, remote]), 2 * 4784, 2 * 4784 + 200)
+    const result = { type: 'tool_result', tool_use_id: 'x', content: [image] }
+    between(estimate(messagesFormat, [result]), 4784, 4900)
+    const url = `data:image/png;base64,${blob}`
+    between(estimate(chatFormat, [{ type: 'image_url', image_url: { url } }]), 1500, 1600)
+    const address = { url: 'https://site.example/a.png' }
+    between(estimate(chatFormat, [{ type: 'image_url', image_url: address }]), 1500, 1600)
+  })
+
+  test('bounds documents by their size', () => {
+    const source = { type: 'base64', media_type: 'application/pdf', data: blob }
+    between(estimate(messagesFormat, [{ type: 'document', source }]), 114_000, 114_200)
+    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${blob}` }
+    between(estimate(chatFormat, [{ type: 'file', file }]), 114_000, 114_200)
+    const remote = { type: 'url', url: 'https://site.example/a.pdf' }
+    between(estimate(messagesFormat, [{ type: 'document', source: remote }]), 30_000, 30_200)
+  })
+
+  test('bounds sound by its size', () => {
+    const audio = { type: 'input_audio', input_audio: { data: blob, format: 'mp3' } }
+    between(estimate(chatFormat, [audio]), 1875, 2000)
+  })
+
+  test('counts text as text, whatever its field is called', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: blob }
+    between(estimate(messagesFormat, [{ type: 'document', source }]), 333_000, 334_000)
+    const input = { type: 'tool_use', id: 'x', name: 'f', input: { type: 'base64', data: blob } }
+    between(estimate(messagesFormat, [input]), 333_000, 334_000)
+    between(estimate(chatFormat, [{ type: 'text', data: blob, text: '' }]), 333_000, 334_000)
+  })
+
+  test('adds the hidden prompt that comes with tools', () => {
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+    const without = estimate(messagesFormat, 'Hi')
+    between(estimate(messagesFormat, 'Hi', { tools }), without + 800, without + 840)
+    assert.ok(estimate(messagesFormat, 'Hi', { tools: [] }) < without + 10)
+  })
+})
+
+describe('what reaches into the operator’s own account', () => {
+  const file = { type: 'document', source: { type: 'file', file_id: 'file_1' } }
+  const asking: readonly [Format, object, RegExp][] = [
+    [messagesFormat, { container: 'container_1' }, /`container`/],
+    [messagesFormat, { thread: { id: 'thread_1' } }, /`thread`/],
+    [messagesFormat, { messages: [{ role: 'user', content: [file] }] }, /by id/],
+    [
+      messagesFormat,
+      { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
+      /by id/,
+    ],
+    [messagesFormat, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],
+    [chatFormat, { store: true }, /`store`/],
+    [chatFormat, { web_search_options: {} }, /`web_search_options`/],
+    [chatFormat, { moderation: { model: 'm' } }, /`moderation`/],
+    [
+      chatFormat,
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
+      /by id/,
+    ],
+  ]
+  for (const [format, fields, message] of asking) {
+    test(`${format.name} ${JSON.stringify(fields)} is refused unless the operator allows it`, () => {
+      const body = { ...plain, ...fields }
+      assert.match(faultOf(format, body), message)
+      factsOf(format, body, { allowed: operatorFeatures })
+    })
+  }
+
+  test('passes where it asks for nothing', () => {
+    const search = { tools: [{ type: 'web_search_20250305' }] }
+    factsOf(chatFormat, { ...plain, store: false, moderation: null })
+    factsOf(messagesFormat, { ...plain, container: null, ...search })
+  })
+
+  test('is refused where the operator allows something else', () => {
+    const body = { ...plain, store: true }
+    assert.match(faultOf(chatFormat, body, { allowed: ['threads'] }), /`store`/)
+  })
+})

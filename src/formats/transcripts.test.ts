@@ -1,0 +1,45 @@
+// Every transcript is fed whole, cut in two at every byte, byte by byte and with each kind of line
+// end. The client's bytes and the reading must be the same each time.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  expectedReplay,
+  plainFacts,
+  readTranscripts,
+  replay,
+} from '../../test/transcripts/replay.ts'
+import { chatFormat } from './chat/index.ts'
+import { messagesFormat } from './messages/index.ts'
+
+const lineEnds = { LF: '\n', CRLF: '\r\n', CR: '\r' }
+
+for (const format of [messagesFormat, chatFormat]) {
+  const transcripts = readTranscripts(format.name)
+
+  test(`there are transcripts of the ${format.name} format`, () => {
+    assert.ok(transcripts.length >= 15)
+  })
+
+  for (const transcript of transcripts) {
+    describe(`${format.name}/${transcript.name}`, () => {
+      const facts = { ...plainFacts, ...transcript.expected.facts }
+      for (const [name, lineEnd] of Object.entries(lineEnds)) {
+        const bytes = Buffer.from(transcript.text.replaceAll('\n', lineEnd))
+        const expected = expectedReplay(transcript, lineEnd)
+
+        test(`reads alike whole and byte by byte, with ${name}`, () => {
+          assert.deepEqual(replay(format, facts, [bytes]), expected)
+          const single = Array.from(bytes, (byte) => Buffer.from([byte]))
+          assert.deepEqual(replay(format, facts, single), expected)
+        })
+
+        test(`reads alike cut in two anywhere, with ${name}`, () => {
+          for (let cut = 1; cut < bytes.length; cut++) {
+            const halves = [bytes.subarray(0, cut), bytes.subarray(cut)]
+            assert.deepEqual(replay(format, facts, halves), expected, `cut at byte ${cut}`)
+          }
+        })
+      }
+    })
+  }
+}

@@ -1,0 +1,50 @@
+/** Errors in the envelopes vendors and their imitators use, and what in them names an account. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { namesVendorAccount, readErrorBody } from './vendor-error.ts'
+
+describe('an error body', () => {
+  it('is read in every usual envelope', () => {
+    const read = (body: unknown): unknown => readErrorBody(Buffer.from(JSON.stringify(body)))
+    const full = { type: 't', code: 'c', message: 'm' }
+    assert.deepEqual(read({ error: full }), full)
+    assert.deepEqual(read([{ error: full }]), full)
+    assert.deepEqual(read(full), full)
+    const detailed = { type: 't', message: 'm', details: { error_code: 'c' } }
+    assert.deepEqual(read({ type: 'error', error: detailed }), full)
+    assert.deepEqual(read({ error: 'm' }), { type: undefined, code: undefined, message: 'm' })
+  })
+
+  it('that is none tells nothing', () => {
+    for (const text of ['', '<html>', 'null', '[]', '{', '"x"'])
+      assert.deepEqual(readErrorBody(Buffer.from(text)), {
+        type: undefined,
+        code: undefined,
+        message: undefined,
+      })
+  })
+})
+
+describe('an error text', () => {
+  it('names an account by its ids and by what it shows of a key', () => {
+    for (const text of [
+      'Rate limit reached in organization org-AbCdEfGh12345678 on requests per min.',
+      'Project `proj_AbCdEfGh12345678` does not have access',
+      'limits of workspace wrkspc_01AbCd',
+      'organization (5b1d7c52-0f7e-4a55-9a3e-0123456789ab) has reached its limit',
+      'Incorrect API key provided: sk-proj-********7f3a.',
+    ])
+      assert.ok(namesVendorAccount(text), text)
+  })
+
+  it('that speaks in general names nobody', () => {
+    for (const text of [
+      'Overloaded',
+      'prompt is too long: 210000 tokens > 200000 maximum',
+      'This is an org-wide limit; ask your organization.',
+      'The project does not exist. See req_011CQ or chatcmpl-9x.',
+      'risk-averse task-based disk-full',
+    ])
+      assert.ok(!namesVendorAccount(text), text)
+  })
+})
