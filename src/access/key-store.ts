@@ -1,0 +1,161 @@
+/**
+ * SQL of the key table. Finding a key also reads the few columns of its account that decide whether
+ * and how it may be used; nothing of an account is written here. No secret passes this file, only
+ * its hash.
+ */
+import type { BlockList } from 'node:net'
+import { picos, type Picos } from '../base/money.ts'
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import { buildIpRanges } from './ip-ranges.ts'
+import type { KeyKind, Principal } from './principal.ts'
+
+/** A key as operators see it. */
+export interface KeyRow {
+  readonly id: string
+  readonly kind: KeyKind
+  /** Undefined for admin tokens. */
+  readonly accountId: string | undefined
+  readonly name: string
+  readonly head: string
+  readonly allowedModels: readonly string[] | undefined
+  readonly ipRanges: readonly string[] | undefined
+  readonly dailyLimitPicos: Picos
+  readonly createdAtMs: number
+  readonly expiresAtMs: number | undefined
+  readonly revokedAtMs: number | undefined
+}
+
+/** A key as a request needs it, ready to answer without another look at the store. */
+export interface KnownKey {
+  /** Made once per key and handed to every exchange of it. */
+  readonly principal: Principal
+  readonly ipRanges: BlockList | undefined
+  readonly expiresAtMs: number | undefined
+  readonly isRevoked: boolean
+  readonly isSuspended: boolean
+}
+
+export async function insertKey(
+  transaction: Transaction,
+  key: Omit<KeyRow, 'revokedAtMs'> & { readonly secretHash: string },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO key (id, kind, account_id, name, head, secret_hash, allowed_models, ip_ranges,
+       daily_limit_picos, created_at_ms, expires_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      key.id,
+      key.kind,
+      key.accountId ?? null,
+      key.name,
+      key.head,
+      key.secretHash,
+      key.allowedModels === undefined ? null : JSON.stringify(key.allowedModels),
+      key.ipRanges === undefined ? null : JSON.stringify(key.ipRanges),
+      key.dailyLimitPicos,
+      key.createdAtMs,
+      key.expiresAtMs ?? null,
+    ],
+  )
+}
+
+/** Marks a key as revoked; a key that is already revoked keeps its first time. */
+export async function revokeKey(
+  transaction: Transaction,
+  revocation: { readonly id: string; readonly atMs: number },
+): Promise<void> {
+  await transaction.query(
+    'UPDATE key SET revoked_at_ms = $2 WHERE id = $1 AND revoked_at_ms IS NULL',
+    [revocation.id, revocation.atMs],
+  )
+}
+
+export async function findKey(queryable: Queryable, id: string): Promise<KeyRow | undefined> {
+  const rows = await queryable.query('SELECT * FROM key WHERE id = $1', [id])
+  return rows[0] === undefined ? undefined : readKey(rows[0])
+}
+
+/** The keys of one kind, oldest first; of one account, or (admin tokens) of none. */
+export async function listKeys(
+  queryable: Queryable,
+  wanted: { readonly kind: KeyKind; readonly accountId: string | undefined },
+): Promise<KeyRow[]> {
+  const rows = await queryable.query(
+    `SELECT * FROM key WHERE kind = $1 AND COALESCE(account_id, '') = $2 ORDER BY id`,
+    [wanted.kind, wanted.accountId ?? ''],
+  )
+  return rows.map(readKey)
+}
+
+/** Whether a key with this secret exists, in whatever state. */
+export async function findKeyBySecretHash(
+  queryable: Queryable,
+  secretHash: string,
+): Promise<KeyRow | undefined> {
+  const rows = await queryable.query('SELECT * FROM key WHERE secret_hash = $1', [secretHash])
+  return rows[0] === undefined ? undefined : readKey(rows[0])
+}
+
+/** What a request needs of the key with this secret and of its account. */
+export async function findKnownKey(
+  queryable: Queryable,
+  secretHash: string,
+): Promise<KnownKey | undefined> {
+  const rows = await queryable.query(
+    `SELECT key.*, account.name AS account_name, account.status AS account_status,
+       account.price_multiplier_ppm
+     FROM key LEFT JOIN account ON account.id = key.account_id
+     WHERE key.secret_hash = $1`,
+    [secretHash],
+  )
+  const row = rows[0]
+  if (row === undefined) return undefined
+  const key = readKey(row)
+  return {
+    principal: {
+      kind: 'principal',
+      keyKind: key.kind,
+      keyId: key.id,
+      accountId: key.accountId ?? '',
+      accountName: readText(row, 'account_name') ?? '',
+      allowedModels: key.allowedModels === undefined ? undefined : new Set(key.allowedModels),
+      priceMultiplierPpm: Number(row['price_multiplier_ppm'] ?? 1_000_000),
+      keyDailyLimitPicos: key.dailyLimitPicos,
+    },
+    ipRanges: key.ipRanges === undefined ? undefined : buildIpRanges(key.ipRanges),
+    expiresAtMs: key.expiresAtMs,
+    isRevoked: key.revokedAtMs !== undefined,
+    isSuspended: row['account_status'] === 'suspended',
+  }
+}
+
+function readKey(row: Row): KeyRow {
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as KeyKind,
+    accountId: readText(row, 'account_id'),
+    name: String(row['name']),
+    head: String(row['head']),
+    allowedModels: readList(row, 'allowed_models'),
+    ipRanges: readList(row, 'ip_ranges'),
+    dailyLimitPicos: picos(row['daily_limit_picos'] as bigint),
+    createdAtMs: Number(row['created_at_ms']),
+    expiresAtMs: readTime(row, 'expires_at_ms'),
+    revokedAtMs: readTime(row, 'revoked_at_ms'),
+  }
+}
+
+function readText(row: Row, column: string): string | undefined {
+  const value = row[column]
+  return typeof value === 'string' ? value : undefined
+}
+
+function readTime(row: Row, column: string): number | undefined {
+  const value = row[column] ?? null
+  return value === null ? undefined : Number(value)
+}
+
+function readList(row: Row, column: string): readonly string[] | undefined {
+  const value = readText(row, column)
+  return value === undefined ? undefined : (JSON.parse(value) as string[])
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import * as fc from 'fast-check'
+import { picos, zeroPicos, type Picos } from '../base/money.ts'
+import { affordableOutputTokens, capToHold, charge, quote, type QuoteFacts } from './charge.ts'
+import type { ClassPrices, PriceChange, Prices } from './price-book.ts'
+import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
+import { usageClasses, type Usage, type UsageCounts, type UsagePart } from './usage.ts'
+
+const price = fc.bigInt({ min: 0n, max: 100_000_000n }).map(picos)
+const count = fc.integer({ min: 0, max: 3_000_000 })
+
+const classPrices: fc.Arbitrary<ClassPrices> = fc.record(
+  {
+    input: price,
+    output: price,
+    cache_read: price,
+    cache_write_5m: price,
+    cache_write_1h: price,
+    input_audio: price,
+    output_audio: price,
+    cache_read_audio: price,
+    web_search: price,
+  },
+  { requiredKeys: ['input', 'output'] },
+)
+
+const change: fc.Arbitrary<PriceChange> = fc.oneof(
+  fc.record({ kind: fc.constant('multiplier' as const), ppm: fc.nat(5_000_000) }),
+  fc.record({
+    kind: fc.constant('prices' as const),
+    classes: classPrices,
+    longContext: classPrices,
+  }),
+)
+const changes = (...names: string[]) =>
+  fc
+    .array(fc.tuple(fc.constantFrom(...names), change), { maxLength: 2 })
+    .map((entries): ReadonlyMap<string, PriceChange> => new Map(entries))
+
+const prices: fc.Arbitrary<Prices> = fc.record(
+  {
+    classes: classPrices,
+    requestFeePicos: price,
+    longContext: fc.record({
+      aboveTokens: fc.integer({ min: 1, max: 2_000_000 }),
+      classes: classPrices,
+    }),
+    tiers: changes('flex', 'priority'),
+    speeds: changes('fast'),
+    geos: changes('us'),
+  },
+  { requiredKeys: ['classes', 'requestFeePicos', 'tiers', 'speeds', 'geos'] },
+)
+
+const counts: fc.Arbitrary<UsageCounts> = fc.record(
+  {
+    input: count,
+    output: count,
+    cache_read: count,
+    cache_write_5m: count,
+    cache_write_1h: count,
+    input_audio: count,
+    output_audio: count,
+    cache_read_audio: count,
+    web_search: fc.nat(100),
+  },
+  { requiredKeys: [] },
+)
+
+const part: fc.Arbitrary<UsagePart> = fc.record(
+  {
+    counts,
+    promptTokens: count,
+    tier: fc.constantFrom('flex', 'priority', 'default', 'scale', '__proto__'),
+    speed: fc.constantFrom('fast', 'standard'),
+    geo: fc.constantFrom('us', 'global'),
+  },
+  { requiredKeys: ['counts', 'promptTokens'] },
+)
+
+const multiplierPpm = fc.integer({ min: 0, max: 3_000_000 })
+const reported = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
+
+function chargeOf(parts: readonly UsagePart[], of: Prices, ppm = 1_000_000) {
+  const usage: Usage = { parts, reported }
+  return charge({
+    usage,
+    format: 'chat',
+    requestedModel: 'm',
+    prices: of,
+    pricesFor: () => undefined,
+    multiplierPpm: ppm,
+  })
+}
+
+describe('charge', () => {
+  test('is never negative and its bill adds up to it, also after having been stored', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 4 }), prices, multiplierPpm, (parts, of, ppm) => {
+        const made = chargeOf(parts, of, ppm)
+        assert.ok(made.amountPicos >= 0n)
+        const text = formatPriceLines(made.bill)
+        assert.deepEqual(parsePriceLines(text), made.bill)
+        assert.equal(recompute(parsePriceLines(text)), made.amountPicos)
+        assert.equal(formatPriceLines(parsePriceLines(text)), text)
+      }),
+    )
+  })
+
+  test('of parts is the sum of the charges of each, but for the fee and one rounding', () => {
+    fc.assert(
+      fc.property(part, part, prices, (left, right, of) => {
+        const free = { ...of, requestFeePicos: zeroPicos }
+        const apart = chargeOf([left], free).amountPicos + chargeOf([right], free).amountPicos
+        const together = chargeOf([left, right], free).amountPicos
+        assert.ok(together <= apart && together >= apart - 1n)
+      }),
+    )
+  })
+
+  test('grows with every count', () => {
+    fc.assert(
+      fc.property(
+        part,
+        prices,
+        fc.constantFrom(...usageClasses),
+        fc.integer({ min: 1, max: 1_000 }),
+        (one, of, usageClass, more) => {
+          const grown = { ...one.counts, [usageClass]: (one.counts[usageClass] ?? 0) + more }
+          const before = chargeOf([one], of).amountPicos
+          assert.ok(chargeOf([{ ...one, counts: grown }], of).amountPicos >= before)
+        },
+      ),
+    )
+  })
+
+  test('with whole prices and no factor is exact count × price', () => {
+    fc.assert(
+      fc.property(count, count, classPrices, (input, output, classes) => {
+        const of = {
+          classes,
+          requestFeePicos: zeroPicos,
+          tiers: new Map(),
+          speeds: new Map(),
+          geos: new Map(),
+        }
+        const made = chargeOf([{ promptTokens: input, counts: { input, output } }], of)
+        const expected = BigInt(input) * classes.input + BigInt(output) * classes.output
+        assert.equal(made.amountPicos, expected)
+      }),
+    )
+  })
+
+  test('capped to a hold never passes it, and its bill says so', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 2 }), prices, price, (parts, of, holdPicos) => {
+        const capped = capToHold(chargeOf(parts, of), holdPicos)
+        assert.ok(capped.amountPicos <= holdPicos)
+        assert.equal(recompute(parsePriceLines(formatPriceLines(capped.bill))), capped.amountPicos)
+      }),
+    )
+  })
+})
+
+interface QuoteCase extends QuoteFacts {
+  readonly usedInput: number
+  readonly usedOutput: number
+}
+
+const quoteCase: fc.Arbitrary<QuoteCase> = fc
+  .record({
+    prices,
+    format: fc.constant('chat' as const),
+    inputTokens: count,
+    maxOutputTokens: fc.integer({ min: 1, max: 200_000 }),
+    choiceCount: fc.integer({ min: 1, max: 8 }),
+    multiplierPpm,
+    asksOneHourCache: fc.boolean(),
+    inputShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    outputShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  .map(({ inputShare, outputShare, ...request }) => ({
+    ...request,
+    usedInput: Math.floor(request.inputTokens * inputShare),
+    usedOutput: Math.floor(request.maxOutputTokens * request.choiceCount * outputShare),
+  }))
+
+describe('quote', () => {
+  test('covers every charge within the estimate and the output limit', () => {
+    fc.assert(
+      fc.property(quoteCase, ({ usedInput, usedOutput, ...request }) => {
+        const used = { promptTokens: usedInput, counts: { input: usedInput, output: usedOutput } }
+        const made = chargeOf([used], request.prices, request.multiplierPpm)
+        assert.ok(quote(request) >= made.amountPicos)
+      }),
+    )
+  })
+
+  test('covers a one-hour cache write where one is asked for', () => {
+    fc.assert(
+      fc.property(quoteCase, ({ usedInput, usedOutput, ...request }) => {
+        const written = { cache_write_1h: usedInput, output: usedOutput }
+        const used = { promptTokens: usedInput, counts: written }
+        const made = chargeOf([used], request.prices, request.multiplierPpm)
+        assert.ok(quote({ ...request, asksOneHourCache: true }) >= made.amountPicos)
+      }),
+    )
+  })
+
+  test('covers the tier, speed and region asked for, each of them served or not', () => {
+    const asked = { tier: 'priority', speed: 'fast', geo: 'us' } as const
+    const served = fc.record(
+      { tier: fc.constant('priority'), speed: fc.constant('fast'), geo: fc.constant('us') },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(quoteCase, served, ({ usedInput, usedOutput, ...facts }, way) => {
+        const counts = { input: usedInput, output: usedOutput }
+        const made = chargeOf(
+          [{ ...way, promptTokens: usedInput, counts }],
+          facts.prices,
+          facts.multiplierPpm,
+        )
+        assert.ok(quote({ ...facts, asked }) >= made.amountPicos)
+      }),
+    )
+  })
+
+  test('is input estimate × input + limit × choices × output + fee for a plain model', () => {
+    const plain: Prices = {
+      classes: { input: picos(3_000_000n), output: picos(15_000_000n) },
+      requestFeePicos: picos(7n),
+      tiers: new Map(),
+      speeds: new Map(),
+      geos: new Map(),
+    }
+    const request = {
+      prices: plain,
+      format: 'chat' as const,
+      inputTokens: 100,
+      maxOutputTokens: 50,
+      choiceCount: 2,
+    }
+    const amount = quote({ ...request, multiplierPpm: 1_000_000, asksOneHourCache: false })
+    assert.equal(amount, 100n * 3_000_000n + 100n * 15_000_000n + 7n)
+  })
+})
+
+describe('affordableOutputTokens', () => {
+  test('is the largest output limit whose quote the money covers', () => {
+    fc.assert(
+      fc.property(
+        quoteCase,
+        fc.bigInt({ min: -1_000n, max: 10n ** 15n }).map((amount): Picos => picos(amount)),
+        (request, availablePicos) => {
+          const tokens = affordableOutputTokens({ ...request, availablePicos })
+          const quoteFor = (maxOutputTokens: number): Picos =>
+            quote({ ...request, maxOutputTokens })
+          if (tokens > 0) assert.ok(quoteFor(tokens) <= availablePicos)
+          if (tokens < Number.MAX_SAFE_INTEGER) assert.ok(quoteFor(tokens + 1) > availablePicos)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,160 @@
+/**
+ * From counts to money: what an exchange may cost beforehand, and what it did cost. Pure, exact and
+ * never negative. It decides nothing about whether an answer is charged at all; `settlement.ts` does.
+ */
+import { minPicos, type Picos } from '../base/money.ts'
+import { unchangedPpm, type Prices } from './price-book.ts'
+import { findPrices, type PricedModels } from './priced-model.ts'
+import {
+  priceLine,
+  recompute,
+  roundUpScaled,
+  scaledFactor,
+  scaleUp,
+  type PricedPart,
+  type PriceLine,
+  type PriceLines,
+} from './price-lines.ts'
+import { rateOf, selectRates, type RateCard, type Served, type UsageFormat } from './rates.ts'
+import {
+  usageClasses,
+  type Usage,
+  type UsageClass,
+  type UsageMark,
+  type UsagePart,
+} from './usage.ts'
+
+export interface QuoteFacts {
+  readonly prices: Prices
+  readonly format: UsageFormat
+  /** An upper guess. */
+  readonly inputTokens: number
+  readonly maxOutputTokens: number
+  readonly choiceCount: number
+  readonly multiplierPpm: number
+  /** Has all of the input priced as a one-hour cache write where that is dearer. */
+  readonly asksOneHourCache: boolean
+  /** What the request itself asks for, where that is known. The answer may be served cheaper. */
+  readonly asked?: Omit<Served, 'promptTokens'>
+}
+
+/**
+ * The most an exchange is expected to cost: input estimate × input price + output limit × choices ×
+ * output price + fee, each at the dearest of the prices that can apply by what is known: the list
+ * price, the long-context price where the estimate is above its threshold, and those of the tier,
+ * speed and region asked for. A charge stays at or below it while the input stays within its
+ * estimate and is neither a five-minute cache write nor served dearer than asked.
+ */
+export function quote(facts: QuoteFacts): Picos {
+  const { inputScaled, outputScaled } = dearestScaled(facts)
+  const sum = inputScaled + outputScaled * BigInt(facts.maxOutputTokens)
+  return roundUpScaled(sum, facts.multiplierPpm)
+}
+
+/**
+ * The largest output limit whose quote the available money covers; zero where not one token is.
+ * Whatever output limit the exchange itself has is not looked at.
+ */
+export function affordableOutputTokens(
+  facts: Omit<QuoteFacts, 'maxOutputTokens'> & { readonly availablePicos: Picos },
+): number {
+  const { inputScaled, outputScaled } = dearestScaled(facts)
+  const multiplier = BigInt(facts.multiplierPpm)
+  // The quote rounds up, so it is covered exactly when the unrounded amount is.
+  const left = scaleUp(facts.availablePicos) * BigInt(unchangedPpm) - inputScaled * multiplier
+  if (left < 0n) return 0
+  const perToken = outputScaled * multiplier
+  if (perToken === 0n) return Number.MAX_SAFE_INTEGER
+  const affordable = left / perToken
+  return affordable > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(affordable)
+}
+
+/** Input with fee, and one token of output in every choice, in the scale of `price-lines.ts`. */
+function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
+  readonly inputScaled: bigint
+  readonly outputScaled: bigint
+} {
+  let input = 0n
+  let output = 0n
+  for (const card of possibleCards(facts)) {
+    input = larger(input, scaledRate(card, 'input'))
+    if (facts.asksOneHourCache) input = larger(input, scaledRate(card, 'cache_write_1h'))
+    output = larger(output, scaledRate(card, 'output'))
+  }
+  return {
+    inputScaled: input * BigInt(facts.inputTokens) + scaleUp(facts.prices.requestFeePicos),
+    outputScaled: output * BigInt(facts.choiceCount),
+  }
+}
+
+/** Every way the exchange can come to be served, by what is known beforehand. */
+function possibleCards(facts: Omit<QuoteFacts, 'maxOutputTokens'>): readonly RateCard[] {
+  const { prices, format, asked, inputTokens } = facts
+  const isLong = prices.longContext !== undefined && inputTokens > prices.longContext.aboveTokens
+  // A prompt estimated above the threshold may turn out below it, so both kinds of price can apply.
+  let ways: readonly Served[] = isLong
+    ? [{ promptTokens: 0 }, { promptTokens: inputTokens }]
+    : [{ promptTokens: 0 }]
+  // What is asked for may be served or not, each by itself.
+  for (const kind of ['tier', 'speed', 'geo'] as const)
+    if (asked?.[kind] !== undefined)
+      ways = [...ways, ...ways.map((way) => ({ ...way, [kind]: asked[kind] }))]
+  return ways.map((way) => selectRates(prices, way, format))
+}
+
+function scaledRate(card: RateCard, usageClass: UsageClass): bigint {
+  return rateOf(card, usageClass).pricePicos * scaledFactor(card.modifiers)
+}
+
+function larger(left: bigint, right: bigint): bigint {
+  return left > right ? left : right
+}
+
+export interface ChargeFacts extends PricedModels {
+  readonly usage: Usage
+  readonly format: UsageFormat
+  readonly multiplierPpm: number
+}
+
+export interface Charge {
+  readonly amountPicos: Picos
+  readonly bill: PriceLines
+  readonly marks: readonly UsageMark[]
+}
+
+/** What the counts cost, every part at the prices of the model that served it, plus the fee once. */
+export function charge(facts: ChargeFacts): Charge {
+  const marks = new Set<UsageMark>()
+  const bill: PriceLines = {
+    parts: facts.usage.parts.map((part) => pricePart(part, facts, marks)),
+    feePicos: facts.prices.requestFeePicos,
+    multiplierPpm: facts.multiplierPpm,
+    capPicos: undefined,
+  }
+  return { amountPicos: recompute(bill), bill, marks: [...marks] }
+}
+
+function pricePart(part: UsagePart, facts: ChargeFacts, marks: Set<UsageMark>): PricedPart {
+  const { model, prices, isPriced } = findPrices(facts, part.model)
+  if (!isPriced) marks.add('unpriced_model')
+  const card = selectRates(prices, part, facts.format)
+  const lines: PriceLine[] = []
+  let hasDefault = card.isDefault
+  for (const usageClass of usageClasses) {
+    const count = part.counts[usageClass]
+    if (count === undefined || count === 0) continue
+    const rate = rateOf(card, usageClass)
+    hasDefault ||= rate.isDefault
+    lines.push(priceLine(usageClass, count, rate.pricePicos))
+  }
+  // A part without a count costs nothing whatever its prices, so it needs no explanation.
+  if (hasDefault && lines.length > 0) marks.add('default_price')
+  const { isLongContext, modifiers } = card
+  return { model, isLongContext, modifiers, lines }
+}
+
+/** Keeps a charge within its hold, and says so in its bill. */
+export function capToHold(made: Charge, holdPicos: Picos): Charge {
+  const bill: PriceLines = { ...made.bill, capPicos: holdPicos }
+  return { ...made, amountPicos: minPicos(made.amountPicos, holdPicos), bill }
+}

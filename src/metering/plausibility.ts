@@ -1,0 +1,106 @@
+/**
+ * Whether a vendor's counts can be true of the request they answer. It knows no money. A bound is
+ * broken only by counts that no honest vendor could give, because work a vendor does on its own
+ * account (server tools, compaction, an advisor) rightly goes beyond what the body shows.
+ */
+import { usageClasses, type Usage, type UsagePart } from './usage.ts'
+
+/** What the request allows an answer to count. */
+export interface RequestBounds {
+  /** The gateway's upper guess; images and documents that are not in the body have their bound here. */
+  readonly inputTokensEstimate: number
+  readonly maxOutputTokens: number
+  readonly choiceCount: number
+  readonly bodyBytes: number
+}
+
+/**
+ * - `ok`: believe it.
+ * - `implausible`: well-formed, beyond a bound.
+ * - `unusable`: not even counts (fractions, negative or gigantic numbers).
+ */
+export type Plausibility = 'ok' | 'implausible' | 'unusable'
+
+/** Chat templates and the hidden prompts that come with tools. */
+const promptOverheadTokens = 16_384
+/** Search results and repeated turns that a vendor's own tools feed to the model. */
+const serverWorkPromptTokens = 5_000_000
+/** Summaries and advice obey limits of their own. */
+const serverWorkOutputTokens = 200_000
+const webSearchesMax = 200
+const partsMax = 1_000
+
+export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausibility {
+  const { parts } = usage
+  if (!isWellFormed(usage)) return 'unusable'
+  if (parts.length > partsMax) return 'implausible'
+  // Several parts, or searches, mean that the vendor worked on its own account.
+  const isServerWork = parts.length > 1 || parts.some((part) => (part.counts.web_search ?? 0) > 0)
+  const promptMax = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
+  const outputMax = isServerWork
+    ? Math.max(outputTokensMax(bounds), serverWorkOutputTokens)
+    : outputTokensMax(bounds)
+  const isWithin = parts.every(
+    (part) =>
+      promptTokensOf(part) <= promptMax &&
+      outputTokensOf(part) <= outputMax &&
+      (part.counts.web_search ?? 0) <= webSearchesMax,
+  )
+  return isWithin ? 'ok' : 'implausible'
+}
+
+/** The reported figures cut to what the request allows, so that nobody's statistics show nonsense. */
+export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
+  const promptMax = promptTokensMax(bounds)
+  const { inputTokens, outputTokens, cacheTokens } = usage.reported
+  const reported = {
+    inputTokens: Math.min(inputTokens, promptMax),
+    outputTokens: Math.min(outputTokens, outputTokensMax(bounds)),
+    cacheTokens: Math.min(cacheTokens, promptMax),
+  }
+  return { ...usage, reported }
+}
+
+/** No byte of text is more than one token; what is not text has its bound in the estimate. */
+function promptTokensMax(bounds: RequestBounds): number {
+  return bounds.bodyBytes + bounds.inputTokensEstimate + promptOverheadTokens
+}
+
+export function outputTokensMax(bounds: RequestBounds): number {
+  return bounds.maxOutputTokens * bounds.choiceCount
+}
+
+export function promptTokensOf(part: UsagePart): number {
+  const { counts } = part
+  const counted =
+    (counts.input ?? 0) +
+    (counts.cache_read ?? 0) +
+    (counts.cache_write_5m ?? 0) +
+    (counts.cache_write_1h ?? 0) +
+    (counts.input_audio ?? 0) +
+    (counts.cache_read_audio ?? 0)
+  return Math.max(counted, part.promptTokens)
+}
+
+export function outputTokensOf(part: UsagePart): number {
+  return (part.counts.output ?? 0) + (part.counts.output_audio ?? 0)
+}
+
+/** Every figure is a count: a non-negative integer that arithmetic keeps exact. */
+export function isWellFormed({ reported, parts }: Usage): boolean {
+  return (
+    isCount(reported.inputTokens) &&
+    isCount(reported.outputTokens) &&
+    isCount(reported.cacheTokens) &&
+    parts.every(isWellFormedPart)
+  )
+}
+
+function isWellFormedPart(part: UsagePart): boolean {
+  if (!isCount(part.promptTokens)) return false
+  return usageClasses.every((usageClass) => isCount(part.counts[usageClass] ?? 0))
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
+}

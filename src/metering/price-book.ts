@@ -1,0 +1,381 @@
+/**
+ * What a model costs: prices per usage class, what changes them (long prompts, tiers, speeds,
+ * regions), and their versions in time; also the form in which operators write them in the
+ * catalogue. It knows no charge and no vendor. Every price is a whole number of pico-dollars, and
+ * printing then parsing gives the same prices back.
+ */
+import { z } from 'zod'
+import { invariant } from '../base/errors.ts'
+import { formatUsd, parseUsd, picos, zeroPicos, type Picos } from '../base/money.ts'
+import { usageClasses, type UsageClass } from './usage.ts'
+
+/** Picos per token by class, per use for `web_search`. What an absent class costs: `rates.ts`. */
+export type ClassPrices = { readonly [Class in UsageClass]?: Picos } & {
+  readonly input: Picos
+  readonly output: Picos
+}
+
+/** What a tier, speed or region does to the prices: a factor in millionths, or prices of its own. */
+export type PriceChange =
+  | { readonly kind: 'multiplier'; readonly ppm: number }
+  | {
+      readonly kind: 'prices'
+      readonly classes: ClassPrices
+      /** Present exactly where the model has long-context prices. */
+      readonly longContext?: ClassPrices
+    }
+
+export interface Prices {
+  readonly classes: ClassPrices
+  /** Once per charged exchange. */
+  readonly requestFeePicos: Picos
+  /** A prompt of strictly more tokens has the whole request priced at these. */
+  readonly longContext?: { readonly aboveTokens: number; readonly classes: ClassPrices }
+  /** By the names vendors' answers use: `flex`, `priority`, `batch`. */
+  readonly tiers: ReadonlyMap<string, PriceChange>
+  readonly speeds: ReadonlyMap<string, PriceChange>
+  readonly geos: ReadonlyMap<string, PriceChange>
+}
+
+export interface PriceVersion {
+  /** Wall time from which it holds; 0 = always has. */
+  readonly validFromMs: number
+  readonly prices: Prices
+}
+
+/** Versions of one model's prices, the earliest first. */
+export type ModelPrices = readonly PriceVersion[]
+
+/** The prices at a moment; undefined where the first version is not valid yet or there is none. */
+export function pricesAt(modelPrices: ModelPrices, atMs: number): Prices | undefined {
+  for (let index = modelPrices.length - 1; index >= 0; index--) {
+    const version = modelPrices[index]
+    if (version !== undefined && version.validFromMs <= atMs) return version.prices
+  }
+  return undefined
+}
+
+/** One multiplier of the list price: 1_000_000 = unchanged. */
+export const unchangedPpm = 1_000_000
+
+type DecimalForm = number | string
+type ClassPriceForm = { readonly [Class in UsageClass]?: DecimalForm | undefined }
+
+export interface PriceChangeForm extends ClassPriceForm {
+  readonly multiplier?: DecimalForm | undefined
+  readonly long_context?: ClassPriceForm | undefined
+}
+
+type PriceChangeForms = Readonly<Record<string, PriceChangeForm>>
+
+/** Prices as an operator writes them: USD per million tokens; the extras as their keys say below. */
+export interface PriceForm extends ClassPriceForm {
+  readonly input: DecimalForm
+  readonly output: DecimalForm
+  /** USD per exchange. */
+  readonly request?: DecimalForm | undefined
+  readonly long_context?: (ClassPriceForm & { readonly above: number }) | undefined
+  readonly tiers?: PriceChangeForms | undefined
+  readonly speeds?: PriceChangeForms | undefined
+  readonly geos?: PriceChangeForms | undefined
+  /** `2026-12-01` (00:00 UTC) or a full UTC time; absent = always valid. */
+  readonly valid_from?: string | undefined
+}
+
+const classUnits: Readonly<
+  Record<UsageClass, { readonly unit: string; readonly perUnits: bigint }>
+> = {
+  input: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  output: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  cache_read: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  cache_write_5m: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  cache_write_1h: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  input_audio: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  output_audio: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  cache_read_audio: { unit: 'USD per million tokens', perUnits: 1_000_000n },
+  web_search: { unit: 'USD per 1000 uses', perUnits: 1_000n },
+}
+
+const priceMaxPicos = parseUsd('1000000') ?? zeroPicos
+const requestDecimals = 12
+const usualDecimals = 6
+
+/** Exact decimal text to picos of a dollar; undefined for signs, exponents and needless digits. */
+function parseDecimal(value: unknown, decimalsMax: number): Picos | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const text = String(value)
+  const point = text.indexOf('.')
+  if (point >= 0 && text.length - point - 1 > decimalsMax) return undefined
+  const amount = parseUsd(text)
+  return amount === undefined || amount < 0n || amount > priceMaxPicos ? undefined : amount
+}
+
+function decimalSchema(key: string, unit: string, decimalsMax = usualDecimals) {
+  const rule = `${key} must be ${unit}: a decimal number from 0 to 1000000 with at most ${decimalsMax} decimals`
+  return z
+    .union([z.number(), z.string()], {
+      error: (issue) => (issue.input === undefined ? `${key} is missing: ${rule}` : rule),
+    })
+    .refine((value) => parseDecimal(value, decimalsMax) !== undefined, { error: rule })
+}
+
+function classSchema(key: UsageClass) {
+  return decimalSchema(key, classUnits[key].unit)
+}
+
+/** The shape of a set of class prices, every class optional. */
+const optionalClasses = {
+  input: classSchema('input').optional(),
+  output: classSchema('output').optional(),
+  cache_read: classSchema('cache_read').optional(),
+  cache_write_5m: classSchema('cache_write_5m').optional(),
+  cache_write_1h: classSchema('cache_write_1h').optional(),
+  input_audio: classSchema('input_audio').optional(),
+  output_audio: classSchema('output_audio').optional(),
+  cache_read_audio: classSchema('cache_read_audio').optional(),
+  web_search: classSchema('web_search').optional(),
+}
+
+const classes = { ...optionalClasses, input: classSchema('input'), output: classSchema('output') }
+
+const changeSchema = z
+  .strictObject({
+    ...optionalClasses,
+    multiplier: decimalSchema('multiplier', 'a factor').optional(),
+    long_context: z.strictObject(classes).optional(),
+  })
+  .superRefine((form, context) => {
+    const priceKeys = Object.keys(form).filter((key) => key !== 'multiplier')
+    if (form.multiplier !== undefined) {
+      if (priceKeys.length > 0)
+        context.addIssue({
+          code: 'custom',
+          message: `multiplier stands alone: remove it or ${priceKeys.join(', ')}`,
+        })
+      return
+    }
+    if (form.input === undefined || form.output === undefined)
+      context.addIssue({ code: 'custom', message: 'give either multiplier, or input and output' })
+  })
+
+const changesSchema = z.record(
+  z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, { error: 'a name of letters, digits, _ . -' }),
+  changeSchema,
+)
+
+const versionSchema = z
+  .strictObject({
+    ...classes,
+    request: decimalSchema('request', 'USD per exchange', requestDecimals).optional(),
+    long_context: z
+      .strictObject({
+        above: z
+          .int({ error: 'above must be a whole number of prompt tokens, at least 1' })
+          .min(1, { error: 'above must be a whole number of prompt tokens, at least 1' }),
+        ...classes,
+      })
+      .optional(),
+    tiers: changesSchema.optional(),
+    speeds: changesSchema.optional(),
+    geos: changesSchema.optional(),
+    valid_from: z
+      .string({ error: 'valid_from must be a date such as 2026-12-01' })
+      .refine((text) => parseMoment(text) !== undefined, {
+        error:
+          'valid_from must be a date such as 2026-12-01 or a UTC time such as 2026-12-01T00:00:00Z',
+      })
+      .optional(),
+  })
+  .superRefine((form, context) => {
+    for (const group of ['tiers', 'speeds', 'geos'] as const)
+      for (const [name, change] of Object.entries(form[group] ?? {})) {
+        if (change.multiplier !== undefined) continue
+        const isGiven = change.long_context !== undefined
+        if (isGiven === (form.long_context !== undefined)) continue
+        context.addIssue({
+          code: 'custom',
+          path: [group, name, 'long_context'],
+          message: isGiven
+            ? 'long_context needs the long_context of the model itself, which says above how many tokens'
+            : 'long_context is missing: the model has long-context prices, so prices of its own need them too',
+        })
+      }
+  })
+
+const versionsSchema = z
+  .array(versionSchema)
+  .min(1, { error: 'give at least one set of prices' })
+  .superRefine((forms, context) => {
+    const seen = new Set<number>()
+    forms.forEach((form, index) => {
+      const validFromMs = momentOf(form)
+      if (seen.has(validFromMs))
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'valid_from'],
+          message: 'valid_from must differ between the versions of a price; one may leave it out',
+        })
+      seen.add(validFromMs)
+    })
+  })
+
+/**
+ * Validates what stands under `price:`, one set of prices or a list of versions. It is not a zod
+ * union, so that an issue names the key that is wrong and not merely that no alternative fits.
+ */
+export const priceSchema = z
+  .custom<PriceForm | readonly PriceForm[]>()
+  .superRefine((value, context) => {
+    if (typeof value !== 'object' || value === null) {
+      const message =
+        'price must give input and output in USD per million tokens, or a list of such'
+      context.addIssue({ code: 'custom', message })
+      return
+    }
+    const parsed = (Array.isArray(value) ? versionsSchema : versionSchema).safeParse(value)
+    for (const issue of parsed.error?.issues ?? [])
+      context.addIssue({ code: 'custom', path: [...issue.path], message: issue.message })
+  })
+
+/** A UTC date or time; undefined where the text is none or names a day that does not exist. */
+function parseMoment(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z)?$/.test(text)) return undefined
+  const atMs = Date.parse(text)
+  if (Number.isNaN(atMs)) return undefined
+  return new Date(atMs).toISOString().startsWith(text.slice(0, 10)) ? atMs : undefined
+}
+
+function momentOf(form: { readonly valid_from?: string | undefined }): number {
+  return form.valid_from === undefined ? 0 : (parseMoment(form.valid_from) ?? 0)
+}
+
+function toPicos(value: DecimalForm, decimalsMax: number): Picos {
+  const amount = parseDecimal(value, decimalsMax)
+  invariant(amount !== undefined, 'a price form is validated before it is parsed')
+  return amount
+}
+
+function parseClasses(form: ClassPriceForm): ClassPrices {
+  const prices: { [Class in UsageClass]?: Picos } = {}
+  for (const usageClass of usageClasses) {
+    const value = form[usageClass]
+    if (value === undefined) continue
+    prices[usageClass] = picos(toPicos(value, usualDecimals) / classUnits[usageClass].perUnits)
+  }
+  const { input, output } = prices
+  invariant(input !== undefined && output !== undefined, 'input and output always have a price')
+  return { ...prices, input, output }
+}
+
+function parseChange(form: PriceChangeForm): PriceChange {
+  if (form.multiplier !== undefined) {
+    // Picos of a dollar are millionths of millionths; the schema allows six decimals.
+    const ppm = Number(toPicos(form.multiplier, usualDecimals) / 1_000_000n)
+    return { kind: 'multiplier', ppm }
+  }
+  const classes = parseClasses(form)
+  if (form.long_context === undefined) return { kind: 'prices', classes }
+  return { kind: 'prices', classes, longContext: parseClasses(form.long_context) }
+}
+
+function parseChanges(forms: PriceChangeForms | undefined): ReadonlyMap<string, PriceChange> {
+  const entries = Object.entries(forms ?? {})
+  return new Map(entries.map(([name, form]) => [name, parseChange(form)]))
+}
+
+/** Prices from one validated form; its `valid_from` is read by `parseModelPrices` alone. */
+export function parsePrices(form: PriceForm): Prices {
+  const prices = {
+    classes: parseClasses(form),
+    requestFeePicos:
+      form.request === undefined ? zeroPicos : toPicos(form.request, requestDecimals),
+    tiers: parseChanges(form.tiers),
+    speeds: parseChanges(form.speeds),
+    geos: parseChanges(form.geos),
+  }
+  if (form.long_context === undefined) return prices
+  const aboveTokens = form.long_context.above
+  return { ...prices, longContext: { aboveTokens, classes: parseClasses(form.long_context) } }
+}
+
+/** All versions from what stands under `price:`, validated before. */
+export function parseModelPrices(form: PriceForm | readonly PriceForm[]): ModelPrices {
+  const forms: readonly PriceForm[] = isList(form) ? form : [form]
+  return forms
+    .map((one) => ({ validFromMs: momentOf(one), prices: parsePrices(one) }))
+    .sort((left, right) => left.validFromMs - right.validFromMs)
+}
+
+function isList(form: PriceForm | readonly PriceForm[]): form is readonly PriceForm[] {
+  return Array.isArray(form)
+}
+
+/** A number where JavaScript writes it back digit for digit, else its text. */
+function printDecimal(amount: Picos): DecimalForm {
+  const text = formatUsd(amount)
+  const number = Number(text)
+  return String(number) === text ? number : text
+}
+
+function printClasses(prices: ClassPrices): ClassPriceForm & Pick<PriceForm, 'input' | 'output'> {
+  const form: { [Class in UsageClass]?: DecimalForm } = {}
+  for (const usageClass of usageClasses) {
+    const price = prices[usageClass]
+    if (price === undefined) continue
+    form[usageClass] = printDecimal(picos(price * classUnits[usageClass].perUnits))
+  }
+  const { input, output } = form
+  invariant(input !== undefined && output !== undefined, 'input and output always have a price')
+  return { ...form, input, output }
+}
+
+function printChanges(changes: ReadonlyMap<string, PriceChange>): PriceChangeForms {
+  return Object.fromEntries(
+    [...changes].map(([name, change]): [string, PriceChangeForm] => {
+      if (change.kind === 'multiplier')
+        return [name, { multiplier: printDecimal(picos(BigInt(change.ppm) * 1_000_000n)) }]
+      const form = printClasses(change.classes)
+      if (change.longContext === undefined) return [name, form]
+      return [name, { ...form, long_context: printClasses(change.longContext) }]
+    }),
+  )
+}
+
+/** The inverse of `parsePrices`, without keys that say nothing. */
+export function printPrices(prices: Prices): PriceForm {
+  const { longContext, requestFeePicos } = prices
+  return {
+    ...printClasses(prices.classes),
+    ...(requestFeePicos > 0n && { request: printDecimal(requestFeePicos) }),
+    ...(longContext !== undefined && {
+      long_context: { above: longContext.aboveTokens, ...printClasses(longContext.classes) },
+    }),
+    ...(prices.tiers.size > 0 && { tiers: printChanges(prices.tiers) }),
+    ...(prices.speeds.size > 0 && { speeds: printChanges(prices.speeds) }),
+    ...(prices.geos.size > 0 && { geos: printChanges(prices.geos) }),
+  }
+}
+
+/** The inverse of `parseModelPrices`: a single form where there is one version without a date. */
+export function printModelPrices(modelPrices: ModelPrices): PriceForm | readonly PriceForm[] {
+  const forms = modelPrices.map(({ validFromMs, prices }): PriceForm => {
+    if (validFromMs === 0) return printPrices(prices)
+    const text = new Date(validFromMs).toISOString()
+    const isMidnight = text.endsWith('T00:00:00.000Z')
+    return { ...printPrices(prices), valid_from: isMidnight ? text.slice(0, 10) : text }
+  })
+  const [only] = forms
+  return forms.length === 1 && only !== undefined ? only : forms
+}
+
+/** Prices as text for the store; exact, because decimals stay decimals. */
+export function encodePrices(prices: Prices): string {
+  return JSON.stringify(printPrices(prices))
+}
+
+/** Reads what `encodePrices` wrote; throws where the text is not a valid set of prices. */
+export function decodePrices(text: string): Prices {
+  return parsePrices(versionSchema.parse(JSON.parse(text)))
+}

@@ -1,0 +1,133 @@
+/**
+ * A bill in full: every count, price and factor that made an amount, so that it can be added up
+ * again by anyone at any time. The amount is exact: fractions of a pico-dollar appear only through
+ * factors, and are rounded up once, at the very end. It knows no catalogue; prices are as they were.
+ */
+import { z } from 'zod'
+import { minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
+import { unchangedPpm } from './price-book.ts'
+import { divideUp, type Modifier, type ModifierKind } from './rates.ts'
+import { usageClasses, type UsageClass } from './usage.ts'
+
+export interface PriceLine {
+  readonly usageClass: UsageClass
+  readonly count: number
+  readonly pricePicos: Picos
+  /** Count × price, before any factor. */
+  readonly amountPicos: Picos
+}
+
+/** What one part of an answer cost. */
+export interface PricedPart {
+  /** The model whose prices were used, by its id in the catalogue. */
+  readonly model: string
+  readonly isLongContext: boolean
+  readonly modifiers: readonly Modifier[]
+  readonly lines: readonly PriceLine[]
+}
+
+export interface PriceLines {
+  readonly parts: readonly PricedPart[]
+  readonly feePicos: Picos
+  /** The account's own multiplier, over everything. */
+  readonly multiplierPpm: number
+  /** The most this charge was allowed to come to, where counts were not believed. */
+  readonly capPicos: Picos | undefined
+}
+
+/** A part can have a tier, a speed and a region. */
+const modifiersMax = 3
+const millionthScale = BigInt(unchangedPpm)
+const partScale = millionthScale ** BigInt(modifiersMax)
+
+export function priceLine(usageClass: UsageClass, count: number, pricePicos: Picos): PriceLine {
+  return { usageClass, count, pricePicos, amountPicos: multiplyPicos(pricePicos, count) }
+}
+
+/** The product of the factors, in units of 1 / `partScale`. */
+export function scaledFactor(modifiers: readonly Modifier[]): bigint {
+  let factor = partScale
+  for (const { ppm } of modifiers)
+    if (ppm !== unchangedPpm) factor = (factor / millionthScale) * BigInt(ppm)
+  return factor
+}
+
+/** An amount in units of 1 / `partScale` picos, times the account's multiplier, rounded up once. */
+export function roundUpScaled(scaledAmount: bigint, multiplierPpm: number): Picos {
+  return picos(divideUp(scaledAmount * BigInt(multiplierPpm), partScale * millionthScale))
+}
+
+export function scaleUp(amount: Picos): bigint {
+  return amount * partScale
+}
+
+/** Adds a bill up: the same lines always give the same amount. */
+export function recompute(bill: PriceLines): Picos {
+  let scaledSum = scaleUp(bill.feePicos)
+  for (const part of bill.parts) {
+    const factor = scaledFactor(part.modifiers)
+    for (const line of part.lines) {
+      const amount = multiplyPicos(line.pricePicos, line.count)
+      scaledSum += amount * (line.usageClass === 'web_search' ? partScale : factor)
+    }
+  }
+  const amount = roundUpScaled(scaledSum, bill.multiplierPpm)
+  return bill.capPicos === undefined ? amount : minPicos(amount, bill.capPicos)
+}
+
+/** The bill as compact JSON, for the ledger; what is zero or unchanged is left out. */
+export function formatPriceLines(bill: PriceLines): string {
+  return JSON.stringify({
+    parts: bill.parts.map((part) => ({
+      model: part.model,
+      ...(part.isLongContext && { long: true }),
+      ...(part.modifiers.length > 0 && {
+        modifiers: part.modifiers.map(({ kind, name, ppm }) => [kind, name, ppm]),
+      }),
+      lines: part.lines.map((line) => [line.usageClass, line.count, String(line.pricePicos)]),
+    })),
+    ...(bill.feePicos > 0n && { fee: String(bill.feePicos) }),
+    ...(bill.multiplierPpm !== unchangedPpm && { multiplier: bill.multiplierPpm }),
+    ...(bill.capPicos !== undefined && { cap: String(bill.capPicos) }),
+  })
+}
+
+const countSchema = z.int().min(0)
+const picosSchema = z
+  .string()
+  .regex(/^\d{1,40}$/)
+  .transform((text) => picos(BigInt(text)))
+const modifierKinds = ['tier', 'speed', 'geo'] as const satisfies readonly ModifierKind[]
+
+const billSchema = z.object({
+  parts: z.array(
+    z.object({
+      model: z.string(),
+      long: z.boolean().default(false),
+      modifiers: z
+        .array(z.tuple([z.enum(modifierKinds), z.string(), countSchema]))
+        .max(modifiersMax)
+        .default([]),
+      lines: z.array(z.tuple([z.enum(usageClasses), countSchema, picosSchema])),
+    }),
+  ),
+  fee: picosSchema.optional(),
+  multiplier: countSchema.default(unchangedPpm),
+  cap: picosSchema.optional(),
+})
+
+/** The inverse of `formatPriceLines`; throws where the text is no bill. */
+export function parsePriceLines(text: string): PriceLines {
+  const bill = billSchema.parse(JSON.parse(text))
+  return {
+    parts: bill.parts.map((part) => ({
+      model: part.model,
+      isLongContext: part.long,
+      modifiers: part.modifiers.map(([kind, name, ppm]) => ({ kind, name, ppm })),
+      lines: part.lines.map(([usageClass, count, price]) => priceLine(usageClass, count, price)),
+    })),
+    feePicos: bill.fee ?? picos(0n),
+    multiplierPpm: bill.multiplier,
+    capPicos: bill.cap,
+  }
+}

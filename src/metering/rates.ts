@@ -1,0 +1,196 @@
+/**
+ * Which price a token has: the model's prices × how the answer was served (prompt length, tier,
+ * speed, region). It knows no amounts. No class is ever without a price: where the catalogue gives
+ * none, the defaults below hold, and the caller is told so.
+ *
+ * | class without a price | costs |
+ * |---|---|
+ * | cache_read | input (no discount is assumed) |
+ * | cache_write_5m | 1.25 × input |
+ * | cache_write_1h | 2 × input |
+ * | input_audio | 16 × input |
+ * | cache_read_audio | input_audio |
+ * | output_audio | 8 × output |
+ * | web_search | USD 10 per 1000 uses |
+ *
+ * A tier, speed, region or long-context entry with prices of its own need not repeat every class: a
+ * missing one keeps the relation to input (output_audio: to output) it has in the model's own prices.
+ * Factors apply to tokens, never to web searches or the request's fee.
+ */
+import { maxPicos, picos, type Picos } from '../base/money.ts'
+import { unchangedPpm, type ClassPrices, type PriceChange, type Prices } from './price-book.ts'
+import type { UsageClass } from './usage.ts'
+
+/** The two ways vendors report; tier names mean different things in them. */
+export type UsageFormat = 'messages' | 'chat'
+
+/** How an answer, or a part of one, was served. */
+export interface Served {
+  readonly promptTokens: number
+  readonly tier?: string | undefined
+  readonly speed?: string | undefined
+  readonly geo?: string | undefined
+}
+
+export type ModifierKind = 'tier' | 'speed' | 'geo'
+
+/** Something in the answer that changed the prices. */
+export interface Modifier {
+  readonly kind: ModifierKind
+  readonly name: string
+  /** Factor in millionths; unchanged where the prices themselves are the tier's own. */
+  readonly ppm: number
+}
+
+export interface RateCard {
+  readonly prices: Prices
+  readonly isLongContext: boolean
+  readonly modifiers: readonly Modifier[]
+  /** Sets of prices that replace the model's own; the dearer counts where several meet. */
+  readonly replacements: readonly ClassPrices[]
+  /** The answer was served in a way the catalogue gives no price for. */
+  readonly isDefault: boolean
+}
+
+export interface ClassRate {
+  readonly pricePicos: Picos
+  readonly isDefault: boolean
+}
+
+interface DefaultChanges {
+  readonly tier: ReadonlyMap<string, number>
+  readonly speed: ReadonlyMap<string, number>
+  readonly geo: ReadonlyMap<string, number>
+}
+
+/** Names that mean the list price; they need no price in the catalogue. */
+const neutralNames: ReadonlySet<string> = new Set([
+  '',
+  'standard',
+  'standard_only',
+  'default',
+  'auto',
+  'global',
+  'not_available',
+])
+
+/**
+ * What both vendors publish for these names. `priority` of the messages format exists only under
+ * contracts with prices of their own, so no factor is assumed for it.
+ */
+const defaultChanges: Readonly<Record<UsageFormat, DefaultChanges>> = {
+  messages: {
+    tier: new Map([['batch', 500_000]]),
+    speed: new Map([['fast', 2_000_000]]),
+    geo: new Map([['us', 1_100_000]]),
+  },
+  chat: {
+    tier: new Map([
+      ['flex', 500_000],
+      ['batch', 500_000],
+      ['priority', 2_000_000],
+    ]),
+    speed: new Map(),
+    geo: new Map(),
+  },
+}
+
+const defaultWebSearchPicos = picos(10_000_000_000n)
+
+/** The prices that hold for tokens served this way. */
+export function selectRates(prices: Prices, served: Served, format: UsageFormat): RateCard {
+  const { longContext } = prices
+  const isLongContext = longContext !== undefined && served.promptTokens > longContext.aboveTokens
+  const modifiers: Modifier[] = []
+  const replacements: ClassPrices[] = []
+  let isDefault = false
+  for (const [kind, name, changes] of [
+    ['tier', served.tier, prices.tiers],
+    ['speed', served.speed, prices.speeds],
+    ['geo', served.geo, prices.geos],
+  ] as const) {
+    if (name === undefined) continue
+    const change = changes.get(name)
+    if (change !== undefined) {
+      if (change.kind === 'prices') replacements.push(setOf(change, isLongContext))
+      const ppm = change.kind === 'multiplier' ? change.ppm : unchangedPpm
+      modifiers.push({ kind, name, ppm })
+    } else if (!neutralNames.has(name)) {
+      isDefault = true
+      modifiers.push({ kind, name, ppm: defaultChanges[format][kind].get(name) ?? unchangedPpm })
+    }
+  }
+  if (longContext !== undefined && isLongContext && replacements.length === 0)
+    replacements.push(longContext.classes)
+  return { prices, isLongContext, modifiers, replacements, isDefault }
+}
+
+function setOf(change: PriceChange & { kind: 'prices' }, isLongContext: boolean): ClassPrices {
+  return isLongContext ? (change.longContext ?? change.classes) : change.classes
+}
+
+/** The price of one class on a card, before the card's factors. */
+export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
+  const own = ownRate(card.prices.classes, usageClass)
+  const [first, ...others] = card.replacements
+  if (first === undefined) return own
+  let rate = replacedRate(card.prices.classes, own, first, usageClass)
+  for (const other of others) {
+    const next = replacedRate(card.prices.classes, own, other, usageClass)
+    rate = {
+      pricePicos: maxPicos(rate.pricePicos, next.pricePicos),
+      isDefault: rate.isDefault || next.isDefault,
+    }
+  }
+  return rate
+}
+
+function ownRate(classes: ClassPrices, usageClass: UsageClass): ClassRate {
+  const given = classes[usageClass]
+  return given === undefined
+    ? { pricePicos: defaultPrice(classes, usageClass), isDefault: true }
+    : { pricePicos: given, isDefault: false }
+}
+
+function defaultPrice(classes: ClassPrices, usageClass: UsageClass): Picos {
+  switch (usageClass) {
+    case 'input':
+    case 'cache_read':
+      return classes.input
+    case 'output':
+      return classes.output
+    case 'cache_write_5m':
+      return picos(divideUp(classes.input * 5n, 4n))
+    case 'cache_write_1h':
+      return picos(classes.input * 2n)
+    case 'input_audio':
+      return picos(classes.input * 16n)
+    case 'cache_read_audio':
+      return classes.input_audio ?? picos(classes.input * 16n)
+    case 'output_audio':
+      return picos(classes.output * 8n)
+    case 'web_search':
+      return defaultWebSearchPicos
+  }
+}
+
+function replacedRate(
+  base: ClassPrices,
+  own: ClassRate,
+  replacement: ClassPrices,
+  usageClass: UsageClass,
+): ClassRate {
+  const given = replacement[usageClass]
+  if (given !== undefined) return { pricePicos: given, isDefault: false }
+  if (usageClass === 'web_search') return own
+  const anchor = usageClass === 'output_audio' ? 'output' : 'input'
+  // A model whose input is free has no relation to keep; the replacement's own defaults hold.
+  if (base[anchor] === 0n) return ownRate(replacement, usageClass)
+  const scaled = divideUp(own.pricePicos * replacement[anchor], base[anchor])
+  return { pricePicos: picos(scaled), isDefault: own.isDefault }
+}
+
+/** Integer division that rounds up; both sides are non-negative, the divisor positive. */
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import * as fc from 'fast-check'
+import { picos } from '../base/money.ts'
+import { parsePrices } from './price-book.ts'
+import { parsePriceLines, recompute } from './price-lines.ts'
+import { decideCharge, type AnswerCounts, type SettlementFacts } from './settlement.ts'
+import type { Usage } from './usage.ts'
+
+const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
+const bounds = { inputTokensEstimate: 300, maxOutputTokens: 500, choiceCount: 2, bodyBytes: 900 }
+
+const anyNumber = fc.oneof(
+  fc.nat(2_000),
+  fc.integer(),
+  fc.double(),
+  fc.constantFrom(-1, 0.5, NaN, Infinity, 2 ** 53, 1e300),
+)
+
+const anyUsage: fc.Arbitrary<Usage> = fc.record({
+  parts: fc.array(
+    fc.record({
+      promptTokens: anyNumber,
+      counts: fc.record(
+        { input: anyNumber, output: anyNumber, cache_read: anyNumber, web_search: anyNumber },
+        { requiredKeys: [] },
+      ),
+    }),
+    { maxLength: 3 },
+  ),
+  reported: fc.record({ inputTokens: anyNumber, outputTokens: anyNumber, cacheTokens: anyNumber }),
+})
+
+const anyCounts: fc.Arbitrary<AnswerCounts> = fc.record({
+  usage: fc.option(anyUsage, { nil: undefined }),
+  isFinal: fc.boolean(),
+  isImplausible: fc.boolean(),
+  hasOutput: fc.boolean(),
+  isRefusal: fc.boolean(),
+  outputText: fc.string(),
+  outputBytes: fc.nat(1_000_000),
+})
+
+const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
+  ending: fc.constantFrom('completed', 'client_left', 'upstream_cut', 'refused', 'failed'),
+  counts: fc.option(anyCounts, { nil: undefined }),
+  format: fc.constantFrom('messages', 'chat'),
+  bounds: fc.constant(bounds),
+  holdPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }).map(picos),
+  multiplierPpm: fc.nat(2_000_000),
+  cutPolicy: fc.constantFrom('nothing', 'delivered'),
+  requestedModel: fc.constant('m'),
+  prices: fc.constant(prices),
+  pricesFor: fc.constant(() => undefined),
+})
+
+const counter = { count: (text: string) => Promise.resolve(text.length), close: async () => {} }
+
+describe('decideCharge', () => {
+  test('answers anything a vendor can send with a charge that is sound', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, async (facts) => {
+        const { amountPicos, usage, marks, priceLines, operatorCostPicos } = await decideCharge(
+          facts,
+          counter,
+        )
+        assert.ok(amountPicos >= 0n && operatorCostPicos >= 0n)
+        if (marks.includes('implausible')) assert.ok(amountPicos <= facts.holdPicos)
+        if (amountPicos > facts.holdPicos) assert.ok(marks.includes('over_hold'))
+        assert.equal(usage === undefined, priceLines === '')
+        if (usage === undefined) return assert.equal(amountPicos, 0n)
+        assert.equal(recompute(parsePriceLines(priceLines)), amountPicos)
+        for (const tokens of Object.values(usage.reported))
+          assert.ok(Number.isSafeInteger(tokens) && tokens >= 0)
+        return undefined
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('charges nothing for refused and failed exchanges, whatever was counted', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, fc.constantFrom('refused', 'failed'), async (facts, ending) => {
+        const decided = await decideCharge({ ...facts, ending }, counter)
+        assert.equal(decided.amountPicos, 0n)
+        assert.equal(decided.usage, undefined)
+      }),
+    )
+  })
+
+  test('decides at once, without the tokenizer, where the final counts are there', () => {
+    const usage: Usage = {
+      parts: [{ promptTokens: 10, counts: { input: 10, output: 4 } }],
+      reported: { inputTokens: 10, outputTokens: 4, cacheTokens: 0 },
+    }
+    const decided = decideCharge(
+      {
+        ending: 'completed',
+        counts: {
+          usage,
+          isFinal: true,
+          isImplausible: false,
+          hasOutput: true,
+          isRefusal: false,
+          outputText: 'four tokens of text',
+          outputBytes: 19,
+        },
+        format: 'messages',
+        bounds,
+        holdPicos: picos(10n ** 12n),
+        multiplierPpm: 1_000_000,
+        cutPolicy: 'nothing',
+        requestedModel: 'm',
+        prices,
+        pricesFor: () => undefined,
+      },
+      { count: () => assert.fail('not needed'), close: async () => {} },
+    )
+    assert.ok(!(decided instanceof Promise))
+    assert.equal(decided.amountPicos, 10n * 3_000_000n + 4n * 15_000_000n + 1_000_000_000n)
+    assert.equal(decided.usage, usage)
+  })
+})
