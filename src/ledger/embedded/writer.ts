@@ -1,0 +1,322 @@
+/**
+ * The ledger's side of the writer thread: gathers ended exchanges into batches, one message each,
+ * and tells what became of them. Knows nothing of balances. It keeps: an exchange is acknowledged
+ * only after its batch is durable, and one that is not acknowledged is handed in again until it is,
+ * or until the store is beyond use.
+ *
+ *     running ── no space, or locked ──▶ blocked ── the same batch succeeds ──▶ running
+ *        └──────── disk or thread fails ───┴──▶ dead      (nothing leads back; the process ends)
+ */
+import { Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '../../base/clock.ts'
+import { GatewayError, invariant } from '../../base/errors.ts'
+import { addPicos, zeroPicos } from '../../base/money.ts'
+import { storeError, type SqliteFault } from '../../storage/sqlite-connection.ts'
+import type { ExchangeRecord } from '../ledger.ts'
+import type { Booked } from './booking.ts'
+import type { Answers, FromWriter, Question, ToWriter, WriterThreadData } from './messages.ts'
+
+const recordsPerBatchMax = 256
+/** While one batch is being written, a second one is worth its message only from this size on. */
+const recordsForSecondBatch = 64
+const batchesInFlightMax = 2
+const firstRetryMs = 250
+const lastRetryMs = 5_000
+
+/** One ended exchange on its way into the store. */
+export interface Settlement {
+  /** Becomes an uncharged one where its charge could not be made durable when it was asked for. */
+  record: ExchangeRecord
+  resolve(): void
+  /** Called while the store is out of order; what is left to record goes on being tried. */
+  reject(error: Error): void
+}
+
+export interface WriterEvents {
+  /** A batch is durable; called before any of its promises is resolved. */
+  onBooked(batch: readonly Settlement[], booked: Booked): void
+  /** The store will never take this one; its hold must not be freed. */
+  onRefused(settlement: Settlement, error: Error): void
+  /** The store cannot be used any more by this process. */
+  onDead(error: Error): void
+}
+
+export interface WriterOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly pagesMax?: number
+}
+
+interface Waiting {
+  answered(value: Answers[keyof Answers]): void
+  reject(error: Error): void
+}
+
+export class LedgerWriter {
+  readonly started: Promise<void>
+  readonly #worker: Worker
+  readonly #clock: Clock
+  readonly #events: WriterEvents
+  readonly #starting = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #waiting = new Map<number, Waiting>()
+  /** Bounded by the number of holds: nothing is admitted while this cannot shrink. */
+  #queue: Settlement[] = []
+  readonly #inFlight: Settlement[][] = []
+  #state: 'starting' | 'running' | 'blocked' | 'dead' | 'closed' = 'starting'
+  #isFlushScheduled = false
+  #retryTimer: Timer | undefined
+  #retryMs = firstRetryMs
+  #lastQuestion = 0
+  /** Set by close(): told when nothing is left to write, or nothing more can be. */
+  #onQuiet: (() => void) | undefined
+
+  constructor(options: WriterOptions, events: WriterEvents) {
+    this.#clock = options.clock
+    this.#events = events
+    this.started = this.#starting.promise
+    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+      workerData: { path: options.path, pagesMax: options.pagesMax } satisfies WriterThreadData,
+    })
+    this.#worker.on('message', (message: FromWriter) => this.#receive(message))
+    this.#worker.on('error', (error) => this.#die(asError(error)))
+    this.#worker.on('exit', () => {
+      this.#ended.resolve()
+      this.#die(new Error('the thread has ended'))
+    })
+  }
+
+  get isRunning(): boolean {
+    return this.#state === 'running'
+  }
+
+  /** Takes the settlement; where the store is out of order its promise is rejected at once. */
+  add(settlement: Settlement): void {
+    if (this.#state === 'dead' || this.#state === 'closed') {
+      settlement.reject(unavailable())
+      return
+    }
+    this.#queue.push(settlement)
+    if (this.#state === 'blocked') withhold(settlement, unavailable())
+    else this.#scheduleFlush()
+  }
+
+  /**
+   * Asks the thread. `use` gets the answer before any batch that was booked after it is
+   * acknowledged; the promise does not promise that, because nothing says that its continuation
+   * runs between two messages.
+   */
+  ask<Kind extends keyof Answers>(
+    question: Question & { kind: Kind },
+    use?: (answer: Answers[Kind]) => void,
+  ): Promise<Answers[Kind]> {
+    if (this.#state === 'dead' || this.#state === 'closed') return Promise.reject(unavailable())
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastQuestion
+      const answered = (value: Answers[keyof Answers]): void => {
+        const answer = value as Answers[Kind]
+        use?.(answer)
+        resolve(answer)
+      }
+      this.#waiting.set(id, { answered, reject })
+      this.#send({ kind: 'ask', id, question })
+    })
+  }
+
+  /**
+   * Writes what is left, then ends the thread. Rejects where something still waits for space; what a
+   * dead store took with it has been reported as such.
+   */
+  async close(): Promise<void> {
+    if (this.#state === 'blocked') this.#retry()
+    if (this.#hasWork() && this.#state !== 'dead') {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onQuiet = resolve
+      this.#flush()
+      await promise
+    }
+    const unwritten = this.#queue.length
+    this.#retryTimer?.cancel()
+    if (this.#state !== 'dead') {
+      this.#state = 'closed'
+      this.#send({ kind: 'close' })
+    }
+    await this.#ended.promise
+    if (unwritten > 0)
+      throw new GatewayError(
+        'ledger.unavailable',
+        `${unwritten} ended exchanges could not be stored; their answers were not completed.`,
+      )
+  }
+
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled || !this.#mayFlush()) return
+    this.#isFlushScheduled = true
+    // After the events of this turn, so that all exchanges that end in it share one message.
+    setImmediate(() => {
+      this.#isFlushScheduled = false
+      this.#flush()
+    })
+  }
+
+  #mayFlush(): boolean {
+    if (this.#state !== 'running' || this.#queue.length === 0) return false
+    if (this.#inFlight.length === 0) return true
+    return this.#inFlight.length < batchesInFlightMax && this.#queue.length >= recordsForSecondBatch
+  }
+
+  #flush(): void {
+    while (this.#mayFlush()) this.#sendBatch()
+  }
+
+  #sendBatch(): void {
+    const batch =
+      this.#queue.length <= recordsPerBatchMax
+        ? this.#queue
+        : this.#queue.slice(0, recordsPerBatchMax)
+    this.#queue = batch === this.#queue ? [] : this.#queue.slice(recordsPerBatchMax)
+    this.#inFlight.push(batch)
+    this.#send({ kind: 'settle', records: batch.map((settlement) => settlement.record) })
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#state = 'running'
+        this.#starting.resolve()
+        break
+      case 'settled':
+        this.#acknowledge(this.#nextAnswered(), message.booked)
+        break
+      case 'not_settled':
+        this.#handBack(this.#nextAnswered(), message.fault, message.error)
+        break
+      case 'answer':
+        this.#takeWaiting(message.id)?.answered(message.value)
+        break
+      case 'no_answer':
+        this.#takeWaiting(message.id)?.reject(storeError(message.fault, message.error))
+        break
+      case 'closed':
+        break
+    }
+  }
+
+  #acknowledge(batch: readonly Settlement[], booked: Booked): void {
+    if (this.#state === 'blocked' && this.#retryTimer === undefined) this.#state = 'running'
+    this.#retryMs = firstRetryMs
+    const refused = new Map(booked.refused)
+    const accepted = batch.filter((_, index) => !refused.has(index))
+    this.#events.onBooked(accepted, booked)
+    for (const [index, settlement] of batch.entries()) {
+      const refusal = refused.get(index)
+      if (refusal === undefined) settlement.resolve()
+      else this.#refuse(settlement, refusal)
+    }
+    this.#flush()
+    this.#tellWhenQuiet()
+  }
+
+  #refuse(settlement: Settlement, cause: Error): void {
+    const error = new GatewayError('gateway.internal', 'The exchange could not be recorded.', {
+      cause,
+    })
+    this.#events.onRefused(settlement, error)
+    settlement.reject(error)
+  }
+
+  /**
+   * The batch was rolled back. Nobody is kept waiting for it: the answers are withheld, so nothing
+   * is charged for them, and only what they cost the operator stays first in the queue.
+   */
+  #handBack(batch: readonly Settlement[], fault: SqliteFault, cause: Error): void {
+    this.#queue = [...batch, ...this.#queue]
+    if (fault === 'broken' || fault === 'statement') {
+      this.#die(cause)
+      void this.#worker.terminate()
+      return
+    }
+    this.#state = 'blocked'
+    const error = storeError(fault, cause)
+    for (const settlement of this.#queue) withhold(settlement, error)
+    if (this.#retryTimer === undefined) {
+      this.#retryTimer = this.#clock.after(this.#retryMs, () => this.#retry())
+      this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs)
+    }
+    this.#tellWhenQuiet()
+  }
+
+  #retry(): void {
+    this.#retryTimer?.cancel()
+    this.#retryTimer = undefined
+    if (this.#state === 'blocked' && this.#queue.length > 0 && this.#inFlight.length === 0)
+      this.#sendBatch()
+  }
+
+  #die(cause: Error): void {
+    if (this.#state === 'dead' || this.#state === 'closed') return
+    const hadStarted = this.#state !== 'starting'
+    this.#state = 'dead'
+    this.#retryTimer?.cancel()
+    this.#starting.reject(cause)
+    const error = unavailable(cause)
+    for (const settlement of [...this.#inFlight.flat(), ...this.#queue]) settlement.reject(error)
+    this.#inFlight.length = 0
+    this.#queue = []
+    for (const waiting of this.#waiting.values()) waiting.reject(error)
+    this.#waiting.clear()
+    if (hadStarted) this.#events.onDead(error)
+    this.#tellWhenQuiet()
+  }
+
+  #tellWhenQuiet(): void {
+    const isStuck =
+      this.#state === 'dead' || (this.#state === 'blocked' && this.#inFlight.length === 0)
+    if (!this.#hasWork() || isStuck) this.#onQuiet?.()
+  }
+
+  #hasWork(): boolean {
+    return this.#queue.length > 0 || this.#inFlight.length > 0
+  }
+
+  #nextAnswered(): Settlement[] {
+    const batch = this.#inFlight.shift()
+    invariant(batch !== undefined, 'every answer of the writer belongs to a batch')
+    return batch
+  }
+
+  #takeWaiting(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    return waiting
+  }
+
+  #send(message: ToWriter): void {
+    this.#worker.postMessage(message, [])
+  }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('the thread failed', { cause: thrown })
+}
+
+/** Nobody gets the end of an answer whose charge is not durable, so nobody is charged for it later. */
+function withhold(settlement: Settlement, error: Error): void {
+  const { record } = settlement
+  settlement.record = {
+    ...record,
+    ending: 'failed',
+    amountPicos: zeroPicos,
+    usage: undefined,
+    marks: [],
+    priceLines: '',
+    operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
+  }
+  settlement.reject(error)
+}
+
+function unavailable(cause?: Error): GatewayError {
+  return new GatewayError('ledger.unavailable', 'The ledger cannot store charges at the moment.', {
+    cause,
+  })
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
+import { charge, findDifferences, makeAccount } from '../../test/storage/ledger-harness.ts'
+import { picos } from '../base/money.ts'
+import { findAccount } from './account-store.ts'
+import { balanceMax, credit, listEntries, type CreditRequest } from './entry-store.ts'
+
+describe('entries', () => {
+  let harness: EmbeddedHarness
+  let accountId: string
+  beforeEach(async () => {
+    harness = await openEmbedded()
+    accountId = await makeAccount(harness)
+  })
+  afterEach(async () => {
+    try {
+      assert.deepEqual(await findDifferences(harness.database), [])
+    } finally {
+      await harness.close()
+    }
+  })
+  const book = (changes: Partial<CreditRequest> = {}) =>
+    harness.database.transact((transaction) =>
+      credit(transaction, {
+        accountId,
+        kind: 'credit',
+        amountPicos: picos(100n),
+        reference: 'invoice 1',
+        atMs: harness.clock.now(),
+        ...changes,
+      }),
+    )
+  const balance = async (): Promise<bigint | undefined> =>
+    (await findAccount(harness.database, accountId))?.balancePicos
+
+  it('book money in once per reference, and say so when repeated', async () => {
+    const first = await book({ note: 'first top-up' })
+    assert.equal(first.kind, 'booked')
+    harness.clock.advance(1_000)
+    const again = await book({ note: 'first top-up' })
+    assert.deepEqual(again, { ...first, kind: 'repeated' })
+    assert.equal(await balance(), 100n)
+    assert.equal((await book({ reference: 'invoice 2' })).kind, 'booked')
+    assert.equal(await balance(), 200n)
+  })
+
+  it('refuse another request under the same reference', async () => {
+    await book()
+    for (const change of [
+      { amountPicos: picos(101n) },
+      { kind: 'refund' },
+      { note: 'another note' },
+    ] as const) {
+      const result = await book(change)
+      assert.equal(result.kind, 'conflict')
+      assert.equal(result.kind === 'conflict' && result.entry.amountPicos, 100n)
+    }
+    assert.equal(await balance(), 100n)
+  })
+
+  it('keep references apart by account', async () => {
+    await book()
+    const other = await makeAccount(harness)
+    assert.equal((await book({ accountId: other })).kind, 'booked')
+    assert.deepEqual(await book({ accountId: 'acc_nobody' }), { kind: 'unknown_account' })
+  })
+
+  it('take money away by an adjustment only', async () => {
+    await book()
+    assert.equal(
+      (await book({ kind: 'adjustment', reference: 'a', amountPicos: picos(-30n) })).kind,
+      'booked',
+    )
+    assert.equal(await balance(), 70n)
+    for (const kind of ['credit', 'refund'] as const)
+      assert.deepEqual(await book({ kind, reference: 'b', amountPicos: picos(-1n) }), {
+        kind: 'invalid',
+        reason: 'amount_sign',
+      })
+    assert.equal(
+      (await book({ kind: 'adjustment', reference: 'c', amountPicos: picos(0n) })).kind,
+      'invalid',
+    )
+  })
+
+  it('refuse references that are empty, too long, or could be a charge’s', async () => {
+    for (const reference of ['', 'x'.repeat(256), 'ex_01jd8m3v9k'])
+      assert.deepEqual(await book({ reference }), { kind: 'invalid', reason: 'reference' })
+  })
+
+  it('keep every balance within what 64 bits can hold', async () => {
+    const outOfRange = { kind: 'invalid', reason: 'balance_out_of_range' }
+    assert.equal((await book({ amountPicos: balanceMax })).kind, 'booked')
+    assert.deepEqual(await book({ reference: 'b', amountPicos: picos(1n) }), outOfRange)
+    assert.deepEqual(await book({ reference: 'c', amountPicos: picos(2n ** 80n) }), outOfRange)
+    const down = { kind: 'adjustment', amountPicos: picos(0n - balanceMax) } as const
+    assert.equal((await book({ ...down, reference: 'd' })).kind, 'booked')
+    assert.equal((await book({ ...down, reference: 'e' })).kind, 'booked')
+    assert.equal(await balance(), 0n - balanceMax)
+    const below = { ...down, reference: 'f', amountPicos: picos(-1n) }
+    assert.deepEqual(await book(below), outOfRange)
+  })
+
+  it('can be neither changed nor deleted', async () => {
+    await book()
+    for (const sql of ['UPDATE entry SET amount_picos = 1', 'DELETE FROM entry'])
+      await assert.rejects(harness.database.query(sql), /entries are append-only/)
+  })
+
+  it('are listed in the order they were booked, by period', async () => {
+    const from = harness.clock.now()
+    await book()
+    harness.clock.advance(1_000)
+    const hold = await charge(harness, accountId, 5n)
+    harness.clock.advance(1_000)
+    await book({ reference: 'invoice 2', note: 'second' })
+    const list = async (fromMs: number, toMs: number): Promise<string[]> =>
+      (await listEntries(harness.database, { accountId, fromMs, toMs })).map(
+        (entry) => `${entry.kind} ${entry.reference} ${entry.amountPicos} ${entry.note ?? '-'}`,
+      )
+    const lines = [
+      'credit invoice 1 100 -',
+      `charge ${hold.exchangeId} -5 -`,
+      'credit invoice 2 100 second',
+    ]
+    assert.deepEqual(await list(0, Number.MAX_SAFE_INTEGER), lines)
+    assert.deepEqual(await list(from, from + 2_000), lines.slice(0, 2))
+    assert.deepEqual(await list(from + 1, from + 2_001), lines.slice(1))
+    assert.deepEqual(await list(from + 1_001, from + 2_000), [])
+  })
+})

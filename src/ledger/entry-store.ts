@@ -1,0 +1,193 @@
+/**
+ * SQL of table entry, as far as operators write and read it: credits, adjustments, refunds, and the
+ * statement of an account. An entry and the balance it changes are written together or not at all;
+ * no entry is ever edited, and one reference is booked once.
+ */
+import { hash } from 'node:crypto'
+import { invariant } from '../base/errors.ts'
+import { newId } from '../base/id.ts'
+import {
+  addPicos,
+  picos,
+  picosPerUsd,
+  subtractPicos,
+  zeroPicos,
+  type Picos,
+} from '../base/money.ts'
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import { readPicos } from './usage.ts'
+
+export type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
+
+export interface Entry {
+  /** Grows with each entry of the store. */
+  readonly sequence: number
+  readonly accountId: string
+  readonly kind: EntryKind
+  /** A charge's is its exchange id. */
+  readonly reference: string
+  /** Signed: a charge is negative. */
+  readonly amountPicos: Picos
+  readonly note: string | undefined
+  readonly createdAtMs: number
+}
+
+export interface CreditRequest {
+  readonly accountId: string
+  readonly kind: Exclude<EntryKind, 'charge'>
+  /** Signed; above zero but for adjustments, which may take away. Never zero. */
+  readonly amountPicos: Picos
+  /** The idempotency key, unique per account. */
+  readonly reference: string
+  readonly note?: string
+  readonly atMs: number
+}
+
+export type CreditResult =
+  | { readonly kind: 'booked'; readonly entry: Entry; readonly balancePicos: Picos }
+  /** The same was asked and booked before; nothing has been done now. */
+  | { readonly kind: 'repeated'; readonly entry: Entry; readonly balancePicos: Picos }
+  /** Something else was booked under this reference; nothing has been done now. */
+  | { readonly kind: 'conflict'; readonly entry: Entry; readonly balancePicos: Picos }
+  | { readonly kind: 'unknown_account' }
+  | { readonly kind: 'invalid'; readonly reason: InvalidCredit }
+
+export type InvalidCredit = 'amount_sign' | 'balance_out_of_range' | 'reference'
+
+/** 64-bit integers end a little above nine million USD; no balance comes near enough to overflow. */
+export const balanceMax: Picos = picos(9_000_000n * picosPerUsd)
+const balanceMin = subtractPicos(zeroPicos, balanceMax)
+
+const referenceLengthMax = 255
+
+/** Books money in (or out, by an adjustment), once per reference. */
+export async function credit(
+  transaction: Transaction,
+  request: CreditRequest,
+): Promise<CreditResult> {
+  const invalid = findMistake(request)
+  if (invalid !== undefined) return { kind: 'invalid', reason: invalid }
+  const { accountId, amountPicos } = request
+  const [account] = await transaction.query('SELECT balance_picos FROM account WHERE id = $1', [
+    accountId,
+  ])
+  if (account === undefined) return { kind: 'unknown_account' }
+  const before = readPicos(account, 'balance_picos')
+  const repetition = await findRepetition(transaction, request, before)
+  if (repetition !== undefined) return repetition
+  const balancePicos = addPicos(before, amountPicos)
+  if (balancePicos > balanceMax || balancePicos < balanceMin)
+    return { kind: 'invalid', reason: 'balance_out_of_range' }
+  const entry = await insertEntry(transaction, request)
+  await transaction.query('UPDATE account SET balance_picos = balance_picos + $2 WHERE id = $1', [
+    accountId,
+    amountPicos,
+  ])
+  return { kind: 'booked', entry, balancePicos }
+}
+
+export interface StatementPeriod {
+  readonly accountId: string
+  /** Wall times; from inclusive, to exclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** The account's entries of a period in the order they were booked. */
+export async function listEntries(database: Queryable, period: StatementPeriod): Promise<Entry[]> {
+  const { accountId, fromMs, toMs } = period
+  // Charges are found by reference, since exchange ids are ordered by the time they began; what
+  // ended in the period began at most a day before it. Both halves so have an index of their own.
+  const rows = await database.query(
+    `SELECT ${entryColumns} FROM entry
+      WHERE account_id = $1 AND kind = 'charge' AND reference >= $2 AND reference < $3
+        AND created_at_ms >= $4 AND created_at_ms < $5
+     UNION ALL
+     SELECT ${entryColumns} FROM entry
+      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms >= $4 AND created_at_ms < $5
+      ORDER BY sequence`,
+    [
+      accountId,
+      firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs)),
+      firstExchangeIdAt(toMs),
+      fromMs,
+      toMs,
+    ],
+  )
+  return rows.map(readEntry)
+}
+
+const longestExchangeMs = 86_400_000
+/** The last moment that an id can spell: ten digits of five bits. */
+const latestIdMs = 2 ** 50 - 1
+
+const entryColumns = 'sequence, account_id, kind, reference, amount_picos, note, created_at_ms'
+
+/** References of charges are exchange ids; nobody else's may look like one. */
+const exchangePrefix = 'ex_'
+
+/** Smaller than every exchange id made at or after `atMs`: the part that says when, without the rest. */
+function firstExchangeIdAt(atMs: number): string {
+  return newId('ex', Math.min(atMs, latestIdMs)).slice(0, exchangePrefix.length + 10)
+}
+
+function findMistake(request: CreditRequest): InvalidCredit | undefined {
+  const { amountPicos, kind, reference } = request
+  if (amountPicos === 0n || (amountPicos < 0n && kind !== 'adjustment')) return 'amount_sign'
+  // A bound of its own for the amount, because it is stored in 64 bits as well.
+  if (amountPicos > balanceMax || amountPicos < balanceMin) return 'balance_out_of_range'
+  const isUsable =
+    reference.length > 0 &&
+    reference.length <= referenceLengthMax &&
+    !reference.startsWith(exchangePrefix)
+  return isUsable ? undefined : 'reference'
+}
+
+async function findRepetition(
+  transaction: Transaction,
+  request: CreditRequest,
+  balancePicos: Picos,
+): Promise<CreditResult | undefined> {
+  const [row] = await transaction.query(
+    `SELECT ${entryColumns}, input_hash FROM entry WHERE account_id = $1 AND reference = $2`,
+    [request.accountId, request.reference],
+  )
+  if (row === undefined) return undefined
+  const kind = row['input_hash'] === hashInput(request) ? 'repeated' : 'conflict'
+  return { kind, entry: readEntry(row), balancePicos }
+}
+
+async function insertEntry(transaction: Transaction, request: CreditRequest): Promise<Entry> {
+  const { accountId, kind, reference, amountPicos, note, atMs } = request
+  const [row] = await transaction.query(
+    `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, note, created_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${entryColumns}`,
+    [accountId, kind, reference, amountPicos, hashInput(request), note ?? null, atMs],
+  )
+  invariant(row !== undefined, 'an inserted entry is returned')
+  return readEntry(row)
+}
+
+/** Of what was asked, not of when: the same asked again is a repetition. */
+function hashInput(request: CreditRequest): string {
+  const { kind, amountPicos, note } = request
+  return hash('sha256', JSON.stringify([kind, amountPicos.toString(), note ?? null]))
+}
+
+function readEntry(row: Row): Entry {
+  const kind = row['kind']
+  invariant(
+    kind === 'credit' || kind === 'charge' || kind === 'adjustment' || kind === 'refund',
+    'an entry is of a known kind',
+  )
+  const note = row['note']
+  return {
+    sequence: Number(row['sequence']),
+    accountId: String(row['account_id']),
+    kind,
+    reference: String(row['reference']),
+    amountPicos: readPicos(row, 'amount_picos'),
+    note: typeof note === 'string' ? note : undefined,
+    createdAtMs: Number(row['created_at_ms']),
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The ledger's contract: holds before, charges after, credits, figures. It knows accounts and
+ * pico-dollars; it knows no HTTP, no vendor and no price. Two implementations keep it (embedded on
+ * SQLite; PostgreSQL for several nodes) and pass one conformance suite.
+ *
+ * Life of a hold (each arrow at most once, and every hold takes exactly one):
+ *
+ *     open ── settle ──▶ settled     a charge is booked, the rest is free again
+ *       └──── release ─▶ released    nothing is charged
+ *       └──── expire ──▶ expired     its owner died; nothing is charged
+ */
+import type { Picos } from '../base/money.ts'
+import type { Usage, UsageMark } from '../metering/usage.ts'
+
+/** What an exchange wants to set aside. */
+export interface HoldRequest {
+  readonly exchangeId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly amountPicos: Picos
+  /** The key's own daily limit as its principal carries it; zero = none. */
+  readonly keyDailyLimitPicos: Picos
+  /** Wall time; decides the UTC day that the daily limits count. */
+  readonly atMs: number
+}
+
+export interface Hold {
+  readonly kind: 'hold'
+  readonly exchangeId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly amountPicos: Picos
+}
+
+export type HoldRefusal =
+  | {
+      readonly kind: 'insufficient_balance'
+      readonly balancePicos: Picos
+      readonly heldPicos: Picos
+      /** True when the balance alone would do: only the account's own running requests stand in the way. */
+      readonly isHeldOnly: boolean
+    }
+  | {
+      readonly kind: 'daily_limit'
+      /** Whose limit: the account's or the key's own. */
+      readonly scope: 'account' | 'key'
+      readonly limitPicos: Picos
+      readonly usedPicos: Picos
+      readonly heldPicos: Picos
+    }
+  | {
+      readonly kind: 'rate_limited'
+      readonly retryAfterMs: number
+      readonly rpm: number
+      readonly windowMinutes: number
+    }
+  | { readonly kind: 'unknown_account' }
+  | { readonly kind: 'unavailable' }
+
+/** How an exchange ended; decides what is charged. */
+export type Ending =
+  | 'completed' // the whole answer is ready for the client
+  | 'client_left' // the client went away after the answer had begun
+  | 'upstream_cut' // the vendor broke off after the answer had begun
+  | 'refused' // the vendor answered with an error that is the client's own
+  | 'failed' // no channel gave an answer
+
+/** Everything recorded about one admitted exchange when it ends. */
+export interface ExchangeRecord {
+  readonly exchangeId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly vendor: string
+  readonly model: string
+  readonly operation: string
+  readonly isStream: boolean
+  /** The channel whose answer was delivered, if any. */
+  readonly channel: string | undefined
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly ending: Ending
+  /** HTTP status shown to the client. */
+  readonly status: number
+  readonly attemptCount: number
+  /** Zero = not charged. */
+  readonly amountPicos: Picos
+  readonly usage: Usage | undefined
+  readonly marks: readonly UsageMark[]
+  /** The prices used, as `metering/charge.ts` spells them; kept so that the bill can be redone. */
+  readonly priceLines: string
+  /** The vendor's own request id, for support. */
+  readonly vendorRequestId: string | undefined
+  /** What failed attempts may have cost the operator, by the same prices; never charged. */
+  readonly operatorCostPicos: Picos
+}
+
+export type UsagePeriod = 'day' | 'month' | 'total'
+
+export interface ModelFigures {
+  readonly model: string
+  readonly requests: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheTokens: number
+  readonly costPicos: Picos
+}
+
+export interface UsageFigures {
+  readonly balancePicos: Picos
+  /** Zero = no limit. */
+  readonly dailyLimitPicos: Picos
+  readonly dailyUsedPicos: Picos
+  readonly windowMinutes: number
+  readonly rpm: number
+  /** Sorted by cost, highest first. */
+  readonly byModel: readonly ModelFigures[]
+}
+
+export interface Ledger {
+  /**
+   * Admits or refuses: requests per minute, then balance, then daily limits (account, then key).
+   * At most one hold per exchange: repeating it returns the hold there is. A daily limit counts
+   * the charges booked on the day of `atMs` and every open hold, whenever it was placed: what a
+   * hold becomes is booked on the day its exchange ends.
+   */
+  place(request: HoldRequest): Promise<Hold | HoldRefusal>
+  /**
+   * Books what an exchange cost and frees its hold, once: repeating it for the same exchange has no
+   * effect. Resolves when it is durable; rejects with `ledger.unavailable` when it is not: the end of
+   * the answer must then be withheld, and the exchange is recorded as one that cost nothing.
+   */
+  settle(hold: Hold, record: ExchangeRecord): Promise<void>
+  /** Counts against requests per minute alone (unmetered operations). */
+  admitUnmetered(request: { accountId: string; atMs: number }): Promise<HoldRefusal | undefined>
+  /** Current to the last settled exchange, those of other nodes and commands included. */
+  usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined>
+  /**
+   * What is left of requests per minute, for the account's own headers; cheap, may lag other nodes.
+   * Undefined where requests per minute have no limit or the account has not been seen yet.
+   */
+  headroom(accountId: string, atMs: number): Headroom | undefined
+  /** Sum and number of holds that have not ended durably yet, for metrics and drain. */
+  openHolds(): { readonly count: number; readonly heldPicos: Picos }
+  /** Whether durable writes are possible right now, as far as is known. */
+  isAvailable(): boolean
+  close(): Promise<void>
+}
+
+export interface Headroom {
+  /** Requests in one whole window: `rpm × windowMinutes`. */
+  readonly rpmLimit: number
+  readonly rpmRemaining: number
+  /** Milliseconds until the oldest counted request leaves the window. */
+  readonly rpmResetMs: number
+}
