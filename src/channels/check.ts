@@ -1,0 +1,159 @@
+/**
+ * One active check of a channel: a real, tiny model request or a cheap listing call, sent like any
+ * other exchange's attempt and judged by the same classes. It knows no health and books no money.
+ */
+import type { Clock } from '../base/clock.ts'
+import { formatOf } from '../formats/registry.ts'
+import type { Format, UpstreamFault } from '../formats/format.ts'
+import { parseJson } from '../formats/json.ts'
+import { forwardRequestHeaders } from '../http/headers.ts'
+import type { Usage } from '../metering/usage.ts'
+import type { Channel, Vendor } from './channel.ts'
+import type { Outcome } from './health-event.ts'
+import { isStaleConnection } from './upstream-failure.ts'
+import type { Upstream, UpstreamHead } from './upstream.ts'
+
+export interface CheckRequest {
+  readonly vendor: Vendor
+  readonly channel: Channel
+  /** A model of the catalogue that the channel serves. */
+  readonly model: string
+  /** What to ask: the channel's own setting, unless an operator wants a real request. */
+  readonly by: 'request' | 'models'
+  readonly timeoutMs: number
+}
+
+export interface CheckResult {
+  readonly outcome: Outcome
+  readonly durationMs: number
+  /** HTTP status, or undefined where no answer came. */
+  readonly status: number | undefined
+  /** What the vendor asked for with a throttle, where it said so. */
+  readonly retryAfterMs?: number | undefined
+  /** What a real request took by the vendor's own count. */
+  readonly usage?: Usage | undefined
+}
+
+const answerBytesMax = 1_048_576
+
+interface CheckParts {
+  readonly upstream: Upstream
+  readonly clock: Clock
+}
+
+export async function checkChannel(request: CheckRequest, parts: CheckParts): Promise<CheckResult> {
+  const startedMs = parts.clock.monotonic()
+  let asked = await ask(request, parts)
+  // Traffic repeats on another connection too, and nobody blames the channel for it.
+  if (asked === 'stale_connection') asked = await ask(request, parts)
+  const durationMs = parts.clock.monotonic() - startedMs
+  if (asked === 'stale_connection') return { outcome: 'hard', durationMs, status: undefined }
+  return { ...asked, durationMs }
+}
+
+type Asked = Omit<CheckResult, 'durationMs'> | 'stale_connection'
+
+function ask(request: CheckRequest, { upstream, clock }: CheckParts): Promise<Asked> {
+  const format = formatOf(request.vendor.format)
+  const sent = upstreamRequest(format, request)
+  return new Promise((resolve) => {
+    let head: UpstreamHead | undefined
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const finish = (judged: Judged | 'stale_connection'): void => {
+      timer.cancel()
+      if (judged === 'stale_connection') resolve(judged)
+      else resolve({ ...judged, status: head?.status })
+    }
+    const timer = clock.after(request.timeoutMs, () => {
+      call.abort()
+      finish({ outcome: 'hard' })
+    })
+    const call = upstream.send(request.channel, sent, {
+      onHead(received) {
+        head = received
+      },
+      onData(chunk) {
+        bytes += chunk.length
+        if (bytes <= answerBytesMax) chunks.push(chunk)
+        return true
+      },
+      onEnd() {
+        const answer = { head, body: Buffer.concat(chunks) }
+        finish(judgeCheck(format, sent.body, answer))
+      },
+      onFailure(failure) {
+        if (isStaleConnection(failure, head !== undefined)) finish('stale_connection')
+        else finish({ outcome: failure.kind === 'tls' ? 'config' : 'hard' })
+      },
+    })
+  })
+}
+
+function upstreamRequest(
+  format: Format,
+  { vendor, channel, model, by }: Pick<CheckRequest, 'vendor' | 'channel' | 'model' | 'by'>,
+): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
+  const own = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
+  const headers = forwardRequestHeaders(own, {
+    prefix: vendor.name,
+    credential: { scheme: vendor.credential, secret: channel.credential },
+    versionHeader: vendor.versionHeader,
+    defaultVersion: vendor.defaultVersion,
+  })
+  if (by === 'models') return { method: 'GET', path: '/v1/models', headers, body: undefined }
+  const body = format.checkBody(channel.models.get(model) ?? model)
+  return { method: 'POST', path: checkPath[format.name], headers, body }
+}
+
+const checkPath = { messages: '/v1/messages', chat: '/v1/chat/completions' } as const
+const checkOperation = { messages: 'messages.create', chat: 'chat.completions.create' } as const
+
+interface CheckAnswer {
+  readonly head: UpstreamHead | undefined
+  readonly body: Buffer
+}
+
+type Judged = Pick<CheckResult, 'outcome' | 'retryAfterMs' | 'usage'>
+
+/**
+ * Only an answer of the format proves the channel, as it does for traffic: a page under status 200
+ * would otherwise refute every failure. A fault of the check's own proves that somebody answers.
+ */
+function judgeCheck(format: Format, sent: Buffer | undefined, answer: CheckAnswer): Judged {
+  const { head, body } = answer
+  if (head === undefined) return { outcome: 'hard' }
+  if (head.status >= 200 && head.status < 300) {
+    const isJson = (head.header('content-type') ?? '').includes('json')
+    return isJson ? judgeAnswer(format, sent, body) : { outcome: 'hard' }
+  }
+  const retryAfter = head.header('retry-after')
+  const headers = { 'retry-after': retryAfter }
+  const fault = format.classify({ status: head.status, headers }, format.readError(body))
+  const seconds = Number(retryAfter ?? Number.NaN)
+  return {
+    outcome: faultOutcome[fault],
+    retryAfterMs: seconds >= 0 ? seconds * 1_000 : undefined,
+  }
+}
+
+/** A listing is any JSON: servers differ in how they list. */
+function judgeAnswer(format: Format, sent: Buffer | undefined, body: Buffer): Judged {
+  if (sent === undefined)
+    return { outcome: parseJson(body.toString('utf8')) === undefined ? 'hard' : 'ok' }
+  const operation = checkOperation[format.name]
+  const facts = format.readRequest(sent, { requireMaxTokens: true, operation })
+  const answer = 'kind' in facts ? undefined : format.readAnswer(body, facts)
+  if (answer?.kind !== 'answer') return { outcome: 'hard' }
+  return { outcome: 'ok', usage: answer.reading.usage }
+}
+
+const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
+  client: 'client',
+  throttle: 'throttle',
+  config: 'config',
+  model_missing: 'model_missing',
+  lone_500: 'hard',
+  conflict: 'client',
+  hard: 'hard',
+}

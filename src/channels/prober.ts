@@ -1,0 +1,85 @@
+/**
+ * Sends the checks that health asks for: a request of the gateway's own settles what traffic leaves
+ * in doubt. A check counts like an attempt and is charged to no account; what it costs is told, so
+ * that it can be booked to the operator. The invariant: single checks of one channel stay within
+ * `checksPerMinuteMax`; only the few that decide about a channel in doubt go beyond it.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Usage } from '../metering/usage.ts'
+import type { Snapshot } from './channel.ts'
+import { checkChannel } from './check.ts'
+import type { HealthBook, HealthPlace } from './health-book.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface ProberParts {
+  readonly clock: Clock
+  readonly upstream: Upstream
+  readonly snapshot: () => Snapshot
+  readonly health: () => HealthBook
+  readonly onError: (error: unknown) => void
+  /** A paid check has been answered, and this is what the vendor says it took. */
+  readonly onUsage?: (place: HealthPlace, usage: Usage) => void
+}
+
+export interface Prober {
+  /** Checks one model on one channel so many times at once, unless it must not be checked. */
+  probe(place: HealthPlace, count?: number): void
+}
+
+const checkTimeoutMs = 30_000
+const checksPerMinuteMax = 12
+const minuteMs = 60_000
+
+export function createProber(parts: ProberParts): Prober {
+  /** Checks under way, by place. */
+  const running = new Map<string, number>()
+  /** Channel → when its last checks were sent, oldest first. */
+  const sent = new Map<string, number[]>()
+
+  function maySend(channel: string, count: number): boolean {
+    const now = parts.clock.monotonic()
+    const recent = (sent.get(channel) ?? []).filter((at) => now - at < minuteMs)
+    const isAllowed = count > 1 || recent.length < checksPerMinuteMax
+    if (isAllowed) for (let index = 0; index < count; index++) recent.push(now)
+    sent.set(channel, recent)
+    return isAllowed
+  }
+
+  async function check(place: HealthPlace): Promise<void> {
+    const { vendors, channels } = parts.snapshot()
+    const channel = channels.get(place.channel)
+    const vendor = channel === undefined ? undefined : vendors.get(channel.vendor)
+    if (channel === undefined || vendor === undefined) return
+    if (channel.check === 'none' || channel.override === 'disabled') return
+    const { model } = place
+    const health = parts.health()
+    const attempt = health.begin(channel, model, { isProbe: true })
+    const request = { vendor, channel, model, by: channel.check, timeoutMs: checkTimeoutMs }
+    const { outcome, retryAfterMs, usage } = await checkChannel(request, parts)
+    // A listing is no measure of how long a model takes.
+    if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
+    health.end(attempt, { outcome, retryAfterMs, caller: undefined })
+    if (usage !== undefined) parts.onUsage?.(place, usage)
+  }
+
+  function start(id: string, place: HealthPlace): void {
+    running.set(id, (running.get(id) ?? 0) + 1)
+    void check(place)
+      .catch(parts.onError)
+      .finally(() => {
+        const left = (running.get(id) ?? 1) - 1
+        if (left > 0) running.set(id, left)
+        else running.delete(id)
+      })
+  }
+
+  return {
+    probe(place, count = 1) {
+      const id = `${place.channel}\n${place.model}`
+      // One that is under way answers for a second one; a burst is asked for on purpose.
+      if (count === 1 && running.has(id)) return
+      if (!maySend(place.channel, count)) return
+      for (let index = 0; index < count; index++) start(id, place)
+    },
+  }
+}

@@ -1,0 +1,140 @@
+/** Building a snapshot from rows: what is served, what is left out, and with what reason. */
+import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
+import { test } from 'node:test'
+import { Secret } from '../base/secret.ts'
+import { seal } from '../storage/seal.ts'
+import type { CatalogueRows, ChannelRow } from './channel-store.ts'
+import { buildSnapshot, createSnapshotHolder, credentialField } from './snapshot.ts'
+
+const masterKey = new Secret('m'.repeat(44))
+
+function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow {
+  return {
+    name,
+    vendor: 'alpha',
+    url: 'https://vendor.example',
+    credential: seal(masterKey, { owner: name, field: credentialField }, new Secret('sk-1')),
+    models: new Map([['m', undefined]]),
+    rank: 0,
+    weight: 1,
+    maxConcurrent: undefined,
+    check: 'request',
+    override: 'enabled',
+    retiredAtMs: undefined,
+    ...change,
+  }
+}
+
+function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
+  return {
+    vendors: [
+      {
+        name: 'alpha',
+        format: 'messages',
+        credential: 'x-api-key',
+        versionHeader: undefined,
+        defaultVersion: undefined,
+        requireMaxTokens: true,
+        allowedFeatures: new Set(),
+        retiredAtMs: undefined,
+      },
+    ],
+    models: [
+      {
+        id: 'm',
+        vendor: 'alpha',
+        maxOutputTokens: undefined,
+        createdAtMs: 1,
+        retiredAtMs: undefined,
+      },
+    ],
+    prices: [{ model: 'm', validFromMs: 0, prices: '{"input":1,"output":2}' }],
+    channels: [channelRow('c')],
+    ...change,
+  }
+}
+
+function build(change: Partial<CatalogueRows> = {}, variables: Record<string, string> = {}) {
+  return buildSnapshot(rows(change), {
+    masterKey: () => masterKey,
+    environment: (name) => variables[name],
+    revision: 7,
+  })
+}
+
+function reasons(snapshot: ReturnType<typeof build>): readonly string[] {
+  return snapshot.outOfService.map(({ kind, name, reason }) => `${kind} ${name}: ${reason}`)
+}
+
+test('a whole catalogue is served whole', () => {
+  const snapshot = build()
+  assert.equal(snapshot.revision, 7)
+  assert.equal(snapshot.channels.get('c')?.credential.reveal(), 'sk-1')
+  assert.deepEqual(reasons(snapshot), [])
+})
+
+test('what is retired is not there at all', () => {
+  const [vendor] = rows().vendors
+  assert.ok(vendor !== undefined)
+  const snapshot = build({
+    vendors: [{ ...vendor, retiredAtMs: 5 }],
+    channels: [channelRow('c', { retiredAtMs: 5 })],
+  })
+  assert.equal(snapshot.vendors.size, 0)
+  assert.equal(snapshot.channels.size, 0)
+  assert.deepEqual(reasons(snapshot), [])
+})
+
+test('a disabled channel stays in the snapshot, so that it can be shown', () => {
+  const snapshot = build({ channels: [channelRow('c', { override: 'disabled' })] })
+  assert.equal(snapshot.channelsByModel.get('m')?.[0]?.override, 'disabled')
+})
+
+test('a variable that is unset, blank or holds a line break leaves the channel out', () => {
+  const channels = ['UNSET', 'BLANK', 'SPLIT'].map((name) =>
+    channelRow(name.toLowerCase(), { credential: `env:${name}` }),
+  )
+  const snapshot = build({ channels }, { BLANK: ' ', SPLIT: 'a\r\nx-evil: b' })
+  assert.equal(snapshot.channels.size, 0)
+  assert.equal(reasons(snapshot).length, 3)
+  assert.match(reasons(snapshot)[2] ?? '', /SPLIT holds characters/)
+})
+
+test('space around a variable, such as a trailing newline, is no part of the credential', () => {
+  const channels = [channelRow('c', { credential: 'env:KEY' })]
+  assert.equal(
+    build({ channels }, { KEY: 'sk-2\n' }).channels.get('c')?.credential.reveal(),
+    'sk-2',
+  )
+})
+
+test('an unreadable price takes out its model and nothing else', () => {
+  const snapshot = build({ prices: [{ model: 'm', validFromMs: 0, prices: '{"input":"?"}' }] })
+  assert.equal(snapshot.models.size, 0)
+  assert.equal(snapshot.channelsByModel.size, 0)
+  assert.equal(snapshot.channels.size, 1)
+  assert.match(reasons(snapshot)[0] ?? '', /^model m: its stored prices cannot be read/)
+})
+
+test('a plain secret in the store is never used', () => {
+  const snapshot = build({ channels: [channelRow('c', { credential: 'sk-plain' })] })
+  assert.match(reasons(snapshot)[0] ?? '', /not sealed/)
+})
+
+test('printing a snapshot shows no credential', () => {
+  const snapshot = build()
+  assert.ok(!inspect(snapshot, { depth: 9 }).includes('sk-1'))
+  assert.ok(!JSON.stringify([...snapshot.channels.values()]).includes('sk-1'))
+})
+
+test('a holder gives the snapshot that was swapped in last; one taken before stays what it was', () => {
+  const holder = createSnapshotHolder(build())
+  const taken = holder.current
+  const next = build({ channels: [] })
+  holder.swap(next)
+  assert.equal(holder.current, next)
+  assert.equal(taken.channels.size, 1)
+  holder.swap({ ...next, revision: 6 })
+  assert.equal(holder.current, next)
+})

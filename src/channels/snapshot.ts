@@ -1,0 +1,191 @@
+/**
+ * Builds the snapshot the relay runs on from the stored catalogue: opens sealed credentials,
+ * resolves those that live in the environment, leaves out what cannot be served and says why. One
+ * unusable channel never keeps the others from being served.
+ */
+import { Secret } from '../base/secret.ts'
+import type { Database } from '../storage/database.ts'
+import { isSealed, unseal } from '../storage/seal.ts'
+import type { ModelPrices } from '../metering/price-book.ts'
+import { decodePrices } from '../metering/price-book.ts'
+import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
+import type { CatalogueRows, ChannelRow, ModelRow, PriceRow } from './channel-store.ts'
+import { readCatalogue } from './channel-store.ts'
+
+export interface SnapshotSources {
+  /** Asked only when there is something to open. May throw when there is no usable key. */
+  readonly masterKey: () => Secret
+  readonly environment: (name: string) => string | undefined
+  /** The catalogue's revision at or before the moment of reading. */
+  readonly revision: number
+}
+
+/** Something of the catalogue that is not served, and what the operator can do about it. */
+export interface OutOfService {
+  readonly kind: 'model' | 'channel'
+  readonly name: string
+  readonly vendor: string
+  readonly reason: string
+}
+
+export interface LoadedSnapshot extends Snapshot {
+  readonly outOfService: readonly OutOfService[]
+}
+
+export const credentialField = 'credential'
+
+/** What the relay reads at the start of each exchange; whoever loads a new snapshot swaps it in. */
+export interface SnapshotHolder {
+  readonly current: LoadedSnapshot
+  /** Takes `next` unless a newer one is there: two loads may end in the other order. */
+  swap(next: LoadedSnapshot): void
+}
+
+export function createSnapshotHolder(initial: LoadedSnapshot): SnapshotHolder {
+  let current = initial
+  return {
+    get current() {
+      return current
+    },
+    swap(next) {
+      if (next.revision >= current.revision) current = next
+    },
+  }
+}
+
+/** Reads at one moment, so that no half-applied catalogue is ever seen. */
+export async function loadSnapshot(
+  database: Database,
+  sources: SnapshotSources,
+): Promise<LoadedSnapshot> {
+  return buildSnapshot(await database.snapshot(readCatalogue), sources)
+}
+
+export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): LoadedSnapshot {
+  const outOfService: OutOfService[] = []
+  const vendors = new Map<string, Vendor>()
+  for (const { retiredAtMs, ...vendor } of rows.vendors)
+    if (retiredAtMs === undefined) vendors.set(vendor.name, vendor)
+
+  const pricesByModel = groupPrices(rows.prices)
+  const models = new Map<string, Model>()
+  for (const row of rows.models) {
+    if (row.retiredAtMs !== undefined) continue
+    const model = buildModel(row, pricesByModel.get(row.id))
+    if (typeof model === 'string')
+      outOfService.push({ kind: 'model', name: row.id, vendor: row.vendor, reason: model })
+    else models.set(row.id, model)
+  }
+
+  const channels = new Map<string, Channel>()
+  for (const row of rows.channels) {
+    if (row.retiredAtMs !== undefined) continue
+    const channel = buildChannel(row, models, sources)
+    if (typeof channel === 'string')
+      outOfService.push({ kind: 'channel', name: row.name, vendor: row.vendor, reason: channel })
+    else channels.set(row.name, channel)
+  }
+  const channelsByModel = groupChannels(channels)
+  return { revision: sources.revision, vendors, models, channels, channelsByModel, outOfService }
+}
+
+function groupPrices(prices: readonly PriceRow[]): ReadonlyMap<string, readonly PriceRow[]> {
+  return Map.groupBy(prices, (price) => price.model)
+}
+
+/** The model, or why it cannot be served. */
+function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): Model | string {
+  if (priceRows === undefined) return 'it has no price; give it one in the catalogue'
+  let prices: ModelPrices
+  try {
+    prices = priceRows.map((price) => ({
+      validFromMs: price.validFromMs,
+      prices: decodePrices(price.prices),
+    }))
+  } catch {
+    // Only a newer program or a hand in the database can have written it; the model must not run on it.
+    return 'its stored prices cannot be read by this version of the program; apply the catalogue again'
+  }
+  return {
+    id: row.id,
+    vendor: row.vendor,
+    maxOutputTokens: row.maxOutputTokens,
+    createdAtMs: row.createdAtMs,
+    prices,
+  }
+}
+
+/** The channel, or why it cannot be used. */
+function buildChannel(
+  row: ChannelRow,
+  models: ReadonlyMap<string, Model>,
+  sources: SnapshotSources,
+): Channel | string {
+  const credential = resolveCredential(row, sources)
+  if (typeof credential === 'string') return credential
+  const served = new Map([...row.models].filter(([model]) => models.has(model)))
+  return {
+    name: row.name,
+    vendor: row.vendor,
+    url: row.url,
+    credential,
+    models: served,
+    rank: row.rank,
+    weight: row.weight,
+    maxConcurrent: row.maxConcurrent,
+    check: row.check,
+    override: row.override,
+  }
+}
+
+const environmentPrefix = 'env:'
+
+function resolveCredential(row: ChannelRow, sources: SnapshotSources): Secret | string {
+  const { credential } = row
+  if (credential.startsWith(environmentPrefix)) {
+    const name = credential.slice(environmentPrefix.length)
+    const value = sources.environment(name)?.trim()
+    if (value === undefined || value === '')
+      return `the environment variable ${name} with its credential is not set`
+    // A line break in a header value would be a header of its own.
+    if (!/^[\x21-\x7e]+$/.test(value))
+      return `the environment variable ${name} holds characters that a credential cannot have`
+    return new Secret(value)
+  }
+  if (!isSealed(credential)) return 'its stored credential is not sealed; apply the catalogue again'
+  const place = { owner: row.name, field: credentialField }
+  const opened = openWithKey(credential, place, sources)
+  return opened.kind === 'unsealed'
+    ? opened.secret
+    : `its credential cannot be opened: ${opened.reason}`
+}
+
+function openWithKey(
+  text: string,
+  place: { readonly owner: string; readonly field: string },
+  sources: SnapshotSources,
+): ReturnType<typeof unseal> {
+  let masterKey: Secret
+  try {
+    masterKey = sources.masterKey()
+  } catch (error) {
+    return {
+      kind: 'unreadable',
+      reason: error instanceof Error ? error.message : 'no master key',
+    }
+  }
+  return unseal(masterKey, place, text)
+}
+
+function groupChannels(
+  channels: ReadonlyMap<string, Channel>,
+): ReadonlyMap<string, readonly Channel[]> {
+  const byModel = new Map<string, Channel[]>()
+  for (const channel of channels.values())
+    for (const model of channel.models.keys()) {
+      const list = byModel.get(model)
+      if (list === undefined) byModel.set(model, [channel])
+      else list.push(channel)
+    }
+  return byModel
+}
