@@ -1,0 +1,378 @@
+/**
+ * One try of an exchange on one channel, up to the commit point: sends the request, and resolves
+ * once it is known what came of it. A stream resolves with its first event that is neither ping nor
+ * error in hand; everything else resolves whole. Nothing here writes to the client, so whatever
+ * comes out may still be thrown away for another channel.
+ *
+ *     waiting ─▶ collecting ─▶ settled      an answer or error body is read to its end
+ *        └─────▶ holding ────▶ settled      a stream's bytes are kept until the commit point,
+ *                                           then until somebody takes the stream over
+ */
+import type { Channel } from '../channels/channel.ts'
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHead,
+  UpstreamReceiver,
+} from '../channels/upstream.ts'
+import { isStaleConnection } from '../channels/upstream-failure.ts'
+import type { MeterReading, StreamMeter, UpstreamFault, VendorError } from '../formats/format.ts'
+import type { ClientLink } from './client-link.ts'
+import type { Admitted } from './stages.ts'
+import { unwatched, type Watchdog, type Watched } from './watchdog.ts'
+
+export interface AttemptLimits {
+  /** From the request sent to the first event of a stream. */
+  readonly firstEventTimeoutMs: number
+  /** From the request sent to the end of an answer that is not streamed. */
+  readonly wholeAnswerTimeoutMs: number
+  /** How long to read on for the vendor's count once the client has left; 0 = not at all. */
+  readonly clientLeftGraceMs: number
+  /** An answer that is not streamed is kept in memory up to this size, so that it can still fail over. */
+  readonly answerBytesMax: number
+}
+
+export interface AttemptParts {
+  readonly upstream: Upstream
+  readonly watchdog: Watchdog
+  readonly monotonic: () => number
+  readonly limits: AttemptLimits
+}
+
+export interface AttemptRequest {
+  readonly admitted: Admitted
+  readonly channel: Channel
+  readonly path: string
+  /** Flat list, credential included. */
+  readonly headers: string[]
+  readonly body: Buffer
+  readonly client: ClientLink
+  /** Monotonic time by which the whole exchange must have ended. */
+  readonly deadlineMs: number
+  /** Tighter than the general limit, by what is usual on this channel. */
+  readonly firstEventLimitMs?: number | undefined
+}
+
+/** What the rest of a committed stream is handed to. */
+export interface StreamReceiver {
+  /** Bytes the client may have now. Returning false pauses the vendor until `LiveStream.resume`. */
+  onPieces(pieces: readonly Buffer[]): boolean
+  onEnd(): void
+  /** The stream cannot go on: connection lost, bad framing, or beyond what can be metered. */
+  onCut(): void
+}
+
+/** A stream past its commit point. */
+export interface LiveStream {
+  readonly meter: StreamMeter
+  /** Hands over what has come and all that will come. Call once. */
+  take(receiver: StreamReceiver): void
+  resume(): void
+  /** Ends the upstream request; the receiver hears nothing more. */
+  abort(): void
+}
+
+export type AttemptOutcome =
+  | {
+      readonly kind: 'streaming'
+      readonly head: UpstreamHead
+      readonly stream: LiveStream
+      readonly firstEventMs: number
+    }
+  | {
+      readonly kind: 'whole'
+      readonly head: UpstreamHead
+      readonly body: Buffer
+      readonly reading: MeterReading
+      readonly firstEventMs: number
+    }
+  | {
+      /** The vendor said no, with a status or with an error as a stream's first event. */
+      readonly kind: 'vendor_error'
+      readonly head: UpstreamHead
+      readonly status: number
+      readonly body: Buffer
+      readonly error: VendorError
+      readonly fault: UpstreamFault
+    }
+  | {
+      readonly kind: 'broken'
+      readonly cause: BrokenCause
+      /** No byte of the request had left: sending it again cannot double anything. */
+      readonly isUnsent: boolean
+      /** A kept-alive connection died under the request before a byte of an answer. */
+      readonly isStale: boolean
+    }
+  | { readonly kind: 'client_left' }
+
+export type BrokenCause = 'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format'
+
+/** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
+const errorBytesMax = 1_048_576
+
+export function makeAttempt(request: AttemptRequest, parts: AttemptParts): Promise<AttemptOutcome> {
+  return new Promise((resolve) => {
+    new Attempt(request, parts, resolve).start()
+  })
+}
+
+class Attempt implements UpstreamReceiver, Watched, LiveStream {
+  dueMs: number
+  watchIndex = unwatched
+  readonly #request: AttemptRequest
+  readonly #parts: AttemptParts
+  readonly #sentAtMs: number
+  #resolve: ((outcome: AttemptOutcome) => void) | undefined
+  #call: UpstreamCall | undefined
+  #head: UpstreamHead | undefined
+  #meter: StreamMeter | undefined
+  /** Body chunks while collecting, pieces for the client while holding. */
+  #kept: Buffer[] = []
+  #keptBytes = 0
+  #receiver: StreamReceiver | undefined
+  /** How the stream ended while nobody had taken it over yet. */
+  #heldEnd: 'end' | 'cut' | undefined
+
+  constructor(
+    request: AttemptRequest,
+    parts: AttemptParts,
+    resolve: (outcome: AttemptOutcome) => void,
+  ) {
+    this.#request = request
+    this.#parts = parts
+    this.#resolve = resolve
+    this.#sentAtMs = parts.monotonic()
+    const { limits } = parts
+    const limitMs = request.admitted.facts.isStream
+      ? Math.min(limits.firstEventTimeoutMs, request.firstEventLimitMs ?? Infinity)
+      : limits.wholeAnswerTimeoutMs
+    this.dueMs = Math.min(this.#sentAtMs + limitMs, request.deadlineMs)
+  }
+
+  start(): void {
+    const { channel, path, headers, body, client } = this.#request
+    this.#parts.watchdog.watch(this)
+    client.onGone = () => this.#onClientGone()
+    if (client.isGone) this.#onClientGone()
+    this.#call = this.#parts.upstream.send(channel, { method: 'POST', path, headers, body }, this)
+    // The limits may have been reached while the call was being made.
+    if (this.#resolve === undefined) this.#call.abort()
+  }
+
+  onHead(head: UpstreamHead): void {
+    this.#head = head
+    if (head.status < 200 || head.status > 299) return
+    const contentType = head.header('content-type') ?? ''
+    const encoding = head.header('content-encoding')
+    const isStream = this.#request.admitted.facts.isStream
+    const isExpected = isStream
+      ? contentType.startsWith('text/event-stream')
+      : contentType.includes('json')
+    if (!isExpected || (encoding !== undefined && encoding !== 'identity')) {
+      this.#break('not_the_format')
+      return
+    }
+    if (isStream)
+      this.#meter = this.#request.admitted.format.openMeter(this.#request.admitted.facts)
+  }
+
+  onData(chunk: Buffer): boolean {
+    const meter = this.#meter
+    if (meter === undefined) {
+      this.#collect(chunk)
+      return true
+    }
+    const pieces = meter.push(chunk)
+    if (meter.isOverflown) {
+      this.#cutStream()
+      return true
+    }
+    if (this.#receiver !== undefined) return this.#receiver.onPieces(pieces)
+    for (const piece of pieces) this.#kept.push(piece)
+    if (this.#resolve !== undefined) this.#judgeStart(meter)
+    return true
+  }
+
+  onEnd(): void {
+    const meter = this.#meter
+    if (meter === undefined) {
+      this.#finishCollected()
+      return
+    }
+    const rest = meter.end()
+    // An unfinished frame that is no error of the vendor's would run into the error event we add.
+    const isShown = meter.error !== undefined && rest.length > 0
+    if (this.#receiver !== undefined) {
+      if (isShown) this.#receiver.onPieces(rest)
+      this.#receiver.onEnd()
+      return
+    }
+    if (isShown) for (const piece of rest) this.#kept.push(piece)
+    this.#heldEnd = 'end'
+    if (this.#resolve === undefined) return
+    if (meter.isTerminated || meter.error !== undefined) this.#judgeStart(meter)
+    if (this.#resolve !== undefined) this.#break('not_the_format')
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    if (this.#resolve === undefined) {
+      this.#passOnCut()
+      return
+    }
+    this.#settle({
+      kind: 'broken',
+      cause: failure.kind === 'aborted' ? 'reset' : failure.kind,
+      isUnsent: failure.isUnsent,
+      isStale: isStaleConnection(failure, this.#head !== undefined),
+    })
+  }
+
+  onDue(): void {
+    if (this.#request.client.isGone) {
+      this.#call?.abort()
+      this.#settle({ kind: 'client_left' })
+    } else {
+      this.#break('timeout')
+    }
+  }
+
+  // --- LiveStream: valid once the attempt has resolved as streaming ---
+
+  get meter(): StreamMeter {
+    if (this.#meter === undefined) throw new Error('only a streaming attempt has a meter')
+    return this.#meter
+  }
+
+  take(receiver: StreamReceiver): void {
+    const kept = this.#kept
+    this.#kept = []
+    this.#receiver = receiver
+    receiver.onPieces(kept)
+    if (this.#heldEnd === 'end') receiver.onEnd()
+    else if (this.#heldEnd === 'cut') receiver.onCut()
+  }
+
+  resume(): void {
+    this.#call?.resume()
+  }
+
+  abort(): void {
+    this.#call?.abort()
+  }
+
+  // --- before the commit point ---
+
+  #collect(chunk: Buffer): void {
+    const isError = this.#head === undefined || this.#head.status > 299
+    const bytesMax = isError ? errorBytesMax : this.#parts.limits.answerBytesMax
+    this.#keptBytes += chunk.length
+    if (this.#keptBytes <= bytesMax) this.#kept.push(chunk)
+    else if (!isError) this.#break('protocol')
+  }
+
+  #finishCollected(): void {
+    const head = this.#head
+    if (head === undefined || this.#resolve === undefined) return
+    const body =
+      this.#kept.length === 1 ? (this.#kept[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#kept)
+    const { format, facts, operation } = this.#request.admitted
+    if (head.status < 200 || head.status > 299) {
+      const error = format.readError(body)
+      const fault = format.classify({ status: head.status, headers: headersOf(head) }, error)
+      this.#settle({ kind: 'vendor_error', head, status: head.status, body, error, fault })
+      return
+    }
+    const firstEventMs = this.#parts.monotonic() - this.#sentAtMs
+    if (operation === 'messages.count_tokens') {
+      this.#settle({ kind: 'whole', head, body, reading: emptyReading, firstEventMs })
+      return
+    }
+    const answer = format.readAnswer(body, facts)
+    if (answer.kind === 'not_the_format') this.#break('not_the_format')
+    else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
+  }
+
+  /** Decides whether the kept bytes reach the commit point, or show an error that came first. */
+  #judgeStart(meter: StreamMeter): void {
+    const head = this.#head
+    if (head === undefined) return
+    if (meter.hasStarted) {
+      this.#settle({
+        kind: 'streaming',
+        head,
+        stream: this,
+        firstEventMs: this.#parts.monotonic() - this.#sentAtMs,
+      })
+      return
+    }
+    if (meter.error === undefined) return
+    const { format } = this.#request.admitted
+    const { fault, status } = format.classifyEvent(meter.error)
+    this.#call?.abort()
+    this.#settle({
+      kind: 'vendor_error',
+      head,
+      status,
+      body: Buffer.alloc(0),
+      error: meter.error,
+      fault,
+    })
+  }
+
+  #onClientGone(): void {
+    const { clientLeftGraceMs } = this.#parts.limits
+    this.dueMs = Math.min(this.dueMs, this.#request.client.goneAtMs + clientLeftGraceMs)
+    if (clientLeftGraceMs === 0) this.onDue()
+  }
+
+  #break(cause: BrokenCause): void {
+    this.#call?.abort()
+    this.#settle({ kind: 'broken', cause, isUnsent: false, isStale: false })
+  }
+
+  /** The first outcome counts; every later one is the echo of an abort. */
+  #settle(outcome: AttemptOutcome): void {
+    const resolve = this.#resolve
+    if (resolve === undefined) return
+    this.#resolve = undefined
+    this.#parts.watchdog.unwatch(this)
+    this.#request.client.onGone = undefined
+    resolve(outcome)
+  }
+
+  // --- after the commit point ---
+
+  #cutStream(): void {
+    if (this.#resolve !== undefined) {
+      this.#break('protocol')
+      return
+    }
+    this.#call?.abort()
+    this.#passOnCut()
+  }
+
+  #passOnCut(): void {
+    if (this.#receiver === undefined) this.#heldEnd ??= 'cut'
+    else this.#receiver.onCut()
+  }
+}
+
+const emptyReading: MeterReading = {
+  usage: undefined,
+  isFinal: true,
+  isImplausible: false,
+  hasOutput: false,
+  isRefusal: false,
+  outputText: '',
+  outputBytes: 0,
+  model: undefined,
+}
+
+function headersOf(head: UpstreamHead): Record<string, string | undefined> {
+  return {
+    'content-type': head.header('content-type'),
+    'retry-after': head.header('retry-after'),
+    'x-should-retry': head.header('x-should-retry'),
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * Shows the client what the attempts came to: everything but the last piece, which waits in
+ * `finish` until the charge is durable. Resolves once it is known how the answer ended; it never
+ * throws and never talks to the ledger.
+ */
+import type { Channel } from '../channels/channel.ts'
+import type { UpstreamHead } from '../channels/upstream.ts'
+import { limitHeaders } from '../formats/limit-headers.ts'
+import type { MeterReading } from '../formats/format.ts'
+import { exchangeIdHeader, forwardResponseHeaders, limitRetryAfter } from '../http/headers.ts'
+import { sendReply, type Reply } from '../http/reply.ts'
+import { errorCatalogue, refuse } from '../base/errors.ts'
+import type { Ending, Ledger } from '../ledger/ledger.ts'
+import type { Telemetry } from '../telemetry/events.ts'
+import type { ClientLink } from './client-link.ts'
+import { errorReply, errorToShow } from './error-reply.ts'
+import type { Answered } from './failover.ts'
+import type { Admitted } from './stages.ts'
+import { StreamDelivery, type StreamLimits } from './stream-delivery.ts'
+import type { Watchdog } from './watchdog.ts'
+
+export interface DeliverParts {
+  readonly ledger: Ledger
+  readonly telemetry: Telemetry
+  readonly watchdog: Watchdog
+  readonly now: () => number
+  readonly monotonic: () => number
+  readonly limits: StreamLimits
+  /** Streams being delivered, for the day the gateway has to cut them. */
+  readonly running: Set<StreamDelivery>
+}
+
+/** All but the last piece is with the client. */
+export interface Delivered {
+  readonly ending: Ending
+  /** HTTP status the client sees or would have seen. */
+  readonly status: number
+  readonly channel: Channel | undefined
+  readonly reading: MeterReading | undefined
+  readonly vendorRequestId: string | undefined
+  /** Writes the last piece, or with `isDurable` false an honest error in its place. Call once. */
+  finish(isDurable: boolean): void
+}
+
+export function deliver(
+  admitted: Admitted,
+  answered: Answered,
+  client: ClientLink,
+  parts: DeliverParts,
+): Delivered | Promise<Delivered> {
+  switch (answered.kind) {
+    case 'streaming':
+      return deliverStream(admitted, answered, client, parts)
+    case 'whole':
+      return deliverWhole(admitted, answered, client, parts)
+    case 'passed_error':
+      return deliverVendorError(admitted, answered, parts)
+    case 'own_error':
+      return deliverOwnError(admitted, answered)
+    case 'client_left':
+      return { ...nothing, ending: 'client_left', status: 499, finish: () => undefined }
+  }
+}
+
+const nothing = { channel: undefined, reading: undefined, vendorRequestId: undefined } as const
+
+function deliverStream(
+  admitted: Admitted,
+  answered: Extract<Answered, { kind: 'streaming' }>,
+  client: ClientLink,
+  parts: DeliverParts,
+): Promise<Delivered> {
+  const { response, format, exchangeId } = admitted
+  const { head, stream, channel } = answered
+  parts.telemetry.milestone('first_event', exchangeId)
+  return new Promise((resolve) => {
+    const delivery = new StreamDelivery({
+      response,
+      client,
+      stream,
+      watchdog: parts.watchdog,
+      monotonic: parts.monotonic,
+      limits: parts.limits,
+      deadlineMs: answered.deadlineMs,
+      errorEvent: () => format.errorEvent(errorToShow(brokenStream, exchangeId)),
+      onMore: () => parts.telemetry.milestone('mid_stream', exchangeId),
+      onEnded(ending) {
+        const reading = stream.meter.reading()
+        if (reading.isFinal) parts.telemetry.milestone('usage_seen', exchangeId)
+        resolve({
+          ending,
+          status: head.status,
+          channel,
+          reading,
+          vendorRequestId: head.header(format.requestIdHeader),
+          finish(isDurable) {
+            parts.running.delete(delivery)
+            delivery.release(isDurable)
+            if (isDurable) parts.telemetry.milestone('answer_released', exchangeId)
+          },
+        })
+      },
+    })
+    parts.running.add(delivery)
+    if (!client.isGone) {
+      const headers = answerHeaders(admitted, head, parts)
+      if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
+      if (head.header('cache-control') === undefined)
+        headers.push('cache-control', 'no-cache, no-transform')
+      response.writeHead(head.status, headers)
+    }
+    delivery.start()
+  })
+}
+
+const brokenStream = refuse(
+  'relay.upstream_failed',
+  'The answer broke off before it was complete. What came so far is not a whole answer.',
+)
+
+function deliverWhole(
+  admitted: Admitted,
+  answered: Extract<Answered, { kind: 'whole' }>,
+  client: ClientLink,
+  parts: DeliverParts,
+): Delivered {
+  const { head, body, channel, reading } = answered
+  parts.telemetry.milestone('usage_seen', admitted.exchangeId)
+  return {
+    ending: client.isGone ? 'client_left' : 'completed',
+    status: head.status,
+    channel,
+    reading,
+    vendorRequestId: head.header(admitted.format.requestIdHeader),
+    finish(isDurable) {
+      if (isDurable) sendWhole(admitted, head, body, parts)
+      else sendReply(admitted.request, admitted.response, unbookedReply(admitted))
+    },
+  }
+}
+
+/** The ledger could not book the charge; the answer that exists must not be given away. */
+function unbookedReply(admitted: Admitted): ReturnType<typeof errorReply> {
+  const refusal = refuse(
+    'ledger.unavailable',
+    'The gateway could not book this request, so its answer is withheld. Nothing was charged.',
+    { 'retry-after': '5' },
+  )
+  return errorReply(admitted.format, refusal, admitted.exchangeId)
+}
+
+function deliverVendorError(
+  admitted: Admitted,
+  answered: Extract<Answered, { kind: 'passed_error' }>,
+  parts: DeliverParts,
+): Delivered {
+  const { head, body, channel, isClientFault } = answered
+  return {
+    ...nothing,
+    ending: isClientFault ? 'refused' : 'failed',
+    status: head.status,
+    channel,
+    vendorRequestId: head.header(admitted.format.requestIdHeader),
+    finish() {
+      const headers = answerHeaders(admitted, head, parts)
+      const shown = isClientFault ? headers : limitWait(headers, parts)
+      sendBody(admitted, { status: head.status, headers: shown, body }, parts)
+    },
+  }
+}
+
+function deliverOwnError(
+  admitted: Admitted,
+  answered: Extract<Answered, { kind: 'own_error' }>,
+): Delivered {
+  const { refusal } = answered
+  return {
+    ...nothing,
+    ending: 'failed',
+    status: errorCatalogue[refusal.code].status,
+    finish: () =>
+      sendReply(
+        admitted.request,
+        admitted.response,
+        errorReply(admitted.format, refusal, admitted.exchangeId),
+      ),
+  }
+}
+
+function sendWhole(
+  admitted: Admitted,
+  head: UpstreamHead,
+  body: Buffer,
+  parts: DeliverParts,
+): void {
+  sendBody(
+    admitted,
+    { status: head.status, headers: answerHeaders(admitted, head, parts), body },
+    parts,
+  )
+}
+
+function sendBody(admitted: Admitted, reply: Reply, parts: DeliverParts): void {
+  sendReply(admitted.request, admitted.response, reply)
+  parts.telemetry.milestone('answer_released', admitted.exchangeId)
+}
+
+/** The longest a client is told to wait for a vendor that wants no more requests. */
+const retryAfterSecondsMax = 60
+
+function limitWait(headers: readonly string[], parts: DeliverParts): string[] {
+  return limitRetryAfter(headers, { secondsMax: retryAfterSecondsMax, nowMs: parts.now() })
+}
+
+/** The vendor's end-to-end headers, our ids, and the account's own limits. */
+function answerHeaders(admitted: Admitted, head: UpstreamHead, parts: DeliverParts): string[] {
+  const { format, exchangeId, principal } = admitted
+  const headers = forwardResponseHeaders(head.rawHeaders)
+  headers.push(exchangeIdHeader, exchangeId)
+  if (head.header(format.requestIdHeader) === undefined)
+    headers.push(format.requestIdHeader, exchangeId)
+  const nowMs = parts.now()
+  const room = parts.ledger.headroom(principal.accountId, nowMs)
+  if (room !== undefined && room.rpmLimit > 0) {
+    const limit = { limit: room.rpmLimit, remaining: room.rpmRemaining, resetMs: room.rpmResetMs }
+    headers.push(...limitHeaders(format.name, limit, nowMs))
+  }
+  return headers
+}

@@ -1,0 +1,367 @@
+/**
+ * The attempt loop of one exchange: picks a channel, tries it, lets health learn, and either
+ * commits to what came back, moves on, or gives up with the best answer there is. Everything here
+ * happens before the client has seen a byte; it never writes to the client.
+ */
+import { picos, zeroPicos } from '../base/money.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
+import type { Channel } from '../channels/channel.ts'
+import type { Outcome } from '../channels/health-event.ts'
+import type { HealthBook, OpenAttempt } from '../channels/health-book.ts'
+import type { LatencyTraits } from '../channels/latency.ts'
+import { selectChannel } from '../channels/select.ts'
+import type { UpstreamHead } from '../channels/upstream.ts'
+import { forwardRequestHeaders } from '../http/headers.ts'
+import { namesVendorAccount } from '../formats/vendor-error.ts'
+import type { Ending } from '../ledger/ledger.ts'
+import type { Telemetry } from '../telemetry/events.ts'
+import { makeAttempt, type AttemptOutcome, type AttemptParts, type BrokenCause } from './attempt.ts'
+import type { ClientLink } from './client-link.ts'
+import type { Admitted, AttemptNotes } from './stages.ts'
+import { judge, type Verdict } from './verdict.ts'
+
+export interface FailoverParts extends AttemptParts {
+  readonly health: HealthBook
+  readonly telemetry: Telemetry
+  readonly attemptsMax: number
+  readonly requestDeadlineMs: number
+}
+
+type Streaming = Extract<AttemptOutcome, { kind: 'streaming' }>
+type Whole = Extract<AttemptOutcome, { kind: 'whole' }>
+
+/** What the client is to be shown, with nothing shown yet. */
+export type Answered = { readonly notes: AttemptNotes; readonly deadlineMs: number } & (
+  | (Streaming & { readonly channel: Channel; readonly attempt: OpenAttempt })
+  | (Whole & { readonly channel: Channel })
+  | {
+      /** A vendor's own error that the client is to see as it came. */
+      readonly kind: 'passed_error'
+      readonly channel: Channel
+      readonly head: UpstreamHead
+      readonly body: Buffer
+      readonly isClientFault: boolean
+    }
+  | { readonly kind: 'own_error'; readonly refusal: Refusal }
+  | { readonly kind: 'client_left' }
+)
+
+interface Failed {
+  readonly channel: Channel
+  readonly attempt: OpenAttempt
+  readonly verdict: Verdict
+  readonly outcome: AttemptOutcome
+}
+
+export async function failover(
+  admitted: Admitted,
+  client: ClientLink,
+  parts: FailoverParts,
+): Promise<Answered> {
+  const deadlineMs = admitted.startedMonotonicMs + parts.requestDeadlineMs
+  const notes: AttemptNotes = { count: 0, operatorCostPicos: zeroPicos }
+  const common = { notes, deadlineMs }
+  const tried = new Set<string>()
+  const failed: Failed[] = []
+  let channel = pick(admitted, tried, parts)
+  let hasRepeated = false
+
+  // Nobody is there to take what another attempt would bring, and it would be paid for.
+  while (channel !== undefined && !client.isGone && notes.count < parts.attemptsMax) {
+    tried.add(channel.name)
+    notes.count++
+    const { attempt, outcome } = await tryChannel(
+      admitted,
+      { channel, client, deadlineMs, tried },
+      parts,
+    )
+    const alternative = pick(admitted, tried, parts)
+    const verdict = judge(outcome, { hasAlternative: alternative !== undefined, hasRepeated })
+    learn(admitted, { attempt, outcome, verdict, notes, failed }, parts)
+    if (verdict.next === 'commit') return { ...common, ...committed(outcome, attempt) }
+    if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
+    failed.push({ channel, attempt, outcome, verdict })
+    if (parts.monotonic() >= deadlineMs) break
+    if (verdict.next === 'retry_same') {
+      hasRepeated = true
+    } else {
+      channel = alternative
+      if (channel !== undefined) parts.telemetry.failedOver(admitted.vendor.name)
+    }
+  }
+  return { ...common, ...(client.isGone ? ({ kind: 'client_left' } as const) : giveUp(failed)) }
+}
+
+function pick(
+  admitted: Admitted,
+  tried: ReadonlySet<string>,
+  parts: FailoverParts,
+): Channel | undefined {
+  return selectChannel(admitted.snapshot, admitted.model.id, {
+    facts: parts.health,
+    accountId: admitted.principal.accountId,
+    tried,
+    now: parts.monotonic(),
+  })
+}
+
+interface Try {
+  readonly channel: Channel
+  readonly client: ClientLink
+  readonly deadlineMs: number
+  /** This channel and those before it. */
+  readonly tried: ReadonlySet<string>
+}
+
+interface Tried {
+  readonly attempt: OpenAttempt
+  readonly outcome: AttemptOutcome
+}
+
+async function tryChannel(
+  admitted: Admitted,
+  { channel, client, deadlineMs, tried }: Try,
+  parts: FailoverParts,
+): Promise<Tried> {
+  const { vendor, format, facts, model } = admitted
+  const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
+    prefix: vendor.name,
+    credential: { scheme: vendor.credential, secret: channel.credential },
+    versionHeader: vendor.versionHeader,
+    defaultVersion: vendor.defaultVersion,
+  })
+  const traits = { isStream: facts.isStream, inputTokens: facts.inputTokensEstimate }
+  const isMeasured = admitted.operation !== 'messages.count_tokens'
+  const attempt = parts.health.begin(channel, model.id, isMeasured ? { traits } : {})
+  parts.telemetry.milestone('attempt_sending', admitted.exchangeId)
+  const outcome = makeAttempt(
+    {
+      admitted,
+      channel,
+      client,
+      deadlineMs,
+      firstEventLimitMs: firstEventLimitMs(admitted, { channel, traits, tried }, parts),
+      path: admitted.path + admitted.query,
+      headers,
+      body: format.amend(admitted.body, facts, channel.models.get(model.id)),
+    },
+    parts,
+  )
+  parts.telemetry.milestone('attempt_sent', admitted.exchangeId)
+  return { attempt, outcome: await outcome }
+}
+
+const firstEventLimitMin = 10_000
+
+/**
+ * How long the first event may take by what is usual on this channel. Only while another channel is
+ * left: an unusual request, such as one that makes a model think for minutes, must not run into the
+ * same limit everywhere.
+ */
+function firstEventLimitMs(
+  { snapshot, model }: Admitted,
+  { channel, traits, tried }: Pick<Try, 'channel' | 'tried'> & { readonly traits: LatencyTraits },
+  { health }: FailoverParts,
+): number | undefined {
+  const others = snapshot.channelsByModel.get(model.id) ?? []
+  if (!others.some((one) => one.override === 'enabled' && !tried.has(one.name))) return undefined
+  const usualMs = health.usualLimitMs(channel, model.id, traits)
+  return usualMs === undefined ? undefined : Math.max(firstEventLimitMin, usualMs)
+}
+
+interface Lesson extends Tried {
+  readonly verdict: Verdict
+  readonly notes: AttemptNotes
+  /** The attempts of this exchange that failed before. */
+  readonly failed: readonly Failed[]
+}
+
+/** Tells health and the record what the attempt was worth. A committed stream is judged at its end. */
+function learn(
+  admitted: Admitted,
+  { attempt, outcome, verdict, notes, failed }: Lesson,
+  parts: FailoverParts,
+): void {
+  const { name } = attempt.channel
+  if ('firstEventMs' in outcome) {
+    parts.telemetry.firstEvent(name, outcome.firstEventMs)
+    const outputTokens = outcome.kind === 'whole' ? outputTokensOf(outcome) : undefined
+    parts.health.answered(attempt, outputTokens)
+  }
+  if (verdict.mayHaveCost)
+    notes.operatorCostPicos = picos(notes.operatorCostPicos + admitted.promptCostPicos)
+  if (verdict.blame === undefined) return
+  parts.telemetry.attemptEnded(name, verdict.blame)
+  const { principal: caller } = admitted
+  const twin = mayBlameRequest({ outcome, verdict })
+    ? failed.find((one) => one.channel !== attempt.channel && mayBlameRequest(one))
+    : undefined
+  if (twin !== undefined) parts.health.retract(twin.attempt, caller.keyId)
+  parts.health.end(attempt, {
+    outcome: twin === undefined ? verdict.blame : 'suspect',
+    caller,
+    retryAfterMs: outcome.kind === 'vendor_error' ? retryAfterMs(outcome.head) : undefined,
+  })
+}
+
+/** A failure that the request itself may have brought about: the vendor had it, and did not cope. */
+function mayBlameRequest({ outcome, verdict }: Pick<Failed, 'outcome' | 'verdict'>): boolean {
+  if (verdict.blame !== 'hard') return false
+  return outcome.kind !== 'broken' || (outcome.cause !== 'connect' && !outcome.isUnsent)
+}
+
+function outputTokensOf({ reading }: Whole): number | undefined {
+  return reading.usage?.reported.outputTokens
+}
+
+/** Tells health how a committed stream ended; every other attempt has been judged already. */
+export function learnEnding(
+  admitted: Admitted,
+  answered: Answered,
+  ending: Ending,
+  parts: FailoverParts,
+): void {
+  if (answered.kind !== 'streaming') return
+  const outcome = endingOutcome[ending]
+  parts.telemetry.attemptEnded(answered.channel.name, outcome)
+  const { principal: caller } = admitted
+  parts.health.end(answered.attempt, { outcome, caller })
+}
+
+const endingOutcome: Readonly<Record<Ending, Outcome>> = {
+  completed: 'ok',
+  client_left: 'client',
+  upstream_cut: 'broken',
+  refused: 'client',
+  failed: 'broken',
+}
+
+/** `retry-after-ms`, or `retry-after` in seconds; a date is rare and left to the default rest. */
+function retryAfterMs(head: UpstreamHead): number | undefined {
+  const milliseconds = Number(head.header('retry-after-ms') ?? Number.NaN)
+  if (milliseconds >= 0) return milliseconds
+  const seconds = Number(head.header('retry-after') ?? Number.NaN)
+  return seconds >= 0 ? seconds * 1_000 : undefined
+}
+
+type Shown<Kind extends Answered['kind']> = Omit<
+  Extract<Answered, { kind: Kind }>,
+  'notes' | 'deadlineMs'
+>
+
+function committed(
+  outcome: AttemptOutcome,
+  attempt: OpenAttempt,
+): Shown<'streaming'> | Shown<'whole'> | Shown<'passed_error'> | Shown<'own_error'> {
+  const { channel } = attempt
+  if (outcome.kind === 'streaming') return { ...outcome, channel, attempt }
+  if (outcome.kind === 'whole') return { ...outcome, channel }
+  if (outcome.kind === 'vendor_error') return passError(outcome, channel)
+  return ownError('relay.upstream_failed')
+}
+
+function passError(
+  outcome: Extract<AttemptOutcome, { kind: 'vendor_error' }>,
+  channel: Channel,
+): Shown<'passed_error'> | Shown<'own_error'> {
+  const { head, error } = outcome
+  // An error that came as the first event of a 200 stream has no body a client could be shown.
+  if (head.status < 300) {
+    const { message } = error
+    if (outcome.fault === 'client' && message !== undefined && !namesVendorAccount(message))
+      return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
+    return ownError(eventErrorCode(outcome.status))
+  }
+  // What is no answer to the request, and a refusal of the operator's credential, are ours to tell:
+  // the latter may come as a page of whatever stands in front of the vendor.
+  if (head.status < 400 || accountStatuses.has(head.status))
+    return ownError('relay.upstream_failed')
+  const isClientFault = outcome.fault === 'client' || outcome.fault === 'conflict'
+  if (!isClientFault && namesVendorAccount(outcome.body.toString('latin1')))
+    return ownError(eventErrorCode(head.status))
+  return { kind: 'passed_error', channel, head, body: outcome.body, isClientFault }
+}
+
+const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
+
+function eventErrorCode(status: number): OwnErrorCode {
+  if (status === 429) return 'relay.upstream_throttled'
+  return status === 503 || status === 529 ? 'relay.overloaded' : 'relay.upstream_failed'
+}
+
+/**
+ * No channel is left: the most telling failure is shown. A vendor's own 429 or 5xx passes as it
+ * came; what speaks of the operator's account, and what has no answer at all, becomes ours.
+ */
+function giveUp(failed: readonly Failed[]): Shown<'passed_error'> | Shown<'own_error'> {
+  let best: Failed | undefined
+  for (const candidate of failed) {
+    if (best === undefined || telling(candidate.outcome) >= telling(best.outcome)) best = candidate
+  }
+  if (best === undefined) return ownError('relay.no_channel_available')
+  const { outcome, channel } = best
+  if (outcome.kind === 'broken') return ownError(brokenCode[outcome.cause])
+  if (outcome.kind !== 'vendor_error') return ownError('relay.upstream_failed')
+  if (outcome.fault === 'model_missing')
+    return ownError(
+      accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : 'relay.model_unknown',
+    )
+  if (outcome.fault === 'config') return ownError('relay.upstream_failed')
+  return passError(outcome, channel)
+}
+
+/** How much a failure tells a client about what to do: throttling most, a broken connection least. */
+function telling(outcome: AttemptOutcome): number {
+  if (outcome.kind !== 'vendor_error') return 0
+  switch (outcome.fault) {
+    case 'throttle':
+      return 4
+    case 'lone_500':
+    case 'hard':
+      return 3
+    case 'model_missing':
+      return 2
+    case 'config':
+    case 'client':
+    case 'conflict':
+      return 1
+  }
+}
+
+type OwnErrorCode =
+  | 'relay.upstream_failed'
+  | 'relay.upstream_timeout'
+  | 'relay.upstream_throttled'
+  | 'relay.overloaded'
+  | 'relay.no_channel_available'
+  | 'relay.model_unknown'
+
+const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
+  connect: 'relay.upstream_failed',
+  tls: 'relay.upstream_failed',
+  reset: 'relay.upstream_failed',
+  protocol: 'relay.upstream_failed',
+  not_the_format: 'relay.upstream_failed',
+  timeout: 'relay.upstream_timeout',
+}
+
+const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
+  'relay.upstream_failed': 'The vendor could not be reached or gave no usable answer. Try again.',
+  'relay.upstream_timeout': 'The vendor did not answer in time. Try again.',
+  'relay.upstream_throttled': 'The vendor takes no more requests right now. Try again shortly.',
+  'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
+  'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
+  'relay.model_unknown': 'The vendor does not serve this model right now.',
+}
+
+const briefRetry = { 'retry-after': '5' }
+const hasBriefRetry: ReadonlySet<OwnErrorCode> = new Set([
+  'relay.upstream_throttled',
+  'relay.overloaded',
+  'relay.no_channel_available',
+])
+
+function ownError(code: OwnErrorCode): Shown<'own_error'> {
+  const headers = hasBriefRetry.has(code) ? briefRetry : undefined
+  return { kind: 'own_error', refusal: refuse(code, ownMessages[code], headers) }
+}

@@ -1,0 +1,110 @@
+/**
+ * From a known caller to an understood request: endpoint, size, type, body, fields, model. Reads
+ * the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers alone and
+ * in the order the product promises.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Principal } from '../access/principal.ts'
+import type { Clock } from '../base/clock.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
+import type { Model } from '../channels/channel.ts'
+import { readBody } from '../http/body.ts'
+import { findVersionFault } from '../http/headers.ts'
+import { pricesAt, type Prices } from '../metering/price-book.ts'
+import type { ForwardedOperation, Identified, Prepared } from './stages.ts'
+
+export interface IntakeParts {
+  readonly clock: Clock
+  readonly bodyBytesMax: number
+  readonly bodyTimeoutMs: number
+}
+
+export async function intake(
+  identified: Identified,
+  operation: ForwardedOperation,
+  parts: IntakeParts,
+): Promise<Prepared | Refusal | 'client_gone'> {
+  const { request, response, format, vendor } = identified
+  const declaredBytes = Number(request.headers['content-length'] ?? 0)
+  if (declaredBytes > parts.bodyBytesMax) return tooLarge(parts.bodyBytesMax)
+  const unsupported = findTypeFault(request)
+  if (unsupported !== undefined) return unsupported
+
+  if (request.headers.expect !== undefined) response.writeContinue()
+  const read = await readBody(request, {
+    bytesMax: parts.bodyBytesMax,
+    timeoutMs: parts.bodyTimeoutMs,
+    clock: parts.clock,
+  })
+  if (read.kind === 'too_large') return tooLarge(parts.bodyBytesMax)
+  if (read.kind === 'timed_out')
+    return refuse('http.body_timeout', 'The request body did not arrive in time.')
+  if (read.kind === 'client_gone') return 'client_gone'
+
+  const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
+  if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
+  const facts = format.readRequest(read.body, {
+    requireMaxTokens: vendor.requireMaxTokens,
+    operation,
+    allowedFeatures: vendor.allowedFeatures,
+  })
+  if ('kind' in facts) {
+    const refusal = refuse('relay.request_invalid', facts.message)
+    return facts.details === undefined ? refusal : { ...refusal, details: facts.details }
+  }
+  const found = findModel(identified, facts.model)
+  if (found.kind === 'refusal') return found
+  const { model, prices } = found
+  return { ...identified, operation, model, prices, body: read.body, facts }
+}
+
+function tooLarge(bytesMax: number): Refusal {
+  const mebibytes = Math.floor(bytesMax / 1_048_576)
+  const limit = mebibytes > 0 ? `${mebibytes} MiB` : `${bytesMax} bytes`
+  return refuse('http.body_too_large', `The request body is larger than ${limit}.`)
+}
+
+function findTypeFault(request: IncomingMessage): Refusal | undefined {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
+  const contentType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  if (contentType === 'application/json' || contentType?.endsWith('+json') === true)
+    return undefined
+  return refuse(
+    'http.unsupported_media_type',
+    'The body must be JSON: send "content-type: application/json".',
+  )
+}
+
+interface FoundModel {
+  readonly kind: 'found'
+  readonly model: Model
+  readonly prices: Prices
+}
+
+function findModel(identified: Identified, modelId: string): FoundModel | Refusal {
+  const { snapshot, vendor, principal, startedAtMs } = identified
+  const model = snapshot.models.get(modelId)
+  const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
+  // A model without a price in force is not served: it must never run for nothing.
+  if (model === undefined || prices === undefined || model.vendor !== vendor.name)
+    return refuse(
+      'relay.model_unknown',
+      `There is no model "${shown(modelId)}" here. GET /${vendor.name}/v1/models lists those there are.`,
+    )
+  if (!mayUse(principal, modelId))
+    return refuse('access.model_not_allowed', `This key may not use the model "${shown(modelId)}".`)
+  return { kind: 'found', model, prices }
+}
+
+export function mayUse(principal: Principal, modelId: string): boolean {
+  return principal.allowedModels === undefined || principal.allowedModels.has(modelId)
+}
+
+const shownModelMax = 100
+
+/** A client's own text in an error of ours: short, and without what could act on a terminal. */
+function shown(text: string): string {
+  return text.slice(0, shownModelMax).replace(/[^\x20-\x7e]/g, '?')
+}

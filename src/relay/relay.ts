@@ -1,0 +1,174 @@
+/**
+ * The path of one exchange, as a table of contents: every branch between stages is visible here and
+ * every stage is one call. Nothing below calls back up. Whatever goes wrong that nobody expected is
+ * caught here, and only here.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
+import type { RunningLimits } from '../access/limits.ts'
+import type { Clock } from '../base/clock.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
+import { newId } from '../base/id.ts'
+import type { Snapshot, Vendor } from '../channels/channel.ts'
+import { findOperation, formatOf } from '../formats/registry.ts'
+import type { FormatName, OperationName } from '../formats/format.ts'
+import { sendReply } from '../http/reply.ts'
+import type { Target } from '../http/router.ts'
+import type { Telemetry } from '../telemetry/events.ts'
+import { admit, isFree, type AdmitParts } from './admit.ts'
+import { linkClient } from './client-link.ts'
+import { deliver, type DeliverParts } from './deliver.ts'
+import { errorReply } from './error-reply.ts'
+import { failover, learnEnding, type FailoverParts } from './failover.ts'
+import { answerFree, helloReply } from './free-answers.ts'
+import { intake, type IntakeParts } from './intake.ts'
+import { misroutedMessage } from './misrouted.ts'
+import { settle, settleFault, type SettleParts } from './settle.ts'
+import type { Admitted, ForwardedOperation, Identified, Incoming } from './stages.ts'
+
+export interface RelayParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly running: RunningLimits
+  readonly telemetry: Telemetry
+  readonly intake: IntakeParts
+  readonly admit: AdmitParts
+  readonly failover: FailoverParts
+  readonly deliver: DeliverParts
+  readonly settle: SettleParts
+}
+
+/** A request whose path begins with a vendor's prefix. */
+export interface VendorRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly snapshot: Snapshot
+  readonly vendor: Vendor
+  /** Path behind the prefix, and the raw query. */
+  readonly target: Target
+  /** The gateway is going down and takes nothing new. */
+  readonly isDraining: boolean
+}
+
+/** Serves one request to its end. Never throws. */
+export async function relay(vendorRequest: VendorRequest, parts: RelayParts): Promise<void> {
+  const incoming = accept(vendorRequest, parts.clock)
+  try {
+    if (vendorRequest.isDraining) refuseWith(incoming, shuttingDown, parts)
+    else await serve(incoming, parts)
+  } catch (error) {
+    parts.telemetry.fault(error, 'relay')
+    const refusal = refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
+    if (incoming.response.headersSent) incoming.response.destroy()
+    else refuseWith(incoming, refusal, parts)
+  }
+}
+
+const shuttingDown = refuse(
+  'relay.shutting_down',
+  'This gateway is about to stop and takes no new requests. Try again.',
+  { 'retry-after': '1' },
+)
+
+function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
+  const { request, response, snapshot, vendor, target } = vendorRequest
+  const startedAtMs = clock.now()
+  return {
+    exchangeId: newId('ex', startedAtMs),
+    request,
+    response,
+    snapshot,
+    vendor,
+    format: formatOf(vendor.format),
+    path: target.path,
+    query: target.query,
+    startedAtMs,
+    startedMonotonicMs: clock.monotonic(),
+  }
+}
+
+async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
+  const { request, response } = incoming
+  const found = findOperation(incoming.format.name, request.method ?? '', incoming.path)
+  if (found.kind === 'found' && found.operation === 'hello')
+    return sendReply(request, response, helloReply(incoming))
+
+  const known = parts.authenticate(presentedSecret(request.rawHeaders), 'client', {
+    address: request.socket.remoteAddress,
+    nowMs: incoming.startedAtMs,
+  })
+  const principal = known instanceof Promise ? await known : known
+  if (principal.kind === 'refusal') return refuseWith(incoming, principal, parts)
+  const identified: Identified = { ...incoming, kind: 'identified', principal }
+
+  if (found.kind !== 'found') return refuseWith(incoming, misrouted(incoming, found), parts)
+  const { operation } = found
+  if (operation === 'models.list' || operation === 'models.get')
+    return sendReply(request, response, answerFree(identified, operation, found.parameter))
+  if (!isForwarded(operation)) return undefined
+
+  const full = parts.running.enter(principal)
+  if (full !== undefined) return refuseWith(incoming, full, parts)
+  try {
+    return await forward(identified, operation, parts)
+  } finally {
+    parts.running.leave(principal)
+  }
+}
+
+async function forward(
+  identified: Identified,
+  operation: ForwardedOperation,
+  parts: RelayParts,
+): Promise<void> {
+  const prepared = await intake(identified, operation, parts.intake)
+  if (prepared === 'client_gone') return
+  if ('code' in prepared) return refuseWith(identified, prepared, parts)
+  const admitted = await admit(prepared, parts.admit)
+  if ('code' in admitted) return refuseWith(identified, admitted, parts)
+
+  try {
+    await exchange(admitted, parts)
+  } catch (error) {
+    await settleFault(admitted, parts.settle)
+    throw error
+  }
+}
+
+/** From admission on a settlement is owed, however the exchange ends. */
+async function exchange(admitted: Admitted, parts: RelayParts): Promise<void> {
+  const client = linkClient(admitted.response, {
+    monotonic: parts.deliver.monotonic,
+    onLeft: () => parts.telemetry.milestone('client_left', admitted.exchangeId),
+  })
+  const answered = await failover(admitted, client, parts.failover)
+  const delivered = await deliver(admitted, answered, client, parts.deliver)
+  learnEnding(admitted, answered, delivered.ending, parts.failover)
+  const isDurable =
+    isFree(admitted) || (await settle(admitted, delivered, answered.notes, parts.settle))
+  delivered.finish(isDurable)
+}
+
+function isForwarded(operation: OperationName): operation is ForwardedOperation {
+  return (
+    operation === 'messages.create' ||
+    operation === 'chat.completions.create' ||
+    operation === 'messages.count_tokens'
+  )
+}
+
+function refuseWith(incoming: Incoming, refusal: Refusal, parts: RelayParts): void {
+  parts.telemetry.refused(refusal.code, incoming.exchangeId)
+  const reply = errorReply(incoming.format, refusal, incoming.exchangeId)
+  sendReply(incoming.request, incoming.response, reply)
+}
+
+function misrouted(
+  incoming: Incoming,
+  found: { readonly kind: 'path_unknown' } | { readonly kind: 'method_not_allowed'; allow: string },
+): Refusal {
+  if (found.kind === 'method_not_allowed')
+    return refuse('http.method_not_allowed', `Use ${found.allow} here.`, { allow: found.allow })
+  const format: FormatName = incoming.format.name
+  return refuse('http.not_found', misroutedMessage(format, incoming.vendor.name, incoming.path))
+}

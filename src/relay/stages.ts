@@ -1,0 +1,62 @@
+/**
+ * The values the stages of one exchange hand on. Each contains its predecessor, so that a function
+ * that needs a hold asks for `Admitted` and cannot be called too early.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Picos } from '../base/money.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Model, Snapshot, Vendor } from '../channels/channel.ts'
+import type { Format, OperationName, RequestFacts } from '../formats/format.ts'
+import type { Hold } from '../ledger/ledger.ts'
+import type { Prices } from '../metering/price-book.ts'
+
+/** A request on a vendor's prefix, as accepted from the listener. */
+export interface Incoming {
+  readonly exchangeId: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly snapshot: Snapshot
+  readonly vendor: Vendor
+  readonly format: Format
+  /** Path behind the vendor's prefix, such as `/v1/messages`. */
+  readonly path: string
+  /** The raw query with its question mark, or empty. */
+  readonly query: string
+  /** Wall time for records, monotonic time for durations. */
+  readonly startedAtMs: number
+  readonly startedMonotonicMs: number
+}
+
+/** The caller is known. */
+export interface Identified extends Incoming {
+  readonly kind: 'identified'
+  readonly principal: Principal
+}
+
+/** The endpoint is known, the body has been read and understood, the model exists and is allowed. */
+export interface Prepared extends Identified {
+  readonly operation: ForwardedOperation
+  readonly model: Model
+  readonly prices: Prices
+  readonly body: Buffer
+  readonly facts: RequestFacts
+}
+
+export type ForwardedOperation = Extract<
+  OperationName,
+  'messages.create' | 'chat.completions.create' | 'messages.count_tokens'
+>
+
+/** Money is set aside (nothing, for a free operation); from here on a settlement is owed. */
+export interface Admitted extends Prepared {
+  readonly hold: Hold
+  /** What the prompt alone costs by estimate: what an attempt without an answer may have cost the operator. */
+  readonly promptCostPicos: Picos
+}
+
+/** What the attempts of an exchange came to and may have cost, told as they happen. */
+export interface AttemptNotes {
+  count: number
+  /** By the exchange's own prices; charged to nobody. */
+  operatorCostPicos: Picos
+}

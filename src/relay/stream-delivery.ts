@@ -1,0 +1,231 @@
+/**
+ * Delivers one committed stream: writes each piece in the turn it came, with backpressure, keeps
+ * the last piece until the charge is durable, and tells every other end honestly. It is the only
+ * writer of the response from the commit point on.
+ *
+ *     open ─▶ ended            the ending is known and reported once; the charge is being booked
+ *       │       └─▶ released   the last piece (or the stream's error) has been written
+ *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
+ */
+import type { ServerResponse } from 'node:http'
+import type { Ending } from '../ledger/ledger.ts'
+import type { LiveStream, StreamReceiver } from './attempt.ts'
+import type { ClientLink } from './client-link.ts'
+import { unwatched, type Watchdog, type Watched } from './watchdog.ts'
+
+export interface StreamLimits {
+  /** Between two reads from the vendor. */
+  readonly idleTimeoutMs: number
+  /** How long a client may leave our bytes unread. */
+  readonly writeStallTimeoutMs: number
+  readonly clientLeftGraceMs: number
+}
+
+export interface StreamDeliveryParts {
+  readonly response: ServerResponse
+  readonly client: ClientLink
+  readonly stream: LiveStream
+  readonly watchdog: Watchdog
+  readonly monotonic: () => number
+  readonly limits: StreamLimits
+  /** Monotonic time by which the whole exchange must have ended. */
+  readonly deadlineMs: number
+  /** The stream's own error event, for an end that is not the vendor's. */
+  readonly errorEvent: () => Buffer
+  /** Called once, when more than the stream's beginning has come. */
+  readonly onMore: () => void
+  /** Called once, when it is known how the stream ended; the last piece still waits. */
+  readonly onEnded: (ending: Ending) => void
+}
+
+/** How long the vendor may take to close its side once the terminal event is in hand. */
+const afterTerminalMs = 1_000
+
+export class StreamDelivery implements StreamReceiver, Watched {
+  dueMs: number
+  watchIndex = unwatched
+  readonly #parts: StreamDeliveryParts
+  #ending: Ending | undefined
+  #isReleased = false
+  #isUpstreamDone = false
+  #isPaused = false
+  /** What comes now is more than the stream's beginning, and nobody has been told yet. */
+  #isMoreNews = false
+  #heldWritten = 0
+
+  constructor(parts: StreamDeliveryParts) {
+    this.#parts = parts
+    this.dueMs = this.#limit(parts.limits.idleTimeoutMs)
+  }
+
+  /** The response's head must have been written. */
+  start(): void {
+    const { watchdog, client, stream, response } = this.#parts
+    watchdog.watch(this)
+    client.onGone = () => this.#onClientGone()
+    response.on('drain', () => this.#onDrain())
+    if (client.isGone) this.#onClientGone()
+    stream.take(this)
+    this.#isMoreNews = this.#ending === undefined
+  }
+
+  onPieces(pieces: readonly Buffer[]): boolean {
+    const { response, client, stream, limits } = this.#parts
+    if (this.#isReleased) {
+      this.#writeHeld()
+      return true
+    }
+    if (this.#ending !== undefined) return true
+    let isWritable = true
+    if (!client.isGone) {
+      for (const piece of pieces) isWritable = response.write(piece)
+      this.dueMs = this.#limit(isWritable ? limits.idleTimeoutMs : limits.writeStallTimeoutMs)
+    }
+    if (this.#isMoreNews) {
+      this.#isMoreNews = false
+      this.#parts.onMore()
+    }
+    if (stream.meter.isTerminated) this.#onTerminated()
+    else if (stream.meter.error !== undefined) this.#end(this.#broken())
+    this.#isPaused = !isWritable
+    return isWritable
+  }
+
+  onEnd(): void {
+    this.#isUpstreamDone = true
+    if (this.#isReleased) this.#close()
+    else this.#end(this.#parts.stream.meter.isTerminated ? this.#completed() : this.#broken())
+  }
+
+  onCut(): void {
+    this.onEnd()
+  }
+
+  onDue(): void {
+    const { client, response, stream } = this.#parts
+    if (this.#isReleased) {
+      if (!this.#isUpstreamDone) stream.abort()
+      this.#isUpstreamDone = true
+      this.#close()
+    } else if (stream.meter.isTerminated) {
+      this.#stopUpstream()
+      this.#end(this.#completed())
+    } else if (this.#isPaused && !client.isGone) {
+      // The client reads nothing: its connection goes, and with it comes the client-gone path.
+      response.destroy()
+    } else {
+      this.#stopUpstream()
+      this.#end(this.#broken())
+    }
+  }
+
+  /** Ends the stream from our side, as an upstream break would (the gateway is going down). */
+  cut(): void {
+    if (this.#ending !== undefined) return
+    this.#stopUpstream()
+    this.#end(this.#broken())
+  }
+
+  /**
+   * Lets the last piece go. With `isDurable` false the charge could not be booked, so the answer
+   * must not look complete.
+   */
+  release(isDurable: boolean): void {
+    const { client, stream, response, errorEvent } = this.#parts
+    this.#isReleased = true
+    if (client.isGone) {
+      this.#stopUpstream()
+      this.#close()
+      return
+    }
+    if (this.#ending === 'completed' && isDurable) {
+      this.#writeHeld()
+      this.dueMs = this.#parts.monotonic() + afterTerminalMs
+      if (this.#isUpstreamDone) this.#close()
+      return
+    }
+    this.#stopUpstream()
+    this.dueMs = this.#limit(this.#parts.limits.writeStallTimeoutMs)
+    // A vendor's own error event has been passed on already; a second one would be ours to invent.
+    const { error, isErrorWithheld } = stream.meter
+    if (error === undefined || isErrorWithheld) response.write(errorEvent())
+    // Flushed, then closed without the last chunk: no client can take this for a whole answer. What
+    // was written in this turn reaches the socket only at the turn's end.
+    setImmediate(() => response.socket?.destroySoon())
+  }
+
+  #onTerminated(): void {
+    if (this.#ending !== undefined) return
+    if (this.#parts.stream.meter.reading().isFinal) this.#end(this.#completed())
+    else this.dueMs = Math.min(this.dueMs, this.#parts.monotonic() + afterTerminalMs)
+  }
+
+  #completed(): Ending {
+    return this.#parts.client.isGone ? 'client_left' : 'completed'
+  }
+
+  /** Whoever left first decides: a break nobody was there to see costs a client that had left no less. */
+  #broken(): Ending {
+    return this.#parts.client.isGone ? 'client_left' : 'upstream_cut'
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ending !== undefined) return
+    this.#ending = ending
+    this.dueMs = Infinity
+    this.#parts.onEnded(ending)
+  }
+
+  #onClientGone(): void {
+    const { limits, client, stream, deadlineMs } = this.#parts
+    if (this.#ending !== undefined) {
+      if (this.#isReleased) this.#close()
+      return
+    }
+    this.dueMs = Math.min(deadlineMs, client.goneAtMs + limits.clientLeftGraceMs)
+    if (limits.clientLeftGraceMs === 0) this.onDue()
+    else if (this.#isPaused) {
+      this.#isPaused = false
+      stream.resume()
+    }
+  }
+
+  #onDrain(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    if (this.#ending === undefined) this.dueMs = this.#limit(this.#parts.limits.idleTimeoutMs)
+    this.#parts.stream.resume()
+  }
+
+  #writeHeld(): void {
+    const { held } = this.#parts.stream.meter
+    for (; this.#heldWritten < held.length; this.#heldWritten++) {
+      const piece = held[this.#heldWritten]
+      if (piece !== undefined) this.#parts.response.write(piece)
+    }
+  }
+
+  #close(): void {
+    const { watchdog, client, response } = this.#parts
+    this.#stopUpstream()
+    watchdog.unwatch(this)
+    client.onGone = undefined
+    if (response.destroyed) return
+    if (this.#ending === 'completed') {
+      this.#writeHeld()
+      response.end()
+    } else {
+      response.destroy()
+    }
+  }
+
+  #stopUpstream(): void {
+    if (this.#isUpstreamDone) return
+    this.#isUpstreamDone = true
+    this.#parts.stream.abort()
+  }
+
+  #limit(durationMs: number): number {
+    return Math.min(this.#parts.monotonic() + durationMs, this.#parts.deadlineMs)
+  }
+}

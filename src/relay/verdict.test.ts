@@ -1,0 +1,178 @@
+/** The table of verdict.ts, row by row, in every context, so that a change to any cell is seen. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { UpstreamHead } from '../channels/upstream.ts'
+import type { UpstreamFault } from '../formats/format.ts'
+import type { AttemptOutcome, BrokenCause } from './attempt.ts'
+import { judge, type Verdict, type VerdictContext } from './verdict.ts'
+
+const head: UpstreamHead = {
+  status: 200,
+  rawHeaders: [],
+  isCloseDelimited: false,
+  header: () => undefined,
+}
+
+const unused = (): never => {
+  throw new Error('a verdict looks at facts, never at the stream')
+}
+
+const streaming: AttemptOutcome = {
+  kind: 'streaming',
+  head,
+  stream: {
+    get meter() {
+      return unused()
+    },
+    take: unused,
+    resume: unused,
+    abort: unused,
+  },
+  firstEventMs: 1,
+}
+
+const whole: AttemptOutcome = {
+  kind: 'whole',
+  head,
+  body: Buffer.from('{}'),
+  reading: {
+    usage: undefined,
+    isFinal: true,
+    isImplausible: false,
+    hasOutput: false,
+    isRefusal: false,
+    outputText: '',
+    outputBytes: 0,
+    model: undefined,
+  },
+  firstEventMs: 1,
+}
+
+function vendorError(fault: UpstreamFault): AttemptOutcome {
+  const error = { type: undefined, code: undefined, message: undefined }
+  return { kind: 'vendor_error', head, status: 500, body: Buffer.alloc(0), error, fault }
+}
+
+function broken(cause: BrokenCause, facts: { isUnsent?: boolean; isStale?: boolean } = {}) {
+  const { isUnsent = false, isStale = false } = facts
+  return { kind: 'broken', cause, isUnsent, isStale } satisfies AttemptOutcome
+}
+
+type Cell = readonly [Verdict['next'], Verdict['blame']]
+
+interface Row {
+  readonly outcome: AttemptOutcome
+  /** First time here, another channel left; first time, none left; repeated, left; repeated, none left. */
+  readonly cells: readonly [Cell, Cell, Cell, Cell]
+  readonly mayHaveCost?: true
+}
+
+function always(next: Verdict['next'], blame: Verdict['blame']): Row['cells'] {
+  const cell: Cell = [next, blame]
+  return [cell, cell, cell, cell]
+}
+
+function firstTime(first: Cell, later: Cell): Row['cells'] {
+  return [first, first, later, later]
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  'a stream past its first event': { outcome: streaming, cells: always('commit', undefined) },
+  'a whole answer': { outcome: whole, cells: always('commit', 'ok') },
+  'the request’s own fault': {
+    outcome: vendorError('client'),
+    cells: always('commit', 'client'),
+  },
+  'a throttle': { outcome: vendorError('throttle'), cells: always('failover', 'throttle') },
+  'a refused account': { outcome: vendorError('config'), cells: always('failover', 'config') },
+  'a missing model': {
+    outcome: vendorError('model_missing'),
+    cells: always('failover', 'model_missing'),
+  },
+  'a lone 500': {
+    outcome: vendorError('lone_500'),
+    cells: [
+      ['failover', 'hard'],
+      ['retry_same', 'hard'],
+      ['failover', 'hard'],
+      ['failover', 'hard'],
+    ],
+  },
+  'a conflict': {
+    outcome: vendorError('conflict'),
+    cells: firstTime(['retry_same', 'client'], ['commit', 'client']),
+  },
+  'another vendor error': { outcome: vendorError('hard'), cells: always('failover', 'hard') },
+  'a refused connection': {
+    outcome: broken('connect', { isUnsent: true }),
+    cells: always('failover', 'hard'),
+  },
+  'a certificate that cannot be trusted': {
+    outcome: broken('tls', { isUnsent: true }),
+    cells: always('failover', 'config'),
+  },
+  'a stale kept-alive connection': {
+    outcome: broken('reset', { isStale: true }),
+    cells: firstTime(['retry_same', 'client'], ['failover', 'hard']),
+  },
+  'a connection lost': {
+    outcome: broken('reset'),
+    cells: always('failover', 'hard'),
+    mayHaveCost: true,
+  },
+  'bad framing': {
+    outcome: broken('protocol'),
+    cells: always('failover', 'hard'),
+    mayHaveCost: true,
+  },
+  'a time limit': {
+    outcome: broken('timeout'),
+    cells: always('failover', 'hard'),
+    mayHaveCost: true,
+  },
+  'a 200 that is no answer': {
+    outcome: broken('not_the_format'),
+    cells: always('failover', 'hard'),
+    mayHaveCost: true,
+  },
+  'a client that left': {
+    outcome: { kind: 'client_left' },
+    cells: always('abandon', 'client'),
+    mayHaveCost: true,
+  },
+}
+
+const contexts: readonly VerdictContext[] = [
+  { hasRepeated: false, hasAlternative: true },
+  { hasRepeated: false, hasAlternative: false },
+  { hasRepeated: true, hasAlternative: true },
+  { hasRepeated: true, hasAlternative: false },
+]
+
+describe('the verdict on', () => {
+  for (const [name, { outcome, cells, mayHaveCost = false }] of Object.entries(rows))
+    for (const [index, context] of contexts.entries()) {
+      const repeated = context.hasRepeated ? 'the second time' : 'the first time'
+      const left = context.hasAlternative ? 'another channel left' : 'no other channel left'
+      test(`${name}, ${repeated}, ${left}`, () => {
+        const [next, blame] = cells[index] ?? []
+        const verdict = judge(outcome, context)
+        assert.deepEqual([verdict.next, verdict.blame], [next, blame])
+        // A stale connection repeated in vain was a connection lost: the vendor may have worked.
+        const isLost = name.startsWith('a stale') && context.hasRepeated
+        assert.equal(verdict.mayHaveCost, mayHaveCost || isLost)
+      })
+    }
+})
+
+test('no outcome is repeated twice on the same channel, whatever else is there', () => {
+  for (const { outcome } of Object.values(rows))
+    for (const hasAlternative of [true, false])
+      assert.notEqual(judge(outcome, { hasRepeated: true, hasAlternative }).next, 'retry_same')
+})
+
+test('what is the client’s doing never counts against a channel', () => {
+  for (const context of contexts)
+    for (const fault of ['client', 'conflict'] as const)
+      assert.equal(judge(vendorError(fault), context).blame, 'client')
+})

@@ -1,0 +1,93 @@
+/**
+ * What an attempt's outcome means: what to do next and whom to blame. Two independent facts; only
+ * the second moves a channel's health. Pure, and the only place where this is decided.
+ *
+ *     outcome                         next                        blame
+ *     stream begun, whole answer      commit                      –
+ *     the request's own fault         commit (as it came)         client
+ *     throttled, overloaded           failover                    nobody: the channel rests
+ *     credential, account, mapping,
+ *     certificate                     failover                    channel, at once
+ *     500                             failover, else once again   channel
+ *     408, 409                        once again, else commit     nobody
+ *     any other vendor failure        failover                    channel
+ *     kept-alive connection died
+ *     before a byte of the answer     once again                  nobody
+ *     connection lost, time limit     failover                    channel
+ *     client left                     abandon                     nobody
+ */
+import type { Outcome } from '../channels/health-event.ts'
+import type { AttemptOutcome } from './attempt.ts'
+
+export type Next = 'commit' | 'failover' | 'retry_same' | 'abandon'
+
+export interface Verdict {
+  readonly next: Next
+  /** What health is told now; undefined while a committed stream is still running. */
+  readonly blame: Outcome | undefined
+  /** The vendor may have billed the operator for it although nothing was delivered. */
+  readonly mayHaveCost: boolean
+}
+
+export interface VerdictContext {
+  /** Another channel could be tried after this one. */
+  readonly hasAlternative: boolean
+  /** The same channel has been repeated already in this exchange. */
+  readonly hasRepeated: boolean
+}
+
+export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict {
+  switch (outcome.kind) {
+    case 'streaming':
+      return verdict('commit', undefined)
+    case 'whole':
+      return verdict('commit', 'ok')
+    case 'client_left':
+      return { next: 'abandon', blame: 'client', mayHaveCost: true }
+    case 'broken':
+      return judgeBroken(outcome, context)
+    case 'vendor_error':
+      return judgeVendorError(outcome, context)
+  }
+}
+
+function judgeBroken(
+  outcome: Extract<AttemptOutcome, { kind: 'broken' }>,
+  context: VerdictContext,
+): Verdict {
+  // A kept-alive connection that the vendor had closed meanwhile says nothing about the vendor.
+  if (outcome.isStale && !context.hasRepeated) return verdict('retry_same', 'client')
+  // A certificate that cannot be trusted mends itself no sooner than a refused credential.
+  if (outcome.cause === 'tls') return verdict('failover', 'config')
+  const mayHaveCost = outcome.cause !== 'connect' && !outcome.isUnsent
+  return { next: 'failover', blame: 'hard', mayHaveCost }
+}
+
+function judgeVendorError(
+  outcome: Extract<AttemptOutcome, { kind: 'vendor_error' }>,
+  context: VerdictContext,
+): Verdict {
+  switch (outcome.fault) {
+    case 'client':
+      return verdict('commit', 'client')
+    case 'throttle':
+      return verdict('failover', 'throttle')
+    case 'config':
+      return verdict('failover', 'config')
+    case 'model_missing':
+      return verdict('failover', 'model_missing')
+    case 'lone_500':
+      return verdict(
+        context.hasAlternative || context.hasRepeated ? 'failover' : 'retry_same',
+        'hard',
+      )
+    case 'conflict':
+      return context.hasRepeated ? verdict('commit', 'client') : verdict('retry_same', 'client')
+    case 'hard':
+      return verdict('failover', 'hard')
+  }
+}
+
+function verdict(next: Next, blame: Outcome | undefined): Verdict {
+  return { next, blame, mayHaveCost: false }
+}

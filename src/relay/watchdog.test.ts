@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { createWatchdog, unwatched, type Watched } from './watchdog.ts'
+
+function watched(dueMs: number, onDue: () => void = () => undefined): Watched {
+  return { dueMs, watchIndex: unwatched, onDue }
+}
+
+test('a limit strikes within one tick of its moment and never before', () => {
+  for (const dueMs of [0, 1, 99, 100, 101, 950, 12_345]) {
+    const clock = new ManualClock()
+    const watchdog = createWatchdog(clock, 100)
+    const struckAt: number[] = []
+    const one = watched(dueMs, () => {
+      struckAt.push(clock.monotonic())
+      watchdog.unwatch(one)
+    })
+    watchdog.watch(one)
+    clock.advance(20_000)
+    const [struckMs = Infinity] = struckAt
+    assert.equal(struckAt.length, 1)
+    assert.ok(struckMs >= dueMs && struckMs <= dueMs + 100, `${dueMs} struck at ${struckMs}`)
+  }
+})
+
+test('one timer serves all, and none is left when nothing is watched', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  assert.equal(clock.pendingCount, 0)
+  const many = Array.from({ length: 1_000 }, () => watched(Infinity))
+  for (const one of many) watchdog.watch(one)
+  assert.equal(clock.pendingCount, 1)
+  clock.advance(1_000)
+  assert.equal(clock.pendingCount, 1)
+  for (const one of many) watchdog.unwatch(one)
+  clock.advance(100)
+  assert.equal(clock.pendingCount, 0)
+})
+
+test('a limit that is moved counts from where it stands now', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  let strikes = 0
+  const one = watched(500, () => strikes++)
+  watchdog.watch(one)
+  for (let step = 0; step < 20; step++) {
+    clock.advance(100)
+    one.dueMs = clock.monotonic() + 500
+  }
+  assert.equal(strikes, 0)
+  clock.advance(600)
+  assert.ok(strikes > 0)
+})
+
+test('no limit never strikes; one that stays due strikes at every tick', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  let strikes = 0
+  watchdog.watch(watched(Infinity, () => assert.fail('it has no limit')))
+  watchdog.watch(watched(0, () => strikes++))
+  clock.advance(1_000)
+  assert.equal(strikes, 10)
+})
+
+test('watching and unwatching inside a strike is safe', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  const struck: string[] = []
+  const second = watched(0, () => {
+    struck.push('second')
+    watchdog.unwatch(second)
+  })
+  const victim = watched(0, () => struck.push('victim'))
+  const first = watched(0, () => {
+    struck.push('first')
+    watchdog.unwatch(first)
+    watchdog.unwatch(victim)
+    watchdog.watch(second)
+  })
+  watchdog.watch(first)
+  watchdog.watch(victim)
+  clock.advance(1_000)
+  assert.deepEqual(struck, ['first', 'second'])
+  assert.equal(clock.pendingCount, 0)
+})
+
+test('leaving in any order leaves the others watched, and watching twice is watching once', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  const struck: number[] = []
+  const all = Array.from({ length: 20 }, (_, index) => watched(50, () => struck.push(index)))
+  for (const one of [...all, ...all]) watchdog.watch(one)
+  for (const index of [19, 0, 7, 7, 18]) watchdog.unwatch(all[index] ?? watched(0))
+  clock.advance(100)
+  const expected = all.map((_, index) => index).filter((index) => ![19, 0, 7, 18].includes(index))
+  assert.deepEqual(
+    struck.toSorted((left, right) => left - right),
+    expected,
+  )
+})
+
+test('a closed watchdog strikes nobody', () => {
+  const clock = new ManualClock()
+  const watchdog = createWatchdog(clock, 100)
+  watchdog.watch(watched(50, () => assert.fail('it was closed')))
+  watchdog.close()
+  clock.advance(1_000)
+  assert.equal(clock.pendingCount, 0)
+})
