@@ -1,0 +1,61 @@
+/**
+ * The operator's listener: `/metrics`, `/livez`, `/readyz`. Liveness means that the event loop turns
+ * and never depends on a vendor or the store; readiness means that requests can be taken.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
+import type { Clock } from '../base/clock.ts'
+import { refuse } from '../base/errors.ts'
+import { jsonReply, sendReply } from '../http/reply.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { refusalReply } from './refusal-reply.ts'
+
+export interface AdminParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly metrics: Metrics
+  readonly isReady: () => boolean
+  /** Brings gauges up to date just before they are read. */
+  readonly measure: () => void
+}
+
+export async function serveAdmin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: AdminParts,
+): Promise<void> {
+  const path = request.url?.split('?', 1)[0]
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const refusal = refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
+    return sendReply(request, response, refusalReply(refusal, parts.clock))
+  }
+  if (path === '/livez') return sendReply(request, response, jsonReply(200, { status: 'alive' }))
+  if (path === '/readyz') {
+    const isReady = parts.isReady()
+    const answer = jsonReply(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready' })
+    return sendReply(request, response, answer)
+  }
+  const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'admin', {
+    address: request.socket.remoteAddress,
+    nowMs: parts.clock.now(),
+  })
+  if (principal.kind === 'refusal')
+    return sendReply(request, response, refusalReply(principal, parts.clock))
+  if (path === '/metrics') return serveMetrics(request, response, parts)
+  const refusal = refuse('http.not_found', 'There are /metrics, /livez and /readyz here.')
+  sendReply(request, response, refusalReply(refusal, parts.clock))
+}
+
+async function serveMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { metrics, measure }: AdminParts,
+): Promise<void> {
+  measure()
+  const text = await metrics.registry.metrics()
+  sendReply(request, response, {
+    status: 200,
+    headers: ['content-type', metrics.registry.contentType, 'cache-control', 'no-store'],
+    body: Buffer.from(text),
+  })
+}

@@ -1,0 +1,85 @@
+/**
+ * `GET /health`: how the gateway is, from what it already knows. Never asks a vendor or the store,
+ * so it answers at once however busy the rest is.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../base/clock.ts'
+import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
+import type { HealthBook } from '../channels/health-book.ts'
+import { jsonReply, sendReply } from '../http/reply.ts'
+import { namedReply } from './refusal-reply.ts'
+
+export type HealthStatus = 'ok' | 'degraded' | 'down'
+
+export interface HealthApiParts {
+  readonly clock: Clock
+  readonly region: string
+  readonly health: HealthBook
+  readonly snapshot: () => Snapshot
+  readonly isStoreAvailable: () => boolean
+}
+
+export function serveHealth(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: HealthApiParts,
+): void {
+  const snapshot = parts.snapshot()
+  const status = healthStatus(snapshot, parts)
+  const answer = {
+    status,
+    region: parts.region,
+    upstreams: [...snapshot.vendors.keys()],
+    ts: new Date(parts.clock.now()).toISOString(),
+  }
+  const reply = jsonReply(status === 'down' ? 503 : 200, answer)
+  sendReply(request, response, namedReply(reply, parts.clock))
+}
+
+/**
+ * `ok`: every vendor has a usable channel for each of its models on the main route. `degraded`: some
+ * vendor has none usable, or some model runs on a reserve. `down`: nothing is usable, or no charge
+ * can be booked.
+ */
+export function healthStatus(
+  snapshot: Snapshot,
+  parts: Pick<HealthApiParts, 'health' | 'isStoreAvailable'>,
+): HealthStatus {
+  if (!parts.isStoreAvailable()) return 'down'
+  const conditions = [...snapshot.vendors.values()].map((vendor) =>
+    vendorCondition(snapshot, vendor, parts.health),
+  )
+  if (conditions.every((condition) => condition === 'none')) return 'down'
+  return conditions.every((condition) => condition === 'main') ? 'ok' : 'degraded'
+}
+
+type VendorCondition = 'main' | 'reserve' | 'none'
+
+function vendorCondition(snapshot: Snapshot, vendor: Vendor, health: HealthBook): VendorCondition {
+  let hasUsable = false
+  let isMainOnly = true
+  for (const model of snapshot.models.values()) {
+    if (model.vendor !== vendor.name) continue
+    const channels = snapshot.channelsByModel.get(model.id) ?? []
+    const usable = channels.filter((channel) => isUsable(channel, model.id, health))
+    if (usable.length > 0) hasUsable = true
+    const mainRank = Math.min(...channels.map((channel) => channel.rank))
+    const isMainOn = usable.some(
+      (channel) => channel.rank === mainRank && servesAsMain(channel, model.id, health),
+    )
+    if (!isMainOn) isMainOnly = false
+  }
+  if (!hasUsable) return 'none'
+  return isMainOnly ? 'main' : 'reserve'
+}
+
+/** A trial may fail, and a slow channel has lost its traffic: until it returns, the reserve serves. */
+function servesAsMain(channel: Channel, model: string, health: HealthBook): boolean {
+  const grade = health.grade(channel, model)
+  return grade === 'on' || grade === 'ramp'
+}
+
+function isUsable(channel: Channel, model: string, health: HealthBook): boolean {
+  const grade = health.grade(channel, model)
+  return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+}

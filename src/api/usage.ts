@@ -1,0 +1,61 @@
+/**
+ * `GET /v1/usage`: what an account holder reads about money. The shape is fixed by the product's
+ * specification; every field is always there, and the figures are those of the ledger at this moment.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
+import type { Clock } from '../base/clock.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
+import { jsonReply, sendReply } from '../http/reply.ts'
+import type { Ledger, UsagePeriod } from '../ledger/ledger.ts'
+import { usageAnswer, type UsageAnswer } from '../operations/usage.ts'
+import { namedReply, refusalReply } from './refusal-reply.ts'
+
+export interface UsageApiParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly ledger: Ledger
+}
+
+export async function serveUsage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+  parts: UsageApiParts,
+): Promise<void> {
+  const answer = await readUsage(request, query, parts)
+  if ('code' in answer) return sendReply(request, response, refusalReply(answer, parts.clock))
+  const vary = ['vary', 'authorization, x-api-key']
+  sendReply(request, response, namedReply(jsonReply(200, answer, vary), parts.clock))
+}
+
+async function readUsage(
+  request: IncomingMessage,
+  query: string,
+  parts: UsageApiParts,
+): Promise<UsageAnswer | Refusal> {
+  const nowMs = parts.clock.now()
+  const caller = { address: request.socket.remoteAddress, nowMs }
+  const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
+  if (principal.kind === 'refusal') return principal
+  if (request.method !== 'GET')
+    return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET' })
+  const period = readPeriod(query)
+  if (period === undefined)
+    return refuse('api.request_invalid', 'period is one of day, month, total, given at most once.')
+  if (!parts.ledger.isAvailable())
+    return refuse('ledger.unavailable', 'The figures cannot be read right now. Try again shortly.')
+  const figures = await parts.ledger.usage(principal.accountId, period, nowMs)
+  if (figures === undefined)
+    return refuse('access.account_suspended', 'This account does not exist any more.')
+  return usageAnswer(figures, period)
+}
+
+/** Undefined for anything but one of the three words, once; absent means the current day. */
+function readPeriod(query: string): UsagePeriod | undefined {
+  const given = new URLSearchParams(query).getAll('period')
+  if (given.length === 0) return 'day'
+  const [period] = given
+  if (given.length > 1) return undefined
+  return period === 'day' || period === 'month' || period === 'total' ? period : undefined
+}

@@ -1,0 +1,632 @@
+/**
+ * Applying and exporting catalogues on a real store. Each test has a store of its own; what is
+ * asserted is what an operator sees (result, export) or what the gateway would run on (snapshot).
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { Secret } from '../base/secret.ts'
+import { readCatalogue, setOverride } from '../channels/channel-store.ts'
+import { loadSnapshot } from '../channels/snapshot.ts'
+import { pricesAt } from '../metering/price-book.ts'
+import { migrate } from '../storage/migrate.ts'
+import { openSqlite } from '../storage/sqlite.ts'
+import { readRevisions } from '../storage/changes.ts'
+import { listActions } from './action-store.ts'
+import { applyCatalogue, exportCatalogue, type ApplyResult } from './catalogue.ts'
+import { entryKeys } from './catalogue/entries.ts'
+import type { OperationContext } from './context.ts'
+
+const masterKey = new Secret('0123456789abcdef'.repeat(4))
+
+interface Bench {
+  readonly clock: ManualClock
+  readonly context: OperationContext
+  readonly apply: (text: string, dryRun?: boolean) => Promise<ApplyResult>
+  readonly snapshot: (key?: Secret) => ReturnType<typeof loadSnapshot>
+  readonly revision: () => Promise<number>
+}
+
+async function openStore(t: TestContext, clock = new ManualClock()): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-catalogue-'))
+  const database = openSqlite(join(folder, 'store.db'))
+  t.after(async () => {
+    await database.close()
+    rmSync(folder, { recursive: true })
+  })
+  await migrate(database)
+  const environment = (name: string): string | undefined =>
+    name === 'ALPHA_KEY' ? 'sk-from-environment' : undefined
+  const context: OperationContext = {
+    database,
+    clock,
+    actor: 'cli:test',
+    masterKey: () => masterKey,
+    environment,
+  }
+  return {
+    clock,
+    context,
+    apply: (text, dryRun = false) => applyCatalogue(context, text, { dryRun }),
+    snapshot: (key = masterKey) =>
+      loadSnapshot(database, { masterKey: () => key, environment, revision: 1 }),
+    revision: async () => (await readRevisions(database)).catalogue,
+  }
+}
+
+const demo = `
+vendors:
+  alpha: { format: messages, version_header: anthropic-version, default_version: "2023-06-01", credential: x-api-key }
+  beta:  { format: chat, credential: bearer, require_max_tokens: true }
+models:
+  large-1:
+    vendor: alpha
+    max_output_tokens: 8192
+    price: { input: 3.00, output: 15.00, cache_read: 0.30, cache_write_5m: 3.75, cache_write_1h: 6.00 }
+channels:
+  alpha-main:
+    vendor: alpha
+    url: https://vendor.example
+    credential: env:ALPHA_KEY
+    models: [large-1]
+    rank: 0
+    weight: 1
+    max_concurrent: 500
+    check: request
+  alpha-reserve: { vendor: alpha, url: https://reserve.example/base/, credential: sk-literal, models: { large-1: vendor-side }, rank: 1 }
+`
+
+function mistakesOf(result: ApplyResult): readonly string[] {
+  assert.ok(result.kind === 'mistakes', JSON.stringify(result))
+  return result.list.map(({ line, path, message }) => `${line} ${path}: ${message}`)
+}
+
+function actionsOf(result: ApplyResult): readonly string[] {
+  assert.ok(result.kind !== 'mistakes', JSON.stringify(result))
+  return result.diff.map(({ action, kind, name }) => `${action} ${kind} ${name}`)
+}
+
+test('a first apply adds everything, and the gateway runs on it', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const result = await apply(demo)
+  assert.equal(result.kind, 'applied')
+  assert.deepEqual(actionsOf(result), [
+    'add vendor alpha',
+    'add vendor beta',
+    'add model large-1',
+    'add channel alpha-main',
+    'add channel alpha-reserve',
+  ])
+  const served = await snapshot()
+  assert.deepEqual(served.outOfService, [])
+  assert.deepEqual(served.vendors.get('alpha'), {
+    name: 'alpha',
+    format: 'messages',
+    credential: 'x-api-key',
+    versionHeader: 'anthropic-version',
+    defaultVersion: '2023-06-01',
+    requireMaxTokens: true,
+    allowedFeatures: new Set(),
+  })
+  assert.equal(served.models.get('large-1')?.maxOutputTokens, 8192)
+  assert.equal(pricesAt(served.models.get('large-1')?.prices ?? [], 0)?.classes.output, 15_000_000n)
+  const main = served.channels.get('alpha-main')
+  assert.equal(main?.credential.reveal(), 'sk-from-environment')
+  assert.equal(main?.maxConcurrent, 500)
+  const reserve = served.channels.get('alpha-reserve')
+  assert.equal(reserve?.credential.reveal(), 'sk-literal')
+  assert.equal(reserve?.url, 'https://reserve.example/base')
+  assert.equal(reserve?.models.get('large-1'), 'vendor-side')
+  assert.deepEqual(
+    served.channelsByModel.get('large-1')?.map((channel) => channel.name),
+    ['alpha-main', 'alpha-reserve'],
+  )
+})
+
+test('applying the same file again changes nothing, not even a counter or the log', async (t) => {
+  const { apply, revision, context } = await openStore(t)
+  await apply(demo)
+  const before = await revision()
+  const result = await apply(demo)
+  assert.equal(result.kind, 'unchanged')
+  assert.deepEqual(actionsOf(result), [])
+  assert.equal(await revision(), before)
+  assert.equal((await listActions(context.database, { countMax: 10 })).length, 1)
+})
+
+test('an applied change raises the counter that running gateways follow', async (t) => {
+  const { apply, revision } = await openStore(t)
+  await apply(demo)
+  const before = await revision()
+  await apply(demo.replace('weight: 1', 'weight: 2'))
+  assert.ok((await revision()) > before)
+})
+
+test('a dry run tells the difference and writes nothing', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  const result = await apply(demo, true)
+  assert.equal(result.kind, 'would_apply')
+  assert.equal(actionsOf(result).length, 5)
+  assert.equal((await snapshot()).channels.size, 0)
+  assert.deepEqual(await listActions(context.database, { countMax: 10 }), [])
+})
+
+test('the difference names each field with what it was and what it becomes', async (t) => {
+  const { apply } = await openStore(t)
+  await apply(demo)
+  const result = await apply(
+    demo
+      .replace('max_output_tokens: 8192', 'max_output_tokens: 4096')
+      .replace('output: 15.00', 'output: 16.5')
+      .replace('    max_concurrent: 500\n', ''),
+  )
+  assert.ok(result.kind === 'applied')
+  assert.deepEqual(result.diff, [
+    {
+      action: 'change',
+      kind: 'model',
+      name: 'large-1',
+      changes: [
+        { field: 'max_output_tokens', from: '8192', to: '4096' },
+        { field: 'price.output', from: '15', to: '16.5' },
+      ],
+    },
+    {
+      action: 'change',
+      kind: 'channel',
+      name: 'alpha-main',
+      changes: [{ field: 'max_concurrent', from: '500', to: undefined }],
+    },
+  ])
+})
+
+test('what the file no longer names is retired and comes back when it is named again', async (t) => {
+  const { apply, snapshot, context, clock } = await openStore(t)
+  await apply(demo)
+  clock.advance(1_000)
+  const without = demo.slice(0, demo.indexOf('  alpha-reserve:'))
+  assert.deepEqual(actionsOf(await apply(without)), ['retire channel alpha-reserve'])
+  assert.equal((await snapshot()).channels.has('alpha-reserve'), false)
+  const { channels } = await readCatalogue(context.database)
+  assert.equal(channels.find((row) => row.name === 'alpha-reserve')?.retiredAtMs, clock.now())
+  assert.equal((await apply(without)).kind, 'unchanged')
+  assert.deepEqual(actionsOf(await apply(demo)), ['add channel alpha-reserve'])
+  assert.equal((await snapshot()).channels.get('alpha-reserve')?.credential.reveal(), 'sk-literal')
+})
+
+test('everything is retired by an explicit empty section, nothing by an empty file', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  await apply(demo)
+  for (const empty of ['', '# nothing\n', '---\n'])
+    assert.match(mistakesOf(await apply(empty))[0] ?? '', /the file is empty/)
+  assert.equal(actionsOf(await apply('channels: {}')).length, 5)
+  assert.equal((await snapshot()).vendors.size, 0)
+})
+
+test("an operator's hand on a channel outlives every apply", async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  await apply(demo)
+  await context.database.transact((transaction) =>
+    setOverride(transaction, { channel: 'alpha-main', override: 'disabled' }),
+  )
+  await apply(demo.replace('weight: 1', 'weight: 7'))
+  const main = (await snapshot()).channels.get('alpha-main')
+  assert.equal(main?.weight, 7)
+  assert.equal(main?.override, 'disabled')
+})
+
+test('an export applied again is unchanged, here and on another store with the same master key', async (t) => {
+  const first = await openStore(t)
+  await first.apply(demo)
+  const text = await exportCatalogue(first.context)
+  assert.match(text, /sealed:v1\./)
+  assert.ok(!text.includes('sk-literal'))
+  assert.equal((await first.apply(text)).kind, 'unchanged')
+  const second = await openStore(t)
+  assert.equal((await second.apply(text)).kind, 'applied')
+  assert.equal(await exportCatalogue(second.context), text)
+  const reserve = (await second.snapshot()).channels.get('alpha-reserve')
+  assert.equal(reserve?.credential.reveal(), 'sk-literal')
+})
+
+test('a secret written again is no change, a new one is, and neither shows anywhere', async (t) => {
+  const { apply, context, snapshot } = await openStore(t)
+  await apply(demo)
+  const sealed = /sealed:\S+/.exec(await exportCatalogue(context))?.[0]
+  const result = await apply(demo.replace('sk-literal', 'sk-other'))
+  assert.ok(result.kind === 'applied')
+  assert.deepEqual(result.diff[0]?.changes, [
+    { field: 'credential', from: 'sealed', to: 'sealed (new)' },
+  ])
+  assert.equal((await snapshot()).channels.get('alpha-reserve')?.credential.reveal(), 'sk-other')
+  assert.notEqual(/sealed:\S+/.exec(await exportCatalogue(context))?.[0], sealed)
+  const rows = await context.database.query('SELECT detail FROM operator_action')
+  const { channels } = await readCatalogue(context.database)
+  const seen = JSON.stringify([
+    result,
+    rows,
+    channels.map((row) => [...row.models, row.credential]),
+  ])
+  assert.ok(!seen.includes('sk-other') && !seen.includes('sk-literal'))
+})
+
+test('a sealed credential of another channel or another master key is a mistake with its line', async (t) => {
+  const { apply, context } = await openStore(t)
+  await apply(demo)
+  const text = await exportCatalogue(context)
+  const renamed = await apply(text.replace('  alpha-reserve:', '  alpha-spare:'))
+  assert.match(
+    mistakesOf(renamed)[0] ?? '',
+    /channels.alpha-spare.credential: .*sealed for something else/,
+  )
+  const otherKey = new Secret('f'.repeat(44))
+  const foreign = await openStore(t)
+  const result = await applyCatalogue({ ...foreign.context, masterKey: () => otherKey }, text, {
+    dryRun: false,
+  })
+  assert.match(mistakesOf(result)[0] ?? '', /sealed with master key/)
+})
+
+test('with a lost master key a new secret replaces the unreadable one', async (t) => {
+  const { apply, context, snapshot } = await openStore(t)
+  await apply(demo)
+  const newKey = new Secret('e'.repeat(44))
+  const before = await snapshot(newKey)
+  assert.deepEqual(
+    before.outOfService.map(({ kind, name }) => `${kind} ${name}`),
+    ['channel alpha-reserve'],
+  )
+  assert.ok(before.channels.has('alpha-main'))
+  await applyCatalogue({ ...context, masterKey: () => newKey }, demo, { dryRun: false })
+  assert.equal(
+    (await snapshot(newKey)).channels.get('alpha-reserve')?.credential.reveal(),
+    'sk-literal',
+  )
+})
+
+test('a change of price adds a version from now on and leaves the old one as it was', async (t) => {
+  const { apply, context, clock, snapshot } = await openStore(t)
+  await apply(demo)
+  clock.advance(60_000)
+  const changedAtMs = clock.now()
+  await apply(demo.replace('input: 3.00', 'input: 4'))
+  clock.advance(60_000)
+  await apply(demo.replace('input: 3.00', 'input: 5'))
+  const { prices } = await readCatalogue(context.database)
+  assert.deepEqual(
+    prices.map((row) => row.validFromMs),
+    [0, changedAtMs, clock.now()],
+  )
+  const versions = (await snapshot()).models.get('large-1')?.prices ?? []
+  const inputs = [0, changedAtMs, clock.now()].map(
+    (atMs) => pricesAt(versions, atMs)?.classes.input,
+  )
+  assert.deepEqual(inputs, [3_000_000n, 4_000_000n, 5_000_000n])
+})
+
+test('two changes of price within one millisecond stay two versions', async (t) => {
+  const { apply, context } = await openStore(t)
+  for (const input of ['3.00', '4', '5'])
+    await apply(demo.replace('input: 3.00', `input: ${input}`))
+  assert.equal((await readCatalogue(context.database)).prices.length, 3)
+})
+
+test('a price announced for later waits, can be changed and taken back until it is in force', async (t) => {
+  const { apply, context, clock, snapshot } = await openStore(t)
+  await apply(demo)
+  const withLater = (input: string): string =>
+    demo.replace(
+      /price: .*/,
+      `price:
+      - { input: 3, output: 15, cache_read: 0.3, cache_write_5m: 3.75, cache_write_1h: 6 }
+      - { input: ${input}, output: 15, valid_from: 2026-12-01 }`,
+    )
+  const startMs = Date.parse('2026-12-01')
+  const laterInput = async () =>
+    pricesAt((await snapshot()).models.get('large-1')?.prices ?? [], startMs)?.classes.input
+  const announced = await apply(withLater('4'))
+  assert.ok(announced.kind === 'applied')
+  assert.ok(
+    announced.diff[0]?.changes.some(
+      ({ field, to }) => field === 'price from 2026-12-01T00:00:00.000Z.input' && to === '4',
+    ),
+  )
+  assert.equal((await apply(withLater('4'))).kind, 'unchanged')
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+  await apply(withLater('4.5'))
+  assert.equal(await laterInput(), 4_500_000n)
+  await apply(demo)
+  assert.equal(await laterInput(), 3_000_000n)
+  await apply(withLater('4.5'))
+  clock.advance(startMs - clock.now() + 1)
+  assert.equal((await apply(withLater('4.5'))).kind, 'unchanged')
+  assert.equal((await readCatalogue(context.database)).prices.length, 2)
+})
+
+test('taking back a future price raises the counter that running gateways follow', async (t) => {
+  const { apply, revision } = await openStore(t)
+  const later = demo.replace(
+    /price: .*/,
+    'price: [{ input: 1, output: 1 }, { input: 2, output: 2, valid_from: 2027-01-01 }]',
+  )
+  await apply(later)
+  const before = await revision()
+  await apply(demo.replace(/price: .*/, 'price: { input: 1, output: 1 }'))
+  assert.ok((await revision()) > before)
+})
+
+test('a model whose entry says nothing about prices keeps the stored ones', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  await apply(demo)
+  assert.equal((await apply(demo.replace(/ {4}price: .*\n/, ''))).kind, 'unchanged')
+  assert.equal((await snapshot()).models.has('large-1'), true)
+})
+
+test('a model without any price is noted and not served, its channel is', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const result = await apply(demo.replace(/ {4}price: .*\n/, ''))
+  assert.ok(result.kind === 'applied')
+  assert.deepEqual(result.notes, ['model large-1 has no price: it is not served until it has one'])
+  const served = await snapshot()
+  assert.equal(served.models.size, 0)
+  assert.equal(served.channels.get('alpha-main')?.models.size, 0)
+  assert.deepEqual(
+    served.outOfService.map(({ kind, name }) => `${kind} ${name}`),
+    ['model large-1'],
+  )
+})
+
+test('a variable that is not set is noted on apply and leaves only its channel out of service', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const result = await apply(demo.replace('env:ALPHA_KEY', 'env:MISSING_KEY'))
+  assert.ok(result.kind === 'applied')
+  assert.match(result.notes.join(), /MISSING_KEY is not set here/)
+  const served = await snapshot()
+  assert.deepEqual([...served.channels.keys()], ['alpha-reserve'])
+  assert.match(served.outOfService[0]?.reason ?? '', /MISSING_KEY .* is not set/)
+})
+
+test('without a master key the channels with references still serve', async (t) => {
+  const { apply, context } = await openStore(t)
+  await apply(demo)
+  const served = await loadSnapshot(context.database, {
+    masterKey: () => {
+      throw new Error('there is no key')
+    },
+    environment: context.environment,
+    revision: 1,
+  })
+  assert.deepEqual([...served.channels.keys()], ['alpha-main'])
+  assert.match(served.outOfService[0]?.reason ?? '', /there is no key/)
+})
+
+test('alpha and beta need no entry of their own', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  const bare = `
+models: { m: { vendor: beta, price: { input: 1, output: 2 } } }
+channels: { c: { vendor: beta, url: "http://127.0.0.1:9100", credential: k, models: [m] } }
+`
+  assert.equal((await apply(bare)).kind, 'applied')
+  assert.equal((await snapshot()).vendors.get('beta')?.credential, 'bearer')
+  assert.equal((await snapshot()).vendors.has('alpha'), false)
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+})
+
+test('shared settings can be written once with an anchor and merged', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const result = await apply(`
+models: { m: { vendor: alpha, price: { input: 1, output: 2 } } }
+channels:
+  a: &usual { vendor: alpha, url: https://a.example, credential: k, models: [m] }
+  b: { <<: *usual, url: https://b.example }
+`)
+  assert.equal(result.kind, 'applied')
+  assert.equal((await snapshot()).channels.get('b')?.url, 'https://b.example')
+})
+
+test('all mistakes come at once, each with its line, and nothing is applied', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const result = await apply(`vendors:
+  alpha: { format: mesages }
+  health: { format: chat }
+models:
+  large-1:
+    vendor: alfa
+    max_output_token: 100
+    price: { inptu: 3, output: -1 }
+  "bad id": { vendor: alpha }
+  small-1: { vendor: beta, price: { input: 1, output: 1 } }
+channels:
+  Main: { vendor: alpha, url: https://ok.example, credential: k, models: [] }
+  second:
+    vendor: alpha
+    url: https://user:pass@vendor.example
+    credential: env:not-a-name
+    models:
+      - large-1
+      - small-1
+      - larg-1
+    rank: -1
+    wieght: 2
+chanels: {}
+`)
+  const seen = mistakesOf(result)
+  for (const expected of [
+    /^2 vendors\.alpha\.format: must be one of messages, chat/,
+    /^3 vendors\.health: health cannot be a vendor's name/,
+    /^7 models\.large-1\.max_output_token: unknown key max_output_token \(did you mean max_output_tokens\?\)/,
+    /^8 models\.large-1\.price\.inptu: unknown key inptu \(did you mean input\?\)/,
+    /^8 models\.large-1\.price\.output: /,
+    /^9 models\.bad id: a model id has/,
+    /^12 channels\.Main: a channel's name has/,
+    /^12 channels\.Main\.models: must name at least one model/,
+    /^15 channels\.second\.url: must hold no user name/,
+    /^16 channels\.second\.credential: must name an environment variable/,
+    /^21 channels\.second\.rank: must be a whole number from 0 to 99/,
+    /^22 channels\.second\.wieght: unknown key wieght \(did you mean weight\?\)/,
+    /^23 chanels: unknown key chanels \(did you mean channels\?\)/,
+  ])
+    assert.ok(
+      seen.some((line) => expected.test(line)),
+      `${String(expected)} in\n${seen.join('\n')}`,
+    )
+  assert.ok(!seen.join().includes('pass@'))
+  assert.equal((await snapshot()).vendors.size, 0)
+})
+
+test('references are checked: vendor, model, and that both belong together', async (t) => {
+  const { apply } = await openStore(t)
+  const seen = mistakesOf(
+    await apply(`
+models:
+  m: { vendor: alpha, price: { input: 1, output: 1 } }
+  n: { vendor: betta, price: { input: 1, output: 1 } }
+channels:
+  a: { vendor: gamma, url: https://a.example, credential: k, models: [m] }
+  b:
+    vendor: beta
+    url: https://b.example
+    credential: k
+    models: { m: other, unknown-1: x }
+`),
+  )
+  assert.deepEqual(seen, [
+    '4 models.n.vendor: there is no vendor betta (did you mean beta?)',
+    '6 channels.a.vendor: there is no vendor gamma',
+    '11 channels.b.models.m: m belongs to vendor alpha, this channel to beta',
+    '11 channels.b.models.unknown-1: there is no model unknown-1',
+  ])
+})
+
+test('what is missing is named at the entry it is missing in', async (t) => {
+  const { apply } = await openStore(t)
+  const seen = mistakesOf(
+    await apply(
+      'channels:\n  a:\n    vendor: alpha\n    models: [m]\nmodels: { m: { vendor: alpha } }',
+    ),
+  )
+  assert.deepEqual(seen, [
+    '2 channels.a.url: url is missing: it must be a web address such as https://vendor.example',
+    '2 channels.a.credential: credential is missing: it must be env:NAME, or the secret itself (it is sealed on apply)',
+  ])
+})
+
+test('text that is no YAML, doubles keys or is hostile is a mistake, never a crash', async (t) => {
+  const { apply } = await openStore(t)
+  const bomb =
+    'a: &a [x,x,x,x,x,x,x,x,x,x]\n' +
+    'bcdefg'
+      .split('')
+      .map((name, index) => {
+        const previous = `*${'abcdefg'.charAt(index)}`
+        return `${name}: &${name} [${Array.from({ length: 10 }, () => previous).join(',')}]\n`
+      })
+      .join('')
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['vendors: {', /^1 : /],
+    ['models: {}\nmodels: {}', /^2 : this key stands twice/],
+    ['channels: { a: {vendor: alpha, vendor: beta} }', /^1 : this key stands twice/],
+    ['models: { 1: {}, "1": {} }', /stands twice/],
+    [bomb, /aliases cannot be followed/],
+    ['a: *nowhere', /nowhere/],
+    ['['.repeat(200_000), /^1 : /],
+    ['x'.repeat(5_000_000), /larger than/],
+    ['- a\n- b', /must be a mapping with vendors/],
+    ['just text', /must be a mapping with vendors/],
+    ['vendors: 3', /vendors: must be a mapping of names to vendors/],
+    ['vendors: { alpha: 3 }', /vendors.alpha: must be a mapping with format/],
+    ['vendors: { __proto__: { format: chat } }', /a vendor's name has/],
+    ['channels: { a: { models: 3 } }', /channels.a.models: must be a list of models/],
+    ['channels: { a: { models: [1, m, m] } }', /must be the id of a model/],
+    ['channels: { a: { models: { m: "two words" } } }', /must be the name the vendor knows/],
+    ['channels: { a: { credential: "a\\nb" } }', /must have no spaces, line breaks/],
+    ['vendors: { v: { format: chat, default_version: "1" } }', /needs a version_header/],
+  ]
+  for (const [text, expected] of cases) {
+    const seen = mistakesOf(await apply(text))
+    assert.ok(
+      seen.some((line) => expected.test(line)),
+      `${String(expected)} in\n${seen.join('\n')}`,
+    )
+  }
+})
+
+test('the actor and a difference without secrets are recorded with the change', async (t) => {
+  const { apply, context } = await openStore(t)
+  await apply(demo)
+  const [action] = await listActions(context.database, { countMax: 1 })
+  assert.equal(action?.actor, 'cli:test')
+  assert.equal(action?.action, 'catalogue.apply')
+  assert.ok(!JSON.stringify(action?.detail).includes('sk-'))
+})
+
+test('the catalogue page explains every key, and its example applies', async (t) => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
+  for (const key of Object.values(entryKeys).flat()) assert.ok(page.includes(`\`${key}\``), key)
+  const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? ''
+  const { apply } = await openStore(t)
+  assert.equal((await apply(example)).kind, 'applied')
+})
+
+test('property: whatever catalogue is applied, its export is unchanged and exports the same', async (t) => {
+  const { apply, context, clock } = await openStore(t)
+  const price = fc.integer({ min: 0, max: 99_999_999 }).map((micros) => micros / 1_000_000)
+  const name = fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,5}$/)
+  const catalogueArbitrary = fc
+    .record({
+      vendors: fc.uniqueArray(
+        name.map((text) => `vendor-${text}`),
+        { minLength: 1, maxLength: 3 },
+      ),
+      models: fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
+      channels: fc.uniqueArray(name, { maxLength: 4 }),
+      prices: fc.array(fc.record({ input: price, output: price }), { minLength: 4, maxLength: 4 }),
+      weights: fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 4, maxLength: 4 }),
+      credential: fc.constantFrom('env:ALPHA_KEY', 'sk-one', 'sk-two'),
+      isMapped: fc.boolean(),
+    })
+    .map((parts) => {
+      const vendorOf = (index: number): string => parts.vendors[index % parts.vendors.length] ?? ''
+      return {
+        vendors: Object.fromEntries(parts.vendors.map((one) => [one, { format: 'chat' }])),
+        models: Object.fromEntries(
+          parts.models.map((one, index) => [
+            one,
+            { vendor: vendorOf(index), price: parts.prices[index] },
+          ]),
+        ),
+        channels: Object.fromEntries(
+          parts.channels.map((one, index) => {
+            const model = parts.models[index % parts.models.length] ?? ''
+            return [
+              one,
+              {
+                vendor: vendorOf(index % parts.models.length),
+                url: `https://${index}.example`,
+                credential: parts.credential,
+                models: parts.isMapped ? { [model]: 'other' } : [model],
+                weight: parts.weights[index],
+              },
+            ]
+          }),
+        ),
+      }
+    })
+  await fc.assert(
+    fc.asyncProperty(catalogueArbitrary, async (catalogue) => {
+      clock.advance(10)
+      // JSON is YAML.
+      const applied = await apply(JSON.stringify(catalogue))
+      assert.ok(applied.kind === 'applied' || applied.kind === 'unchanged', JSON.stringify(applied))
+      const text = await exportCatalogue(context)
+      assert.equal((await apply(text)).kind, 'unchanged')
+      assert.equal((await apply(JSON.stringify(catalogue))).kind, 'unchanged')
+      assert.equal(await exportCatalogue(context), text)
+    }),
+    { numRuns: 25 },
+  )
+})

@@ -1,0 +1,120 @@
+/**
+ * A catalogue's YAML text as plain data that still knows where everything stands. It knows no
+ * vendor and no channel, only text, lines and paths. Hostile text is bounded: size, depth, aliases.
+ */
+import {
+  LineCounter,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type Node,
+  type ParsedNode,
+} from 'yaml'
+
+export interface Mistake {
+  /** Both from 1. */
+  readonly line: number
+  readonly column: number
+  /** `channels.alpha-main.url`; empty for the file as a whole. */
+  readonly path: string
+  readonly message: string
+}
+
+export type Path = readonly (string | number)[]
+
+export interface Located {
+  readonly value: unknown
+  /** The place of the value at `path`; of its key or nearest parent where there is no value. */
+  place(path: Path, prefer: 'key' | 'value'): { readonly line: number; readonly column: number }
+}
+
+export type ReadDocument =
+  | { readonly kind: 'document'; readonly document: Located }
+  | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
+
+export const catalogueLengthMax = 4_194_304
+const aliasesMax = 1_000
+
+export function readDocument(text: string): ReadDocument {
+  if (text.length > catalogueLengthMax)
+    return onlyMistake(`the file is larger than ${catalogueLengthMax} characters`)
+  const lines = new LineCounter()
+  let document: Document.Parsed
+  let value: unknown
+  try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      merge: true,
+      uniqueKeys: (left, right) => keyText(left) === keyText(right),
+    })
+    if (document.errors.length > 0)
+      return { kind: 'mistakes', list: syntaxMistakes(document, lines) }
+    value = document.toJS({ maxAliasCount: aliasesMax })
+  } catch (error) {
+    if (error instanceof RangeError) return onlyMistake('the file is nested too deeply')
+    if (error instanceof ReferenceError)
+      return onlyMistake(`the file's aliases cannot be followed: ${error.message}`)
+    throw error
+  }
+  const place = (path: Path, prefer: 'key' | 'value'): { line: number; column: number } =>
+    position(lines, findOffset(document, path, prefer))
+  return { kind: 'document', document: { value, place } }
+}
+
+function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
+  return document.errors.map((error) => ({
+    ...position(lines, error.pos[0]),
+    path: '',
+    message:
+      error.code === 'DUPLICATE_KEY' ? 'this key stands twice in the same mapping' : error.message,
+  }))
+}
+
+function onlyMistake(message: string): ReadDocument {
+  return { kind: 'mistakes', list: [{ line: 1, column: 1, path: '', message }] }
+}
+
+function position(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset)
+  return { line: Math.max(line, 1), column: Math.max(col, 1) }
+}
+
+/** `1` and `"1"` become the same name in plain data, so they are the same key here. */
+function keyText(key: unknown): unknown {
+  return isScalar(key) ? String(key.value) : key
+}
+
+function findOffset(document: Document.Parsed, path: Path, prefer: 'key' | 'value'): number {
+  let node = follow(document, document.contents)
+  let offset = node?.range?.[0] ?? 0
+  for (const [depth, segment] of path.entries()) {
+    const isLast = depth === path.length - 1
+    if (isMap(node)) {
+      const pair = node.items.find((item) => keyText(item.key) === String(segment))
+      if (pair === undefined) return offset
+      const keyOffset = offsetOf(pair.key) ?? offset
+      node = follow(document, pair.value)
+      const valueOffset = offsetOf(pair.value)
+      offset = isLast && prefer === 'value' ? (valueOffset ?? keyOffset) : keyOffset
+    } else if (isSeq(node)) {
+      const item = node.items[Number(segment)]
+      if (item === undefined) return offset
+      offset = offsetOf(item) ?? offset
+      node = follow(document, item)
+    } else return offset
+  }
+  return offset
+}
+
+function follow(document: Document.Parsed, node: unknown): ParsedNode | Node | undefined {
+  if (isAlias(node)) return node.resolve(document)
+  return isMap(node) || isSeq(node) || isScalar(node) ? node : undefined
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range?.[0] : undefined
+}

@@ -1,0 +1,186 @@
+/**
+ * The catalogue file's entries: what a vendor, a model, a channel may say, each judged on its own.
+ * References between them are judged in `review.ts`. Pure; it reads no store and no environment.
+ */
+import { z } from 'zod'
+import type { CheckKind, CredentialScheme } from '../../channels/channel.ts'
+import { operatorFeatures, type OperatorFeature } from '../../formats/format.ts'
+import { parseModelPrices, priceSchema, type ModelPrices } from '../../metering/price-book.ts'
+import { urlFault } from './url.ts'
+
+export interface VendorEntry {
+  readonly format: 'messages' | 'chat'
+  readonly credential: CredentialScheme
+  readonly versionHeader: string | undefined
+  readonly defaultVersion: string | undefined
+  readonly requireMaxTokens: boolean
+  readonly allowedFeatures: ReadonlySet<OperatorFeature>
+}
+
+export interface ModelEntry {
+  readonly vendor: string
+  readonly maxOutputTokens: number | undefined
+  /** Undefined: the file says nothing about prices, those in the store stay. */
+  readonly prices: ModelPrices | undefined
+}
+
+export interface ChannelEntry {
+  readonly vendor: string
+  /** Normalised: no slash at the end. */
+  readonly url: string
+  /** `env:NAME`, `sealed:…` or the plain secret. */
+  readonly credential: string
+  readonly models: ReadonlyMap<string, string | undefined>
+  readonly rank: number
+  readonly weight: number
+  readonly maxConcurrent: number | undefined
+  readonly check: CheckKind
+}
+
+export const rankMax = 99
+export const weightMax = 10_000
+export const maxConcurrentMax = 1_000_000
+export const maxOutputTokensMax = 100_000_000
+const credentialLengthMax = 8_192
+const vendorSideNameLengthMax = 256
+
+const visibleText = /^[\x21-\x7e]+$/
+
+function wholeNumber(range: { readonly min: number; readonly max: number }) {
+  const error = `must be a whole number from ${range.min} to ${range.max}`
+  return z.int({ error }).min(range.min, { error }).max(range.max, { error })
+}
+
+function choice<const Choice extends string>(choices: readonly [Choice, ...Choice[]]) {
+  return z.enum(choices, { error: `must be one of ${choices.join(', ')}` })
+}
+
+function text(error: string) {
+  return z.string({ error })
+}
+
+export const vendorSchema = z
+  .strictObject({
+    format: choice(['messages', 'chat']),
+    credential: choice(['x-api-key', 'bearer']).optional(),
+    version_header: text('must be the name of a header, such as anthropic-version')
+      .regex(/^[A-Za-z0-9-]{1,64}$/, {
+        error: 'must be the name of a header, such as anthropic-version',
+      })
+      .toLowerCase()
+      .optional(),
+    default_version: text('must be text, such as "2023-06-01"')
+      .regex(visibleText, { error: 'must be text without spaces, such as "2023-06-01"' })
+      .max(64, { error: 'must have at most 64 characters' })
+      .optional(),
+    require_max_tokens: z.boolean({ error: 'must be true or false' }).default(true),
+    allow: z.array(choice(operatorFeatures)).default([]),
+  })
+  .refine((form) => form.default_version === undefined || form.version_header !== undefined, {
+    path: ['default_version'],
+    error: 'needs a version_header to be sent in',
+  })
+  .transform((form): VendorEntry => ({
+    format: form.format,
+    credential: form.credential ?? (form.format === 'messages' ? 'x-api-key' : 'bearer'),
+    versionHeader: form.version_header,
+    defaultVersion: form.default_version,
+    requireMaxTokens: form.require_max_tokens,
+    allowedFeatures: new Set(form.allow),
+  }))
+
+export const modelSchema = z
+  .strictObject({
+    vendor: text('must be the name of a vendor'),
+    max_output_tokens: wholeNumber({ min: 1, max: maxOutputTokensMax }).optional(),
+    price: priceSchema.optional(),
+  })
+  .transform((form): ModelEntry => ({
+    vendor: form.vendor,
+    maxOutputTokens: form.max_output_tokens,
+    prices: form.price === undefined ? undefined : parseModelPrices(form.price),
+  }))
+
+const urlSchema = text('must be a web address such as https://vendor.example').transform(
+  (given, context): string => {
+    const fault = urlFault(given)
+    if (fault === undefined) return new URL(given).href.replace(/\/+$/, '')
+    context.addIssue({ code: 'custom', message: fault })
+    return z.NEVER
+  },
+)
+
+const credentialRule = 'must be env:NAME, or the secret itself (it is sealed on apply)'
+
+const credentialSchema = text(credentialRule)
+  .min(1, { error: credentialRule })
+  .max(credentialLengthMax, { error: `must have at most ${credentialLengthMax} characters` })
+  .regex(visibleText, { error: 'must have no spaces, line breaks or characters outside ASCII' })
+  .refine((given) => !given.startsWith('env:') || /^env:[A-Za-z_][A-Za-z0-9_]*$/.test(given), {
+    error: 'must name an environment variable after env:, in letters, digits and _',
+  })
+
+const modelsRule = 'must be a list of models, or a mapping of models to their names at the vendor'
+
+/** A list, or a mapping to names; written out by hand so that a mistake names the item it is in. */
+const channelModelsSchema = z
+  .custom<unknown>()
+  .transform((given, context): ReadonlyMap<string, string | undefined> => {
+    const models = new Map<string, string | undefined>()
+    const complain = (message: string, path: (string | number)[] = []): void =>
+      context.addIssue({ code: 'custom', message, path, input: undefined })
+    if (Array.isArray(given)) {
+      for (const [index, model] of (given as unknown[]).entries())
+        if (typeof model !== 'string') complain('must be the id of a model', [index])
+        else if (models.has(model)) complain(`${model} stands twice in the list`, [index])
+        else models.set(model, undefined)
+    } else if (typeof given === 'object' && given !== null) {
+      for (const [model, name] of Object.entries(given))
+        if (name === null || name === model) models.set(model, undefined)
+        else if (isVendorSideName(name)) models.set(model, name)
+        else complain('must be the name the vendor knows the model by', [model])
+    } else complain(modelsRule)
+    return models
+  })
+
+function isVendorSideName(name: unknown): name is string {
+  return (
+    typeof name === 'string' && name.length <= vendorSideNameLengthMax && visibleText.test(name)
+  )
+}
+
+export const channelSchema = z
+  .strictObject({
+    vendor: text('must be the name of a vendor'),
+    url: urlSchema,
+    credential: credentialSchema,
+    models: channelModelsSchema,
+    rank: wholeNumber({ min: 0, max: rankMax }).default(0),
+    weight: wholeNumber({ min: 1, max: weightMax }).default(1),
+    max_concurrent: wholeNumber({ min: 1, max: maxConcurrentMax }).optional(),
+    check: choice(['request', 'models', 'none']).default('request'),
+  })
+  .transform((form): ChannelEntry => ({
+    vendor: form.vendor,
+    url: form.url,
+    credential: form.credential,
+    models: form.models,
+    rank: form.rank,
+    weight: form.weight,
+    maxConcurrent: form.max_concurrent,
+    check: form.check,
+  }))
+
+/** Keys of each entry, for suggestions. */
+export const entryKeys = {
+  vendors: [
+    'format',
+    'credential',
+    'version_header',
+    'default_version',
+    'require_max_tokens',
+    'allow',
+  ],
+  models: ['vendor', 'max_output_tokens', 'price'],
+  channels: ['vendor', 'url', 'credential', 'models', 'rank', 'weight', 'max_concurrent', 'check'],
+} as const

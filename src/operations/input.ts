@@ -1,0 +1,150 @@
+/**
+ * How operators' input is written: names, amounts, ranges, dates. The same readers serve text from
+ * a command line and JSON from an API; nothing is guessed, and what does not fit says what would.
+ */
+import { z } from 'zod'
+import { isIpRange } from '../access/ip-ranges.ts'
+import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
+import { balanceMax } from '../ledger/entry-store.ts'
+
+/** No amount is larger than what a balance may come to. */
+export const amountUsdMax = formatUsd(balanceMax)
+
+const ids = /^(acc|key)_/
+
+/** No control or format characters, no line breaks: a name is shown in logs, tables and pages. */
+const printable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
+
+function printableText(lengthMax: number) {
+  return z
+    .string('must be text')
+    .transform((text) => text.normalize('NFC').trim())
+    .refine((text) => text === '' || printable.test(text), 'must have printable characters only')
+    .refine((text) => text.length <= lengthMax, `must have at most ${lengthMax} characters`)
+}
+
+/** The name of an account; an id or a name names an account, so neither may look like the other. */
+export const accountName = printableText(64)
+  .refine((text) => text.length > 0, 'must not be empty')
+  .refine((text) => !ids.test(text), 'must not look like an id')
+
+/** How an account is called in input: by its name or its id. */
+export const accountReference = z.string('must name an account').min(1, 'must name an account')
+
+/** A label for people; may be empty. */
+export const label = printableText(64).default('')
+
+/** What makes a credit repeatable without effect. */
+export const entryReference = printableText(128).refine(
+  (text) => text.length > 0,
+  'must not be empty',
+)
+
+export const note = printableText(256).optional()
+
+function textOrNumber(expected: string) {
+  return z.union([z.string(), z.number()], `must be ${expected}`)
+}
+
+/** USD as decimal text, or as a JSON number. */
+function usd(expected: string, fits: (amount: Picos) => boolean) {
+  return textOrNumber(expected).transform((given, context): Picos => {
+    const amount = parseUsd(String(given).trim())
+    if (amount !== undefined && fits(amount)) return amount
+    context.addIssue({ code: 'custom', message: `must be ${expected}` })
+    return z.NEVER
+  })
+}
+
+export const positiveUsd = usd(
+  `an amount in USD above 0 and at most ${amountUsdMax}, with at most 12 decimals, such as 12.50`,
+  (amount) => amount > 0n && amount <= balanceMax,
+)
+
+/** A first credit; zero books nothing. */
+export const balanceUsd = usd(
+  `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,
+  (amount) => amount >= 0n && amount <= balanceMax,
+)
+
+/** A limit; zero means none. */
+export const limitUsd = usd(
+  `an amount in USD from 0 (no limit) to ${amountUsdMax}, with at most 12 decimals`,
+  (amount) => amount >= 0n && amount <= balanceMax,
+)
+
+function wholeNumber(range: { readonly min: number; readonly max: number }) {
+  const expected = `a whole number from ${range.min} to ${range.max}`
+  return textOrNumber(expected).transform((given, context): number => {
+    const number = /^\d{1,9}$/.test(String(given).trim()) ? Number(given) : Number.NaN
+    if (number >= range.min && number <= range.max) return number
+    context.addIssue({ code: 'custom', message: `must be ${expected}` })
+    return z.NEVER
+  })
+}
+
+/** Requests per minute; zero means no limit. */
+export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
+/** A day at most: the window's requests are remembered one by one. */
+export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
+export const listCount = wholeNumber({ min: 1, max: 10_000 })
+
+/** `0.9` = nine tenths of the list price; six decimals at most. In millionths. */
+export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85').transform(
+  (given, context): number => {
+    const match = /^(\d{1,3})(?:\.(\d{1,6}))?$/.exec(String(given).trim())
+    if (match !== null) {
+      return Number(match[1]) * 1_000_000 + Number((match[2] ?? '').padEnd(6, '0'))
+    }
+    context.addIssue({ code: 'custom', message: 'must be a factor such as 1 or 0.85' })
+    return z.NEVER
+  },
+)
+
+/** Empty lists say nothing and mean no restriction, so they are refused rather than guessed at. */
+export const ipRanges = z
+  .array(z.string())
+  .min(1, 'must name at least one range')
+  .max(100, 'must name at most 100 ranges')
+  .superRefine((ranges, context) => {
+    for (const range of ranges) {
+      if (isIpRange(range)) continue
+      const message = `"${range}" is not an address or network such as 192.0.2.0/24 or 2001:db8::/32`
+      context.addIssue({ code: 'custom', message })
+    }
+  })
+
+export const modelIds = z
+  .array(z.string().min(1, 'must not hold an empty name'))
+  .min(1, 'must name at least one model')
+  .max(1_000, 'must name at most 1000 models')
+  .transform((ids) => [...new Set(ids)])
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
+const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
+
+function date(readDay: (startMs: number) => number) {
+  return z.string('must be a date').transform((text, context): number => {
+    const startMs = parseInstant(text.trim())
+    if (startMs !== undefined) return datePattern.test(text.trim()) ? readDay(startMs) : startMs
+    const message = 'must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z'
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+}
+
+/** Undefined for anything that is not a day of the calendar; Date.parse alone would roll over. */
+function parseInstant(text: string): number | undefined {
+  if (!datePattern.test(text) && !instantPattern.test(text)) return undefined
+  const atMs = Date.parse(text)
+  const dayStartMs = Date.parse(text.slice(0, 10))
+  if (Number.isNaN(atMs) || Number.isNaN(dayStartMs)) return undefined
+  return new Date(dayStartMs).toISOString().startsWith(text.slice(0, 10)) ? atMs : undefined
+}
+
+const dayMs = 86_400_000
+
+/** A day means its first moment, UTC. */
+export const fromTime = date((startMs) => startMs)
+/** A day means the whole day, so the first moment of the next one, UTC. */
+export const untilTime = date((startMs) => startMs + dayMs)

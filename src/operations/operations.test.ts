@@ -1,0 +1,505 @@
+import { describe, it } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { hashSecret } from '../access/key.ts'
+import { findKeyBySecretHash, findKnownKey } from '../access/key-store.ts'
+import { GatewayError, type ErrorCode } from '../base/errors.ts'
+import { Secret } from '../base/secret.ts'
+import { migrate } from '../storage/migrate.ts'
+import { openSqlite } from '../storage/sqlite.ts'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import {
+  accountStatement,
+  createAccount,
+  creditAccount,
+  limitAccount,
+  listAccounts,
+  setAccountStatus,
+  showAccount,
+} from './accounts.ts'
+import { recentActions } from './actions.ts'
+import { auditLedger } from './audit.ts'
+import { applyCatalogue } from './catalogue.ts'
+import { checkChannel, listChannels, switchChannel, type RunCheck } from './channels.ts'
+import type { OperationContext } from './context.ts'
+import { diagnose } from './doctor.ts'
+import {
+  adoptAdminToken,
+  createAdminToken,
+  createClientKey,
+  createFirstAdminToken,
+  createReaderToken,
+  listAccountKeys,
+  listAdminTokens,
+  revoke,
+} from './keys.ts'
+import { listPrices } from './prices.ts'
+import { accountUsage } from './usage.ts'
+
+interface World {
+  readonly context: OperationContext
+  readonly clock: ManualClock
+  readonly folder: string
+}
+
+async function withWorld(test: (world: World) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-operations-'))
+  const database = openSqlite(join(folder, 'store.db'))
+  const clock = new ManualClock()
+  try {
+    await migrate(database)
+    const context: OperationContext = {
+      database,
+      clock,
+      actor: 'test',
+      masterKey: () => new Secret(Buffer.alloc(32, 7).toString('base64')),
+      environment: (name) => (name === 'ALPHA_KEY' ? 'vendor-secret' : undefined),
+    }
+    await test({ context, clock, folder })
+  } finally {
+    await database.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const catalogue = `
+vendors:
+  alpha: { format: messages, credential: x-api-key }
+models:
+  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 3.00, output: 15.00 } }
+  small-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 1.00, output: 5.00 } }
+channels:
+  alpha-main:
+    vendor: alpha
+    url: https://vendor.example
+    credential: env:ALPHA_KEY
+    models: [large-1, small-1]
+  alpha-reserve:
+    vendor: alpha
+    url: https://reserve.example
+    credential: env:NOT_SET
+    models: [large-1]
+    rank: 1
+`
+
+async function rejectsWith(
+  code: ErrorCode,
+  message: RegExp,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  await assert.rejects(
+    async () => work(),
+    (error) => {
+      assert.ok(error instanceof GatewayError, String(error))
+      assert.equal(error.code, code, error.message)
+      assert.match(error.message, message)
+      return true
+    },
+  )
+}
+
+describe('accounts', () => {
+  it('are made with limits and a first credit, and found by name or id', () =>
+    withWorld(async ({ context }) => {
+      const made = await createAccount(context, {
+        name: ' acme ',
+        balance_usd: '12.50',
+        daily_usd: 5,
+        rpm: '60',
+        window_minutes: 2,
+        price_multiplier: '0.85',
+      })
+      assert.equal(made.name, 'acme')
+      assert.equal(made.balance_usd, 12.5)
+      assert.deepEqual(made.limits, {
+        daily_usd: 5,
+        rpm: 60,
+        window_minutes: 2,
+        price_multiplier: 0.85,
+      })
+      assert.deepEqual(await showAccount(context, { account: 'acme' }), made)
+      assert.deepEqual(await showAccount(context, { account: made.id }), made)
+      assert.deepEqual(await listAccounts(context), [made])
+      const { figures } = await accountUsage(context, { account: 'acme' })
+      assert.equal(figures.balancePicos, 12_500_000_000_000n)
+    }))
+
+  it('refuse a taken name and leave nothing of the attempt', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      await rejectsWith('operations.conflict', /named acme already/, () =>
+        createAccount(context, { name: 'acme', balance_usd: '1' }),
+      )
+      assert.equal((await recentActions(context, {})).length, 1)
+    }))
+
+  it('report every mistake of the input at once, with the field', () =>
+    withWorld(async ({ context }) => {
+      const input = {
+        name: 'a\u0007b',
+        balance_usd: '-1',
+        daily_usd: '1e3',
+        rpm: '1.5',
+        window_minutes: 0,
+        price_multiplier: 'free',
+      }
+      for (const field of Object.keys(input)) {
+        await rejectsWith('operations.invalid', new RegExp(`${field}: must`), () =>
+          createAccount(context, input),
+        )
+      }
+    }))
+
+  it('refuse amounts that are not exact, positive and within bounds', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      for (const amount of [
+        '0',
+        '-5',
+        '1e5',
+        '9000001',
+        '0.0000000000001',
+        'NaN',
+        '',
+        '1,5',
+        null,
+      ]) {
+        await rejectsWith('operations.invalid', /amount_usd: /, () =>
+          creditAccount(context, { account: 'acme', amount_usd: amount, reference: 'r' }),
+        )
+      }
+      await creditAccount(context, { account: 'acme', amount_usd: '9000000', reference: 'r' })
+      await rejectsWith('operations.invalid', /balance would pass 9000000 USD/, () =>
+        creditAccount(context, { account: 'acme', amount_usd: '0.01', reference: 's' }),
+      )
+      assert.ok((await auditLedger(context)).clean)
+    }))
+
+  it('book a reference once, and refuse it for another amount', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      await createAccount(context, { name: 'other' })
+      const credit = { account: 'acme', amount_usd: '10', reference: 'invoice-1' }
+      assert.equal((await creditAccount(context, credit)).repeated, false)
+      const again = await creditAccount(context, { ...credit, amount_usd: '10.00' })
+      assert.equal(again.repeated, true)
+      assert.equal(again.balance_usd, 10)
+      await rejectsWith('operations.conflict', /invoice-1 stands for another booking/, () =>
+        creditAccount(context, { ...credit, amount_usd: '11' }),
+      )
+      await rejectsWith('operations.invalid', /must not begin with ex_/, () =>
+        creditAccount(context, { ...credit, reference: 'ex_1' }),
+      )
+      const elsewhere = await creditAccount(context, { ...credit, account: 'other' })
+      assert.equal(elsewhere.repeated, false)
+      const actions = await recentActions(context, {})
+      assert.equal(actions.filter((one) => one.action === 'account.credit').length, 2)
+    }))
+
+  it('credit exactly what was asked, whatever the amounts', () =>
+    withWorld(async ({ context }) => {
+      const amounts = fc.array(fc.bigInt({ min: 1n, max: 10n ** 15n }), { maxLength: 8 })
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(amounts, async (picosList) => {
+          const account = `account ${run++}`
+          await createAccount(context, { name: account })
+          for (const [index, amount] of picosList.entries()) {
+            const text = amount.toString().padStart(13, '0')
+            const amountUsd = `${text.slice(0, -12)}.${text.slice(-12)}`
+            const reference = `r${index}`
+            await creditAccount(context, { account, amount_usd: amountUsd, reference })
+          }
+          const { figures } = await accountUsage(context, { account })
+          const sum = picosList.reduce((total, amount) => total + amount, 0n)
+          assert.equal(figures.balancePicos, sum)
+        }),
+        { numRuns: 15 },
+      )
+      assert.ok((await auditLedger(context)).clean)
+    }))
+
+  it('change only the limits that are named', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme', daily_usd: '5', rpm: 60 })
+      const changed = await limitAccount(context, { account: 'acme', rpm: '0' })
+      assert.equal(changed.limits.rpm, 0)
+      assert.equal(changed.limits.daily_usd, 5)
+      await rejectsWith('operations.invalid', /at least one limit/, () =>
+        limitAccount(context, { account: 'acme' }),
+      )
+      const [action] = await recentActions(context, { count: 1 })
+      assert.deepEqual(action?.detail['before'], {
+        daily_usd: 5,
+        rpm: 60,
+        window_minutes: 1,
+        price_multiplier: 1,
+      })
+    }))
+
+  it('are suspended and resumed, once each', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      for (let count = 0; count < 2; count++) {
+        const view = await setAccountStatus(context, 'suspended', { account: 'acme' })
+        assert.equal(view.status, 'suspended')
+      }
+      assert.equal(
+        (await setAccountStatus(context, 'active', { account: 'acme' })).status,
+        'active',
+      )
+      const names = (await recentActions(context, {})).map((action) => action.action)
+      assert.deepEqual(names, ['account.resume', 'account.suspend', 'account.create'])
+      await rejectsWith('operations.not_found', /no account nobody/, () =>
+        setAccountStatus(context, 'active', { account: 'nobody' }),
+      )
+    }))
+
+  it('account for their money by day', () =>
+    withWorld(async ({ context, clock }) => {
+      await createAccount(context, { name: 'acme', balance_usd: 1 })
+      clock.advance(86_400_000)
+      await creditAccount(context, { account: 'acme', amount_usd: 2, reference: 'second' })
+      const statement = await accountStatement(context, { account: 'acme' })
+      assert.deepEqual(
+        statement.entries.map((entry) => [entry.kind, entry.amount, entry.reference]),
+        [
+          ['credit', '1', 'opening-balance'],
+          ['credit', '2', 'second'],
+        ],
+      )
+      assert.equal(statement.sum, '3')
+      for (const [period, expected] of [
+        [{ from: '2026-11-22' }, ['second']],
+        [{ to: '2026-11-21' }, ['opening-balance']],
+        [{ from: '2026-11-21', to: '2026-11-22' }, ['opening-balance', 'second']],
+        [{ from: '2026-11-22T12:00:01Z' }, []],
+      ] as const) {
+        const part = await accountStatement(context, { account: 'acme', ...period })
+        assert.deepEqual(
+          part.entries.map((entry) => entry.reference),
+          expected,
+          JSON.stringify(period),
+        )
+      }
+      for (const from of ['2026-02-30', 'yesterday', '2026-1-1', '21.11.2026']) {
+        await rejectsWith('operations.invalid', /from: must be a date/, () =>
+          accountStatement(context, { account: 'acme', from }),
+        )
+      }
+    }))
+})
+
+describe('keys', () => {
+  it('are made with everything that restricts them, and the secret is stored nowhere', () =>
+    withWorld(async ({ context, folder }) => {
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      await createAccount(context, { name: 'acme' })
+      const { key, secret } = await createClientKey(context, {
+        account: 'acme',
+        name: 'ci',
+        models: ['large-1', 'large-1'],
+        ip: ['192.0.2.0/24'],
+        daily_usd: '0.5',
+        expires: '2026-12-31',
+      })
+      assert.equal(key.status, 'active')
+      assert.deepEqual(key.models, ['large-1'])
+      assert.equal(key.expires_at, '2027-01-01T00:00:00.000Z')
+      const known = await findKnownKey(context.database, hashSecret(secret))
+      assert.deepEqual(known?.principal.allowedModels, new Set(['large-1']))
+      assert.equal(known?.principal.keyDailyLimitPicos, 500_000_000_000n)
+      assert.deepEqual(await listAccountKeys(context, 'client', { account: 'acme' }), [key])
+      const admin = await createAdminToken(context, { name: 'op' })
+      const reader = await createReaderToken(context, { account: 'acme' })
+      for (const file of readdirSync(folder)) {
+        const bytes = readFileSync(join(folder, file))
+        for (const one of [secret, admin.secret, reader.secret]) {
+          assert.equal(bytes.indexOf(one.slice(8)), -1, file)
+        }
+      }
+    }))
+
+  it('refuse what could never work', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      await createAccount(context, { name: 'acme' })
+      for (const [input, message] of [
+        [{ models: ['large-2'] }, /models: unknown: large-2; there are large-1, small-1/],
+        [{ models: [] }, /models: must name at least one/],
+        [{ ip: ['192.0.2.0/33'] }, /ip: "192.0.2.0\/33" is not an address/],
+        [{ expires: '2026-11-20' }, /expires: must be in the future/],
+        [{ expires: 'soon' }, /expires: must be a date/],
+        [{ daily_usd: '-1' }, /daily_usd: must be an amount/],
+        [{ name: 'x'.repeat(65) }, /name: must have at most 64/],
+      ] as const) {
+        await rejectsWith('operations.invalid', message, () =>
+          createClientKey(context, { account: 'acme', ...input }),
+        )
+      }
+      await rejectsWith('operations.not_found', /no account nobody/, () =>
+        createReaderToken(context, { account: 'nobody' }),
+      )
+      assert.deepEqual(await listAccountKeys(context, 'client', { account: 'acme' }), [])
+    }))
+
+  it('are revoked by id and kind, once', () =>
+    withWorld(async ({ context, clock }) => {
+      await createAccount(context, { name: 'acme' })
+      const { key } = await createReaderToken(context, { account: 'acme' })
+      await rejectsWith('operations.not_found', /is no key but a token; revoke it as one/, () =>
+        revoke(context, 'client', { id: key.id }),
+      )
+      await rejectsWith('operations.not_found', /no token with the id key_x/, () =>
+        revoke(context, 'reader', { id: 'key_x' }),
+      )
+      await rejectsWith('operations.not_found', /^ro_abcd… is a secret, not an id/, () =>
+        revoke(context, 'reader', { id: 'ro_abcdefghijkl' }),
+      )
+      const revoked = await revoke(context, 'reader', { id: key.id })
+      clock.advance(1_000)
+      assert.deepEqual(await revoke(context, 'reader', { id: key.id }), revoked)
+      assert.equal(revoked.status, 'revoked')
+      const actions = await recentActions(context, {})
+      assert.equal(actions.filter((one) => one.action === 'key.revoke').length, 1)
+    }))
+
+  it('show as expired from their time on', () =>
+    withWorld(async ({ context, clock }) => {
+      await createAccount(context, { name: 'acme' })
+      await createClientKey(context, { account: 'acme', expires: '2026-11-21T12:00:01Z' })
+      const status = async () =>
+        (await listAccountKeys(context, 'client', { account: 'acme' })).map((key) => key.status)
+      assert.deepEqual(await status(), ['active'])
+      clock.advance(1_000)
+      assert.deepEqual(await status(), ['expired'])
+    }))
+
+  it('take the admin token of the settings, and drop the one before', () =>
+    withWorld(async ({ context }) => {
+      const byHand = await createAdminToken(context, { name: 'by hand' })
+      const first = new Secret(`ad_${'a'.repeat(40)}`)
+      const second = new Secret(`ad_${'b'.repeat(40)}`)
+      await adoptAdminToken(context, first)
+      await adoptAdminToken(context, first)
+      await adoptAdminToken(context, second)
+      const isRevoked = async (secret: string) =>
+        (await findKeyBySecretHash(context.database, hashSecret(secret)))?.revokedAtMs !== undefined
+      assert.equal(await isRevoked(first.reveal()), true)
+      assert.equal(await isRevoked(second.reveal()), false)
+      assert.equal(await isRevoked(byHand.secret), false)
+      assert.equal((await listAdminTokens(context)).length, 3)
+      await rejectsWith('operations.invalid', /has been revoked; choose a new one/, () =>
+        adoptAdminToken(context, first),
+      )
+    }))
+
+  it('begin with one admin token, made once', () =>
+    withWorld(async ({ context }) => {
+      const made = await createFirstAdminToken(context)
+      assert.match(made?.secret ?? '', /^ad_/)
+      assert.equal(await createFirstAdminToken(context), undefined)
+    }))
+})
+
+describe('channels and prices', () => {
+  const answering: RunCheck = ({ model }) =>
+    Promise.resolve({
+      outcome: model === 'small-1' ? 'model_missing' : 'ok',
+      durationMs: 12.4,
+      status: model === 'small-1' ? 404 : 200,
+    })
+
+  it('are listed without secrets, and switched by hand', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, catalogue.replace('env:NOT_SET', 'vendor-canary'), {
+        dryRun: false,
+      })
+      const channels = await listChannels(context)
+      assert.deepEqual(
+        channels.map((channel) => [channel.name, channel.credential, channel.enabled]),
+        [
+          ['alpha-main', 'env:ALPHA_KEY', true],
+          ['alpha-reserve', 'sealed', true],
+        ],
+      )
+      const off = await switchChannel(context, 'disabled', { channel: 'alpha-main' })
+      assert.equal(off.enabled, false)
+      assert.equal((await listChannels(context))[0]?.enabled, false)
+      await switchChannel(context, 'disabled', { channel: 'alpha-main' })
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      assert.equal((await listChannels(context))[0]?.enabled, false)
+      await switchChannel(context, 'enabled', { channel: 'alpha-main' })
+      const actions = await recentActions(context, {})
+      assert.equal(actions.filter((one) => one.action === 'channel.off').length, 1)
+      assert.doesNotMatch(JSON.stringify(actions), /canary/)
+      await rejectsWith('operations.not_found', /no channel beta; there are alpha-main/, () =>
+        switchChannel(context, 'disabled', { channel: 'beta' }),
+      )
+    }))
+
+  it('are checked model by model, or say why nothing can be sent', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      const check = await checkChannel(context, { channel: 'alpha-main' }, answering)
+      assert.equal(check.ok, false)
+      assert.deepEqual(check.models, [
+        { model: 'large-1', ok: true, outcome: 'ok', status: 200, duration_ms: 12 },
+        { model: 'small-1', ok: false, outcome: 'model_missing', status: 404, duration_ms: 12 },
+      ])
+      const unset = await checkChannel(context, { channel: 'alpha-reserve' }, answering)
+      assert.equal(unset.ok, false)
+      assert.match(unset.reason ?? '', /NOT_SET/)
+      await rejectsWith('operations.not_found', /no channel beta/, () =>
+        checkChannel(context, { channel: 'beta' }, answering),
+      )
+    }))
+
+  it('have prices with their time of validity', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      const prices = await listPrices(context)
+      assert.deepEqual(
+        prices.map(({ model, state, price }) => [model, state, Number(price.output)]),
+        [
+          ['large-1', 'in_force', 15],
+          ['small-1', 'in_force', 5],
+        ],
+      )
+    }))
+
+  it('are examined by the doctor, who says what to do', () =>
+    withWorld(async ({ context }) => {
+      const empty = await diagnose(context, answering)
+      assert.equal(empty.ok, false)
+      assert.match(JSON.stringify(empty), /turnpike apply -f/)
+      assert.match(JSON.stringify(empty), /turnpike account create/)
+
+      await applyCatalogue(context, catalogue, { dryRun: false })
+      await createAccount(context, { name: 'acme' })
+      const partly = await diagnose(context, answering)
+      const messages = partly.findings.map((finding) => `${finding.status} ${finding.message}`)
+      const text = messages.join('\n')
+      assert.match(text, /problem channel alpha-reserve is not served: .*NOT_SET/)
+      assert.match(text, /advice model large-1 has one channel in use and no reserve/)
+      assert.match(text, /advice No usable key: acme/)
+      assert.match(text, /advice There is no usable admin token/)
+      assert.match(text, /ok channel alpha-main answers/)
+
+      await applyCatalogue(context, catalogue.replace('NOT_SET', 'ALPHA_KEY'), { dryRun: false })
+      const well = await diagnose(context, answering)
+      assert.equal(well.ok, true, JSON.stringify(well.findings))
+      const refused: RunCheck = () =>
+        Promise.resolve({ outcome: 'config', durationMs: 1, status: 401 })
+      assert.match(
+        JSON.stringify(await diagnose(context, refused)),
+        /refuses the credential \(401\)/,
+      )
+      const gone: RunCheck = () =>
+        Promise.resolve({ outcome: 'hard', durationMs: 1, status: undefined })
+      assert.equal((await diagnose(context, gone)).ok, false)
+    }))
+})
