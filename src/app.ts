@@ -1,0 +1,311 @@
+/**
+ * The composition root: builds the object graph of one gateway from its settings and effects, and
+ * takes it down again. The one file that imports every module; it decides nothing about exchanges.
+ */
+import type { Logger } from 'pino'
+import { createAuthenticate } from './access/authenticate.ts'
+import { createKeyDirectory } from './access/key-directory.ts'
+import { createRunningLimits } from './access/limits.ts'
+import { serveAdmin, type AdminParts } from './api/admin.ts'
+import { every, sleep, type Clock } from './base/clock.ts'
+import { newId } from './base/id.ts'
+import type { Random } from './base/random.ts'
+import type { Secret } from './base/secret.ts'
+import { readHealth, replaceHealth } from './channels/health-store.ts'
+import { createHealthBook, type HealthBook } from './channels/health-book.ts'
+import { createProber } from './channels/prober.ts'
+import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
+import { createUpstream } from './channels/upstream.ts'
+import { catching, serveFront, type FrontParts } from './front.ts'
+import { listen, type Listener } from './http/listener.ts'
+import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
+import { createTokenCounter } from './metering/token-counter.ts'
+import type { RelayParts } from './relay/relay.ts'
+import type { StreamDelivery } from './relay/stream-delivery.ts'
+import { createWatchdog } from './relay/watchdog.ts'
+import type { Config } from './settings.ts'
+import { readRevisions, watchRevisions } from './storage/changes.ts'
+import type { RevisionArea } from './storage/database.ts'
+import { parseStoreLocation } from './storage/location.ts'
+import { lockStore } from './storage/lock.ts'
+import { migrate } from './storage/migrate.ts'
+import { openSqliteThread } from './storage/sqlite-thread.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { createTelemetry, type Milestone } from './telemetry/events.ts'
+
+/** What the gateway takes from the world; tests put others in place. */
+export interface Effects {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Variables of the process, for credentials written as `env:NAME`. */
+  readonly environment: (name: string) => string | undefined
+  readonly masterKey: () => Secret
+  /** The store failed for good: the process has to end and be started anew. */
+  readonly onFatal: (error: Error) => void
+  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  /** Pages of 4 KB that charges may have the store grow to, where that is less than the disk has. */
+  readonly storePagesMax?: number
+}
+
+export interface App {
+  readonly address: Listener['address']
+  readonly adminAddress: Listener['address']
+  readonly health: HealthBook
+  readonly snapshot: () => LoadedSnapshot
+  /** Follows what commands changed in the store now, without waiting for the next poll. */
+  refresh(): Promise<void>
+  /** Takes no more requests, lets running ones finish for at most this long, then closes everything. */
+  drain(timeoutMs: number): Promise<void>
+  close(): Promise<void>
+}
+
+const keysRememberedMax = 10_000
+/** After the drain: how long cut exchanges may take to be settled, and written answers to be taken. */
+const settleTimeMs = 5_000
+const drainPollMs = 50
+/** Changes of state are stored at once, what was learned about usual times this often. */
+const healthSaveIntervalMs = 60_000
+/** How punctual holds, probes and checks are; a look costs nothing while none is due. */
+const wakeIntervalMs = 250
+const headBytesMax = 65_536
+
+export async function createApp(config: Config, effects: Effects): Promise<App> {
+  const { clock, log } = effects
+  const { path } = parseStoreLocation(config.store)
+  const lock = lockStore(path)
+  const database = await openSqliteThread(path, effects.onFatal)
+  await migrate(database)
+
+  const metrics = createMetrics()
+  const telemetry = createTelemetry({
+    log,
+    metrics,
+    ...(effects.onMilestone === undefined ? {} : { onMilestone: effects.onMilestone }),
+  })
+  const onError = (error: unknown): void => telemetry.fault(error, 'background')
+  const keys = createKeyDirectory(database, { bound: keysRememberedMax })
+  const authenticate = createAuthenticate(keys)
+  const ledger = await createEmbeddedLedger({
+    path,
+    clock,
+    onFatal: effects.onFatal,
+    onFault: (error) => telemetry.fault(error, 'ledger'),
+    ...(effects.storePagesMax === undefined ? {} : { pagesMax: effects.storePagesMax }),
+  })
+
+  // Counters before contents: a change in between is then seen as one still to follow.
+  const since = await readRevisions(database)
+  const readSnapshot = (revision: number): Promise<LoadedSnapshot> =>
+    loadSnapshot(database, {
+      masterKey: effects.masterKey,
+      environment: effects.environment,
+      revision,
+    })
+  const holder = createSnapshotHolder(await readSnapshot(since.catalogue))
+  reportOutOfService(holder.current, log)
+  const snapshot = (): LoadedSnapshot => holder.current
+
+  const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs })
+  const prober = createProber({ clock, upstream, snapshot, health: () => health, onError })
+  const health = createHealthBook({
+    clock,
+    random: effects.random,
+    checkIntervalMs: config.checkIntervalMs,
+    onEffect(effect, place) {
+      if (effect.kind === 'changed') {
+        telemetry.channelChanged(place.channel, { model: place.model, ...pickChange(effect) })
+        // A kill right after must not bring back on what has just been switched off.
+        void saveHealth().catch(onError)
+      } else if (effect.kind === 'alert') telemetry.alert('channel', { ...place, why: effect.why })
+      else prober.probe(place, effect.count)
+    },
+  })
+  health.follow(undefined, holder.current)
+  health.restore(await readHealth(database))
+  function saveHealth(): Promise<void> {
+    return database.transact((transaction) => replaceHealth(transaction, health.save()))
+  }
+  const healthTimer = every(clock, healthSaveIntervalMs, saveHealth, onError)
+
+  async function follow(area: RevisionArea, revision: number): Promise<void> {
+    if (area === 'access' || area === 'accounts') keys.clear()
+    if (area === 'accounts' || area === 'balances') await ledger.refresh()
+    if (area !== 'catalogue') return
+    const next = await readSnapshot(revision)
+    health.follow(holder.current, next)
+    holder.swap(next)
+    upstream.retain(new Set(next.channels.keys()))
+    reportOutOfService(next, log)
+  }
+  const watch = watchRevisions({
+    database,
+    clock,
+    since,
+    onChange: (area, revision) => void follow(area, revision).catch(onError),
+    onError,
+  })
+
+  const wakeTimer = every(clock, wakeIntervalMs, () => health.wake(), onError)
+  const watchdog = createWatchdog(clock)
+  const running = createRunningLimits({
+    perKeyMax: config.runningPerKeyMax,
+    perAccountMax: config.runningPerAccountMax,
+  })
+  const tokenCounter = createTokenCounter({ clock, onWorkerLost: onError })
+  const streams = new Set<StreamDelivery>()
+  const now = (): number => clock.now()
+  const monotonic = (): number => clock.monotonic()
+  const relayParts: RelayParts = {
+    clock,
+    authenticate,
+    running,
+    telemetry,
+    intake: {
+      clock,
+      bodyBytesMax: config.bodyBytesMax,
+      bodyTimeoutMs: config.bodyTimeoutMs,
+    },
+    admit: { ledger, telemetry },
+    failover: {
+      upstream,
+      watchdog,
+      monotonic,
+      health,
+      telemetry,
+      attemptsMax: config.attemptsMax,
+      requestDeadlineMs: config.requestDeadlineMs,
+      limits: {
+        firstEventTimeoutMs: config.firstEventTimeoutMs,
+        wholeAnswerTimeoutMs: config.answerTimeoutMs,
+        clientLeftGraceMs: config.clientLeftGraceMs,
+        answerBytesMax: config.answerBytesMax,
+      },
+    },
+    deliver: {
+      ledger,
+      telemetry,
+      watchdog,
+      now,
+      monotonic,
+      running: streams,
+      limits: {
+        idleTimeoutMs: config.idleTimeoutMs,
+        writeStallTimeoutMs: config.writeStallTimeoutMs,
+        clientLeftGraceMs: config.clientLeftGraceMs,
+      },
+    },
+    settle: {
+      ledger,
+      telemetry,
+      tokenCounter,
+      cutPolicy: config.upstreamCut,
+      now,
+      monotonic,
+    },
+  }
+
+  let isDraining = false
+  const isStoreAvailable = (): boolean => ledger.isAvailable() && database.isAvailable()
+
+  const common = {
+    headBytesMax,
+    headTimeoutMs: config.headTimeoutMs,
+    requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+    connectionsMax: config.connectionsMax,
+    newRequestId: () => newId('ex', clock.now()),
+  }
+  const faults = { telemetry, clock }
+  const front: FrontParts = {
+    clock,
+    region: config.region,
+    authenticate,
+    ledger,
+    health,
+    snapshot,
+    isStoreAvailable,
+    isDraining: () => isDraining,
+    relay: relayParts,
+  }
+  const listener = await listen(
+    { ...config.listen, ...common },
+    catching((request, response) => serveFront(request, response, front), faults),
+  )
+  const admin: AdminParts = {
+    clock,
+    authenticate,
+    metrics,
+    isReady: () => !isDraining && isStoreAvailable(),
+    measure() {
+      metrics.running.set(running.runningCount)
+      metrics.openHolds.set(ledger.openHolds().count)
+    },
+  }
+  const adminListener = await listen(
+    { ...config.adminListen, ...common },
+    catching((request, response) => serveAdmin(request, response, admin), faults),
+  )
+
+  async function close(): Promise<void> {
+    isDraining = true
+    watch.close()
+    wakeTimer.cancel()
+    healthTimer.cancel()
+    await Promise.all([listener.close(), adminListener.close()])
+    watchdog.close()
+    await upstream.close()
+    await tokenCounter.close()
+    await ledger.close()
+    await saveHealth().catch(onError)
+    await database.close()
+    lock.close()
+  }
+
+  /** Resolves when it is so, or after `timeoutMs`. */
+  async function until(isSo: () => boolean, timeoutMs: number): Promise<void> {
+    const untilMs = clock.monotonic() + timeoutMs
+    while (!isSo() && clock.monotonic() < untilMs) await sleep(clock, drainPollMs)
+  }
+  const isIdle = (): boolean => running.runningCount === 0
+  /** Answers are written; what of them is still on its way to slow readers has left. */
+  const isFlushed = (): boolean => {
+    void listener.drain()
+    return listener.connectionCount() === 0
+  }
+
+  return {
+    address: listener.address,
+    adminAddress: adminListener.address,
+    health,
+    snapshot,
+    async refresh() {
+      const revisions = await readRevisions(database)
+      for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)
+        await follow(area, revisions[area])
+    },
+    async drain(timeoutMs) {
+      isDraining = true
+      // Connections are accepted until the end, so that new requests are told and not just dropped.
+      await until(isIdle, timeoutMs)
+      for (const stream of streams) stream.cut()
+      await until(isIdle, settleTimeMs)
+      await until(isFlushed, settleTimeMs)
+      await close()
+    },
+    close,
+  }
+}
+
+function pickChange(effect: { from: string; to: string; why: string }): {
+  from: string
+  to: string
+  why: string
+} {
+  return { from: effect.from, to: effect.to, why: effect.why }
+}
+
+function reportOutOfService(snapshot: LoadedSnapshot, log: Logger): void {
+  for (const { kind, name, reason } of snapshot.outOfService)
+    log.warn({ kind, name, reason }, 'out of service')
+}

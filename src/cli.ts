@@ -1,0 +1,51 @@
+/**
+ * The program: the operator's commands and `serve`. It reads words and options and hands them to
+ * the operations; what a command means is decided there, so that the admin API means the same.
+ */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { addAccountCommands } from './cli/account-commands.ts'
+import { addCatalogueCommands } from './cli/catalogue-commands.ts'
+import { addGatewayCommands } from './cli/gateway-commands.ts'
+import { addKeyCommands } from './cli/key-commands.ts'
+import { exitCodes, reportError } from './cli/shell.ts'
+
+const wantsJson = process.argv.includes('--json')
+
+function buildProgram(): Command {
+  const program = new Command('turnpike')
+    .description('A metered gateway in front of model vendors.')
+    .version(readVersion())
+    .option('--config <path>', 'settings file; turnpike.yaml here by default')
+    .option('--json', 'one JSON document on standard output, nothing else')
+    .exitOverride()
+    .configureOutput({
+      // Told once, by reportError, in the form that was asked for.
+      outputError: () => undefined,
+      writeErr: (text) => (wantsJson ? undefined : process.stderr.write(text)),
+    })
+    .showSuggestionAfterError()
+  addGatewayCommands(program)
+  addAccountCommands(program)
+  addKeyCommands(program)
+  addCatalogueCommands(program)
+  return program
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return String((JSON.parse(text) as { readonly version?: unknown }).version)
+}
+
+/** A reader that has seen enough, such as `head`, is no failure of ours. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(exitCodes.done)
+})
+
+try {
+  await buildProgram().parseAsync()
+} catch (error) {
+  const isHelp = error instanceof CommanderError && error.exitCode === 0
+  process.exitCode = isHelp ? exitCodes.done : reportError(error, wantsJson)
+}

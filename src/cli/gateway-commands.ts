@@ -1,0 +1,124 @@
+/** `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`, `doctor`: the gateway and its state as a whole. */
+import { InvalidArgumentError, type Command } from 'commander'
+import { describeConfig } from '../config.ts'
+import { recentActions, type ActionView } from '../operations/actions.ts'
+import { auditLedger, type AuditView } from '../operations/audit.ts'
+import { diagnose, type Diagnosis } from '../operations/doctor.ts'
+import { parseListenAddress, type ListenAddress } from '../settings.ts'
+import { withCheck } from './check.ts'
+import { answering, exitCodes, onStore, openStore, readConfig, type Answer } from './shell.ts'
+import { formatFields, formatTable } from './table.ts'
+
+export function addGatewayCommands(program: Command): void {
+  program
+    .command('serve')
+    .description('run the gateway until SIGTERM or Ctrl-C')
+    .action(async (_options: unknown, command: Command) => {
+      const { serve } = await import('../main.ts')
+      const config = readConfig(command.optsWithGlobals())
+      process.exitCode = await serve(config, { onReady: ({ adminToken }) => announce(adminToken) })
+    })
+  program
+    .command('migrate')
+    .description('bring the store to the schema of this program')
+    .action(answering(async ({ options }) => migrateStore(options)))
+  program
+    .command('sandbox')
+    .description('run the simulated vendors alone')
+    .option('--listen <address>', 'where', readListenAddress, { host: '127.0.0.1', port: 9100 })
+    .action(async (options: { readonly listen: ListenAddress }) => {
+      const { runSandbox } = await import('../sandbox/sandbox.ts')
+      await runSandbox(options.listen)
+    })
+  program
+    .command('audit')
+    .description('derive every balance and figure anew and report differences')
+    .action(onStore(async (context) => showAudit(await auditLedger(context))))
+  program
+    .command('actions')
+    .description('what operators have done, newest first')
+    .option('--count <n>', 'at most so many', '100')
+    .action(
+      onStore(async (context, { options }) =>
+        showActions(await recentActions(context, { count: options['count'] })),
+      ),
+    )
+  program
+    .command('doctor')
+    .description('examine settings, store, catalogue and vendors, and say what to do')
+    .action(
+      onStore((context, _given, config) =>
+        withCheck(config, async (run) =>
+          showDiagnosis(await diagnose(context, run), describeConfig(config)),
+        ),
+      ),
+    )
+}
+
+/** The one moment in which the first admin token is shown; the log lines on stdout never hold it. */
+function announce(adminToken: string | undefined): void {
+  if (adminToken === undefined) return
+  process.stderr.write(`Admin token, shown this once: ${adminToken}\n`)
+}
+
+async function migrateStore(options: Readonly<Record<string, unknown>>): Promise<Answer> {
+  const { database, migrated } = await openStore(readConfig(options))
+  await database.close()
+  const text =
+    migrated.applied.length === 0
+      ? `The store has schema version ${migrated.version} already.`
+      : `Applied ${migrated.applied.join(', ')}. The store has schema version ${migrated.version}.`
+  return { json: migrated, text }
+}
+
+function readListenAddress(text: string): ListenAddress {
+  const address = parseListenAddress(text)
+  if (address !== undefined) return address
+  throw new InvalidArgumentError('It must be an address such as 127.0.0.1:9100.')
+}
+
+function showAudit(audit: AuditView): Answer {
+  const { clean, counts, differences } = audit
+  const lines = differences.map(({ kind, account_id, message }) =>
+    `${kind} ${account_id}: ${message}`.replace(' :', ':'),
+  )
+  const verdict = clean ? 'The books agree.' : `${counts.differences} differences.`
+  const { accounts, entries, exchanges, charges } = counts
+  return {
+    json: audit,
+    text: [formatFields({ accounts, entries, exchanges, charges }), ...lines, verdict].join('\n'),
+    exitCode: clean ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function showActions(actions: readonly ActionView[]): Answer {
+  const text = formatTable(
+    ['at', 'actor', 'action', 'subject', 'detail'],
+    actions.map(({ at, actor, action, subject, detail }) => [
+      at,
+      actor,
+      action,
+      subject,
+      JSON.stringify(detail),
+    ]),
+    'Nothing has been done yet.',
+  )
+  return { json: actions, text }
+}
+
+function showDiagnosis(
+  { ok, findings }: Diagnosis,
+  settings: Readonly<Record<string, string>>,
+): Answer {
+  const table = formatTable(
+    ['', 'area', 'finding'],
+    findings.map(({ status, area, message }) => [status, area, message]),
+    '',
+  )
+  const verdict = ok ? 'Nothing keeps the gateway from working.' : 'There are problems to solve.'
+  return {
+    json: { ok, settings, findings },
+    text: `${formatFields(settings)}\n\n${table}\n\n${verdict}`,
+    exitCode: ok ? exitCodes.done : exitCodes.failed,
+  }
+}

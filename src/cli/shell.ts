@@ -1,0 +1,191 @@
+/**
+ * What every command shares: settings, the opened store, and how an answer or an error is shown.
+ * With `--json` exactly one JSON document goes to stdout and nothing else; an error goes to stderr,
+ * as JSON too.
+ */
+import { userInfo } from 'node:os'
+import { type Command, CommanderError } from 'commander'
+import { systemClock } from '../base/clock.ts'
+import { GatewayError } from '../base/errors.ts'
+import type { Secret } from '../base/secret.ts'
+import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import type { OperationContext } from '../operations/context.ts'
+import type { Config } from '../settings.ts'
+import type { Database } from '../storage/database.ts'
+import type { Migrated } from '../storage/migrate.ts'
+import { loadMasterKey } from '../storage/master-key.ts'
+
+export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
+
+/** What a command has to say: a JSON value for programs, text for people. */
+export interface Answer {
+  readonly json: unknown
+  readonly text: string
+  readonly exitCode?: number
+}
+
+/** What was written on the command line. Operations judge it; nothing here trusts it. */
+export interface Given {
+  readonly arguments: readonly (string | undefined)[]
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** Thrown for settings that cannot be used; ends the program with exit code 2. */
+export class SettingsError extends Error {
+  readonly list: readonly SettingMistake[]
+
+  constructor(list: readonly SettingMistake[]) {
+    super(formatMistakes(list))
+    this.name = 'SettingsError'
+    this.list = list
+  }
+}
+
+/** Thrown where a command could not do what was asked, with facts for programs beside the text. */
+export class CommandFailure extends Error {
+  readonly code: string
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(failure: {
+    readonly code: string
+    readonly message: string
+    readonly details: Readonly<Record<string, unknown>>
+  }) {
+    super(failure.message)
+    this.name = 'CommandFailure'
+    this.code = failure.code
+    this.details = failure.details
+  }
+}
+
+export function readConfig(options: Given['options']): Config {
+  const config = options['config']
+  const loaded = loadConfig({
+    options: { config: typeof config === 'string' ? config : undefined },
+    env: processEnvironment(),
+    cwd: process.cwd(),
+  })
+  if (loaded.kind === 'mistakes') throw new SettingsError(loaded.list)
+  return loaded.config
+}
+
+/** Makes a commander action of a command that needs neither settings nor a store. */
+export function answering(work: (given: Given) => Promise<Answer>) {
+  return async (...parameters: unknown[]): Promise<void> => {
+    const command = parameters.at(-1) as Command
+    const given: Given = {
+      arguments: command.processedArgs as (string | undefined)[],
+      options: command.optsWithGlobals(),
+    }
+    const answer = await work(given)
+    const text = given.options['json'] === true ? toJson(answer.json) : answer.text
+    if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+    process.exitCode = answer.exitCode ?? exitCodes.done
+  }
+}
+
+/** The same for a command that works on the store; it is open while `work` runs. */
+export function onStore(
+  work: (context: OperationContext, given: Given, config: Config) => Promise<Answer>,
+) {
+  return answering(async (given) => {
+    const config = readConfig(given.options)
+    const { database } = await openStore(config)
+    try {
+      return await work(buildContext(config, database), given, config)
+    } finally {
+      await database.close()
+    }
+  })
+}
+
+/** Opens the store and brings it to this program's schema; a newer one is refused. */
+export async function openStore(
+  config: Config,
+): Promise<{ readonly database: Database; readonly migrated: Migrated }> {
+  const { parseStoreLocation } = await import('../storage/location.ts')
+  const { openSqlite } = await import('../storage/sqlite.ts')
+  const { migrate } = await import('../storage/migrate.ts')
+  const database = openSqlite(parseStoreLocation(config.store).path)
+  try {
+    return { database, migrated: await migrate(database) }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+function buildContext(config: Config, database: Database): OperationContext {
+  const environment = processEnvironment()
+  let masterKey: Secret | undefined
+  return {
+    database,
+    clock: systemClock,
+    actor: `cli:${loginName()}`,
+    masterKey: () =>
+      (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),
+    environment: (name) => environment[name],
+  }
+}
+
+function loginName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run under a number that no user list knows.
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+/** Shows why a command did not do what was asked, and says with which code the program ends. */
+export function reportError(error: unknown, wantsJson: boolean): number {
+  const { code, message, exitCode, details } = describeError(error)
+  const text = wantsJson
+    ? toJson({ error: { code, message, ...details } })
+    : `turnpike: ${message}\n`
+  process.stderr.write(text)
+  return exitCode
+}
+
+interface Described {
+  readonly code: string
+  readonly message: string
+  readonly exitCode: number
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+function describeError(error: unknown): Described {
+  if (error instanceof SettingsError) {
+    const message = `these settings cannot be used:\n${error.message}`
+    return {
+      code: 'settings',
+      message,
+      exitCode: exitCodes.wrongUsage,
+      details: { mistakes: error.list },
+    }
+  }
+  if (error instanceof CommandFailure) {
+    const { code, message, details } = error
+    return { code, message, exitCode: exitCodes.failed, details }
+  }
+  if (error instanceof CommanderError) {
+    const isHelp = error.code === 'commander.help'
+    const message = isHelp ? 'name a command; --help lists them' : error.message
+    return {
+      code: 'usage',
+      message: message.replace(/^error: /, ''),
+      exitCode: exitCodes.wrongUsage,
+    }
+  }
+  if (error instanceof GatewayError) {
+    const isUsage = error.code === 'operations.invalid'
+    const exitCode = isUsage ? exitCodes.wrongUsage : exitCodes.failed
+    return { code: error.code, message: error.message, exitCode }
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { code: 'gateway.internal', message, exitCode: exitCodes.failed }
+}
+
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

@@ -1,0 +1,181 @@
+import { describe, it } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { describeConfig, formatMistakes, loadConfig, type Environment } from './config.ts'
+import { settings, type Config } from './settings.ts'
+
+/** Loads from a folder of its own that holds `files`. */
+function load(given: {
+  readonly files?: Readonly<Record<string, string>>
+  readonly env?: Environment
+  readonly config?: string
+}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'turnpike-config-'))
+  try {
+    for (const [name, content] of Object.entries(given.files ?? {})) {
+      writeFileSync(join(cwd, name), content)
+    }
+    const loaded = loadConfig({ options: { config: given.config }, env: given.env ?? {}, cwd })
+    return { loaded, cwd }
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
+}
+
+function expectConfig(given: Parameters<typeof load>[0]): { config: Config; cwd: string } {
+  const { loaded, cwd } = load(given)
+  assert.equal(loaded.kind, 'config', loaded.kind === 'mistakes' ? formatMistakes(loaded.list) : '')
+  assert.ok(loaded.kind === 'config')
+  return { config: loaded.config, cwd }
+}
+
+function expectMistakes(given: Parameters<typeof load>[0]) {
+  const { loaded } = load(given)
+  assert.ok(loaded.kind === 'mistakes')
+  return loaded.list
+}
+
+describe('settings', () => {
+  it('has a default for everything', () => {
+    const { config, cwd } = expectConfig({})
+    assert.deepEqual(config.listen, { host: '127.0.0.1', port: 8080 })
+    assert.deepEqual(config.adminListen, { host: '127.0.0.1', port: 8081 })
+    assert.equal(config.store, `sqlite:${cwd}/data/turnpike.db`)
+    assert.equal(config.masterKeyFile, `${cwd}/data/master.key`)
+    assert.equal(config.checkIntervalMs, 600_000)
+    assert.equal(config.bodyBytesMax, 33_554_432)
+    assert.ok(Object.isFrozen(config))
+  })
+
+  it('takes the file, and the environment before the file', () => {
+    const { config } = expectConfig({
+      files: { 'turnpike.yaml': 'region: north\nmax_attempts: 5\nlisten: "[::1]:9000"\n' },
+      env: { TURNPIKE_REGION: 'south', TURNPIKE_LOG_LEVEL: '' },
+    })
+    assert.equal(config.region, 'south')
+    assert.equal(config.attemptsMax, 5)
+    assert.equal(config.logLevel, 'info')
+    assert.deepEqual(config.listen, { host: '::1', port: 9000 })
+  })
+
+  it('reads another file when told to, and keeps its paths relative to it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnpike-config-other-'))
+    try {
+      writeFileSync(join(folder, 'other.yaml'), 'store: sqlite:./x/y.db\nmaster_key_file: keys/k\n')
+      const { config } = expectConfig({
+        config: join(folder, 'other.yaml'),
+        files: { 'turnpike.yaml': 'region: ignored\n' },
+      })
+      assert.equal(config.store, `sqlite:${folder}/x/y.db`)
+      assert.equal(config.masterKeyFile, `${folder}/keys/k`)
+      assert.equal(config.region, 'local')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('reports every mistake at once, with the name and the place of each', () => {
+    const list = expectMistakes({
+      files: {
+        'turnpike.yaml':
+          'listn: 127.0.0.1:1\ncheck_interval: 10\nmax_attempts: [1]\nregion:\nqwertyuiop: 1\n',
+      },
+      env: {
+        TURNPIKE_STORE: 'mysql://x',
+        TURNPIKE_LISTEN: '127.0.0.1:99999',
+        TURNPIKE_MASTER_KEY: 'tooshort',
+        TURNPIKE_ADMIN_TOKEN: 'ad_no',
+        TURNPIKE_DRAIN_TIMEOUTS: '1s',
+        TURNPIKE_KEY: 'cr_of_a_script',
+      },
+    })
+    const found = list.map((mistake) => mistake.setting).sort()
+    assert.deepEqual(found, [
+      'TURNPIKE_ADMIN_TOKEN',
+      'TURNPIKE_DRAIN_TIMEOUTS',
+      'TURNPIKE_LISTEN',
+      'TURNPIKE_MASTER_KEY',
+      'TURNPIKE_STORE',
+      'check_interval',
+      'listn',
+      'max_attempts',
+      'qwertyuiop',
+      'region',
+    ])
+    const text = formatMistakes(list)
+    assert.match(text, /turnpike\.yaml, line 1: listn is not a setting; did you mean listen\?/)
+    assert.match(text, /turnpike\.yaml, line 2: check_interval must be a duration such as/)
+    assert.match(text, /TURNPIKE_DRAIN_TIMEOUTS is not a setting; did you mean TURNPIKE_DRAIN_TIME/)
+  })
+
+  it('refuses stores that would not be where they seem to be', () => {
+    for (const store of ['sqlite:', 'sqlite://data/x.db', 'sqlite::memory:', 'data/x.db']) {
+      const [mistake] = expectMistakes({ env: { TURNPIKE_STORE: store } })
+      assert.equal(mistake?.message, 'must be sqlite:PATH or postgres://user@host/db', store)
+    }
+  })
+
+  it('never repeats a secret in a mistake', () => {
+    const list = expectMistakes({
+      env: { TURNPIKE_MASTER_KEY: 'canary-one', TURNPIKE_ADMIN_TOKEN: 'canary-two' },
+    })
+    assert.equal(list.length, 2)
+    assert.doesNotMatch(formatMistakes(list), /canary/)
+  })
+
+  it('refuses what contradicts itself', () => {
+    const list = expectMistakes({
+      files: { 'turnpike.yaml': `master_key: ${'ab'.repeat(32)}\nmaster_key_file: k\n` },
+      env: { TURNPIKE_LISTEN: '127.0.0.1:8081' },
+    })
+    assert.deepEqual(
+      list.map((mistake) => mistake.setting),
+      ['master_key_file', 'TURNPIKE_LISTEN'],
+    )
+  })
+
+  it('says where a file is not YAML or missing', () => {
+    const broken = expectMistakes({ files: { 'turnpike.yaml': 'region: a\nregion: b\n' } })
+    assert.match(formatMistakes(broken), /line 2: yaml Map keys must be unique/)
+    const list = expectMistakes({ files: { 'turnpike.yaml': '- a\n' } })
+    assert.match(formatMistakes(list), /must be a list of `setting: value` lines/)
+    assert.match(formatMistakes(expectMistakes({ config: 'none.yaml' })), /there is no such file/)
+  })
+
+  it('accepts a file without any setting', () => {
+    expectConfig({ files: { 'turnpike.yaml': '# nothing yet\n' } })
+    expectConfig({ files: { 'turnpike.yaml': '' } })
+  })
+
+  it('prints itself without secrets', () => {
+    const { config } = expectConfig({
+      env: {
+        TURNPIKE_MASTER_KEY: 'ca'.repeat(32),
+        TURNPIKE_ADMIN_TOKEN: `ad_${'canary'.repeat(8)}`,
+        TURNPIKE_STORE: 'postgres://user:canary@host/db?password=canary',
+      },
+    })
+    for (const printed of [
+      inspect(config),
+      JSON.stringify(config),
+      JSON.stringify(describeConfig(config)),
+    ]) {
+      assert.doesNotMatch(printed, /canary|caca/)
+      assert.match(printed, /user:\*\*\*@host/)
+    }
+    assert.equal(describeConfig(config)['check_interval'], '10m')
+    assert.equal(describeConfig(config)['listen'], '127.0.0.1:8080')
+  })
+
+  it('documents every setting and its variable', () => {
+    const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8')
+    for (const entry of Object.values(settings)) {
+      assert.ok(page.includes(`\`${entry.key}\``), `docs/configuration.md lacks ${entry.key}`)
+      const variable = `TURNPIKE_${entry.key.toUpperCase()}`
+      assert.ok(page.includes(`\`${variable}\``), `docs/configuration.md lacks ${variable}`)
+    }
+  })
+})

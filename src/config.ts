@@ -1,0 +1,290 @@
+/**
+ * Settings: a YAML file and the environment in, one frozen Config out. All mistakes are reported
+ * at once, each with the key's name and place. The only file that reads the process environment;
+ * it opens no store and makes no file. Printing a Config never prints a secret.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { LineCounter, isMap, isScalar, parseDocument } from 'yaml'
+import type { z } from 'zod'
+import { formatDuration } from './base/duration.ts'
+import { Secret } from './base/secret.ts'
+import { settings, type Config, type ListenAddress } from './settings.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment of this process. */
+export function processEnvironment(): Environment {
+  return process.env
+}
+
+export interface SettingMistake {
+  /** The key, as it stands in the place where the mistake is. */
+  readonly setting: string
+  /** `turnpike.yaml, line 3` or `environment`. */
+  readonly place: string
+  readonly message: string
+}
+
+export type LoadedConfig =
+  | { readonly kind: 'config'; readonly config: Config; readonly file: string | undefined }
+  | { readonly kind: 'mistakes'; readonly list: readonly SettingMistake[] }
+
+/** A value as somebody wrote it, before it is understood. */
+interface Given {
+  readonly text: string
+  readonly setting: string
+  readonly place: string
+  /** What a relative path in it is relative to. */
+  readonly folder: string
+}
+
+const variablePrefix = 'TURNPIKE_'
+const defaultFileName = 'turnpike.yaml'
+const keys: readonly string[] = Object.values(settings).map((entry) => entry.key)
+
+/**
+ * Reads the settings. `options.config` names the file; without it `turnpike.yaml` in `cwd` is read
+ * where there is one. A relative path counts from the file it stands in, else from `cwd`.
+ */
+export function loadConfig(sources: {
+  readonly options: { readonly config?: string | undefined }
+  readonly env: Environment
+  readonly cwd: string
+}): LoadedConfig {
+  const mistakes: SettingMistake[] = []
+  const given = new Map<string, Given>()
+  const file = findFile(sources, mistakes)
+  if (file !== undefined) readFile(file, given, mistakes)
+  readEnvironment(sources, given, mistakes)
+
+  const values: Record<string, unknown> = {}
+  for (const [name, entry] of Object.entries(settings)) {
+    values[name] = understand(entry, given.get(entry.key), mistakes)
+  }
+  const config = resolvePaths(values as Config, given, sources.cwd)
+  mistakes.push(...findContradictions(config, given))
+  if (mistakes.length > 0) return { kind: 'mistakes', list: mistakes }
+  return { kind: 'config', config: redactedInPrint(config), file }
+}
+
+function understand(
+  entry: { readonly schema: z.ZodType; readonly fallback: unknown },
+  given: Given | undefined,
+  mistakes: SettingMistake[],
+): unknown {
+  if (given === undefined) return entry.fallback
+  const parsed = entry.schema.safeParse(given.text)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) {
+    mistakes.push({ setting: given.setting, place: given.place, message: issue.message })
+  }
+  return entry.fallback
+}
+
+function findFile(
+  sources: { readonly options: { readonly config?: string | undefined }; readonly cwd: string },
+  mistakes: SettingMistake[],
+): string | undefined {
+  if (sources.options.config === undefined) {
+    const path = join(sources.cwd, defaultFileName)
+    return existsSync(path) ? path : undefined
+  }
+  const path = resolve(sources.cwd, sources.options.config)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path
+  mistakes.push({ setting: '--config', place: path, message: 'there is no such file' })
+  return undefined
+}
+
+function readFile(file: string, given: Map<string, Given>, mistakes: SettingMistake[]): void {
+  const lines = new LineCounter()
+  const placeAt = (offset: number | undefined): string =>
+    offset === undefined ? file : `${file}, line ${lines.linePos(offset).line}`
+  const content = readContent(file, mistakes)
+  if (content === undefined) return
+  // In the failsafe schema every scalar stays the text it is, so that a value means the same in the
+  // file and in the environment.
+  const document = parseDocument(content, { schema: 'failsafe', lineCounter: lines })
+  for (const error of document.errors) {
+    const message = error.message.split(' at line ')[0] ?? error.message
+    mistakes.push({ setting: 'yaml', place: placeAt(error.pos[0]), message })
+  }
+  if (document.errors.length > 0 || document.contents === null) return
+  if (!isMap(document.contents)) {
+    if (isScalar(document.contents) && document.contents.value === '') return
+    const message = 'the file must be a list of `setting: value` lines'
+    mistakes.push({ setting: 'yaml', place: file, message })
+    return
+  }
+  for (const pair of document.contents.items) {
+    const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+    const place = placeAt(isScalar(pair.key) ? pair.key.range?.[0] : undefined)
+    const value: unknown = isScalar(pair.value) ? pair.value.value : pair.value
+    if (!keys.includes(key)) {
+      mistakes.push({ setting: key, place, message: unknownMessage(key, keys) })
+    } else if (typeof value !== 'string' || value === '') {
+      mistakes.push({ setting: key, place, message: 'must have a single value' })
+    } else {
+      given.set(key, { text: value, setting: key, place, folder: dirname(file) })
+    }
+  }
+}
+
+function readContent(file: string, mistakes: SettingMistake[]): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    mistakes.push({ setting: '--config', place: file, message: `cannot be read: ${reason}` })
+    return undefined
+  }
+}
+
+/** An empty variable counts as absent: container tools pass on variables that nobody has set. */
+function readEnvironment(
+  sources: { readonly env: Environment; readonly cwd: string },
+  given: Map<string, Given>,
+  mistakes: SettingMistake[],
+): void {
+  const variables = keys.map(variableOf)
+  for (const key of keys) {
+    const variable = variableOf(key)
+    const text = sources.env[variable]
+    if (text === undefined || text === '') continue
+    given.set(key, { text, setting: variable, place: 'environment', folder: sources.cwd })
+  }
+  for (const name of Object.keys(sources.env)) {
+    if (!name.startsWith(variablePrefix) || variables.includes(name)) continue
+    // Scripts keep variables of their own under this prefix; only a likely typo is a mistake.
+    if (nearest(name, variables) === undefined) continue
+    mistakes.push({
+      setting: name,
+      place: 'environment',
+      message: unknownMessage(name, variables),
+    })
+  }
+}
+
+function variableOf(key: string): string {
+  return variablePrefix + key.toUpperCase()
+}
+
+function unknownMessage(name: string, known: readonly string[]): string {
+  const suggestion = nearest(name.includes('TURNPIKE') ? name : name.toLowerCase(), known)
+  return suggestion === undefined
+    ? `is not a setting; there are ${known.join(', ')}`
+    : `is not a setting; did you mean ${suggestion}?`
+}
+
+const sqlitePrefix = 'sqlite:'
+
+function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: string): Config {
+  const folderOf = (key: string): string => given.get(key)?.folder ?? cwd
+  const store = values.store.startsWith(sqlitePrefix)
+    ? sqlitePrefix + resolve(folderOf('store'), values.store.slice(sqlitePrefix.length))
+    : values.store
+  const masterKeyFile =
+    values.masterKeyFile === undefined
+      ? defaultMasterKeyFile(store)
+      : resolve(folderOf('master_key_file'), values.masterKeyFile)
+  return { ...values, store, masterKeyFile }
+}
+
+/** Beside an embedded store; nodes that share a server must be given the same key by hand. */
+function defaultMasterKeyFile(store: string): string | undefined {
+  if (!store.startsWith(sqlitePrefix)) return undefined
+  return join(dirname(store.slice(sqlitePrefix.length)), 'master.key')
+}
+
+function findContradictions(
+  config: Config,
+  given: ReadonlyMap<string, Given>,
+): readonly SettingMistake[] {
+  const mistakes: SettingMistake[] = []
+  const both = given.get('master_key_file')
+  if (given.has('master_key') && both !== undefined) {
+    const message = 'is given beside master_key; give one of them'
+    mistakes.push({ setting: both.setting, place: both.place, message })
+  }
+  const { listen, adminListen } = config
+  if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
+    const where = given.get('admin_listen') ?? given.get('listen')
+    mistakes.push({
+      setting: where?.setting ?? 'admin_listen',
+      place: where?.place ?? 'default',
+      message: 'listen and admin_listen must differ',
+    })
+  }
+  return mistakes
+}
+
+/** Freezes the settings and makes logs, JSON and inspection show their description instead. */
+function redactedInPrint(config: Config): Config {
+  const describe = { value: () => describeConfig(config) }
+  return Object.freeze(
+    Object.defineProperties(config, { toJSON: describe, [inspect.custom]: describe }),
+  )
+}
+
+/** Every setting by its key, as text; secrets and the password of a store's URL as `***`. */
+export function describeConfig(config: Config): Readonly<Record<string, string>> {
+  const described: Record<string, string> = {}
+  for (const [name, entry] of Object.entries(settings)) {
+    const value: unknown = config[name as keyof Config]
+    if (value === undefined) continue
+    described[entry.key] = describeValue(name, value)
+  }
+  return described
+}
+
+function describeValue(name: string, value: unknown): string {
+  if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value)
+  if (typeof value === 'string') return redactUrl(value)
+  if (value instanceof Secret) return value.toString()
+  const { host, port } = value as ListenAddress
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+function redactUrl(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/, '$1***')
+}
+
+/** The mistakes as lines for a person, in the order in which they were found. */
+export function formatMistakes(list: readonly SettingMistake[]): string {
+  return list.map((mistake) => `${mistake.place}: ${mistake.setting} ${mistake.message}`).join('\n')
+}
+
+/** The known name closest to what was written, where it is close enough to be meant. */
+function nearest(written: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let bestDistance = Math.min(3, Math.ceil(written.length / 4) + 1)
+  for (const name of known) {
+    const distance = editDistance(written, name)
+    if (distance < bestDistance) {
+      best = name
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Levenshtein's distance: insertions, deletions and substitutions between two names. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let leftIndex = 1; leftIndex <= left.length; leftIndex++) {
+    const next = [leftIndex]
+    for (let rightIndex = 1; rightIndex <= right.length; rightIndex++) {
+      const isSame = left[leftIndex - 1] === right[rightIndex - 1]
+      next.push(
+        Math.min(
+          (row[rightIndex] ?? 0) + 1,
+          (next[rightIndex - 1] ?? 0) + 1,
+          (row[rightIndex - 1] ?? 0) + (isSame ? 0 : 1),
+        ),
+      )
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

@@ -1,0 +1,88 @@
+/**
+ * The two listeners' front doors: which of our parts serves a request. Part of the composition root:
+ * it knows the endpoints there are, and nothing of what they do.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Authenticate } from './access/authenticate.ts'
+import { serveHealth } from './api/health.ts'
+import { refusalReply } from './api/refusal-reply.ts'
+import { serveUsage } from './api/usage.ts'
+import type { Clock } from './base/clock.ts'
+import { refuse, type Refusal } from './base/errors.ts'
+import type { Snapshot } from './channels/channel.ts'
+import type { HealthBook } from './channels/health-book.ts'
+import type { RequestHandler } from './http/listener.ts'
+import { sendReply } from './http/reply.ts'
+import { splitTarget } from './http/router.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import { relay, type RelayParts } from './relay/relay.ts'
+import type { Telemetry } from './telemetry/events.ts'
+
+export interface FrontParts {
+  readonly clock: Clock
+  readonly region: string
+  readonly authenticate: Authenticate
+  readonly ledger: Ledger
+  readonly health: HealthBook
+  readonly snapshot: () => Snapshot
+  readonly isStoreAvailable: () => boolean
+  readonly isDraining: () => boolean
+  readonly relay: RelayParts
+}
+
+const notPlain = refuse('http.malformed', 'The request target is not a plain path.', {
+  connection: 'close',
+})
+
+/** The public listener: `/health`, `/v1/usage`, and the vendors' prefixes. */
+export async function serveFront(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: FrontParts,
+): Promise<void> {
+  const refuseWith = (refusal: Refusal): void =>
+    sendReply(request, response, refusalReply(refusal, parts.clock))
+  const target = splitTarget(request.url ?? '')
+  if (target === undefined) return refuseWith(notPlain)
+  const { path, query } = target
+  if (path === '/health') {
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return serveHealth(request, response, parts)
+    return refuseWith(refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' }))
+  }
+  if (path === '/v1/usage') return serveUsage(request, response, query, parts)
+
+  const snapshot = parts.snapshot()
+  const slash = path.indexOf('/', 1)
+  const vendor = slash === -1 ? undefined : snapshot.vendors.get(path.slice(1, slash))
+  if (vendor === undefined) return refuseWith(unknownPath(snapshot))
+  const isDraining = parts.isDraining()
+  if (isDraining) response.setHeader('connection', 'close')
+  const behindPrefix = { path: path.slice(slash), query }
+  return relay(
+    { request, response, snapshot, vendor, target: behindPrefix, isDraining },
+    parts.relay,
+  )
+}
+
+function unknownPath(snapshot: Snapshot): Refusal {
+  const prefixes = [...snapshot.vendors.keys()].map((vendor) => `/${vendor}`)
+  const there = ['/health', '/v1/usage', ...prefixes].join(', ')
+  return refuse('http.not_found', `There is nothing here. This gateway serves ${there}.`)
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** Turns a fault nobody expected into an answer, so that no request is left hanging. */
+export function catching(
+  serve: Serve,
+  { telemetry, clock }: { readonly telemetry: Telemetry; readonly clock: Clock },
+): RequestHandler {
+  return (request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      telemetry.fault(error, 'api')
+      const refusal = refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
+      sendReply(request, response, refusalReply(refusal, clock))
+    })
+  }
+}

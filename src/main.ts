@@ -1,0 +1,116 @@
+/**
+ * `turnpike serve`: settings → app → wait for a signal → drain → close. It turns signals and fatal
+ * faults into an orderly end and an exit code; everything else is the app's.
+ */
+import { setFlagsFromString } from 'node:v8'
+import { createApp, type App } from './app.ts'
+import { systemClock } from './base/clock.ts'
+import { GatewayError } from './base/errors.ts'
+import { createLog } from './base/log.ts'
+import { systemRandom } from './base/random.ts'
+import { processEnvironment } from './config.ts'
+import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
+import type { OperationContext } from './operations/context.ts'
+import type { Config } from './settings.ts'
+import { parseStoreLocation } from './storage/location.ts'
+import { loadMasterKey } from './storage/master-key.ts'
+import { migrate } from './storage/migrate.ts'
+import { openSqlite } from './storage/sqlite.ts'
+import type { Milestone } from './telemetry/events.ts'
+
+export interface ServeOptions {
+  /** Called once both listeners accept. `adminToken` is there on a store's first start only. */
+  readonly onReady?: (ready: { readonly app: App; readonly adminToken: string | undefined }) => void
+  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+}
+
+/** Serves until SIGTERM or SIGINT; resolves with the exit code. A second signal ends it at once. */
+export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
+  keepNewObjectsYoung()
+  const log = createLog({ level: config.logLevel })
+  const { logger } = log
+  const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
+  const environment = processEnvironment()
+  const ending = Promise.withResolvers<number>()
+  let app: App
+  let adminToken: string | undefined
+  try {
+    adminToken = await prepareStore(config)
+    app = await createApp(config, {
+      clock: systemClock,
+      random: systemRandom,
+      log: logger,
+      environment: (name) => environment[name],
+      masterKey: () => masterKey,
+      onFatal(error) {
+        logger.fatal({ error: error.name }, 'the store failed; ending')
+        ending.resolve(1)
+      },
+      ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
+    })
+  } catch (error) {
+    log.flush()
+    const { listen, adminListen } = config
+    throw explainStart(error, [listen.port, adminListen.port])
+  }
+  logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
+  options.onReady?.({ app, adminToken })
+
+  const stop = (signal: NodeJS.Signals): void => {
+    process.once('SIGINT', () => ending.resolve(1))
+    process.once('SIGTERM', () => ending.resolve(1))
+    logger.info({ signal }, 'draining')
+    app.drain(config.drainTimeoutMs).then(
+      () => ending.resolve(0),
+      (error: unknown) => ending.reject(error),
+    )
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  const exitCode = await ending.promise
+  logger.info({ exitCode }, 'ended')
+  log.flush()
+  // What is still open after a fatal fault or a second signal must not keep the process.
+  if (exitCode !== 0) process.exit(exitCode)
+  return exitCode
+}
+
+/** Schema, and the operator's token: the one of the settings, else one made on the first start. */
+async function prepareStore(config: Config): Promise<string | undefined> {
+  const database = openSqlite(parseStoreLocation(config.store).path)
+  try {
+    await migrate(database)
+    const context: OperationContext = {
+      database,
+      clock: systemClock,
+      actor: 'serve',
+      masterKey() {
+        throw new GatewayError('gateway.internal', 'starting seals nothing')
+      },
+      environment: () => undefined,
+    }
+    if (config.adminToken === undefined) return (await createFirstAdminToken(context))?.secret
+    await adoptAdminToken(context, config.adminToken)
+    return undefined
+  } finally {
+    await database.close()
+  }
+}
+
+function explainStart(error: unknown, ports: readonly number[]): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') return error
+  return new GatewayError(
+    'operations.conflict',
+    `A port is taken (${ports.join(' or ')}). Stop what uses it, or set TURNPIKE_LISTEN and TURNPIKE_ADMIN_LISTEN.`,
+    { cause: error },
+  )
+}
+
+/**
+ * V8 takes objects that live for one exchange for long-lived ones and then makes them among the old.
+ * There they keep all that their exchange has left alive until the next full collection, which
+ * makes every young collection several times as dear.
+ */
+function keepNewObjectsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring')
+}

@@ -1,0 +1,159 @@
+/**
+ * Sends one answer frame by frame, with delays, gates and breaks where directives put them. The
+ * record is told of the terminal event before it leaves, so that it never promises less than a
+ * client can have seen.
+ */
+import { BodyWriter } from './body-writer.ts'
+import { adjustAnswer } from './directed-answer.ts'
+import type { Directives } from './directives.ts'
+import { faultyFrames } from './frame-faults.ts'
+import { isStreamAnswer } from './frames.ts'
+import type { Answer, BodyAnswer, Frame } from './frames.ts'
+import { Pacer } from './pacer.ts'
+import { noteSent, whenClosed } from './stage.ts'
+import type { Stage } from './stage.ts'
+
+export async function playScripted(stage: Stage, plain: Answer): Promise<void> {
+  const { response, record, directives, clock, faults } = stage
+  const answer = adjustAnswer(plain, directives)
+  record.status = answer.status
+  const closed = whenClosed(response)
+  const pacer = new Pacer({ clock, faults, closed, hold: directives.hold })
+  await pacer.delay(directives.delayMs)
+  await pacer.gate('before_head')
+  if (response.destroyed || dropsConnection(stage, 'before_head')) return
+  const frames = framesOf(stage, answer, pacer)
+  const limits = byteLimits(directives, frames)
+  const writer = new BodyWriter({ ...stage, ...limits, closed })
+  stage.seal = () => writer.seal()
+  sendHead(stage, answer, limits)
+  await pacer.gate('after_head')
+  if (response.destroyed || dropsConnection(stage, 'after_head')) return
+  await playFrames(stage, { frames, writer, pacer, closed })
+}
+
+/** Ends the connection at a point where the answer has not properly begun. */
+function dropsConnection({ response, record, directives }: Stage, point: string): boolean {
+  if (directives.reset === point) response.socket?.resetAndDestroy()
+  else if (directives.close === point) response.destroy()
+  else return false
+  record.closedBy = 'sandbox'
+  return true
+}
+
+type Frames = () => Iterable<Frame>
+
+function framesOf(stage: Stage, answer: Answer, pacer: Pacer): Frames {
+  const { record, directives } = stage
+  if (!isStreamAnswer(answer)) {
+    return () => (pacer.hasGates ? splitBody(answer) : [wholeBody(answer)])
+  }
+  const frames: Frames = () => faultyFrames(answer.frames(), record, directives)
+  return directives.chunking === 'whole' ? () => [joinFrames(frames())] : frames
+}
+
+function wholeBody(answer: BodyAnswer): Frame {
+  return { kind: 'terminal', text: answer.body, usage: answer.wireUsage }
+}
+
+/** A body in parts between which gates can stand: first byte, middle, usage, last byte. */
+function splitBody(answer: BodyAnswer): readonly Frame[] {
+  const { body, wireUsage } = answer
+  if (body.length < 8) return [wholeBody(answer)]
+  const last = body.length - 1
+  const usage = Math.max(body.lastIndexOf('"usage"'), 2)
+  let mid = Math.floor(usage / 2)
+  // Never inside a surrogate pair: each part is encoded by itself.
+  if (/[\uDC00-\uDFFF]/.test(body.charAt(mid))) mid++
+  return [
+    { kind: 'start', text: body.slice(0, 1) },
+    { kind: 'content', text: body.slice(1, mid) },
+    { kind: 'content', text: body.slice(mid, usage) },
+    { kind: 'usage', text: body.slice(usage, last), usage: wireUsage },
+    { kind: 'terminal', text: body.slice(last) },
+  ]
+}
+
+function joinFrames(frames: Iterable<Frame>): Frame {
+  let text = ''
+  let usage: unknown
+  let kind: Frame['kind'] = 'content'
+  for (const frame of frames) {
+    text += frame.text
+    usage = frame.usage ?? usage
+    if (frame.kind === 'terminal') kind = 'terminal'
+  }
+  return { kind, text, usage }
+}
+
+interface ByteLimits {
+  readonly cutAt: number | undefined
+  readonly stallAt: number | undefined
+  /** Of the whole body before compression; counted only where something depends on it. */
+  readonly bodyBytes: () => number
+}
+
+function byteLimits(directives: Directives, frames: Frames): ByteLimits {
+  const bodyBytes = (): number => {
+    let bytes = 0
+    for (const frame of frames()) bytes += Buffer.byteLength(frame.text)
+    return bytes
+  }
+  const place = (at: number | undefined): number | undefined =>
+    at === undefined || at >= 0 ? at : Math.max(0, bodyBytes() + at)
+  const half = directives.truncatedJson === true ? Math.floor(bodyBytes() / 2) : undefined
+  return { cutAt: half ?? place(directives.cut), stallAt: place(directives.stall), bodyBytes }
+}
+
+function sendHead({ response, directives }: Stage, answer: Answer, limits: ByteLimits): void {
+  const standard = isStreamAnswer(answer) || directives.gzip === true ? 'chunked' : 'length'
+  const framing = directives.framing ?? standard
+  const headers = [...answer.headers]
+  if (framing === 'length') {
+    const endsAtCut = directives.cutAs === 'end' || directives.truncatedJson === true
+    const bytes = limits.bodyBytes()
+    const length = endsAtCut ? Math.min(limits.cutAt ?? bytes, bytes) : bytes
+    headers.push('content-length', String(length))
+  }
+  if (framing === 'close') {
+    response.useChunkedEncodingByDefault = false
+    response.shouldKeepAlive = false
+  }
+  response.writeHead(answer.status, headers)
+  response.flushHeaders()
+}
+
+interface Playing {
+  readonly frames: Frames
+  readonly writer: BodyWriter
+  readonly pacer: Pacer
+  readonly closed: Promise<void>
+}
+
+async function playFrames(stage: Stage, playing: Playing): Promise<void> {
+  const { response, record, directives, log } = stage
+  const { frames, writer, pacer, closed } = playing
+  const middle = pacer.hasGate('mid') ? Math.floor([...frames()].length / 2) : -1
+  let index = 0
+  let hasStarted = false
+  for (const frame of frames()) {
+    if (index === directives.cutEvent) return writer.breakOff()
+    if (index === directives.stallEvent) return closed
+    const first = index === 0 ? directives.firstEventDelayMs : undefined
+    await pacer.delay(first ?? directives.eventDelayMs)
+    if (frame.kind === 'usage') await pacer.gate('before_usage')
+    if (frame.kind === 'terminal') await pacer.gate('before_terminal')
+    if (response.destroyed) return
+    if (frame.kind === 'terminal') log.terminal(record)
+    if (!(await writer.write(frame.text))) return
+    noteSent(record, frame)
+    log.changed(record)
+    if (!hasStarted && frame.kind !== 'filler') {
+      hasStarted = true
+      await pacer.gate('first_event')
+    }
+    if (index === middle) await pacer.gate('mid')
+    index++
+  }
+  await writer.end()
+}

@@ -1,0 +1,183 @@
+/**
+ * The list of settings: key, form of its text, default. It reads nothing and knows no file; each
+ * value is understood from text alone, so that it means the same in a file and in the environment.
+ */
+import { z } from 'zod'
+import { formatDuration, parseDuration } from './base/duration.ts'
+import { Secret } from './base/secret.ts'
+
+/** Where a listener binds. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+const minuteMs = 60_000
+const mebibyte = 1_048_576
+
+/** One setting: its key in the file, how its text is read, what holds when nobody says anything. */
+function setting<Schema extends z.ZodType, Fallback extends z.output<Schema> | undefined>(
+  key: string,
+  schema: Schema,
+  fallback: Fallback,
+): { key: string; schema: Schema; fallback: Fallback } {
+  return { key, schema, fallback }
+}
+
+/** A reader of one kind of text; `read` returns undefined for text it cannot accept. */
+function text<Value>(expected: string, read: (text: string) => Value | undefined) {
+  return z.string().transform((given, context): Value => {
+    const value = read(given.trim())
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: `must be ${expected}` })
+    return z.NEVER
+  })
+}
+
+function duration(range: { readonly min: number; readonly max: number }) {
+  const expected = `a duration such as 250ms, 30s or 10m, from ${formatDuration(range.min)} to ${formatDuration(range.max)}`
+  return text(expected, (given) => {
+    const durationMs = parseDuration(given)
+    const fits = durationMs !== undefined && durationMs >= range.min && durationMs <= range.max
+    return fits ? durationMs : undefined
+  })
+}
+
+function count(range: { readonly min: number; readonly max: number }) {
+  return text(`a whole number from ${range.min} to ${range.max}`, (given) => {
+    const number = /^\d{1,15}$/.test(given) ? Number(given) : undefined
+    return number !== undefined && number >= range.min && number <= range.max ? number : undefined
+  })
+}
+
+function choice<const Choice extends string>(choices: readonly Choice[]) {
+  return text(`one of ${choices.join(', ')}`, (given) => choices.find((one) => one === given))
+}
+
+/** Undefined for text that is no host with a port; IPv6 stands in brackets. */
+export function parseListenAddress(given: string): ListenAddress | undefined {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z.-]+)):(\d{1,5})$/.exec(given)
+  const port = Number(match?.[3])
+  const host = match?.[1] ?? match?.[2]
+  return host === undefined || port > 65_535 ? undefined : { host, port }
+}
+
+const listenAddress = text('an address such as 127.0.0.1:8080 or [::1]:8080', parseListenAddress)
+
+const storeText = text('sqlite:PATH or postgres://user@host/db', (given) =>
+  /^(sqlite:(?!\/\/|:memory:$).|postgres(ql)?:\/\/.)/.test(given) ? given : undefined,
+)
+
+/** 32 bytes: the master key of AES-256. */
+const masterKey = text('32 bytes in hexadecimal (64 digits) or base64 (44 characters)', (given) =>
+  /^[0-9a-fA-F]{64}$|^[0-9A-Za-z+/]{43}=$/.test(given) ? new Secret(given) : undefined,
+)
+
+/** Wider than the tokens the gateway makes itself, so that an operator may bring one from elsewhere. */
+const adminToken = text('`ad_` followed by 32 to 200 letters, digits, - or _', (given) =>
+  /^ad_[0-9A-Za-z_-]{32,200}$/.test(given) ? new Secret(given) : undefined,
+)
+
+const path = text('the path of a file', (given) => (given === '' ? undefined : given))
+
+const region = text('1 to 64 printable characters', (given) =>
+  /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
+)
+
+/** The whole list. docs/configuration.md documents each key; a test compares the two. */
+export const settings = {
+  /** Model routes, `/v1/usage`, `/health`, the account page. */
+  listen: setting('listen', listenAddress, { host: '127.0.0.1', port: 8080 }),
+  /** Admin API, console, `/metrics`, `/livez`, `/readyz`. */
+  adminListen: setting('admin_listen', listenAddress, { host: '127.0.0.1', port: 8081 }),
+  /** `sqlite:` with an absolute path, or a PostgreSQL URL. */
+  store: setting('store', storeText, 'sqlite:./data/turnpike.db'),
+  region: setting('region', region, 'local'),
+  masterKey: setting('master_key', masterKey, undefined),
+  /** Absolute; by default `master.key` beside an embedded store. */
+  masterKeyFile: setting('master_key_file', path, undefined),
+  adminToken: setting('admin_token', adminToken, undefined),
+  checkIntervalMs: setting(
+    'check_interval',
+    duration({ min: 1_000, max: 1_440 * minuteMs }),
+    10 * minuteMs,
+  ),
+  drainTimeoutMs: setting(
+    'drain_timeout',
+    duration({ min: 0, max: 1_440 * minuteMs }),
+    10 * minuteMs,
+  ),
+  logLevel: setting(
+    'log_level',
+    choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    'info',
+  ),
+
+  /** The client's side: what one caller may take of this process. */
+  bodyBytesMax: setting(
+    'body_max_bytes',
+    count({ min: 1_024, max: 1_024 * mebibyte }),
+    32 * mebibyte,
+  ),
+  headTimeoutMs: setting('head_timeout', duration({ min: 10, max: 10 * minuteMs }), 10_000),
+  bodyTimeoutMs: setting('body_timeout', duration({ min: 10, max: 60 * minuteMs }), minuteMs),
+  keepAliveTimeoutMs: setting(
+    'keep_alive_timeout',
+    duration({ min: 10, max: 60 * minuteMs }),
+    75_000,
+  ),
+  writeStallTimeoutMs: setting(
+    'write_stall_timeout',
+    duration({ min: 10, max: 60 * minuteMs }),
+    minuteMs,
+  ),
+  connectionsMax: setting('max_connections', count({ min: 1, max: 1_000_000 }), 10_000),
+  /** Exchanges running at once; zero = no cap. */
+  runningPerKeyMax: setting('max_running_per_key', count({ min: 0, max: 1_000_000 }), 2_000),
+  runningPerAccountMax: setting(
+    'max_running_per_account',
+    count({ min: 0, max: 1_000_000 }),
+    4_000,
+  ),
+
+  /** The vendor's side: how long one attempt and one exchange may take. */
+  answerBytesMax: setting(
+    'answer_max_bytes',
+    count({ min: 1_024, max: 1_024 * mebibyte }),
+    64 * mebibyte,
+  ),
+  connectTimeoutMs: setting('connect_timeout', duration({ min: 10, max: 10 * minuteMs }), 5_000),
+  /** Streams: until the first event that is neither ping nor error. */
+  firstEventTimeoutMs: setting(
+    'first_event_timeout',
+    duration({ min: 10, max: 60 * minuteMs }),
+    2 * minuteMs,
+  ),
+  /** Answers without a stream: until the response head. */
+  answerTimeoutMs: setting(
+    'answer_timeout',
+    duration({ min: 10, max: 60 * minuteMs }),
+    10 * minuteMs,
+  ),
+  /** Between two pieces of an answer. */
+  idleTimeoutMs: setting('idle_timeout', duration({ min: 10, max: 60 * minuteMs }), 2 * minuteMs),
+  requestDeadlineMs: setting(
+    'request_deadline',
+    duration({ min: 100, max: 1_440 * minuteMs }),
+    60 * minuteMs,
+  ),
+  attemptsMax: setting('max_attempts', count({ min: 1, max: 20 }), 3),
+
+  /** How long the gateway reads on for the vendor's final count; zero = not at all. */
+  clientLeftGraceMs: setting('client_left_grace', duration({ min: 0, max: 5 * minuteMs }), 5_000),
+  /** What is charged when the vendor breaks off in the middle of an answer. */
+  upstreamCut: setting('upstream_cut', choice(['nothing', 'delivered']), 'nothing'),
+} as const
+
+type Settings = typeof settings
+
+export type Config = {
+  readonly [Name in keyof Settings]:
+    | z.output<Settings[Name]['schema']>
+    | (undefined extends Settings[Name]['fallback'] ? undefined : never)
+}

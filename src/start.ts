@@ -1,0 +1,176 @@
+/**
+ * `npm start`: serves, and where the store holds no catalogue yet sets up a demo first: the
+ * simulated vendors, a catalogue that points at them, an account with some money. A store that has
+ * a catalogue of its own is served as it is.
+ */
+import { systemClock } from './base/clock.ts'
+import { readCatalogue } from './channels/channel-store.ts'
+import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
+import { createAccount } from './operations/accounts.ts'
+import { applyCatalogue } from './operations/catalogue.ts'
+import type { OperationContext } from './operations/context.ts'
+import { createClientKey, createReaderToken } from './operations/keys.ts'
+import { serve } from './main.ts'
+import { demoCatalogueText, demoCredentials } from './sandbox/demo.ts'
+import { startSandbox, type Sandbox } from './sandbox/sandbox.ts'
+import type { Config, ListenAddress } from './settings.ts'
+import { parseStoreLocation } from './storage/location.ts'
+import { loadMasterKey } from './storage/master-key.ts'
+import { migrate } from './storage/migrate.ts'
+import { openSqlite } from './storage/sqlite.ts'
+
+const sandboxPort = 9_100
+const demoAccount = 'demo'
+const demoBalanceUsd = '10'
+
+interface Demo {
+  readonly sandbox: Sandbox
+  /** Present on the first start only: secrets are shown once. */
+  readonly secrets: { readonly key: string; readonly token: string } | undefined
+}
+
+async function main(): Promise<number> {
+  const loaded = loadConfig({
+    options: { config: configOption(process.argv.slice(2)) },
+    env: processEnvironment(),
+    cwd: process.cwd(),
+  })
+  if (loaded.kind === 'mistakes') {
+    process.stderr.write(`${formatMistakes(loaded.list)}\n`)
+    return 2
+  }
+  const { config } = loaded
+  const demo = await prepareDemo(config)
+  try {
+    return await serve(config, {
+      onReady: ({ app, adminToken }) =>
+        process.stdout.write(
+          banner({ address: app.address, adminAddress: app.adminAddress, adminToken, demo }),
+        ),
+    })
+  } finally {
+    await demo?.sandbox.close()
+  }
+}
+
+function configOption(given: readonly string[]): string | undefined {
+  const index = given.indexOf('--config')
+  return index === -1 ? undefined : given[index + 1]
+}
+
+async function prepareDemo(config: Config): Promise<Demo | undefined> {
+  const database = openSqlite(parseStoreLocation(config.store).path)
+  try {
+    await migrate(database)
+    const { vendors, channels } = await database.snapshot(readCatalogue)
+    if (vendors.length > 0) {
+      const port = demoPort(channels.map((channel) => channel.url))
+      if (port === undefined) return undefined
+      return { sandbox: await openSandbox(port), secrets: undefined }
+    }
+    const sandbox = await openSandbox(sandboxPort)
+    const context: OperationContext = {
+      database,
+      clock: systemClock,
+      actor: 'start',
+      masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
+      environment: () => undefined,
+    }
+    return { sandbox, secrets: await fillStore(context, sandbox.url) }
+  } finally {
+    await database.close()
+  }
+}
+
+function openSandbox(port: number): Promise<Sandbox> {
+  return startSandbox({ port, credentials: demoCredentials, keepRecords: false }).catch(
+    (error: unknown) => {
+      throw new Error(
+        `The simulated vendors need port ${port} on 127.0.0.1, and something else uses it. Stop that first.`,
+        { cause: error },
+      )
+    },
+  )
+}
+
+/** The port of the simulated vendors, where every channel in use points at them. */
+function demoPort(urls: readonly string[]): number | undefined {
+  const ports = urls.map(
+    (url) => /^http:\/\/127\.0\.0\.1:(\d+)\/(alpha|beta)-(main|reserve)$/.exec(url)?.[1],
+  )
+  const [first] = ports
+  return first !== undefined && ports.every((port) => port === first) ? Number(first) : undefined
+}
+
+async function fillStore(
+  context: OperationContext,
+  sandboxUrl: string,
+): Promise<{ key: string; token: string }> {
+  const applied = await applyCatalogue(context, demoCatalogueText(sandboxUrl), { dryRun: false })
+  if (applied.kind === 'mistakes')
+    throw new Error(`the demo catalogue: ${JSON.stringify(applied.list)}`)
+  await createAccount(context, {
+    name: demoAccount,
+    balance_usd: demoBalanceUsd,
+    daily_usd: '5',
+    rpm: 600,
+  })
+  const key = await createClientKey(context, { account: demoAccount, name: 'demo' })
+  const token = await createReaderToken(context, { account: demoAccount, name: 'demo' })
+  return { key: key.secret, token: token.secret }
+}
+
+interface Shown {
+  readonly address: ListenAddress
+  readonly adminAddress: ListenAddress
+  readonly adminToken: string | undefined
+  readonly demo: Demo | undefined
+}
+
+function banner({ address, adminAddress, adminToken, demo }: Shown): string {
+  const base = urlOf(address)
+  const lines = ['', `Turnpike serves ${base}`]
+  lines.push(`  operator's address  ${urlOf(adminAddress)}   (/metrics, /livez, /readyz)`)
+  if (adminToken !== undefined) lines.push(`  admin token         ${adminToken}   (shown once)`)
+  if (demo !== undefined) lines.push(...demoLines(base, demo))
+  lines.push('', 'Ctrl-C ends it; running answers may finish first.', '')
+  return lines.join('\n') + '\n'
+}
+
+function demoLines(base: string, demo: Demo): string[] {
+  const lines = [
+    `  messages clients    ${base}/alpha        models large-1, small-1`,
+    `  chat clients        ${base}/beta/v1      models chat-1, chat-mini-1`,
+    `  simulated vendors   ${demo.sandbox.url}`,
+  ]
+  if (demo.secrets === undefined) {
+    lines.push(
+      '',
+      'The demo key was shown on the first start. Another one: ./bin/turnpike key create demo',
+    )
+    return lines
+  }
+  const { key, token } = demo.secrets
+  return [
+    ...lines,
+    `  demo key            ${key}   (shown once)`,
+    `  read-only token     ${token}   (shown once)`,
+    '',
+    'Try it:',
+    '',
+    `curl ${base}/alpha/v1/messages -H 'x-api-key: ${key}' -H 'alpha-version: 2023-06-01' -H 'content-type: application/json' -d '{"model":"large-1","max_tokens":64,"messages":[{"role":"user","content":"Hello"}]}'`,
+    '',
+    `curl ${base}/v1/usage -H 'Authorization: Bearer ${token}'`,
+  ]
+}
+
+function urlOf({ host, port }: ListenAddress): string {
+  const isAny = host === '0.0.0.0' || host === '::'
+  const shownHost = isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${shownHost}:${port}`
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  return 1
+})
