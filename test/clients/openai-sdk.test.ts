@@ -1,0 +1,395 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  type ClientOptions,
+} from 'openai'
+import { guardedFaults } from './support/catalogue.ts'
+import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
+import {
+  arrangeRefusal,
+  finalRefusals,
+  refusalCases,
+  type RefusalCase,
+} from './support/refusals.ts'
+
+let rig: ClientRig
+before(async () => {
+  rig = await startClientRig()
+})
+after(() => rig.close())
+
+function connect(caller: Caller, options: ClientOptions = {}): OpenAI {
+  return new OpenAI({
+    baseURL: rig.chatUrl,
+    apiKey: caller.key,
+    defaultHeaders: caller.headers,
+    ...options,
+  })
+}
+
+/** One attempt's worth of directives to the vendors. */
+const told = (directives: string) => ({ headers: { 'x-sandbox': directives } })
+
+const messagesOf = (content: string) => ({ messages: [{ role: 'user' as const, content }] })
+const prompt = (content: string) => ({ model: 'chat-1', max_tokens: 200, ...messagesOf(content) })
+
+const weatherTool = {
+  type: 'function' as const,
+  function: {
+    name: 'weather',
+    description: 'The weather of a place.',
+    parameters: {
+      type: 'object',
+      properties: { place: { type: 'string' } },
+      required: ['place'],
+    },
+  },
+}
+
+test('gets an answer, its usage and its request id', async () => {
+  const caller = await rig.caller()
+  const completion = await connect(caller).chat.completions.create(prompt('Good morning'))
+  const [choice] = completion.choices
+  assert.equal(choice?.finish_reason, 'stop')
+  assert.match(choice.message.content ?? '', /simulated.*Good morning/s)
+  const [record] = rig.served(caller)
+  assert.equal(completion.usage?.prompt_tokens, record?.usage?.counts.input)
+  assert.equal(completion.usage?.completion_tokens, record?.usage?.counts.output)
+  assert.match(completion._request_id ?? '', /^req_/)
+  await rig.assertChargedAsServed(caller)
+})
+
+test('max_completion_tokens does as well as max_tokens', async () => {
+  const caller = await rig.caller()
+  const { max_tokens, ...rest } = prompt('New name')
+  const params = { ...rest, max_completion_tokens: max_tokens }
+  const completion = await connect(caller).chat.completions.create(params)
+  assert.equal(completion.choices.length, 1)
+  await rig.assertChargedAsServed(caller)
+})
+
+test('two choices cost one prompt and both outputs', async () => {
+  const caller = await rig.caller()
+  const completion = await connect(caller).chat.completions.create({ ...prompt('Twice'), n: 2 })
+  assert.equal(completion.choices.length, 2)
+  await rig.assertChargedAsServed(caller)
+})
+
+describe('streams', () => {
+  test('raw chunks end; the usage that the gateway asks for stays unseen', async () => {
+    const caller = await rig.caller()
+    const stream = await connect(caller).chat.completions.create({ ...prompt('Raw'), stream: true })
+    let text = ''
+    for await (const chunk of stream) {
+      assert.equal(chunk.choices.length, 1)
+      text += chunk.choices[0]?.delta.content ?? ''
+    }
+    assert.match(text, /Raw/)
+    await rig.assertChargedAsServed(caller)
+  })
+
+  test('a client that asks for usage gets its chunk', async () => {
+    const caller = await rig.caller()
+    const stream = await connect(caller).chat.completions.create({
+      ...prompt('Raw'),
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const usages = []
+    for await (const chunk of stream)
+      if (chunk.usage !== undefined && chunk.usage !== null) usages.push(chunk.usage)
+    assert.equal(usages.length, 1)
+    assert.equal(usages[0]?.completion_tokens, rig.served(caller)[0]?.usage?.counts.output)
+    await rig.assertChargedAsServed(caller)
+  })
+
+  test('the streaming helper puts the whole completion together', async () => {
+    const caller = await rig.caller()
+    const stream = connect(caller).chat.completions.stream(prompt('Helper'))
+    let text = ''
+    stream.on('content', (piece) => (text += piece))
+    const completion = await stream.finalChatCompletion()
+    assert.equal(text, completion.choices[0]?.message.content)
+    assert.match(text, /Helper/)
+    await rig.assertChargedAsServed(caller)
+  })
+})
+
+for (const isStream of [false, true]) {
+  const way = isStream ? 'streamed' : 'whole'
+  const ask = (
+    client: OpenAI,
+    params: OpenAI.ChatCompletionCreateParamsNonStreaming,
+    options: OpenAI.RequestOptions = {},
+  ) =>
+    isStream
+      ? client.chat.completions.stream({ ...params, stream: true }, options).finalChatCompletion()
+      : client.chat.completions.create(params, options)
+
+  test(`a tool call and its result make the round trip (${way})`, async () => {
+    const caller = await rig.caller()
+    const client = connect(caller)
+    const first = { ...prompt('Call the weather tool.'), tools: [weatherTool] }
+    const asked = await ask(client, first)
+    assert.equal(asked.choices[0]?.finish_reason, 'tool_calls')
+    const { message } = asked.choices[0]
+    const call = message.tool_calls?.[0]
+    assert.ok(call?.type === 'function')
+    assert.equal(call.function.name, 'weather')
+    assert.match(call.function.arguments, /^\{"place":".*"\}$/)
+    const answered = await ask(client, {
+      ...first,
+      messages: [
+        ...first.messages,
+        message,
+        { role: 'tool', tool_call_id: call.id, content: 'Sunny.' },
+      ],
+    })
+    assert.equal(answered.choices[0]?.finish_reason, 'stop')
+    assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+  })
+
+  test(`hidden reasoning and cached tokens are visible and charged (${way})`, async () => {
+    const caller = await rig.caller()
+    const params = isStream
+      ? { ...prompt('Think'), stream_options: { include_usage: true } }
+      : prompt('Think')
+    const completion = await ask(connect(caller), params, told('reasoning=30; cached=500'))
+    assert.equal(completion.usage?.completion_tokens_details?.reasoning_tokens, 30)
+    assert.equal(completion.usage?.prompt_tokens_details?.cached_tokens, 500)
+    assert.equal((await rig.assertChargedAsServed(caller)).cache_tokens, 500)
+  })
+
+  test(`a refusal in words is an answer like any other (${way})`, async () => {
+    const caller = await rig.caller()
+    const completion = await ask(connect(caller), prompt('Do it'), told('content=refusal'))
+    assert.match(completion.choices[0]?.message.refusal ?? '', /declines/)
+    assert.equal((await rig.assertChargedAsServed(caller)).requests, 1)
+  })
+
+  test(`an answer filtered away before any output costs nothing (${way})`, async () => {
+    const caller = await rig.caller()
+    const completion = await ask(connect(caller), prompt('Do it'), told('refusal=empty'))
+    assert.equal(completion.choices[0]?.finish_reason, 'content_filter')
+    await rig.assertNotCharged(caller)
+  })
+}
+
+test("the tool runner of the SDK works through a tool's call by itself", async () => {
+  const caller = await rig.caller()
+  const places: unknown[] = []
+  const runner = connect(caller).chat.completions.runTools({
+    ...prompt('Use the weather tool.'),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          ...weatherTool.function,
+          parse: (text: string) => JSON.parse(text) as { place: string },
+          function(input: { place: string }) {
+            places.push(input.place)
+            return 'Sunny.'
+          },
+        },
+      },
+    ],
+  })
+  assert.match((await runner.finalContent()) ?? '', /simulated/)
+  assert.equal(places.length, 1)
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+})
+
+test('lists the models and finds one, for free', async () => {
+  const caller = await rig.caller()
+  const client = connect(caller)
+  const ids: string[] = []
+  for await (const model of client.models.list()) ids.push(model.id)
+  assert.ok(ids.includes('chat-1') && ids.includes('chat-mini-1') && !ids.includes('large-1'))
+  assert.equal((await client.models.retrieve('chat-1')).object, 'model')
+  await assert.rejects(client.models.retrieve('no-such-model'), NotFoundError)
+  await rig.assertNotCharged(caller)
+})
+
+describe('sees our errors as its own', () => {
+  /** The SDK has no class of its own for 402 and 413. */
+  const errorClasses: Readonly<Record<RefusalCase['status'], { readonly name: string }>> = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    402: APIError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    413: APIError,
+    429: RateLimitError,
+    503: InternalServerError,
+  }
+
+  async function failureOf(promise: PromiseLike<unknown>): Promise<APIError> {
+    const error = await Promise.resolve(promise).then(
+      () => assert.fail('The call was answered.'),
+      (reason: unknown) => reason,
+    )
+    assert.ok(error instanceof APIError, String(error))
+    return error
+  }
+
+  /** Provokes one refusal; the SDK retries only where it is told to. */
+  async function provoke(refusal: RefusalCase, options: ClientOptions = {}) {
+    const arranged = await arrangeRefusal(rig, refusal, 'beta')
+    const { caller, secret, model, content, maxTokens } = arranged
+    const params = { model, max_tokens: maxTokens, ...messagesOf(content) }
+    const client = connect(caller, { apiKey: secret, ...options })
+    // A test may leave out what the types require.
+    const call = client.chat.completions.create(params as ReturnType<typeof prompt>)
+    return { caller, error: await failureOf(call) }
+  }
+
+  for (const refusal of refusalCases) {
+    const errorClass = errorClasses[refusal.status]
+    test(`${refusal.name}: ${refusal.status}, of class ${errorClass.name}`, async () => {
+      const { caller, error } = await provoke(refusal, { maxRetries: 0 })
+      assert.equal(error.constructor, errorClass)
+      assert.equal(error.status, refusal.status)
+      assert.equal(error.code, refusal.chatCode)
+      assert.match(error.message, refusal.says)
+      assert.match(error.requestID ?? '', /^ex_/)
+      await rig.assertUntouched(caller)
+    })
+  }
+
+  for (const refusal of finalRefusals)
+    test(`${refusal.name} is asked once, though the SDK would try three times`, async () => {
+      const { caller, error } = await provoke(refusal)
+      assert.equal(error.status, refusal.status)
+      assert.equal(rig.attempts(caller).length, 1)
+    })
+
+  test('requests per minute make it wait as long as told, then it is served', async () => {
+    const caller = await rig.caller({ rpm: 1 })
+    const client = connect(caller)
+    await client.chat.completions.create(prompt('first'))
+    rig.clock.advance(59_500)
+    rig.advanceOn(429, 500)
+    await client.chat.completions.create(prompt('second'))
+    const [, refused, served] = rig.attempts(caller)
+    assert.deepEqual([refused?.status, served?.status], [429, 200])
+    // Its own back-off would have been half a second at most.
+    assert.ok((served?.atMs ?? 0) - (refused?.atMs ?? 0) >= 950)
+    assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+  })
+
+  test('the responses endpoint is refused with the way to chat completions', async () => {
+    const caller = await rig.caller()
+    const error = await failureOf(
+      connect(caller).responses.create({ model: 'chat-1', input: 'Hello' }),
+    )
+    assert.equal(error.constructor, NotFoundError)
+    assert.match(error.message, /chat\/completions/)
+    assert.equal(rig.attempts(caller).length, 1)
+  })
+
+  test("a vendor's own 400 arrives with the vendor's words and code", async () => {
+    const caller = await rig.caller()
+    const call = connect(caller).chat.completions.create(
+      prompt('x'),
+      told('error=400_context_length_exceeded'),
+    )
+    const error = await failureOf(call)
+    assert.equal(error.constructor, BadRequestError)
+    assert.equal(error.code, 'context_length_exceeded')
+    assert.match(error.message, /maximum context length is 128000 tokens/)
+    assert.equal(rig.attempts(caller).length, 1)
+    await rig.assertNotCharged(caller)
+  })
+})
+
+describe('when a vendor fails', () => {
+  const lone = (content: string) => ({ ...prompt(content), model: 'lone-beta-1' })
+
+  test('a cut in the middle of a stream is raised, and nothing is charged', async () => {
+    const caller = await rig.caller()
+    const stream = await connect(caller).chat.completions.create(
+      { ...lone('Cut'), stream: true },
+      told('cut_event=6'),
+    )
+    let count = 0
+    await assert.rejects(async () => {
+      for await (const _ of stream) count++
+    }, /broke off/)
+    assert.ok(count > 0)
+    assert.equal(rig.attempts(caller).length, 1)
+    await rig.assertNotCharged(caller)
+  })
+
+  test('a cut is raised by the streaming helper too', async () => {
+    const caller = await rig.caller()
+    const stream = connect(caller).chat.completions.stream(lone('Cut'), told('cut_event=6'))
+    await assert.rejects(stream.finalChatCompletion(), /broke off/)
+    await rig.assertNotCharged(caller)
+  })
+
+  test("an error event in the middle of a stream is raised as the vendor's", async () => {
+    const caller = await rig.caller()
+    const stream = await connect(caller).chat.completions.create(
+      { ...lone('Error'), stream: true },
+      told('error_at=6; event_error=503'),
+    )
+    await assert.rejects(
+      async () => {
+        for await (const _ of stream);
+      },
+      (error) =>
+        error instanceof APIError &&
+        error.code === 'server_is_overloaded' &&
+        error.message.includes('The server is overloaded.'),
+    )
+    await rig.assertNotCharged(caller)
+  })
+
+  test('an error as the first event has the status it should have had', async () => {
+    const caller = await rig.caller()
+    const call = connect(caller, { maxRetries: 0 }).chat.completions.create(
+      { ...lone('x'), stream: true },
+      told('error_first=503'),
+    )
+    await assert.rejects(Promise.resolve(call), InternalServerError)
+    await rig.assertNotCharged(caller)
+  })
+
+  for (const [index, fault] of guardedFaults.entries())
+    test(`a reserve answers for a main channel with ${fault}, unseen`, async () => {
+      const caller = await rig.caller()
+      const guarded = { ...prompt('Still there?'), model: `guarded-beta-${index}` }
+      const { completions } = connect(caller, { maxRetries: 0 }).chat
+      const streamed = await completions.stream(guarded).finalChatCompletion()
+      assert.match(streamed.choices[0]?.message.content ?? '', /Still there/)
+      const whole = await completions.create(guarded)
+      assert.match(whole.choices[0]?.message.content ?? '', /Still there/)
+      rig.assertFailedOver(caller, { vendor: 'beta', index, answers: 2 })
+      assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+    })
+})
+
+test('leaving a stream early costs the prompt and what was delivered', async () => {
+  const caller = await rig.caller()
+  const charged = rig.nextCharge()
+  const stream = await connect(caller).chat.completions.create(
+    { ...prompt('A long story'), max_tokens: 4_000, stream: true },
+    told('output=3000; stall_event=20'),
+  )
+  for await (const chunk of stream) if ((chunk.choices[0]?.delta.content ?? '') !== '') break
+  await charged
+  const figures = await rig.figures(caller)
+  assert.equal(figures.requests, 1)
+  // The vendor never came to tell its counts: both are estimates, of little text.
+  assert.ok(figures.input_tokens >= 1 && figures.input_tokens < 50)
+  assert.ok(figures.output_tokens >= 1 && figures.output_tokens < 100)
+  const cost = (figures.input_tokens * 2 + figures.output_tokens * 10) / 1e6
+  assert.equal(figures.cost_usd, Number(cost.toFixed(12)))
+})

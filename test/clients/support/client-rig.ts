@@ -1,0 +1,140 @@
+/**
+ * What every client test stands on: a whole gateway with the sandbox vendors behind it, accounts
+ * whose exchanges can be told apart in the vendors' log, and the comparison of the two.
+ *
+ * A caller's name travels as the header `x-sandbox-marker`, which the gateway forwards like any
+ * other, and directives to the vendors as `x-sandbox`: nothing about the clients has to be altered.
+ */
+import assert from 'node:assert/strict'
+import { setAccountStatus, showAccount } from '../../../src/operations/accounts.ts'
+import type { ServedRecord } from '../../../src/sandbox/served-record.ts'
+import {
+  startGateway,
+  type AccountWish,
+  type Gateway,
+  type TestAccount,
+} from '../../support/gateway.ts'
+import { usage } from '../../support/http-client.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { clientCatalogue, guardedFaults } from './catalogue.ts'
+import { billFor, type Figures } from './charges.ts'
+import { watchRequests, type SeenRequest } from './request-watch.ts'
+
+export interface Caller extends TestAccount {
+  /** To be sent with every request, so that the vendors' log knows whose it was. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly balanceUsd: number
+}
+
+export interface ClientRig {
+  readonly gateway: Gateway
+  /** Base address as clients of the messages format write it. */
+  readonly messagesUrl: string
+  /** Base address as clients of the chat format write it. */
+  readonly chatUrl: string
+  readonly clock: ManualClock
+  caller(wish?: AccountWish): Promise<Caller>
+  suspend(caller: Caller): Promise<unknown>
+  /** Requests of this caller that reached the gateway. */
+  attempts(caller: Caller): readonly SeenRequest[]
+  /** Exchanges of this caller that reached a vendor. */
+  served(caller: Caller): readonly ServedRecord[]
+  /** The figures of the caller's `/v1/usage`. */
+  figures(caller: Caller): Promise<Figures>
+  /** `/v1/usage` says what the vendors' log says, to the pico-dollar; resolves with the figures. */
+  assertChargedAsServed(caller: Caller): Promise<Figures>
+  assertNotCharged(caller: Caller): Promise<void>
+  /** No vendor was asked and no money moved; also where the account may not read its figures. */
+  assertUntouched(caller: Caller): Promise<void>
+  /** The first attempt was the main channel's; this many answers came from the reserve. */
+  assertFailedOver(
+    caller: Caller,
+    guarded: { vendor: 'alpha' | 'beta'; index: number; answers: number },
+  ): void
+  /** Resolves with the next charge that is booked; to be called before what causes it. */
+  nextCharge(): Promise<void>
+  /** From now on, each answer with this status moves the gateway's clock: waiting clients are let in. */
+  advanceOn(status: number, durationMs: number): void
+  close(): Promise<void>
+}
+
+export async function startClientRig(): Promise<ClientRig> {
+  const clock = new ManualClock()
+  let announceCharge: () => void = () => undefined
+  const gateway = await startGateway({
+    clock,
+    catalogue: clientCatalogue,
+    // A client that leaves is charged for what it was given, at once.
+    settings: { client_left_grace: '0ms', body_max_bytes: String(bodyBytesMax) },
+    onMilestone(milestone) {
+      if (milestone === 'charge_durable') announceCharge()
+    },
+  })
+  const watch = watchRequests(gateway.app.address.port)
+  const { log, faults } = gateway.sandbox
+  for (const [index, fault] of guardedFaults.entries())
+    for (const vendor of ['alpha', 'beta']) faults.set(`${vendor}-guarded-${index}`, fault)
+
+  async function figures(caller: Caller): Promise<Figures> {
+    const answer = await usage(gateway.url, caller.token)
+    const { requests, input_tokens, output_tokens, cache_tokens, cost_usd } = answer[
+      'usage'
+    ] as Figures
+    assert.equal(answer['balance_usd'], Number((caller.balanceUsd - cost_usd).toFixed(12)))
+    return { requests, input_tokens, output_tokens, cache_tokens, cost_usd }
+  }
+
+  return {
+    gateway,
+    messagesUrl: `${gateway.url}/alpha`,
+    chatUrl: `${gateway.url}/beta/v1`,
+    clock,
+    async caller(wish = {}) {
+      const balance = wish.balance_usd ?? '10'
+      const account = await gateway.createAccount({ ...wish, balance_usd: balance })
+      const headers = { 'x-sandbox-marker': account.name }
+      return { ...account, headers, balanceUsd: Number(balance) }
+    },
+    suspend: (caller) => setAccountStatus(gateway.context, 'suspended', { account: caller.name }),
+    attempts: (caller) =>
+      watch.requests.filter(({ headers }) => headers['x-sandbox-marker'] === caller.name),
+    served: (caller) => log.forMarker(caller.name),
+    figures,
+    async assertChargedAsServed(caller) {
+      const charged = await figures(caller)
+      assert.ok(charged.requests >= 1)
+      assert.deepEqual(charged, billFor(log.forMarker(caller.name)))
+      return charged
+    },
+    async assertNotCharged(caller) {
+      const { requests, cost_usd } = await figures(caller)
+      assert.deepEqual({ requests, cost_usd }, { requests: 0, cost_usd: 0 })
+    },
+    async assertUntouched(caller) {
+      assert.deepEqual(log.forMarker(caller.name), [])
+      const account = await showAccount(gateway.context, { account: caller.name })
+      assert.equal(account.balance_usd, caller.balanceUsd)
+    },
+    assertFailedOver(caller, { vendor, index, answers }) {
+      const channels = log.forMarker(caller.name).map(({ channel }) => channel)
+      assert.equal(channels[0], `${vendor}-guarded-${index}`)
+      const reserve = `${vendor}-guard-${index}`
+      assert.equal(channels.filter((channel) => channel === reserve).length, answers)
+    },
+    nextCharge: () => new Promise((resolve) => (announceCharge = resolve)),
+    advanceOn(status, durationMs) {
+      watch.onAnswered = (request) => {
+        if (request.status === status) clock.advance(durationMs)
+      }
+    },
+    async close() {
+      watch.stop()
+      const audit = await gateway.audit()
+      await gateway.close()
+      assert.equal(audit.clean, true)
+    },
+  }
+}
+
+/** Small, so that a body beyond it need not be huge; Claude Code sends about 50 kB. */
+export const bodyBytesMax = 1_048_576

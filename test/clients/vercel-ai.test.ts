@@ -1,0 +1,244 @@
+/**
+ * Vercel's AI SDK over its three ways to a vendor: the messages format, the chat format of the
+ * vendor's own package, and the generic chat one. Unlike the vendors' SDKs it knows no
+ * `x-should-retry` and asks the gateway for usage only in one of its three.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import {
+  APICallError,
+  generateText,
+  RetryError,
+  stepCountIs,
+  streamText,
+  tool,
+  type LanguageModel,
+} from 'ai'
+import { z } from 'zod'
+import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
+import { arrangeRefusal, refusalCases, type RefusalCase } from './support/refusals.ts'
+
+let rig: ClientRig
+before(async () => {
+  rig = await startClientRig()
+})
+after(() => rig.close())
+
+interface Way {
+  readonly name: string
+  readonly vendor: 'alpha' | 'beta'
+  readonly model: (caller: Caller, options?: { id?: string; apiKey?: string }) => LanguageModel
+}
+
+const ways: readonly Way[] = [
+  {
+    name: '@ai-sdk/anthropic',
+    vendor: 'alpha',
+    // This package wants the version in its base address.
+    model: (caller, { id = 'large-1', apiKey = caller.key } = {}) =>
+      createAnthropic({ baseURL: `${rig.messagesUrl}/v1`, apiKey, headers: caller.headers })(id),
+  },
+  {
+    name: '@ai-sdk/openai .chat()',
+    vendor: 'beta',
+    model: (caller, { id = 'chat-1', apiKey = caller.key } = {}) =>
+      createOpenAI({ baseURL: rig.chatUrl, apiKey, headers: caller.headers }).chat(id),
+  },
+  {
+    name: '@ai-sdk/openai-compatible',
+    vendor: 'beta',
+    model: (caller, { id = 'chat-1', apiKey = caller.key } = {}) =>
+      createOpenAICompatible({
+        name: 'turnpike',
+        baseURL: rig.chatUrl,
+        apiKey,
+        headers: caller.headers,
+      }).chatModel(id),
+  },
+]
+
+const told = (directives: string) => ({ headers: { 'x-sandbox': directives } })
+
+const weather = (places: string[]) =>
+  tool({
+    description: 'The weather of a place.',
+    inputSchema: z.object({ place: z.string() }),
+    execute({ place }) {
+      places.push(place)
+      return 'Sunny.'
+    },
+  })
+
+async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  return Promise.resolve(promise).then(
+    () => assert.fail('The call was answered.'),
+    (reason: unknown) => reason,
+  )
+}
+
+for (const { name, vendor, model } of ways)
+  describe(name, () => {
+    test('gets an answer and its usage', async () => {
+      const caller = await rig.caller()
+      const answer = await generateText({
+        model: model(caller),
+        prompt: 'Good morning',
+        maxOutputTokens: 200,
+      })
+      assert.match(answer.text, /simulated.*Good morning/s)
+      assert.equal(answer.finishReason, 'stop')
+      const counts = rig.served(caller)[0]?.usage?.counts
+      assert.equal(answer.usage.inputTokens, counts?.input)
+      assert.equal(answer.usage.outputTokens, counts?.output)
+      await rig.assertChargedAsServed(caller)
+    })
+
+    test('streams text to its end', async () => {
+      const caller = await rig.caller()
+      const stream = streamText({ model: model(caller), prompt: 'Stream', maxOutputTokens: 200 })
+      let text = ''
+      for await (const piece of stream.textStream) text += piece
+      assert.match(text, /simulated.*Stream/s)
+      assert.equal(await stream.finishReason, 'stop')
+      await rig.assertChargedAsServed(caller)
+    })
+
+    for (const isStream of [false, true])
+      test(`works through a tool's call (${isStream ? 'streamed' : 'whole'})`, async () => {
+        const caller = await rig.caller()
+        const places: string[] = []
+        const request = {
+          model: model(caller),
+          prompt: 'Use the weather tool.',
+          maxOutputTokens: 200,
+          tools: { weather: weather(places) },
+          stopWhen: stepCountIs(3),
+        }
+        const text = isStream ? await streamText(request).text : (await generateText(request)).text
+        assert.match(text, /simulated/)
+        assert.equal(places.length, 1)
+        assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+      })
+
+    for (const refusal of refusalCases.filter(hasMaxTokens))
+      test(`${refusal.name}: an APICallError with status ${refusal.status}`, async () => {
+        const arranged = await arrangeRefusal(rig, refusal, vendor)
+        const { caller, secret, content } = arranged
+        const error = await failureOf(
+          generateText({
+            model: model(caller, { id: arranged.model, apiKey: secret }),
+            prompt: content,
+            maxOutputTokens: 200,
+            maxRetries: 0,
+          }),
+        )
+        assert.ok(APICallError.isInstance(error), String(error))
+        assert.equal(error.statusCode, refusal.status)
+        assert.match(error.message, refusal.says)
+        await rig.assertUntouched(caller)
+      })
+
+    test('an exhausted balance is asked once', async () => {
+      const caller = await rig.caller({ balance_usd: '0.0001' })
+      const call = generateText({ model: model(caller), prompt: 'x', maxOutputTokens: 200 })
+      assert.ok(APICallError.isInstance(await failureOf(call)))
+      assert.equal(rig.attempts(caller).length, 1)
+    })
+
+    test('requests per minute make it wait, then it is served', async () => {
+      const caller = await rig.caller({ rpm: 1 })
+      const request = { model: model(caller), prompt: 'x', maxOutputTokens: 200 }
+      await generateText(request)
+      rig.clock.advance(59_500)
+      rig.advanceOn(429, 500)
+      await generateText(request)
+      const [, refused, served] = rig.attempts(caller)
+      assert.deepEqual([refused?.status, served?.status], [429, 200])
+      assert.ok((served?.atMs ?? 0) - (refused?.atMs ?? 0) >= 950)
+      assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+    })
+
+    test('a cut in the middle of a stream is told, and nothing is charged', async () => {
+      const caller = await rig.caller()
+      const errors: unknown[] = []
+      const stream = streamText({
+        model: model(caller, { id: `lone-${vendor}-1` }),
+        prompt: 'Cut',
+        maxOutputTokens: 200,
+        ...told('cut_event=6'),
+        onError: ({ error }) => void errors.push(error),
+      })
+      await stream.consumeStream()
+      assert.match(JSON.stringify(errors, errorText), /broke off/)
+      await rig.assertNotCharged(caller)
+    })
+
+    test('a reserve answers for a main channel that is overloaded, unseen', async () => {
+      const caller = await rig.caller()
+      const guarded = model(caller, { id: `guarded-${vendor}-0` })
+      const request = { model: guarded, prompt: 'Still there?', maxOutputTokens: 200 }
+      assert.match((await generateText({ ...request, maxRetries: 0 })).text, /Still there/)
+      const channels = rig.served(caller).map(({ channel }) => channel)
+      assert.equal(channels.at(-1), `${vendor}-guard-0`)
+      assert.equal((await rig.assertChargedAsServed(caller)).requests, 1)
+    })
+  })
+
+/** The SDK itself sees to the field. */
+function hasMaxTokens({ lacksMaxTokens }: RefusalCase): boolean {
+  return lacksMaxTokens !== true
+}
+
+/** Errors have no members that JSON would show. */
+function errorText(_key: string, value: unknown): unknown {
+  return value instanceof Error ? value.message : value
+}
+
+test('messages: thinking comes as reasoning', async () => {
+  const caller = await rig.caller()
+  const { reasoningText, text } = await generateText({
+    model: (ways[0] as Way).model(caller),
+    prompt: 'Think',
+    maxOutputTokens: 200,
+    providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } },
+  })
+  assert.match(reasoningText ?? '', /Simulated thinking/)
+  assert.match(text, /simulated/)
+  await rig.assertChargedAsServed(caller)
+})
+
+test('the responses endpoint, which @ai-sdk/openai takes by default, is refused with the way out', async () => {
+  const caller = await rig.caller()
+  const openai = createOpenAI({
+    baseURL: rig.chatUrl,
+    apiKey: caller.key,
+    headers: caller.headers,
+  })
+  const error = await failureOf(generateText({ model: openai('chat-1'), prompt: 'x' }))
+  assert.ok(APICallError.isInstance(error))
+  assert.equal(error.statusCode, 404)
+  assert.match(error.message, /chat\/completions/)
+  assert.equal(rig.attempts(caller).length, 1)
+})
+
+test('a base address without its version is told what is missing', async () => {
+  const caller = await rig.caller()
+  const anthropic = createAnthropic({ baseURL: rig.messagesUrl, apiKey: caller.key })
+  const error = await failureOf(generateText({ model: anthropic('large-1'), prompt: 'x' }))
+  assert.ok(APICallError.isInstance(error))
+  assert.equal(error.statusCode, 404)
+  assert.match(error.message, /lacks its \/v1.*ends in "\/alpha\/v1"/)
+})
+
+test('a daily limit is retried by this SDK, which knows no x-should-retry', async () => {
+  const caller = await rig.caller({ daily_usd: '0.0001' })
+  const model = (ways[0] as Way).model(caller)
+  const error = await failureOf(generateText({ model, prompt: 'x', maxRetries: 1 }))
+  assert.ok(RetryError.isInstance(error))
+  assert.match(error.message, /daily limit/)
+  assert.equal(rig.attempts(caller).length, 2)
+  await rig.assertUntouched(caller)
+})

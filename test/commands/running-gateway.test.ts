@@ -1,0 +1,277 @@
+/**
+ * Commands against a gateway that runs on the same store: real processes of `bin/turnpike`. Each
+ * change is followed without a restart; figures agree wherever they are asked; the books are clean
+ * while it all goes on. Changes are waited for by asking the gateway itself; how often it looks is
+ * tested where it is written, so the bound here only keeps a failing test from running for ever.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
+import { openProgram, type Program, type Serving } from '../support/program.ts'
+
+let sandbox: Sandbox
+let program: Program
+let gateway: Serving
+before(async () => {
+  sandbox = await startSandbox()
+  program = await openProgram({
+    ALPHA_MAIN_KEY: 'vendor-main',
+    ALPHA_RESERVE_KEY: 'vendor-reserve',
+  })
+  gateway = await program.serve()
+})
+after(async () => {
+  await program.close()
+  await sandbox.close()
+})
+
+const atMostMs = 10_000
+
+/** Asks until the answer fits; each question is a real one, so nothing is waited for in vain. */
+async function eventually<Answer>(
+  what: string,
+  ask: () => Promise<Answer>,
+  fits: (answer: Answer) => boolean,
+): Promise<Answer> {
+  const startedMs = performance.now()
+  for (;;) {
+    const answer = await ask()
+    if (fits(answer)) return answer
+    assert.ok(performance.now() - startedMs < atMostMs, `${what}: ${JSON.stringify(answer)}`)
+  }
+}
+
+function catalogue(inputPrice: number): string {
+  return `
+vendors:
+  alpha: { format: messages, version_header: anthropic-version, default_version: "2023-06-01", credential: x-api-key }
+models:
+  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: ${inputPrice}, output: 15 } }
+channels:
+  alpha-main: { vendor: alpha, url: "${sandbox.url}/alpha-main", credential: "env:ALPHA_MAIN_KEY", models: [large-1], rank: 0 }
+  alpha-reserve: { vendor: alpha, url: "${sandbox.url}/alpha-reserve", credential: "env:ALPHA_RESERVE_KEY", models: [large-1], rank: 1 }
+`
+}
+
+interface NewAccount {
+  readonly name: string
+  readonly keyId: string
+  readonly key: string
+  readonly tokenId: string
+  readonly token: string
+}
+
+async function newAccount(name: string, ...options: readonly string[]): Promise<NewAccount> {
+  await program.json('account', 'create', name, ...options)
+  const key = await program.json<{ id: string; key: string }>('key', 'create', name)
+  const token = await program.json<{ id: string; token: string }>('token', 'create', name)
+  return { name, keyId: key.id, key: key.key, tokenId: token.id, token: token.token }
+}
+
+function ask(key: string): Promise<WireAnswer> {
+  return post(`${gateway.url}/alpha/v1/messages`, key, {
+    model: 'large-1',
+    max_tokens: 20,
+    messages: [{ role: 'user', content: 'hello' }],
+  })
+}
+
+async function untilStatus(key: string, status: number): Promise<WireAnswer> {
+  return eventually(
+    `status ${status}`,
+    () => ask(key),
+    (answer) => answer.status === status,
+  )
+}
+
+async function figures(token: string, period = 'day'): Promise<Record<string, unknown>> {
+  const answer = await send(`${gateway.url}/v1/usage?period=${period}`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(answer.status, 200)
+  return JSON.parse(answer.body.toString()) as Record<string, unknown>
+}
+
+function costOf(usage: Record<string, unknown>): number {
+  return (usage['usage'] as { cost_usd: number }).cost_usd
+}
+
+test('a catalogue applied to a gateway that runs without one is served', async () => {
+  assert.equal((await send(`${gateway.url}/health`)).status, 503)
+  await program.write('catalog.yaml', catalogue(3))
+  assert.equal((await program.json('apply', '-f', 'catalog.yaml'))['kind'], 'applied')
+  const { key } = await newAccount('first', '--balance', '5')
+  await untilStatus(key, 200)
+  assert.equal((await send(`${gateway.url}/health`)).status, 200)
+})
+
+test('a credit lets the next request through, and repeating it changes nothing', async () => {
+  const { key, name, token } = await newAccount('poor')
+  await untilStatus(key, 402)
+  const credit = ['account', 'credit', name, '2.5', '--reference', 'bank-1']
+  assert.equal((await program.json(...credit))['repeated'], false)
+  await untilStatus(key, 200)
+  assert.equal((await program.json(...credit))['repeated'], true)
+  const { balance_usd: balance } = await figures(token)
+  assert.ok(Number(balance) < 2.5 && Number(balance) > 2)
+})
+
+test('limits are followed in both directions', async () => {
+  const { key, name, token } = await newAccount('limited', '--balance', '5')
+  await untilStatus(key, 200)
+  await program.json('account', 'limits', name, '--rpm', '1')
+  const refused = await untilStatus(key, 429)
+  assert.ok(Number(refused.headers['retry-after']) <= 60)
+  await eventually(
+    'rpm',
+    () => figures(token),
+    (usage) => {
+      return (usage['limits'] as { rpm: number }).rpm === 1
+    },
+  )
+  await program.json('account', 'limits', name, '--rpm', '0', '--daily', '0.000001')
+  const daily = await eventually(
+    'the daily limit',
+    () => ask(key),
+    (answer) => answer.status === 429 && answer.headers['x-should-retry'] === 'false',
+  )
+  assert.equal(daily.headers['retry-after'], undefined)
+  await program.json('account', 'limits', name, '--daily', '0')
+  await untilStatus(key, 200)
+})
+
+test('a suspended account is refused and a resumed one served', async () => {
+  const { key, name } = await newAccount('paused', '--balance', '5')
+  await untilStatus(key, 200)
+  await program.json('account', 'suspend', name)
+  await untilStatus(key, 403)
+  await program.json('account', 'resume', name)
+  await untilStatus(key, 200)
+})
+
+test('a revoked key or token is unknown, and a new one works', async () => {
+  const { key, keyId, name, token, tokenId } = await newAccount('rotating', '--balance', '5')
+  await untilStatus(key, 200)
+  const next = await program.json<{ key: string }>('key', 'create', name, '--name', 'next')
+  await untilStatus(next.key, 200)
+  await program.json('key', 'revoke', keyId)
+  await untilStatus(key, 401)
+  assert.equal((await ask(next.key)).status, 200)
+
+  const readUsage = (secret: string) => (): Promise<WireAnswer> =>
+    send(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${secret}` } })
+  assert.equal((await readUsage(token)()).status, 200)
+  await program.json('token', 'revoke', tokenId)
+  await eventually('401', readUsage(token), (answer) => answer.status === 401)
+})
+
+test('an operator’s token opens the metrics', async () => {
+  const { token } = await program.json<{ token: string }>('admin-token', 'create')
+  const answer = await eventually(
+    'metrics',
+    () => send(`${gateway.adminUrl}/metrics`, { headers: { authorization: `Bearer ${token}` } }),
+    ({ status }) => status === 200,
+  )
+  assert.match(answer.body.toString(), /^turnpike_exchanges_total/m)
+})
+
+test('a channel switched off by hand is not asked, and comes back by hand', async () => {
+  const { key } = await newAccount('switched', '--balance', '50')
+  const servedBy = async (): Promise<string | undefined> => {
+    sandbox.log.clear()
+    await ask(key)
+    return sandbox.log.records.at(-1)?.channel
+  }
+  await eventually('the main channel', servedBy, (channel) => channel === 'alpha-main')
+  await program.json('channel', 'off', 'alpha-main')
+  await eventually('the reserve', servedBy, (channel) => channel === 'alpha-reserve')
+  const health = await send(`${gateway.url}/health`)
+  assert.equal((JSON.parse(health.body.toString()) as { status: string }).status, 'degraded')
+  await program.json('channel', 'off', 'alpha-reserve')
+  await untilStatus(key, 503)
+  await program.json('channel', 'on', 'alpha-main')
+  await eventually('the main channel', servedBy, (channel) => channel === 'alpha-main')
+  await program.json('channel', 'on', 'alpha-reserve')
+  const listed = await program.json<{ name: string; enabled: boolean }[]>('channel', 'list')
+  assert.deepEqual(
+    listed.map(({ name, enabled }) => [name, enabled]),
+    [
+      ['alpha-main', true],
+      ['alpha-reserve', true],
+    ],
+  )
+  assert.equal((await program.json('channel', 'check', 'alpha-main'))['ok'], true)
+})
+
+test('a changed price counts from the next request on', async () => {
+  const { key, token } = await newAccount('priced', '--balance', '50')
+  await untilStatus(key, 200)
+  const before = costOf(await figures(token))
+  await program.write('catalog.yaml', catalogue(3_000))
+  assert.equal((await program.json('apply', '-f', 'catalog.yaml'))['kind'], 'applied')
+  let seen = before
+  const cost = await eventually(
+    'the new price',
+    async () => {
+      assert.equal((await ask(key)).status, 200)
+      const now = costOf(await figures(token))
+      const difference = now - seen
+      seen = now
+      return difference
+    },
+    (difference) => difference > before * 10,
+  )
+  const [record] = sandbox.log.records.slice(-1)
+  const counts = record?.usage?.parts[0]?.counts
+  assert.ok(counts !== undefined)
+  const expected = (counts.input * 3_000 + counts.output * 15) / 1e6
+  assert.ok(Math.abs(cost - expected) < 1e-9, `${cost} is not ${expected}`)
+})
+
+test('usage says the same as the endpoint, for every period', async () => {
+  const { key, token, name } = await newAccount('compared', '--balance', '5')
+  for (let count = 0; count < 3; count++) await untilStatus(key, 200)
+  for (const period of ['day', 'month', 'total']) {
+    const shown = await program.json('usage', name, '--period', period)
+    assert.deepEqual(shown, await figures(token, period))
+  }
+})
+
+test('the books are clean and the diagnosis is good while requests run', async () => {
+  const { key } = await newAccount('busy', '--balance', '50')
+  await untilStatus(key, 200)
+  const load = { isOver: false }
+  const clients = Array.from({ length: 4 }, async () => {
+    let count = 0
+    while (!load.isOver) {
+      assert.equal((await ask(key)).status, 200)
+      count++
+    }
+    return count
+  })
+  try {
+    for (let round = 0; round < 3; round++) {
+      const audit = await program.json<{ clean: boolean; differences: unknown[] }>('audit')
+      assert.deepEqual([audit.clean, audit.differences], [true, []])
+    }
+    const doctor = await program.json('doctor')
+    assert.equal(doctor['ok'], true, JSON.stringify(doctor))
+  } finally {
+    load.isOver = true
+  }
+  const counts = await Promise.all(clients)
+  assert.ok(counts.every((count) => count > 0))
+})
+
+test('what is exported applies as unchanged, and the running gateway does not notice', async () => {
+  const { out, code } = await program.run('export')
+  assert.equal(code, 0)
+  await program.write('exported.yaml', out)
+  assert.equal((await program.json('apply', '-f', 'exported.yaml'))['kind'], 'unchanged')
+})
+
+test('after it all the gateway ends on a signal with code 0, and the books are clean', async () => {
+  assert.equal(await gateway.stop(), 0)
+  assert.equal((await program.json('audit'))['clean'], true)
+})

@@ -1,0 +1,258 @@
+/**
+ * What is told to an account that has reached a limit: requests per minute over its window, the
+ * balance, the daily limits of account and key. Texts and headers as clients act on them; the clock
+ * is moved by hand.
+ */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { creditAccount } from '../../src/operations/accounts.ts'
+import { createClientKey } from '../../src/operations/keys.ts'
+import { startGateway, type Gateway } from '../support/gateway.ts'
+import { post, usage, type WireAnswer } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+
+interface Timed {
+  readonly gateway: Gateway
+  readonly clock: ManualClock
+}
+
+async function start(t: TestContext): Promise<Timed> {
+  const clock = new ManualClock(Date.parse('2026-11-21T12:00:00Z'))
+  const gateway = await startGateway({ clock })
+  t.after(() => gateway.close())
+  return { gateway, clock }
+}
+
+function ask({ url }: Gateway, key: string, fields: object = {}): Promise<WireAnswer> {
+  return post(url + messagesPath, key, messagesRequest({ ...fields }))
+}
+
+function messageOf(answer: WireAnswer): string {
+  const { error } = JSON.parse(answer.body.toString()) as { error: { message: string } }
+  return error.message
+}
+
+// --- requests per minute -----------------------------------------------------------------------------
+
+test('requests per minute hold over a sliding window, whichever endpoint spends them', async (t) => {
+  const { gateway, clock } = await start(t)
+  const { key } = await gateway.createAccount({ rpm: 3 })
+  const statuses: number[] = []
+  for (let count = 0; count < 3; count++) {
+    statuses.push((await ask(gateway, key)).status)
+    clock.advance(10_000)
+  }
+  assert.deepEqual(statuses, [200, 200, 200])
+
+  const refused = await ask(gateway, key)
+  assert.equal(refused.status, 429)
+  assert.match(refused.body.toString(), /"type":"rate_limit_error"/)
+  assert.equal(refused.headers['retry-after'], '30')
+  assert.equal(refused.headers['x-should-retry'], undefined)
+  assert.match(messageOf(refused), /3 requests per minute.*30 s/)
+
+  clock.advance(29_999)
+  const nearly = await ask(gateway, key)
+  assert.equal(nearly.status, 429)
+  assert.equal(nearly.headers['retry-after'], '1', 'rounded up, never zero')
+  clock.advance(1)
+  assert.equal((await ask(gateway, key)).status, 200, 'refused requests did not count')
+  assert.equal((await ask(gateway, key)).status, 429)
+})
+
+test('a window of several minutes admits its whole number at once and never says more than 60 s', async (t) => {
+  const { gateway, clock } = await start(t)
+  const { key } = await gateway.createAccount({ rpm: 2, window_minutes: 3 })
+  for (let count = 0; count < 6; count++) assert.equal((await ask(gateway, key)).status, 200)
+  const chat = await post(gateway.url + chatPath, key, chatRequest())
+  assert.equal(chat.status, 429)
+  assert.equal(chat.headers['retry-after'], '60')
+  const { error } = JSON.parse(chat.body.toString()) as { error: Record<string, unknown> }
+  assert.equal(error['code'], 'rate_limit_exceeded')
+  assert.match(String(error['message']), /6 requests per 3 minutes/)
+  clock.advance(180_000)
+  assert.equal((await ask(gateway, key)).status, 200)
+})
+
+test('requests refused for another reason do not count', async (t) => {
+  const { gateway } = await start(t)
+  const { key } = await gateway.createAccount({ rpm: 1, balance_usd: '0.01' })
+  assert.equal((await ask(gateway, key, { max_tokens: -1 })).status, 400)
+  assert.equal((await ask(gateway, key, { model: 'none' })).status, 404)
+  assert.equal((await ask(gateway, key, { max_tokens: 8_000 })).status, 402)
+  assert.equal((await ask(gateway, key)).status, 200)
+  assert.equal((await ask(gateway, key)).status, 429)
+})
+
+test('no limit of requests is no limit', async (t) => {
+  const { gateway } = await start(t)
+  const { key } = await gateway.createAccount({ rpm: 0 })
+  const answers = await Promise.all(Array.from({ length: 40 }, () => ask(gateway, key)))
+  assert.ok(answers.every((answer) => answer.status === 200))
+})
+
+// --- balance -----------------------------------------------------------------------------------------
+
+interface Amounts {
+  readonly balance: number
+  readonly held: number
+  readonly cost: number
+  readonly affordable: number
+}
+
+function amountsOf(answer: WireAnswer): Amounts {
+  const message = messageOf(answer)
+  const find = (pattern: RegExp): number => Number(pattern.exec(message)?.[1] ?? Number.NaN)
+  return {
+    balance: find(/balance ([\d.]+) USD/),
+    held: find(/([\d.]+) USD is held/),
+    cost: find(/could cost up to ([\d.]+) USD/),
+    affordable: find(/largest max_tokens.* is (\d+)/),
+  }
+}
+
+test('a balance that is too low is a 402 whose figures are true', async (t) => {
+  const { gateway } = await start(t)
+  const { key } = await gateway.createAccount({ balance_usd: '0.01' })
+  const refused = await ask(gateway, key, { max_tokens: 5_000 })
+  assert.equal(refused.status, 402)
+  assert.match(refused.body.toString(), /"type":"billing_error"/)
+  assert.equal(refused.headers['x-should-retry'], 'false')
+  assert.equal(refused.headers['retry-after'], undefined)
+  const { balance, held, cost, affordable } = amountsOf(refused)
+  assert.equal(balance, 0.01)
+  assert.equal(held, 0)
+  const promptCost = cost - 5_000 * 15e-6
+  assert.ok(promptCost > 0 && promptCost < 0.001, 'what is not output is the prompt')
+  assert.ok(cost > balance)
+  assert.equal(affordable, Math.floor((balance - promptCost) / 15e-6 + 1e-9))
+
+  const more = await ask(gateway, key, { max_tokens: affordable + 1 })
+  assert.equal(more.status, 402)
+  assert.equal(amountsOf(more).affordable, affordable)
+  const exact = await ask(gateway, key, { max_tokens: affordable, metadata: undefined })
+  assert.equal(exact.status, 200)
+})
+
+test('an empty balance affords nothing and says so', async (t) => {
+  const { gateway } = await start(t)
+  const { key, name } = await gateway.createAccount({ balance_usd: '0' })
+  const refused = await post(gateway.url + chatPath, key, chatRequest())
+  assert.equal(refused.status, 402)
+  assert.equal(refused.headers['x-should-retry'], 'false')
+  const { error } = JSON.parse(refused.body.toString()) as { error: Record<string, unknown> }
+  assert.deepEqual([error['type'], error['code']], ['insufficient_quota', 'insufficient_quota'])
+  assert.match(String(error['message']), /balance 0 USD.*does not afford.*top up/)
+
+  await creditAccount(gateway.context, { account: name, amount_usd: '1', reference: 'top-up-1' })
+  await gateway.app.refresh()
+  assert.equal((await post(gateway.url + chatPath, key, chatRequest())).status, 200)
+})
+
+test('where only running requests stand in the way, a client is told to try again soon', async (t) => {
+  const { gateway } = await start(t)
+  const { key } = await gateway.createAccount({ balance_usd: '0.01' })
+  gateway.sandbox.faults.set('alpha-main', { hold: 'running@before_head' })
+  const running = ask(gateway, key, { max_tokens: 500 })
+  await gateway.sandbox.faults.reached('running')
+
+  const refused = await ask(gateway, key, { max_tokens: 500 })
+  assert.equal(refused.status, 402)
+  assert.equal(refused.headers['x-should-retry'], 'true')
+  const wait = Number(refused.headers['retry-after'])
+  assert.ok(wait >= 1 && wait <= 5)
+  const { balance, held, cost, affordable } = amountsOf(refused)
+  assert.equal(held, cost, 'the running request is the same one')
+  assert.ok(cost <= balance && cost > balance - held)
+  assert.ok(affordable > 0 && affordable < 500)
+
+  const never = await ask(gateway, key, { max_tokens: 5_000 })
+  assert.equal(never.headers['x-should-retry'], 'false', 'no waiting makes this one affordable')
+
+  gateway.sandbox.faults.release('running')
+  assert.equal((await running).status, 200)
+  gateway.sandbox.faults.clear()
+  assert.equal((await ask(gateway, key, { max_tokens: 500 })).status, 200)
+})
+
+// --- daily limits ------------------------------------------------------------------------------------
+
+test("an account's daily limit is a 429 that no client retries and that says when it is over", async (t) => {
+  const { gateway, clock } = await start(t)
+  const { key, token } = await gateway.createAccount({ daily_usd: '0.01' })
+  assert.equal((await ask(gateway, key, { max_tokens: 400 })).status, 200)
+  const spent = await usage(gateway.url, token)
+  const used = (spent['limits'] as { daily_used_usd: number }).daily_used_usd
+  assert.ok(used > 0)
+
+  const refused = await ask(gateway, key, { max_tokens: 700 })
+  assert.equal(refused.status, 429)
+  assert.match(refused.body.toString(), /"type":"rate_limit_error"/)
+  assert.equal(refused.headers['x-should-retry'], 'false')
+  assert.equal(refused.headers['retry-after'], undefined)
+  const message = messageOf(refused)
+  assert.match(message, /account's daily limit of 0\.01 USD/)
+  assert.match(message, /2026-11-22T00:00:00\.000Z/)
+  assert.ok(message.includes(`${used.toFixed(12).replace(/0+$/, '')} USD is spent or held today`))
+
+  clock.advance(12 * 3_600_000 - 1)
+  assert.equal((await ask(gateway, key, { max_tokens: 700 })).status, 429)
+  clock.advance(1)
+  assert.equal((await ask(gateway, key, { max_tokens: 600 })).status, 200, 'a new day')
+})
+
+test("a key's own daily limit binds that key and no other of its account", async (t) => {
+  const { gateway } = await start(t)
+  const account = await gateway.createAccount()
+  const { secret } = await createClientKey(gateway.context, {
+    account: account.name,
+    name: 'bounded',
+    daily_usd: '0.005',
+  })
+  assert.equal((await ask(gateway, secret)).status, 200)
+  const refused = await ask(gateway, secret, { max_tokens: 400 })
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers['x-should-retry'], 'false')
+  assert.match(messageOf(refused), /key's daily limit of 0\.005 USD/)
+  assert.equal((await ask(gateway, account.key, { max_tokens: 400 })).status, 200)
+})
+
+test('what runs counts toward the daily limit until it has ended', async (t) => {
+  const { gateway } = await start(t)
+  const { key } = await gateway.createAccount({ daily_usd: '0.01' })
+  gateway.sandbox.faults.set('alpha-main', { hold: 'day@before_head' })
+  const running = ask(gateway, key, { max_tokens: 600 })
+  await gateway.sandbox.faults.reached('day')
+  assert.equal((await ask(gateway, key, { max_tokens: 600 })).status, 429)
+  gateway.sandbox.faults.release('day')
+  assert.equal((await running).status, 200)
+  gateway.sandbox.faults.clear()
+  assert.equal((await ask(gateway, key, { max_tokens: 500 })).status, 200)
+})
+
+test('no refusal of a limit reaches a vendor or costs anything', async (t) => {
+  const { gateway } = await start(t)
+  const { key, token } = await gateway.createAccount({ rpm: 1, balance_usd: '5' })
+  await ask(gateway, key)
+  const before = await usage(gateway.url, token)
+  gateway.sandbox.log.clear()
+  for (let count = 0; count < 5; count++) assert.equal((await ask(gateway, key)).status, 429)
+  assert.equal(gateway.sandbox.log.records.length, 0)
+  assert.deepEqual(await usage(gateway.url, token), before)
+})
+
+test('too many requests at once are a 429 that is over soon', async (t) => {
+  const gateway = await startGateway({ settings: { max_running_per_key: '1' } })
+  t.after(() => gateway.close())
+  const { key } = await gateway.createAccount()
+  gateway.sandbox.faults.set('alpha-main', { hold: 'one@before_head' })
+  const running = ask(gateway, key)
+  await gateway.sandbox.faults.reached('one')
+  const refused = await ask(gateway, key)
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers['retry-after'], '1')
+  gateway.sandbox.faults.release('one')
+  assert.equal((await running).status, 200)
+  assert.equal((await ask(gateway, key)).status, 200)
+})

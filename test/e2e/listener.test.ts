@@ -1,0 +1,274 @@
+/**
+ * Requests that no well-behaved client sends, written to the bare socket. Each gets one answer, or
+ * none and an end; none reaches a vendor; none brings the next request on the connection out of step.
+ */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { send } from '../support/http-client.ts'
+import { connectRaw, exchangeRaw, type RawAnswer } from '../support/raw-client.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+
+let gateway: Gateway
+let account: TestAccount
+before(async () => {
+  gateway = await startGateway({ settings: { body_max_bytes: '100000' } })
+  account = await gateway.createAccount()
+})
+after(() => gateway.close())
+beforeEach(() => gateway.sandbox.log.clear())
+
+const body = JSON.stringify(messagesRequest())
+
+interface Head {
+  readonly line?: string
+  readonly host?: string
+  /** Header lines, each with its line end; by default those of a proper request. */
+  readonly lines?: readonly string[]
+}
+
+/** A messages request; whatever is not given is as it should be. */
+function request({ line, host, lines }: Head = {}, content = body): string {
+  const headers = lines ?? [`Content-Length: ${Buffer.byteLength(content)}\r\n`]
+  return (
+    `${line ?? `POST ${messagesPath} HTTP/1.1`}\r\n${host ?? 'Host: gateway\r\n'}` +
+    `X-Api-Key: ${account.key}\r\nContent-Type: application/json\r\n${headers.join('')}\r\n${content}`
+  )
+}
+
+const length = `Content-Length: ${body.length}\r\n`
+const chunked = 'Transfer-Encoding: chunked\r\n'
+const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+
+const malformed: Readonly<Record<string, () => string>> = {
+  'two Host headers': () => request({ host: 'Host: a\r\nHost: b\r\n' }),
+  'no Host header': () => request({ host: '' }),
+  'a length and chunks': () => request({ lines: [length, chunked] }, inChunks),
+  'chunks and a length': () => request({ lines: [chunked, length] }, inChunks),
+  'two lengths': () => request({ lines: [length, 'Content-Length: 3\r\n'] }),
+  'two equal lengths': () => request({ lines: [length, length] }),
+  'a list of lengths': () => request({ lines: [`Content-Length: ${body.length}, 3\r\n`] }),
+  'a signed length': () => request({ lines: [`Content-Length: +${body.length}\r\n`] }),
+  'a negative length': () => request({ lines: ['Content-Length: -1\r\n'] }),
+  'a length that overflows': () => request({ lines: ['Content-Length: 99999999999999999999\r\n'] }),
+  'a length in hexadecimal': () => request({ lines: ['Content-Length: 0x10\r\n'] }),
+  'an unknown transfer-encoding': () => request({ lines: ['Transfer-Encoding: xchunked\r\n'] }),
+  'compressed chunks': () => request({ lines: ['Transfer-Encoding: gzip, chunked\r\n'] }, inChunks),
+  'two transfer-encodings': () => request({ lines: [chunked, chunked] }, inChunks),
+  'identity as a transfer-encoding': () => request({ lines: ['Transfer-Encoding: identity\r\n'] }),
+  'a space before the colon': () =>
+    request({ lines: ['Transfer-Encoding : chunked\r\n'] }, inChunks),
+  'a bare LF in the head': () => request({ lines: [length, 'X-A: b\n'] }),
+  'a bare CR in a value': () => request({ lines: [length, 'X-A: b\rX-B: c\r\n'] }),
+  'a folded header': () => request({ lines: [length, 'X-A: b\r\n c\r\n'] }),
+  'a NUL in a value': () => request({ lines: [length, 'X-A: b\0c\r\n'] }),
+  'a header without a name': () => request({ lines: [length, ': b\r\n'] }),
+  'a header without a colon': () => request({ lines: [length, 'X-A\r\n'] }),
+  'two content types': () => request({ lines: [length, 'content-type: text/plain\r\n'] }),
+  'a bare LF behind a chunk size': () =>
+    request({ lines: [chunked] }, inChunks.replace('\r\n', '\n')),
+  'a chunk size that is none': () => request({ lines: [chunked] }, `-1\r\n${body}\r\n0\r\n\r\n`),
+  'a chunk longer than it says': () => request({ lines: [chunked] }, `5\r\n${body}\r\n0\r\n\r\n`),
+  'a chunk size that overflows': () =>
+    request({ lines: [chunked] }, `ffffffffffffffffff\r\n${body}\r\n0\r\n\r\n`),
+  'HTTP/1.0 in chunks': () =>
+    request({ line: `POST ${messagesPath} HTTP/1.0`, lines: [chunked] }, inChunks),
+  'HTTP/0.9': () => 'GET /health\r\n\r\n',
+  'HTTP/2.0 in the request line': () => request({ line: `POST ${messagesPath} HTTP/2.0` }),
+  'the preface of HTTP/2': () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
+  'a lower-case method': () => request({ line: `post ${messagesPath} HTTP/1.1` }),
+  'an unknown method': () => request({ line: `BREW ${messagesPath} HTTP/1.1` }),
+  TRACE: () => request({ line: `TRACE ${messagesPath} HTTP/1.1` }, ''),
+  CONNECT: () => 'CONNECT vendor.example:443 HTTP/1.1\r\nHost: vendor.example:443\r\n\r\n',
+  'an absolute target': () => request({ line: `POST http://gateway${messagesPath} HTTP/1.1` }),
+  'an asterisk as the target': () =>
+    'OPTIONS * HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n',
+  'a target without a slash': () => request({ line: 'POST alpha/v1/messages HTTP/1.1' }),
+  'a space in the target': () => request({ line: 'POST /alpha/v1/mess ages HTTP/1.1' }),
+  'a target that is no ASCII': () => request({ line: 'POST /alpha/v1/messagés HTTP/1.1' }),
+  TLS: () => '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03' + 'x'.repeat(64),
+  'nothing that is HTTP': () => '\0\x01\x02\xff\xfe\r\n\r\n',
+  'a strange expectation': () => request({ lines: [length, 'Expect: 200-ok\r\n'] }),
+}
+
+for (const [name, bytes] of Object.entries(malformed))
+  test(`${name}: one refusal, then the connection ends`, async () => {
+    const answers = await exchangeRaw(gateway.url, Buffer.from(bytes(), 'latin1'))
+    assert.equal(answers.length, 1, JSON.stringify(answers.map((one) => one.body.toString())))
+    const [answer] = answers
+    assert.ok(answer !== undefined && answer.isComplete)
+    assert.ok([400, 405, 417, 505].includes(answer.status), `${answer.status}`)
+    assert.equal(answer.headers['connection'], 'close')
+    assert.match(answer.headers['x-turnpike-request-id'] ?? '', /^ex_/)
+    const error = JSON.parse(answer.body.toString()) as { error: { type: string; message: string } }
+    assert.ok(error.error.type !== '' && error.error.message !== '')
+    assert.equal(gateway.sandbox.log.records.length, 0, 'nothing reached a vendor')
+  })
+
+test('a head that is too large is a 431, as many small headers or as one', async () => {
+  for (const lines of [
+    [`X-Large: ${'a'.repeat(70_000)}\r\n`],
+    Array.from({ length: 3_000 }, (_, index) => `X-Header-${index}: aaaaaaaaaaaa\r\n`),
+  ]) {
+    const [answer] = await exchangeRaw(gateway.url, request({ lines: [length, ...lines] }))
+    assert.equal(answer?.status, 431)
+  }
+  assert.equal(gateway.sandbox.log.records.length, 0)
+})
+
+test('a head of 60 KB is none too large', async () => {
+  // In a header that is not forwarded: the simulated vendor's own limit is lower.
+  const lines = [length, `Cookie: a=${'a'.repeat(60_000)}\r\n`, 'Connection: close\r\n']
+  const [answer] = await exchangeRaw(gateway.url, request({ lines }))
+  assert.equal(answer?.status, 200)
+})
+
+test('trailers are dropped, a credential in them counts for nothing', async () => {
+  const content = `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Api-Key: ${account.key}\r\n\r\n`
+  const anonymous =
+    `POST ${messagesPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n` +
+    `${chunked}Connection: close\r\n\r\n${content}`
+  const [answer] = await exchangeRaw(gateway.url, anonymous)
+  assert.equal(answer?.status, 401)
+})
+
+test('an upgrade that is asked for is not made', async () => {
+  for (const protocol of ['websocket', 'h2c']) {
+    const lines = [
+      length,
+      'Connection: Upgrade, HTTP2-Settings\r\n',
+      `Upgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n`,
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+    ]
+    const connection = await connectRaw(gateway.url)
+    connection.write(request({ lines }))
+    const answer = await connection.next()
+    connection.close()
+    assert.equal(answer?.status, 200, protocol)
+    assert.equal(answer.headers['upgrade'], undefined)
+  }
+})
+
+// --- connections that go on ------------------------------------------------------------------------
+
+const health = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'
+
+async function answersTo(bytes: string, count: number): Promise<RawAnswer[]> {
+  const connection = await connectRaw(gateway.url)
+  connection.write(bytes)
+  const answers: RawAnswer[] = []
+  for (let index = 0; index < count; index++) {
+    const answer = await connection.next()
+    if (answer !== undefined) answers.push(answer)
+  }
+  connection.close()
+  return answers
+}
+
+test('pipelined requests are answered in their order, refused ones among them', async () => {
+  const chat = JSON.stringify(chatRequest())
+  const bytes =
+    request() +
+    health +
+    request({}, '{"model":') +
+    request({ line: 'POST /alpha/v1/nothing HTTP/1.1' }) +
+    request({ line: `POST ${chatPath} HTTP/1.1` }, chat) +
+    request({ line: `GET ${messagesPath} HTTP/1.1` }) +
+    health
+  const answers = await answersTo(bytes, 7)
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [200, 200, 400, 404, 200, 405, 200],
+  )
+  assert.equal(gateway.sandbox.log.records.length, 2)
+})
+
+test('a refused request of moderate size leaves the connection usable', async () => {
+  const content = JSON.stringify(messagesRequest({ pad: 'x'.repeat(50_000) }))
+  const unknownKey = request({}, content).replace(account.key, 'cr_unknown')
+  const answers = await answersTo(unknownKey + health, 2)
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [401, 200],
+  )
+})
+
+test('a refused request of unknown or great size ends the connection behind one answer', async () => {
+  const content = JSON.stringify(messagesRequest({ pad: 'x'.repeat(90_000) }))
+  const size = content.length.toString(16)
+  const great = request({}, content)
+  const unknown = request({ lines: [chunked] }, `${size}\r\n${content}\r\n0\r\n\r\n`)
+  for (const bytes of [great, unknown]) {
+    const answers = await exchangeRaw(gateway.url, bytes.replace(account.key, 'cr_no') + health)
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, answer.headers['connection']]),
+      [[401, 'close']],
+    )
+  }
+})
+
+test('an answer is not lost to the bytes that are still coming', async () => {
+  const connection = await connectRaw(gateway.url)
+  let hasFailed = false
+  connection.socket.on('error', () => (hasFailed = true))
+  connection.write(request({ lines: ['Content-Length: 50000000\r\n'] }, 'x'.repeat(60_000)))
+  const answer = await connection.next()
+  assert.equal(answer?.status, 413)
+  await connection.ended
+  // The server has ended its side only: what is written now meets no reset.
+  await connection.writePieces([Buffer.alloc(1_000), Buffer.alloc(1_000)])
+  assert.equal(hasFailed, false)
+  connection.close()
+})
+
+test('garbage behind a request under way is never taken for its answer', async () => {
+  gateway.sandbox.faults.set('alpha-main', { hold: 'garbage@before_head' })
+  const connection = await connectRaw(gateway.url)
+  connection.write(request())
+  await gateway.sandbox.faults.reached('garbage')
+  connection.write('\0\0garbage\r\n\r\n')
+  assert.equal(await connection.next(), undefined, 'the connection ended without an answer')
+  gateway.sandbox.faults.release('garbage')
+  gateway.sandbox.faults.clear()
+  connection.close()
+})
+
+test('a client that leaves in the middle of its body leaves nothing behind', async () => {
+  const connection = await connectRaw(gateway.url)
+  connection.write(request().slice(0, -10))
+  connection.close()
+  assert.equal((await send(`${gateway.url}/health`)).status, 200)
+  assert.equal(gateway.sandbox.log.records.length, 0)
+})
+
+// --- Expect: 100-continue --------------------------------------------------------------------------
+
+const expecting = [length, 'Expect: 100-continue\r\n']
+
+test('a client that asks first is invited, then answered', async () => {
+  const connection = await connectRaw(gateway.url)
+  connection.write(request({ lines: expecting }, ''))
+  assert.equal((await connection.next())?.status, 100)
+  connection.write(body)
+  assert.equal((await connection.next())?.status, 200)
+  connection.close()
+  const [record] = gateway.sandbox.log.records
+  assert.ok(!record?.rawHeaders.some((name) => name.toLowerCase() === 'expect'))
+})
+
+test('a client that asks first and would be refused is told so without being invited', async () => {
+  const refused: readonly (readonly [number, string])[] = [
+    [401, request({ lines: expecting }, '').replace(account.key, 'cr_no')],
+    [404, request({ line: 'POST /alpha/v2 HTTP/1.1', lines: expecting }, '')],
+    [405, request({ line: `PUT ${messagesPath} HTTP/1.1`, lines: expecting }, '')],
+    [413, request({ lines: ['Content-Length: 200000\r\nExpect: 100-continue\r\n'] }, '')],
+    [415, request({ lines: expecting }, '').replace('application/json', 'text/plain')],
+  ]
+  for (const [status, bytes] of refused) {
+    const answers = await exchangeRaw(gateway.url, bytes)
+    assert.deepEqual(
+      answers.map((answer) => answer.status),
+      [status],
+    )
+  }
+})

@@ -1,0 +1,110 @@
+/** What `/health` says while channels are off, while the store is out, and to whom it says it. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { healthStatus } from '../../src/api/health.ts'
+import { switchChannel } from '../../src/operations/channels.ts'
+import { startGateway, type Gateway, type GatewayOptions } from '../support/gateway.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
+import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
+
+async function start(t: TestContext, options: GatewayOptions = {}): Promise<Gateway> {
+  const gateway = await startGateway(options)
+  t.after(() => gateway.close())
+  return gateway
+}
+
+interface Health {
+  readonly status: string
+  readonly region: string
+  readonly upstreams: readonly string[]
+  readonly ts: string
+}
+
+async function health(gateway: Gateway): Promise<readonly [status: number, body: Health]> {
+  const answer = await send(`${gateway.url}/health`)
+  return [answer.status, JSON.parse(answer.body.toString()) as Health]
+}
+
+async function switchOff(gateway: Gateway, ...channels: readonly string[]): Promise<void> {
+  for (const channel of channels) await switchChannel(gateway.context, 'disabled', { channel })
+  await gateway.app.refresh()
+}
+
+test('a gateway whose channels are well is ok, in the specified shape and without a key', async (t) => {
+  const gateway = await start(t, { settings: { region: 'eu-1' } })
+  const before = Date.now()
+  const [status, body] = await health(gateway)
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(body), ['status', 'region', 'upstreams', 'ts'])
+  assert.deepEqual([body.status, body.region, body.upstreams], ['ok', 'eu-1', ['alpha', 'beta']])
+  assert.match(body.ts, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.ok(Date.parse(body.ts) >= before && Date.parse(body.ts) <= Date.now())
+})
+
+test('HEAD gives the head of the same answer, a query changes nothing', async (t) => {
+  const gateway = await start(t)
+  const head: WireAnswer = await send(`${gateway.url}/health`, { method: 'HEAD' })
+  const get = await send(`${gateway.url}/health?verbose=1`)
+  assert.equal(get.status, 200)
+  assert.equal(head.status, 200)
+  assert.equal(head.body.length, 0)
+  for (const name of ['content-type', 'content-length', 'cache-control'])
+    assert.equal(head.headers[name], get.headers[name], name)
+  assert.equal(get.headers['cache-control'], 'no-store')
+})
+
+test('a reserve in place of a main channel is degraded, and its main channel back is ok', async (t) => {
+  const gateway = await start(t)
+  await switchOff(gateway, 'alpha-main')
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+  const account = await gateway.createAccount()
+  const answer = await post(gateway.url + messagesPath, account.key, messagesRequest())
+  assert.equal(answer.status, 200, 'the reserve serves')
+  await switchChannel(gateway.context, 'enabled', { channel: 'alpha-main' })
+  await gateway.app.refresh()
+  assert.deepEqual(await statusOf(gateway), [200, 'ok'])
+})
+
+async function statusOf(gateway: Gateway): Promise<readonly [number, string]> {
+  const [status, body] = await health(gateway)
+  return [status, body.status]
+}
+
+test('a lost reserve alone is no degradation', async (t) => {
+  const gateway = await start(t)
+  await switchOff(gateway, 'alpha-reserve', 'beta-reserve')
+  assert.deepEqual(await statusOf(gateway), [200, 'ok'])
+})
+
+test('one vendor without a usable channel is degraded, all of them down with a 503', async (t) => {
+  const gateway = await start(t)
+  await switchOff(gateway, 'alpha-main', 'alpha-reserve')
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+  await switchOff(gateway, 'beta-main', 'beta-reserve')
+  assert.deepEqual(await statusOf(gateway), [503, 'down'])
+  const [, body] = await health(gateway)
+  assert.deepEqual(body.upstreams, ['alpha', 'beta'])
+})
+
+test('a main channel that refuses its credential is degraded as soon as that is known', async (t) => {
+  const gateway = await start(t)
+  const account = await gateway.createAccount()
+  gateway.sandbox.faults.set('alpha-main', 'error=401')
+  const answer = await post(gateway.url + messagesPath, account.key, messagesRequest())
+  assert.equal(answer.status, 200)
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+})
+
+test('a gateway that cannot book charges is down', async (t) => {
+  const { app } = await start(t)
+  const status = (isAvailable: boolean): string =>
+    healthStatus(app.snapshot(), { health: app.health, isStoreAvailable: () => isAvailable })
+  assert.equal(status(true), 'ok')
+  assert.equal(status(false), 'down')
+})
+
+test('no vendor is asked how it is', async (t) => {
+  const gateway = await start(t)
+  for (let count = 0; count < 20; count++) await statusOf(gateway)
+  assert.equal(gateway.sandbox.log.records.length + gateway.sandbox.log.strayCount, 0)
+})

@@ -1,0 +1,245 @@
+/**
+ * Which paths and methods exist, and what those are told who miss them. Paths are compared byte by
+ * byte; nothing is normalised, so that gateway, proxy and vendor can never read one in two ways.
+ */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { post, send } from '../support/http-client.ts'
+import { connectRaw, exchangeRaw, type RawAnswer } from '../support/raw-client.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+
+let gateway: Gateway
+let account: TestAccount
+before(async () => {
+  gateway = await startGateway()
+  account = await gateway.createAccount()
+})
+after(() => gateway.close())
+beforeEach(() => gateway.sandbox.log.clear())
+
+/** Raw, because client libraries tidy paths up. */
+async function ask(method: string, path: string, body?: object): Promise<RawAnswer> {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const connection = await connectRaw(gateway.url)
+  connection.write(
+    `${method} ${path} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${account.key}\r\nConnection: close\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+  )
+  const answer = await connection.next({ isHead: method === 'HEAD' })
+  connection.close()
+  assert.ok(answer !== undefined)
+  return answer
+}
+
+function messageOf(answer: { readonly body: Buffer }): string {
+  const body = JSON.parse(answer.body.toString()) as { error: { message: string } }
+  return body.error.message
+}
+
+// --- 404 -----------------------------------------------------------------------------------------
+
+const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
+  ['/alpha/', /POST \/v1\/messages/],
+  ['/alpha/v1', /POST \/v1\/messages/],
+  ['/alpha/v1/complete', /POST \/v1\/messages/],
+  ['/alpha/v1/messages/', /POST \/v1\/messages/],
+  ['/alpha//v1/messages', /POST \/v1\/messages/],
+  ['/alpha/v1//messages', /POST \/v1\/messages/],
+  ['/alpha/v1/messages%2f', /POST \/v1\/messages/],
+  ['/alpha/v1%2fmessages', /POST \/v1\/messages/],
+  ['/alpha/v1/%6dessages', /POST \/v1\/messages/],
+  ['/alpha/v1/./messages', /POST \/v1\/messages/],
+  ['/alpha/v1/x/../messages', /POST \/v1\/messages/],
+  ['/alpha/v1/messages;x=1', /POST \/v1\/messages/],
+  ['/alpha/v1\\messages', /POST \/v1\/messages/],
+  ['/alpha/V1/messages', /POST \/v1\/messages/],
+  ['/alpha/v1/Messages', /POST \/v1\/messages/],
+  ['/alpha/v1/messages/batches', /POST \/v1\/messages/],
+  ['/alpha/v1/files', /POST \/v1\/messages/],
+  ['/alpha/v1/organizations/me', /POST \/v1\/messages/],
+  ['/alpha/v1/chat/completions', /POST \/v1\/messages/],
+  ['/alpha/v1/v1/messages', /"\/alpha"/],
+  ['/alpha/v1/v1/messages/count_tokens', /"\/alpha"/],
+  ['/alpha/messages', /base address ends in "\/alpha/],
+  ['/beta/v1/chat/completions/', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/chat/completions/chatcmpl-1', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/messages', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/embeddings', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/completions', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/files', /POST \/v1\/chat\/completions/],
+  ['/beta/v1/v1/chat/completions', /"\/beta\/v1"/],
+  ['/beta/chat/completions', /"\/beta\/v1"/],
+  ['/beta/v1/responses', /responses API is not served here; use chat completions/],
+  ['/beta/v1/responses/resp_1', /use chat completions/],
+  ['/beta/responses', /use chat completions/],
+  ['/beta/v1/v1/responses', /use chat completions/],
+  ['/beta/models', /"\/beta\/v1"/],
+  ['/alpha/models', /base address ends in "\/alpha/],
+  ['/alpha/messages/count_tokens', /base address ends in "\/alpha/],
+]
+
+for (const [path, hint] of unknownPaths)
+  test(`${path} is a 404 in the format of its vendor that names what there is`, async () => {
+    for (const method of ['POST', 'GET']) {
+      const body = method === 'POST' ? messagesRequest() : undefined
+      const answer = await ask(method, path, body)
+      assert.equal(answer.status, 404)
+      assert.match(messageOf(answer), hint)
+      const told = JSON.parse(answer.body.toString()) as Record<string, unknown>
+      if (path.startsWith('/alpha')) assert.equal(told['request_id'], answer.headers['request-id'])
+      else assert.deepEqual(Object.keys(told), ['error'])
+    }
+    assert.equal(gateway.sandbox.log.records.length, 0)
+  })
+
+test('a path beside every prefix is a 404 in the plain shape that names the prefixes', async () => {
+  for (const path of [
+    '/',
+    '/v1/messages',
+    '/v1/chat/completions',
+    '/gamma/v1/messages',
+    '/alphA/v1/messages',
+    '/alpha',
+    '//alpha/v1/messages',
+    '/health/',
+    '/v1/usage/',
+    '/v1/usage%2f',
+    '/favicon.ico',
+    '/admin',
+  ]) {
+    const answer = await ask('GET', path)
+    assert.equal(answer.status, 404, path)
+    assert.match(messageOf(answer), /\/health, \/v1\/usage, \/alpha, \/beta/)
+    const { error } = JSON.parse(answer.body.toString()) as { error: Record<string, unknown> }
+    assert.deepEqual(Object.keys(error), ['type', 'message'])
+  }
+})
+
+test('a fragment in the target is never cut off', async () => {
+  const body = JSON.stringify(messagesRequest())
+  for (const target of [`${messagesPath}#x`, `${messagesPath}?beta=true#x`, `${messagesPath}#?a`]) {
+    const [answer] = await exchangeRaw(
+      gateway.url,
+      `POST ${target} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${account.key}\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    assert.ok(answer?.status === 404 || answer?.status === 400, `${target} ${answer?.status}`)
+  }
+  assert.equal(gateway.sandbox.log.records.length, 0)
+})
+
+// --- 405 -----------------------------------------------------------------------------------------
+
+const wrongMethods: readonly (readonly [
+  path: string,
+  allow: string,
+  methods: readonly string[],
+])[] = [
+  [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
+  [`${messagesPath}/count_tokens`, 'POST', ['GET', 'PUT']],
+  [chatPath, 'POST', ['GET', 'HEAD', 'DELETE']],
+  ['/alpha/v1/models', 'GET', ['POST', 'PUT', 'DELETE']],
+  ['/beta/v1/models/chat-1', 'GET', ['POST', 'DELETE']],
+  ['/alpha/api/hello', 'HEAD', ['POST', 'GET']],
+  ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'OPTIONS']],
+]
+
+for (const [path, allow, methods] of wrongMethods)
+  test(`${path} by another method is a 405 that says ${allow}`, async () => {
+    for (const method of methods) {
+      const answer = await ask(method, path)
+      assert.equal(answer.status, 405, method)
+      assert.equal(answer.headers['allow'], allow, method)
+      if (method === 'HEAD') assert.equal(answer.body.length, 0)
+      else assert.match(messageOf(answer), /^Use /)
+    }
+    assert.equal(gateway.sandbox.log.records.length, 0)
+  })
+
+test('a method override changes nothing', async () => {
+  const answer = await send(`${gateway.url}${messagesPath}?_method=GET`, {
+    headers: {
+      'x-api-key': account.key,
+      'content-type': 'application/json',
+      'x-http-method-override': 'DELETE',
+    },
+    body: JSON.stringify(messagesRequest()),
+  })
+  assert.equal(answer.status, 200)
+  const [record] = gateway.sandbox.log.records
+  assert.equal(record?.method, 'POST')
+  assert.ok(!record.rawHeaders.some((name) => /override/i.test(name)))
+})
+
+test('a body on a GET changes nothing and leaves the connection in step', async () => {
+  const bytes =
+    `GET ${messagesPath} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${account.key}\r\nContent-Length: 5\r\n\r\nhello` +
+    'GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}' +
+    'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answers = await exchangeRaw(gateway.url, bytes)
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [405, 200, 200],
+  )
+})
+
+// --- queries and prefixes --------------------------------------------------------------------------
+
+test('the query reaches the vendor as it came, whatever is in it', async () => {
+  for (const query of ['', '?', '?beta=true', '?beta=true&x=%2F..%2f&y=1+2&&z', '?a=b?c=d'])
+    for (const [path, request] of [
+      [messagesPath, messagesRequest()],
+      [`${messagesPath}/count_tokens`, messagesRequest({ max_tokens: undefined })],
+      [chatPath, chatRequest()],
+    ] as const) {
+      gateway.sandbox.log.clear()
+      const answer = await ask('POST', path + query, request)
+      assert.equal(answer.status, 200, path + query)
+      const [record] = gateway.sandbox.log.records
+      const channel = path === chatPath ? '/beta-main' : '/alpha-main'
+      assert.equal(record?.target, channel + path.slice(path.indexOf('/', 1)) + query)
+    }
+})
+
+test('a credential in the query is none', async () => {
+  const answer = await send(`${gateway.url}${messagesPath}?api_key=${account.key}`, {
+    method: 'POST',
+  })
+  assert.equal(answer.status, 401)
+})
+
+test('a model of the other vendor does not exist under this prefix', async () => {
+  const alpha = await post(
+    gateway.url + messagesPath,
+    account.key,
+    messagesRequest({ model: 'chat-1' }),
+  )
+  const beta = await post(gateway.url + chatPath, account.key, chatRequest({ model: 'large-1' }))
+  for (const answer of [alpha, beta]) {
+    assert.equal(answer.status, 404)
+    assert.match(messageOf(answer), /There is no model/)
+  }
+  const { error } = JSON.parse(beta.body.toString()) as { error: Record<string, unknown> }
+  assert.equal(error['code'], 'model_not_found')
+})
+
+test('a model is found by its exact name only', async () => {
+  for (const model of [
+    'Large-1',
+    ' large-1',
+    'large-1 ',
+    'large-1\u200b',
+    'ｌarge-1',
+    '__proto__',
+    'constructor',
+    '\u001b[31mred',
+    'x'.repeat(5_000),
+  ]) {
+    const answer = await post(gateway.url + messagesPath, account.key, messagesRequest({ model }))
+    assert.equal(answer.status, 404, model)
+    const message = messageOf(answer)
+    assert.ok(message.length < 300 && /^[\x20-\x7e]*$/.test(message), message)
+  }
+  assert.equal(gateway.sandbox.log.records.length, 0)
+})

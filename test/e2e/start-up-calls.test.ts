@@ -1,0 +1,175 @@
+/**
+ * The calls clients make beside the metered ones: a warm-up without a key, the lists of models in
+ * both shapes, one model of them, and the counting of tokens, which is forwarded and free.
+ */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { createClientKey } from '../../src/operations/keys.ts'
+import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { post, send, usage, type WireAnswer } from '../support/http-client.ts'
+import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
+
+let gateway: Gateway
+let account: TestAccount
+before(async () => {
+  gateway = await startGateway()
+  account = await gateway.createAccount()
+})
+after(() => gateway.close())
+beforeEach(() => gateway.sandbox.log.clear())
+
+function get(path: string, key = account.key): Promise<WireAnswer> {
+  return send(gateway.url + path, { headers: { authorization: `Bearer ${key}` } })
+}
+
+async function json(path: string, key = account.key): Promise<Record<string, unknown>> {
+  const answer = await get(path, key)
+  assert.equal(answer.status, 200, answer.body.toString())
+  assert.equal(answer.headers['content-type'], 'application/json')
+  return JSON.parse(answer.body.toString()) as Record<string, unknown>
+}
+
+test('the warm-up call needs no key and gets a quick empty answer', async () => {
+  for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-api-key': account.key }]) {
+    const answer = await send(`${gateway.url}/alpha/api/hello`, { method: 'HEAD', headers })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body.length, 0)
+  }
+  assert.equal(gateway.sandbox.log.records.length, 0)
+})
+
+test('the warm-up call exists for the format whose clients make it only', async () => {
+  assert.equal((await send(`${gateway.url}/beta/api/hello`, { method: 'HEAD' })).status, 401)
+  const known = await send(`${gateway.url}/beta/api/hello`, {
+    method: 'HEAD',
+    headers: { 'x-api-key': account.key },
+  })
+  assert.equal(known.status, 404)
+})
+
+test("the models are listed in the messages vendor's shape", async () => {
+  const list = await json('/alpha/v1/models?limit=1000')
+  assert.deepEqual(Object.keys(list), ['data', 'has_more', 'first_id', 'last_id'])
+  const data = list['data'] as Record<string, unknown>[]
+  assert.deepEqual(data.map((model) => String(model['id'])).sort(), ['large-1', 'small-1'])
+  assert.deepEqual([list['first_id'], list['last_id']], [data[0]?.['id'], data.at(-1)?.['id']])
+  assert.equal(list['has_more'], false)
+  for (const model of data) {
+    assert.equal(model['type'], 'model')
+    assert.equal(model['display_name'], model['id'])
+    assert.ok(Number.isFinite(Date.parse(String(model['created_at']))))
+    assert.equal(model['max_tokens'], 8_192)
+    assert.deepEqual(await json(`/alpha/v1/models/${String(model['id'])}`), model)
+  }
+})
+
+test("the models are listed in the chat vendor's shape", async () => {
+  const list = await json('/beta/v1/models')
+  assert.deepEqual(Object.keys(list), ['object', 'data'])
+  assert.equal(list['object'], 'list')
+  const data = list['data'] as Record<string, unknown>[]
+  assert.deepEqual(data.map((model) => String(model['id'])).sort(), ['chat-1', 'chat-mini-1'])
+  for (const model of data) {
+    assert.deepEqual(Object.keys(model), ['id', 'object', 'created', 'owned_by'])
+    assert.equal(model['object'], 'model')
+    assert.equal(model['owned_by'], 'beta')
+    assert.ok(Number.isInteger(model['created']))
+    assert.deepEqual(await json(`/beta/v1/models/${String(model['id'])}`), model)
+  }
+})
+
+test('lists come from the catalogue; no vendor is asked and nothing is charged', async () => {
+  await json('/alpha/v1/models')
+  await json('/beta/v1/models/chat-1')
+  assert.equal(gateway.sandbox.log.records.length, 0)
+  const figures = await usage(gateway.url, account.token)
+  assert.equal((figures['usage'] as { requests: number }).requests, 0)
+})
+
+test('a key sees the models it may use and no other', async () => {
+  const { secret } = await createClientKey(gateway.context, {
+    account: account.name,
+    name: 'one model',
+    models: ['small-1'],
+  })
+  const list = await json('/alpha/v1/models', secret)
+  assert.deepEqual(
+    (list['data'] as { id: string }[]).map((model) => model.id),
+    ['small-1'],
+  )
+  const empty = await json('/beta/v1/models', secret)
+  assert.deepEqual(empty['data'], [])
+  assert.equal((await get('/alpha/v1/models/large-1', secret)).status, 404)
+  assert.equal((await get('/alpha/v1/models/small-1', secret)).status, 200)
+})
+
+test('a model that does not exist, or not here, is a 404 in the format of the route', async () => {
+  for (const id of ['none', 'chat-1', 'Large-1', 'large-1%20', '%E0%A4%A', '__proto__']) {
+    const answer = await get(`/alpha/v1/models/${id}`)
+    assert.equal(answer.status, 404, id)
+    assert.match(answer.body.toString(), /^\{"type":"error","error":\{"type":"not_found_error"/)
+  }
+  const chat = await get('/beta/v1/models/none')
+  assert.equal(chat.status, 404)
+  assert.match(chat.body.toString(), /"code":"model_not_found"/)
+  assert.equal((await get('/alpha/v1/models/large%2D1')).status, 200, 'an escape spells its name')
+})
+
+test('lists need a key like everything else', async () => {
+  for (const path of ['/alpha/v1/models', '/beta/v1/models', '/alpha/v1/models/large-1']) {
+    assert.equal((await send(gateway.url + path)).status, 401)
+    assert.equal((await get(path, account.token)).status, 403)
+  }
+})
+
+// --- count_tokens ----------------------------------------------------------------------------------
+
+const countPath = `${messagesPath}/count_tokens`
+
+test('tokens are counted by the vendor, to the byte both ways, at no cost', async () => {
+  const owner = await gateway.createAccount({ balance_usd: '0' })
+  const body = '{ "model":"large-1","messages":[{"role":"user","content":"naïve 1.0"}],"x":1e2 }'
+  const answer = await post(`${gateway.url}${countPath}?beta=true`, owner.key, body)
+  assert.equal(answer.status, 200)
+  const [record] = gateway.sandbox.log.records
+  assert.equal(record?.requestBody?.toString(), body)
+  assert.equal(record.target, '/alpha-main/v1/messages/count_tokens?beta=true')
+  assert.equal(answer.body.toString(), record.responseBody?.toString())
+  assert.ok((JSON.parse(answer.body.toString()) as { input_tokens: number }).input_tokens > 0)
+  const figures = await usage(gateway.url, owner.token, 'total')
+  assert.equal((figures['usage'] as { requests: number }).requests, 0)
+  assert.equal(figures['balance_usd'], 0)
+})
+
+test('counting needs no limit of tokens and takes one', async () => {
+  for (const limit of [undefined, 16]) {
+    const request = messagesRequest({ max_tokens: limit, stream: limit === undefined })
+    assert.equal((await post(gateway.url + countPath, account.key, request)).status, 200)
+  }
+  const wrong = await post(gateway.url + countPath, account.key, { model: 'large-1' })
+  assert.equal(wrong.status, 400)
+})
+
+test('counting counts toward requests per minute, and so do metered requests toward it', async () => {
+  const owner = await gateway.createAccount({ rpm: 2 })
+  const statuses: number[] = []
+  for (const path of [countPath, messagesPath, countPath, messagesPath])
+    statuses.push((await post(gateway.url + path, owner.key, messagesRequest())).status)
+  assert.deepEqual(statuses, [200, 200, 429, 429])
+})
+
+test('counting fails over as an answer does', async () => {
+  gateway.sandbox.faults.set('alpha-main', ['error=529'])
+  const answer = await post(gateway.url + countPath, account.key, messagesRequest())
+  gateway.sandbox.faults.clear()
+  assert.equal(answer.status, 200)
+  assert.deepEqual(
+    gateway.sandbox.log.records.map((record) => record.channel),
+    ['alpha-main', 'alpha-reserve'],
+  )
+})
+
+test('the chat format has nothing to count with', async () => {
+  const answer = await post(`${gateway.url}/beta/v1/messages/count_tokens`, account.key, {})
+  assert.equal(answer.status, 404)
+})

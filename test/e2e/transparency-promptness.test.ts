@@ -1,0 +1,164 @@
+/**
+ * An event is with the client before the vendor says anything more. The vendor goes on only when
+ * the client has what there is, so that a gateway which waits for anything else never gets it.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { demoCatalogueText } from '../../src/sandbox/demo.ts'
+import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { send, type WireAnswer } from '../support/http-client.ts'
+import { connectRaw } from '../support/raw-client.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import {
+  startScriptedVendor,
+  writePieces,
+  type ScriptedVendor,
+} from '../support/scripted-vendor.ts'
+import { readTranscripts } from '../transcripts/replay.ts'
+
+let vendor: ScriptedVendor
+let gateway: Gateway
+let account: TestAccount
+before(async () => {
+  vendor = await startScriptedVendor()
+  gateway = await startGateway({ catalogue: () => demoCatalogueText(vendor.url) })
+  account = await gateway.createAccount({ balance_usd: '1000' })
+})
+after(async () => {
+  await gateway.close()
+  await vendor.close()
+})
+
+const paths = { messages: messagesPath, chat: chatPath } as const
+type FormatName = keyof typeof paths
+
+/** Counts what the client has, and lets others wait for a number of bytes. */
+class Arrivals {
+  #bytes = 0
+  #wanted = Infinity
+  #wake: () => void = () => undefined
+
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes >= this.#wanted) this.#wake()
+  }
+
+  async reach(bytes: number): Promise<void> {
+    if (this.#bytes >= bytes) return
+    this.#wanted = bytes
+    await new Promise<void>((resolve) => (this.#wake = resolve))
+  }
+}
+
+function ask(
+  format: FormatName,
+  arrivals: Arrivals,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<WireAnswer> {
+  const options = { stream: true, max_tokens: 4_096 }
+  const body =
+    format === 'messages'
+      ? messagesRequest(options)
+      : chatRequest({ ...options, stream_options: { include_usage: true } })
+  return send(gateway.url + paths[format], {
+    headers: { 'content-type': 'application/json', 'x-api-key': account.key, ...headers },
+    body: JSON.stringify(body),
+    onChunk(chunk) {
+      arrivals.add(chunk.length)
+      return undefined
+    },
+  })
+}
+
+for (const format of ['messages', 'chat'] as const)
+  for (const lineEnd of ['\n', '\r\n', '\r'])
+    test(`each event of a ${format} stream with ${JSON.stringify(lineEnd)} is at the client before the next one exists`, async () => {
+      const blank = lineEnd + lineEnd
+      for (const { name, text, expected } of readTranscripts(format)) {
+        if (expected.isTerminated === false || expected.error !== undefined) continue
+        const frames = text
+          .replaceAll('\n', lineEnd)
+          .split(blank)
+          .filter((frame) => frame !== '')
+          .map((frame) => frame + blank)
+        const terminal = frames.findIndex((frame) => /\[DONE\]|message_stop/.test(frame))
+        const arrivals = new Arrivals()
+        vendor.answer(async (response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          let bytes = 0
+          for (const [index, frame] of frames.entries()) {
+            const event = Buffer.from(frame)
+            await writePieces(response, [event.subarray(0, -1), event.subarray(-1)])
+            bytes += event.length
+            const hasBegun = frames.slice(0, index + 1).some(isCommitting)
+            if (index < terminal && hasBegun) await arrivals.reach(bytes)
+          }
+          response.end()
+        })
+        const answer = await ask(format, arrivals)
+        assert.equal(answer.body.toString(), frames.join(''), name)
+        assert.ok(answer.isComplete, name)
+      }
+    })
+
+/** Neither a comment nor a ping: from here on the answer belongs to the client. */
+function isCommitting(frame: string): boolean {
+  return /^(?:event: ?(?!ping)|data: ?[{[])/m.test(frame) && !frame.startsWith('event: ping')
+}
+
+test('the end of the charge, and nothing else, is what the last event waits for', async () => {
+  const arrivals = new Arrivals()
+  const events = [
+    'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+    'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    'data: {"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\n',
+    'data: [DONE]\n\n',
+  ]
+  let goOn: () => void = () => undefined
+  const mayEnd = new Promise<void>((resolve) => (goOn = resolve))
+  vendor.answer(async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    await writePieces(
+      response,
+      events.map((event) => Buffer.from(event)),
+    )
+    // The vendor keeps its connection open; the client must have the whole all the same.
+    await mayEnd
+    response.end()
+  })
+  const answered = ask('chat', arrivals)
+  await arrivals.reach(Buffer.byteLength(events.join('')))
+  goOn()
+  assert.equal((await answered).body.toString(), events.join(''))
+})
+
+test('the head of a stream waits for an event that is neither ping nor comment', async () => {
+  const starts = {
+    messages: 'event: ping\ndata: {"type": "ping"}\n\n: hello\n\n',
+    chat: ': hello\n\n: again\n\n',
+  }
+  for (const format of ['messages', 'chat'] as const) {
+    const options = { stream: true }
+    const request = format === 'messages' ? messagesRequest(options) : chatRequest(options)
+    const body = JSON.stringify(request)
+    const connection = await connectRaw(gateway.url)
+    let bytesTooSoon: number | undefined
+    vendor.answer(async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      await writePieces(response, [Buffer.from(starts[format])])
+      // A whole exchange in between: had a head been passed on, it would have come by now.
+      await send(`${gateway.url}/health`)
+      bytesTooSoon = connection.unread().length
+      vendor.answer((second) => void second.writeHead(503).end())
+      response.socket?.resetAndDestroy()
+    })
+    connection.write(
+      `POST ${paths[format]} HTTP/1.1\r\nhost: gateway\r\nx-api-key: ${account.key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+    const answer = await connection.next()
+    connection.close()
+    assert.equal(bytesTooSoon, 0)
+    assert.equal(answer?.status, 503, 'nothing had been sent, so the status could still be told')
+  }
+})

@@ -1,0 +1,179 @@
+/**
+ * Who is at fault: whatever a client sends, however often, takes no channel away from anybody; one
+ * account's requests that break every channel break it for that account only. The gateway's own
+ * checks, on here as in a real set-up, decide between a request and a channel.
+ */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { createClientKey } from '../../src/operations/keys.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertWhole,
+  catalogueOf,
+  formats,
+  passUntil,
+  places,
+  startFailoverGateway,
+  type Ask,
+  type FailoverGateway,
+} from './harness.ts'
+
+const second = 1_000
+let markerCount = 0
+
+for (const format of formats) {
+  const { main, reserve, model } = places[format]
+
+  describe(`a client that sends bad requests all day (${format})`, () => {
+    const clock = new ManualClock()
+    let gateway: FailoverGateway
+    before(async () => {
+      // The regular checks are no answer to what a client sends; here they would blur the picture.
+      const settings = { check_interval: '1440m' }
+      gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+    })
+    after(() => gateway.close())
+    beforeEach(() => {
+      gateway.forget()
+      gateway.sandbox.faults.clear()
+      gateway.sandbox.log.clear()
+    })
+
+    const context = format === 'messages' ? '400_context' : '400_context_length_exceeded'
+    for (const fault of ['error=400', `error=${context}`, 'error=413', 'error=422', 'error=409'])
+      test(`with ${fault}: one channel sees them, and its state does not move at all`, async () => {
+        const untouched = gateway.app.health.state(main, model)
+        const bodies = new Set<string>()
+        for (let index = 0; index < 100; index++) {
+          const marker = `bad-${markerCount++}`
+          const ask = { format, isStream: index % 2 === 0, marker, sandbox: fault }
+          const answer = await gateway.ask(ask)
+          assert.ok(answer.status >= 400 && answer.status < 500)
+          // A conflict may pass by itself; it is tried once more, there.
+          const tries = fault === 'error=409' ? [main, main] : [main]
+          assert.deepEqual(gateway.tried(marker), tries)
+          const record = gateway.sandbox.log.forMarker(marker).at(-1)
+          assert.equal(answer.body.toString(), record?.responseBody?.toString())
+          bodies.add(answer.body.toString().replace(/req_\w+/, ''))
+          clock.advance(second)
+        }
+        assert.equal(bodies.size, 1)
+        assert.equal(gateway.app.health.state(main, model), untouched)
+        assert.deepEqual(await gateway.health(), { code: 200, status: 'ok' })
+        const probes = gateway.sandbox.log.records.filter((one) => one.marker === undefined)
+        assert.deepEqual(probes, [])
+      })
+
+    test('or leaves before the answer comes', async () => {
+      const untouched = gateway.app.health.state(main, model)
+      for (let index = 0; index < 30; index++) {
+        const marker = `leaving-${markerCount++}`
+        const ask: Ask = {
+          format,
+          isStream: true,
+          marker,
+          sandbox: 'output=5; stall_event=4',
+          onChunk: () => 'stop',
+        }
+        const answer = await gateway.ask(ask)
+        assert.equal(answer.isComplete, false)
+      }
+      await passUntil(clock, 600 * second, async () => {
+        await gateway.health()
+        return gateway.sandbox.log.records.every((one) => one.phase === 'closed')
+      })
+      // What an answer that was begun says of success is not looked at; failures there are none.
+      const { mode, run } = gateway.app.health.state(main, model)
+      assert.deepEqual([mode, run], [untouched.mode, untouched.run])
+      const lessons = await gateway.lessons()
+      assert.ok(
+        Object.keys(lessons).every((name) => name.startsWith(main)),
+        JSON.stringify(lessons),
+      )
+      assert.equal(lessons[`${main} broken`], undefined)
+      assert.equal(lessons[`${main} hard`], undefined)
+    })
+  })
+
+  describe(`one account’s poisoned requests (${format})`, () => {
+    const clock = new ManualClock()
+    let gateway: FailoverGateway
+    let poisoned: TestAccount
+    const keys: string[] = []
+    before(async () => {
+      gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}) })
+      poisoned = await gateway.createAccount({ balance_usd: '1000' })
+      for (let index = 0; index < 6; index++) {
+        const { secret } = await createClientKey(gateway.context, {
+          account: poisoned.name,
+          name: `key ${index}`,
+        })
+        keys.push(secret)
+      }
+    })
+    after(() => gateway.close())
+    beforeEach(() => {
+      gateway.forget()
+      gateway.sandbox.faults.clear()
+    })
+
+    async function assertOthersServed(): Promise<void> {
+      const marker = `healthy-${markerCount++}`
+      const answer = await gateway.ask({ format, isStream: true, marker })
+      assert.deepEqual(gateway.tried(marker), [main])
+      assertWhole(answer, await gateway.served(marker, main), 'another account')
+    }
+
+    /** Lets the checks that were asked for come to their end. */
+    async function settle(): Promise<void> {
+      const { log } = gateway.sandbox
+      const open = log.records.filter((one) => one.marker === undefined && one.phase !== 'closed')
+      for (const record of open)
+        await log.waitFor((one) => one === record && one.phase === 'closed')
+    }
+
+    for (const [name, poison] of [
+      ['a 500 every time', 'error=500'],
+      ['a 502 every time', 'error=502'],
+      ['a connection reset every time', 'reset=before_head'],
+      ['an answer that is none', 'not_format=json'],
+      ['an answer that breaks off', 'cut_event=2'],
+    ] as const) {
+      test(`${name}, among others’ good ones`, async () => {
+        for (let index = 0; index < 40; index++) {
+          await gateway.ask({ format, isStream: true, key: poisoned.key, sandbox: poison })
+          await settle()
+          await assertOthersServed()
+          clock.advance(second)
+        }
+        assert.equal(gateway.grade(main, model), 'on')
+        assert.equal(gateway.grade(reserve, model), 'on')
+      })
+
+      test(`${name}, many in a row between the good ones`, async () => {
+        await assertOthersServed()
+        for (let burst = 0; burst < 4; burst++) {
+          for (let index = 0; index < 12; index++)
+            await gateway.ask({ format, isStream: true, key: poisoned.key, sandbox: poison })
+          await settle()
+          await assertOthersServed()
+          clock.advance(20 * second)
+        }
+        assert.equal(gateway.grade(main, model), 'on')
+      })
+
+      test(`${name}, under six keys of the one account`, async () => {
+        await assertOthersServed()
+        for (let burst = 0; burst < 4; burst++) {
+          for (const key of [...keys, ...keys])
+            await gateway.ask({ format, isStream: true, key, sandbox: poison })
+          await settle()
+          await assertOthersServed()
+          clock.advance(20 * second)
+        }
+        assert.equal(gateway.grade(main, model), 'on')
+      })
+    }
+  })
+}

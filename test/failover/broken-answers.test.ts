@@ -1,0 +1,373 @@
+/**
+ * Answers that break rather than say no: connections closed and reset, redirects, wrong types,
+ * bodies that are no answer, streams that end early, at every moment. Before the client has seen a
+ * byte another channel serves and nobody notices; after it the client is told. Never a mixture, never
+ * a clean end on a cut, never two charges.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import type { WireAnswer } from '../support/http-client.ts'
+import {
+  assertBrokenOff,
+  assertOwnError,
+  assertWhole,
+  formats,
+  hasTerminalEvent,
+  namesOperator,
+  places,
+  startFailoverGateway,
+  type FailoverGateway,
+} from './harness.ts'
+
+/** Faults by the moment at which they strike; each is the sandbox's own words. */
+const beforeTheHead: Readonly<Record<string, string>> = {
+  'closes before a head': 'close=before_head',
+  'resets before a head': 'reset=before_head',
+  'redirects for good': 'redirect=http://127.0.0.1:9/elsewhere; status=301',
+  'redirects with the method kept': 'redirect=/alpha-reserve/v1/messages; status=307',
+  'answers with a page': 'not_format=html',
+  'answers with nothing': 'not_format=empty',
+  'answers with other JSON': 'not_format=json',
+  'answers in the other format': 'not_format=other_format',
+  'answers with what is no JSON': 'not_format=garbage',
+  'answers under a type that is neither': 'content_type=text/plain',
+  'answers compressed though not asked to': 'gzip',
+  'answers without content': 'status=204; body=x',
+}
+
+const plainFaults: Readonly<Record<string, string>> = {
+  ...beforeTheHead,
+  'answers a plain request with a stream type': 'content_type=text/event-stream',
+  'closes after the head': 'close=after_head',
+  'resets after the head': 'reset=after_head',
+  'closes in the middle of the body': 'cut=40',
+  'resets in the middle of the body': 'cut=40; cut_as=reset',
+  'closes one byte before the end': 'cut=-1',
+  'sends half an answer with a length that agrees': 'truncated_json',
+  'sends half an answer in chunks that end properly': 'cut=40; cut_as=end; framing=chunked',
+  'sends half an answer that ends with the connection': 'cut=40; cut_as=end; framing=close',
+}
+
+const streamFaults: Readonly<Record<string, string>> = {
+  ...beforeTheHead,
+  'answers a stream with plain JSON': 'content_type=application/json',
+  'closes after the head': 'close=after_head',
+  'resets after the head': 'reset=after_head',
+  'ends without an event': 'cut_event=0; cut_as=end',
+  'ends without an event, by closing': 'cut_event=0; cut_as=end; framing=close',
+  'ends after pings': 'pings=3; cut_event=3; cut_as=end',
+  'closes after pings': 'pings=3; cut_event=3',
+  'breaks in the middle of the first event': 'cut=9; cut_as=end',
+  'begins with an error': 'error_first=',
+  'begins with pings and an error': 'pings=3; error_first=500',
+  'begins with comments and an error': 'comments; error_first=503',
+}
+
+/** Begun streams: the client has seen the first event. */
+const begunFaults: Readonly<Record<string, string>> = {
+  'closes behind the first event': 'cut_event=1',
+  'resets behind the first event': 'cut_event=1; cut_as=reset',
+  'ends behind the first event': 'cut_event=1; cut_as=end',
+  'closes in the middle': 'cut_event=4',
+  'resets in the middle': 'cut_event=4; cut_as=reset',
+  'ends in the middle': 'cut_event=4; cut_as=end',
+  'ends in the middle by closing': 'cut_event=4; cut_as=end; framing=close',
+  'breaks inside an event': 'cut=-40; cut_as=end',
+  'leaves out the terminal event': 'terminal=missing',
+  'tells an error behind the first event': 'error_at=1',
+  'tells an error in the middle': 'error_at=4',
+  'tells that its credential is refused in the middle': 'error_at=4; event_error=401',
+}
+
+let gateway: FailoverGateway
+let markerCount = 0
+before(async () => {
+  gateway = await startFailoverGateway()
+})
+after(() => gateway.close())
+
+interface Faulty {
+  readonly format: FormatName
+  readonly isStream: boolean
+  /** What the main channel does. */
+  readonly main: string
+  /** What the reserve does; nothing wrong unless given. */
+  readonly reserve?: string
+  /** Whether both channels have a kept-alive connection that served before; not unless told. */
+  readonly isReused?: boolean
+}
+
+/** Leaves both channels with one idle connection each, or with none. */
+async function prepareConnections(format: FormatName, isReused: boolean): Promise<void> {
+  const { main, reserve } = places[format]
+  const fault = isReused ? 'error=502' : 'close=after_head'
+  gateway.sandbox.faults.set(main, fault)
+  gateway.sandbox.faults.set(reserve, fault)
+  await gateway.ask({ format, isStream: false })
+}
+
+async function askFaulty(faulty: Faulty): Promise<{ marker: string; answer: WireAnswer }> {
+  const { format, isStream, main, reserve } = faulty
+  const marker = `broken-${markerCount++}`
+  if (main.includes('before_head')) await prepareConnections(format, faulty.isReused ?? false)
+  gateway.forget()
+  gateway.sandbox.faults.clear()
+  gateway.sandbox.faults.set(places[format].main, main)
+  if (reserve !== undefined) gateway.sandbox.faults.set(places[format].reserve, reserve)
+  await gateway.lessons()
+  const answer = await gateway.ask({ format, isStream, marker })
+  return { marker, answer }
+}
+
+for (const format of formats) {
+  const { main, reserve, model } = places[format]
+  for (const isStream of [false, true]) {
+    const asked = isStream ? `a ${format} stream` : `a plain ${format} request`
+    const faults = isStream ? streamFaults : plainFaults
+
+    describe(`a channel that fails ${asked} before a byte has gone out`, () => {
+      for (const [name, fault] of Object.entries(faults))
+        test(`${name}: the reserve serves`, async () => {
+          const { marker, answer } = await askFaulty({ format, isStream, main: fault })
+          assert.deepEqual(gateway.tried(marker), [main, reserve])
+          assertWhole(answer, await gateway.served(marker, reserve), name)
+          const word = name === 'begins with an error' || name.endsWith('comments and an error')
+          const mainWord = word && isStream ? throttleOr(format, name) : 'hard'
+          assert.deepEqual(await gateway.lessons(), {
+            [`${main} ${mainWord}`]: 1,
+            [`${reserve} ok`]: 1,
+          })
+          assert.equal(gateway.grade(reserve, model), 'on')
+          const { ending, attemptCount, chargeCount, channel } = await gateway.booked(answer)
+          assert.deepEqual(
+            { ending, attemptCount, chargeCount, channel },
+            { ending: 'completed', attemptCount: 2, chargeCount: 1, channel: reserve },
+          )
+        })
+    })
+
+    describe(`every channel fails ${asked} before a byte has gone out`, () => {
+      for (const [name, fault] of Object.entries(faults))
+        test(`${name}: one honest error, no charge`, async () => {
+          const { marker, answer } = await askFaulty({
+            format,
+            isStream,
+            main: fault,
+            reserve: fault,
+          })
+          assert.deepEqual(gateway.tried(marker), [main, reserve])
+          const isOverload =
+            name === 'begins with an error' || name.endsWith('comments and an error')
+          const status = isStream && isOverload ? overloadStatus(format, name) : 502
+          assertOwnError(answer, format, status, name)
+          const { ending, attemptCount, chargeCount } = await gateway.booked(answer)
+          assert.deepEqual(
+            { ending, attemptCount, chargeCount },
+            { ending: 'failed', attemptCount: 2, chargeCount: 0 },
+          )
+        })
+    })
+  }
+
+  describe(`a channel that breaks a ${format} stream the client has begun to read`, () => {
+    for (const [name, fault] of Object.entries(begunFaults))
+      test(`${name}: the client is told, and no other channel is asked`, async () => {
+        const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
+        assert.deepEqual(gateway.tried(marker), [main])
+        assertBrokenOff(answer, await gateway.served(marker, main), format, name)
+        assert.deepEqual(await gateway.lessons(), { [`${main} broken`]: 1 })
+        const { ending, attemptCount, chargeCount, channel } = await gateway.booked(answer)
+        assert.deepEqual(
+          { ending, attemptCount, chargeCount, channel },
+          { ending: 'upstream_cut', attemptCount: 1, chargeCount: 0, channel: main },
+        )
+      })
+  })
+}
+
+/** An overload told as the first event rests the channel. */
+function throttleOr(format: FormatName, name: string): string {
+  if (name === 'begins with an error') return 'throttle'
+  // A plain 503 is an overload in the chat vendor's words only.
+  return format === 'chat' ? 'throttle' : 'hard'
+}
+
+function overloadStatus(format: FormatName, name: string): number {
+  return throttleOr(format, name) === 'throttle' ? 503 : 502
+}
+
+describe('a kept-alive connection that dies under the request', () => {
+  for (const format of formats)
+    for (const isStream of [false, true])
+      for (const how of ['close', 'reset']) {
+        const { main, reserve, model } = places[format]
+        const ask = { format, isStream, main: `${how}=before_head`, isReused: true }
+        const asked = isStream ? `a ${format} stream` : `a plain ${format} request`
+        const name = `${asked}, connection ${how}d`
+        test(`${name}: repeated on the same channel, and nobody is blamed`, async () => {
+          const marker = `stale-${markerCount++}`
+          await prepareConnections(format, true)
+          gateway.forget()
+          gateway.sandbox.faults.clear()
+          gateway.sandbox.faults.set(main, [ask.main])
+          await gateway.lessons()
+          const answer = await gateway.ask({ format, isStream, marker })
+          const [first, second] = gateway.sandbox.log.forMarker(marker)
+          assert.ok(first !== undefined && second !== undefined)
+          assert.deepEqual(gateway.tried(marker), [main, main])
+          await gateway.sandbox.log.waitFor((one) => one === second && one.phase === 'closed')
+          assertWhole(answer, second, name)
+          assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1, [`${main} ok`]: 1 })
+          assert.equal(gateway.grade(main, model), 'on')
+          assert.equal((await gateway.booked(answer)).chargeCount, 1)
+        })
+
+        test(`${name}, and the next one too: the reserve serves`, async () => {
+          const { marker, answer } = await askFaulty(ask)
+          assert.deepEqual(gateway.tried(marker), [main, main, reserve])
+          assertWhole(answer, await gateway.served(marker, reserve), name)
+          assert.deepEqual(await gateway.lessons(), {
+            [`${main} client`]: 1,
+            [`${main} hard`]: 1,
+            [`${reserve} ok`]: 1,
+          })
+        })
+      }
+})
+
+describe('an answer cut at any byte', () => {
+  const short = 'output=3; piece=the%20'
+  for (const format of formats)
+    for (const [how, cutAs] of [
+      ['closed', 'destroy'],
+      ['ended', 'end'],
+    ] as const) {
+      test(`a ${format} stream ${how} there is whole, or told to be broken, or another channel's`, async () => {
+        const whole = await wholeLength(format, true)
+        const seen = new Set<string>()
+        for (const cut of somePlaces(whole)) {
+          const fault = `${short}; cut=${cut}; cut_as=${cutAs}`
+          seen.add(await assertHonest({ format, isStream: true, main: fault }, cut))
+        }
+        assert.deepEqual([...seen].sort(), ['broken off', 'from the reserve', 'whole'])
+      })
+
+      test(`a plain ${format} answer ${how} there is another channel's`, async () => {
+        const whole = await wholeLength(format, false)
+        for (const cut of somePlaces(whole - 1)) {
+          const fault = `${short}; cut=${cut}; cut_as=${cutAs}; framing=chunked`
+          const outcome = await assertHonest({ format, isStream: false, main: fault }, cut)
+          assert.equal(outcome, 'from the reserve', `cut at ${cut}`)
+        }
+      })
+    }
+
+  async function wholeLength(format: FormatName, isStream: boolean): Promise<number> {
+    const { marker } = await askFaulty({ format, isStream, main: short })
+    const { responseBytes } = await gateway.served(marker, places[format].main)
+    assert.ok(responseBytes > 100)
+    return responseBytes
+  }
+
+  /** Spread over all of it, and every byte near its end. */
+  function somePlaces(total: number): number[] {
+    const spread = Array.from({ length: 24 }, (_, index) => Math.floor((total * index) / 24))
+    const end = Array.from({ length: 12 }, (_, index) => total - index)
+    return [...new Set([...spread, ...end])].filter((place) => place >= 0)
+  }
+
+  async function assertHonest(faulty: Faulty, cut: number): Promise<string> {
+    const { marker, answer } = await askFaulty(faulty)
+    const { format } = faulty
+    const { main, reserve } = places[format]
+    const what = `cut at ${cut}`
+    const { chargeCount } = await gateway.booked(answer)
+    const tried = gateway.tried(marker)
+    if (tried.length === 2) {
+      assertWhole(answer, await gateway.served(marker, reserve), what)
+      assert.equal(chargeCount, 1, what)
+      return 'from the reserve'
+    }
+    assert.deepEqual(tried, [main], what)
+    const record = await gateway.served(marker, main)
+    if (!answer.isComplete) {
+      assertBrokenOff(answer, record, format, what)
+      assert.equal(chargeCount, 0, what)
+      return 'broken off'
+    }
+    assertWholeStream(answer, record, what)
+    assert.equal(chargeCount, 1, what)
+    return 'whole'
+  }
+
+  /** Cut, but behind its terminal event: nothing of the answer is missing. */
+  function assertWholeStream(answer: WireAnswer, record: ServedRecord, what: string): void {
+    const text = answer.body.toString()
+    assert.equal(text, record.responseBody?.toString(), what)
+    assert.ok(hasTerminalEvent(text, record.format), what)
+  }
+})
+
+describe('an error as the first event', () => {
+  interface FirstError {
+    readonly format: FormatName
+    readonly error: string
+    readonly word: string
+    /** What the client gets where every channel begins so. */
+    readonly status: number
+  }
+  const firstErrors: readonly FirstError[] = [
+    { format: 'messages', error: '401', word: 'config', status: 502 },
+    { format: 'messages', error: '402', word: 'config', status: 502 },
+    { format: 'messages', error: '403', word: 'config', status: 502 },
+    { format: 'messages', error: '400_credit', word: 'config', status: 502 },
+    { format: 'messages', error: '404', word: 'model_missing', status: 404 },
+    { format: 'messages', error: '429', word: 'throttle', status: 429 },
+    { format: 'messages', error: '429_enforced_spend_limit_reached', word: 'config', status: 502 },
+    { format: 'messages', error: '500', word: 'hard', status: 502 },
+    { format: 'messages', error: '504', word: 'hard', status: 502 },
+    { format: 'messages', error: '529', word: 'throttle', status: 503 },
+    { format: 'chat', error: '401', word: 'config', status: 502 },
+    { format: 'chat', error: '404', word: 'model_missing', status: 404 },
+    { format: 'chat', error: '429', word: 'throttle', status: 429 },
+    { format: 'chat', error: '429_insufficient_quota', word: 'config', status: 502 },
+    { format: 'chat', error: '500', word: 'hard', status: 502 },
+    { format: 'chat', error: '503', word: 'throttle', status: 503 },
+  ]
+  for (const { format, error, word, status } of firstErrors)
+    for (const pings of [0, 2]) {
+      const { main, reserve } = places[format]
+      const fault = `error_first=${error}; pings=${pings}`
+      test(`${format} ${error} behind ${pings} pings moves to the reserve`, async () => {
+        const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
+        assertWhole(answer, await gateway.served(marker, reserve), fault)
+        assert.deepEqual(await gateway.lessons(), { [`${main} ${word}`]: 1, [`${reserve} ok`]: 1 })
+      })
+      test(`${format} ${error} behind ${pings} pings everywhere is told with a status`, async () => {
+        const { marker, answer } = await askFaulty({
+          format,
+          isStream: true,
+          main: fault,
+          reserve: fault,
+        })
+        assert.deepEqual(gateway.tried(marker), [main, reserve])
+        assertOwnError(answer, format, status, fault)
+      })
+    }
+
+  for (const format of formats)
+    test(`a ${format} error that is the request's own fault is told after one attempt`, async () => {
+      const fault = 'error_first=400; pings=1'
+      const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
+      const { main, model } = places[format]
+      assert.deepEqual(gateway.tried(marker), [main])
+      assert.equal(answer.status, 400)
+      assert.ok(answer.isComplete)
+      assert.match(answer.body.toString(), /imulated (fault|invalid value)/)
+      assert.ok(!namesOperator(answer.body.toString()))
+      assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+      assert.equal(gateway.grade(main, model), 'on')
+    })
+})

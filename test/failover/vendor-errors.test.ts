@@ -1,0 +1,411 @@
+/**
+ * Every error answer the vendors are known to give, in both formats, to streams and to plain
+ * requests: who is tried next, who is blamed, what the client sees when another channel is left and
+ * when none is. The expectations are written here row by row from what the vendors document.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import { errorPresets, type ErrorPreset } from '../../src/sandbox/error-presets.ts'
+import {
+  assertBrokenOff,
+  assertOwnError,
+  assertWhole,
+  formats,
+  namesOperator,
+  places,
+  startFailoverGateway,
+  type FailoverGateway,
+} from './harness.ts'
+
+/**
+ * - `client`: the request's own fault: passes as it came, after one attempt
+ * - `conflict`: once more on the same channel, then it passes
+ * - `throttle`: the channel rests; others are tried; the last of them passes
+ * - `account`: the operator's credential, money or address: the channel is off at once, ours to say
+ * - `missing`: this channel does not have this model
+ * - `internal`: a 500; once more where no other channel is left
+ * - `hard`: the channel failed
+ */
+type Class = 'client' | 'conflict' | 'throttle' | 'account' | 'missing' | 'internal' | 'hard'
+
+const classes: Readonly<Record<Class, readonly string[]>> = {
+  client: [
+    'messages.400',
+    'messages.400_context',
+    'messages.400_available_tools_limit_exceeded',
+    'messages.400_claude_code_version_too_old',
+    'messages.400_compaction_block_ambiguous',
+    'messages.400_compaction_block_misplaced',
+    'messages.400_compaction_content_mismatch',
+    'messages.400_compaction_incomplete_turn',
+    'messages.400_compaction_nothing_to_summarize',
+    'messages.400_compaction_signature_invalid',
+    'messages.400_compaction_too_many_tool_references',
+    'messages.400_compaction_tool_changes_mismatch',
+    'messages.400_request_body_encoding_invalid',
+    'messages.400_request_body_encoding_unsupported',
+    'messages.400_thread_state_invalid',
+    'messages.400_tool_name_conflict',
+    'messages.400_tool_reference_unresolved',
+    'messages.400_user_profile_required',
+    'messages.404_thread_not_found',
+    'messages.413',
+    'messages.413_json',
+    'messages.413_request_body_too_large_after_decoding',
+    'messages.422',
+    'chat.400',
+    'chat.400_context_length_exceeded',
+    'chat.400_service_tier',
+    'chat.413',
+    'chat.422',
+  ],
+  conflict: ['messages.408', 'messages.409', 'chat.408', 'chat.409'],
+  throttle: [
+    'messages.429',
+    'messages.429_ramp_limit_exceeded',
+    'messages.503_overloaded',
+    'messages.529',
+    'messages.529_compaction_unavailable',
+    'chat.429',
+    'chat.429_slow_down',
+    'chat.429_too_large',
+    'chat.503',
+  ],
+  account: [
+    'messages.400_claude_code_key_creator_not_member',
+    'messages.400_cmek_key_disabled',
+    'messages.400_cmek_key_network_blocked',
+    'messages.400_credit',
+    'messages.400_organization_on_hold',
+    'messages.400_usage_limits',
+    'messages.400_workspace_limits',
+    'messages.401',
+    'messages.402',
+    'messages.402_linked_organization_payment_required',
+    'messages.403',
+    'messages.403_user_profile_billing_not_authorized',
+    'messages.403_user_profile_not_billable',
+    'messages.429_contract_spend_limit_reached',
+    'messages.429_enforced_spend_limit_reached',
+    'chat.401',
+    'chat.401_address',
+    'chat.401_organization',
+    'chat.403_region',
+    'chat.429_billing_hard_limit_reached',
+    'chat.429_credit_balance_exhausted',
+    'chat.429_insufficient_quota',
+    'chat.429_organization_spend_limit_exceeded',
+    'chat.429_organization_usage_limit_exceeded',
+    'chat.429_project_spend_limit_exceeded',
+  ],
+  missing: ['messages.404', 'chat.403', 'chat.404'],
+  internal: ['messages.500', 'chat.500'],
+  hard: [
+    'messages.502',
+    'messages.503',
+    'messages.503_cmek_context_unavailable',
+    'messages.503_cmek_key_unreachable',
+    'messages.504',
+    'messages.520',
+    'messages.521',
+    'messages.522',
+    'messages.523',
+    'messages.524',
+    'messages.530',
+    'chat.502',
+    'chat.504',
+    'chat.520',
+    'chat.521',
+    'chat.522',
+    'chat.523',
+    'chat.524',
+    'chat.530',
+  ],
+}
+
+const rows = Object.entries(classes).flatMap(([kind, names]) =>
+  names.map((name) => ({ kind: kind as Class, name, format: name.split('.')[0] as FormatName })),
+)
+
+test('every error the simulated vendors know has its row here', () => {
+  assert.deepEqual(rows.map((row) => row.name).sort(), [...errorPresets.keys()].sort())
+})
+
+interface Expected {
+  /** Which of [main, reserve] are asked, in order. */
+  readonly tried: readonly ('main' | 'reserve')[]
+  /** What they are told to be: counted under these words. */
+  readonly lessons: readonly ('main' | 'reserve')[]
+  readonly word: string
+  /** How main is afterwards for the model that was asked for, and for the vendor's other model. */
+  readonly grade: string
+  readonly otherGrade: string
+}
+
+/** Only the first request meets the error; another channel is there. */
+const onceExpected: Readonly<Record<Class, Expected>> = {
+  client: {
+    tried: ['main'],
+    lessons: ['main'],
+    word: 'client',
+    grade: 'on',
+    otherGrade: 'on',
+  },
+  conflict: {
+    tried: ['main', 'main'],
+    lessons: ['main'],
+    word: 'client',
+    grade: 'on',
+    otherGrade: 'on',
+  },
+  throttle: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'throttle',
+    grade: 'resting',
+    otherGrade: 'on',
+  },
+  account: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'config',
+    grade: 'off',
+    otherGrade: 'off',
+  },
+  missing: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'model_missing',
+    grade: 'off',
+    otherGrade: 'on',
+  },
+  internal: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'hard',
+    grade: 'on',
+    otherGrade: 'on',
+  },
+  hard: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'hard',
+    grade: 'on',
+    otherGrade: 'on',
+  },
+}
+
+/** Every channel answers every request with the error. */
+const alwaysTried: Readonly<Record<Class, readonly ('main' | 'reserve')[]>> = {
+  client: ['main'],
+  conflict: ['main', 'main'],
+  throttle: ['main', 'reserve'],
+  account: ['main', 'reserve'],
+  missing: ['main', 'reserve'],
+  internal: ['main', 'reserve', 'reserve'],
+  hard: ['main', 'reserve'],
+}
+
+const otherModel: Readonly<Record<FormatName, string>> = {
+  messages: 'small-1',
+  chat: 'chat-mini-1',
+}
+
+let gateway: FailoverGateway
+let markerCount = 0
+before(async () => {
+  gateway = await startFailoverGateway()
+})
+after(() => gateway.close())
+
+function named(format: FormatName, roles: readonly ('main' | 'reserve')[]): string[] {
+  return roles.map((role) => places[format][role])
+}
+
+function presetOf(name: string): ErrorPreset {
+  const preset = errorPresets.get(name)
+  assert.ok(preset !== undefined, name)
+  return preset
+}
+
+for (const kind of Object.keys(classes) as Class[])
+  for (const isStream of [false, true]) {
+    const asked = isStream ? 'a stream' : 'a plain request'
+    describe(`${kind} errors to ${asked}`, () => {
+      for (const row of rows.filter((one) => one.kind === kind)) {
+        test(`${row.name} from the main channel`, () => meetsOnce(row, isStream))
+        test(`${row.name} from every channel`, () => meetsAlways(row, isStream))
+      }
+    })
+  }
+
+interface Row {
+  readonly kind: Class
+  readonly name: string
+  readonly format: FormatName
+}
+
+async function meetsOnce({ kind, name, format }: Row, isStream: boolean): Promise<void> {
+  const expected = onceExpected[kind]
+  const { main, model } = places[format]
+  const marker = `once-${markerCount++}`
+  gateway.forget()
+  gateway.sandbox.faults.clear()
+  gateway.sandbox.faults.set(main, [`error=${name}`])
+  await gateway.lessons()
+  const answer = await gateway.ask({ format, isStream, marker })
+
+  assert.deepEqual(gateway.tried(marker), named(format, expected.tried))
+  const server = named(format, expected.tried).at(-1) ?? ''
+  const records = gateway.sandbox.log.forMarker(marker)
+  const last = records.at(-1)
+  assert.ok(last !== undefined)
+  if (kind === 'client') {
+    await gateway.served(marker, main)
+    assertPassed(answer, presetOf(name), last.responseBody)
+    assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+  } else {
+    await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
+    assertWhole(answer, last, name)
+    assert.ok(!namesOperator(answer.body.toString() + answer.rawHeaders.join('\n')))
+    assert.deepEqual(await gateway.lessons(), counts([`${main} ${expected.word}`, `${server} ok`]))
+  }
+  assert.equal(gateway.grade(main, model), expected.grade)
+  assert.equal(gateway.grade(main, otherModel[format]), expected.otherGrade)
+  const booked = await gateway.booked(answer)
+  assert.equal(booked.attemptCount, expected.tried.length)
+  assert.equal(booked.chargeCount, kind === 'client' ? 0 : 1)
+  assert.equal(booked.channel, server)
+}
+
+async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Promise<void> {
+  const preset = presetOf(name)
+  const marker = `always-${markerCount++}`
+  gateway.forget()
+  gateway.sandbox.faults.clear()
+  gateway.sandbox.faults.set('*', `error=${name}`)
+  const answer = await gateway.ask({ format, isStream, marker })
+
+  const channels = named(format, alwaysTried[kind])
+  assert.deepEqual(gateway.tried(marker), channels)
+  const last = gateway.sandbox.log.forMarker(marker).at(-1)
+  assert.ok(last !== undefined)
+  if (kind === 'account') assertOwnError(answer, format, 502, name)
+  else if (kind === 'missing')
+    assertOwnError(answer, format, preset.status === 403 ? 502 : 404, name)
+  else if (namesOperator(preset.message)) assertOwnError(answer, format, preset.status, name)
+  else {
+    await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
+    assertPassed(answer, preset, last.responseBody)
+  }
+  const booked = await gateway.booked(answer)
+  assert.equal(booked.attemptCount, channels.length)
+  assert.deepEqual([booked.chargeCount, booked.amountPicos], [0, 0n])
+  assert.equal(booked.ending, kind === 'client' || kind === 'conflict' ? 'refused' : 'failed')
+}
+
+/** The vendor's own error, to the byte, with the headers a client acts on. */
+function assertPassed(
+  answer: Awaited<ReturnType<FailoverGateway['ask']>>,
+  preset: ErrorPreset,
+  body: Buffer | undefined,
+): void {
+  assert.equal(answer.status, preset.status)
+  assert.ok(answer.isComplete)
+  assert.ok(body !== undefined)
+  assert.equal(answer.body.toString(), body.toString())
+  assert.equal(answer.headers['retry-after'], preset.retryAfter)
+  assert.equal(answer.headers['x-should-retry'], preset.shouldRetry)
+  assert.match(String(answer.headers['content-type']), preset.page === undefined ? /json/ : /html/)
+  assert.match(String(answer.headers['x-turnpike-request-id']), /^ex_/)
+  assert.ok(!namesOperator(answer.rawHeaders.join('\n')))
+}
+
+function counts(names: readonly string[]): Record<string, number> {
+  const total: Record<string, number> = {}
+  for (const name of names.toSorted()) total[name] = (total[name] ?? 0) + 1
+  return total
+}
+
+/** Rows that say less as an event, where there is no status to go by. */
+const eventClasses: Readonly<Record<string, Class>> = {
+  'messages.408': 'hard',
+  'messages.500': 'hard',
+  'chat.408': 'client',
+  'chat.409': 'client',
+  'chat.500': 'hard',
+}
+
+for (const format of formats)
+  describe(`the same errors as an event of a ${format} stream`, () => {
+    const events = rows.filter(
+      (row) => row.format === format && presetOf(row.name).page === undefined,
+    )
+    for (const { name, kind } of events) {
+      const eventKind = eventClasses[name] ?? kind
+      test(`${name} first`, () => beginsStream({ kind: eventKind, name, format }))
+      test(`${name} in the middle`, () => breaksStream({ kind: eventKind, name, format }))
+    }
+  })
+
+async function beginsStream({ kind, name, format }: Row): Promise<void> {
+  const { word } = onceExpected[kind]
+  const { main, reserve } = places[format]
+  const marker = `first-${markerCount++}`
+  gateway.forget()
+  gateway.sandbox.faults.clear()
+  gateway.sandbox.faults.set(main, [`error_first=${name}; pings=1`])
+  await gateway.lessons()
+  const answer = await gateway.ask({ format, isStream: true, marker })
+  const expected = onceExpected[kind]
+  assert.deepEqual(gateway.tried(marker), named(format, expected.tried))
+  assert.ok(!namesOperator(answer.body.toString() + answer.rawHeaders.join('\n')))
+  if (kind === 'client') {
+    assert.equal(answer.status, 400)
+    assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+    return
+  }
+  const last = gateway.sandbox.log.forMarker(marker).at(-1)
+  assert.ok(last !== undefined)
+  await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
+  assertWhole(answer, last, name)
+  const server = kind === 'conflict' ? main : reserve
+  assert.deepEqual(await gateway.lessons(), counts([`${main} ${word}`, `${server} ok`]))
+}
+
+async function breaksStream({ kind, name, format }: Row): Promise<void> {
+  const { main } = places[format]
+  const marker = `middle-${markerCount++}`
+  gateway.forget()
+  gateway.sandbox.faults.clear()
+  gateway.sandbox.faults.set(main, [`error_at=3; event_error=${name}`])
+  await gateway.lessons()
+  const answer = await gateway.ask({ format, isStream: true, marker })
+  assert.deepEqual(gateway.tried(marker), [main])
+  const record = await gateway.served(marker, main)
+  const text = answer.body.toString()
+  if (kind === 'account' || namesOperator(presetOf(name).message)) {
+    // The operator's account is nobody's business: the break is told in the gateway's own words.
+    assertBrokenOff(answer, record, format, name)
+    assert.match(text, /broke off/)
+  } else {
+    assert.equal(text, record.responseBody?.toString(), 'the vendor’s own error passes as it came')
+    assert.equal(answer.isComplete, false)
+  }
+  assert.deepEqual(await gateway.lessons(), { [`${main} broken`]: 1 })
+}
+
+describe('an error page in place of a refused credential', () => {
+  for (const format of formats)
+    test(`a 403 page of whatever stands in front of the vendor never passes (${format})`, async () => {
+      const page = 'status=403; content_type=text/html; body=%3Chtml%3Eno%3C/html%3E'
+      const marker = `page-${markerCount++}`
+      gateway.forget()
+      gateway.sandbox.faults.clear()
+      gateway.sandbox.faults.set('*', page)
+      const answer = await gateway.ask({ format, isStream: false, marker })
+      assert.deepEqual(gateway.tried(marker), named(format, ['main', 'reserve']))
+      assertOwnError(answer, format, 502, page)
+    })
+})

@@ -1,0 +1,366 @@
+/**
+ * Clients that leave before they have everything, at every event and in between. Goal: what was
+ * delivered is never free, nothing is charged beyond what the contract allows, and the vendor is
+ * read on for exactly the grace time. Both clocks stand still unless a test moves them: the
+ * vendor's paces the events, the gateway's measures the grace.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertClean,
+  chargesOf,
+  formats,
+  framesIn,
+  hasEnd,
+  hasTerminalEvent,
+  holdBound,
+  mainChannels,
+  only,
+  openAsk,
+  sendAsk,
+  startMoneyGateway,
+  vendorPrice,
+  type Ask,
+  type BookedExchange,
+  type MoneyGateway,
+} from './harness.ts'
+
+/** A word that every vocabulary has as one token, so that an estimate is close to the truth. */
+const content = 'input=20; output=6; piece=the%20'
+const maxTokens = 50
+const graceMs = 5_000
+
+function askOf(format: FormatName, sandbox: string, marker: string): Ask {
+  // A chat client that asks for the count sees every event, which these tests count by.
+  const more = format === 'chat' ? { stream_options: { include_usage: true } } : {}
+  return {
+    format,
+    isStream: true,
+    sandbox: `${content}; ${sandbox}`,
+    marker,
+    maxTokens,
+    more,
+  }
+}
+
+interface Paced {
+  readonly gateway: MoneyGateway
+  readonly gatewayClock: ManualClock
+  /** Has the vendor send events of this exchange until so many are out, or all of them. */
+  playTo(marker: string, count: number): Promise<void>
+}
+
+async function startPaced(grace: '0s' | '5s'): Promise<Paced> {
+  const gatewayClock = new ManualClock()
+  const vendorClock = new ManualClock()
+  const gateway = await startMoneyGateway({
+    clock: gatewayClock,
+    sandbox: { clock: vendorClock },
+    settings: { client_left_grace: grace },
+  })
+  return {
+    gateway,
+    gatewayClock,
+    async playTo(marker, count) {
+      for (;;) {
+        const [record] = gateway.sandbox.log.forMarker(marker)
+        if (record !== undefined && (record.eventCount >= count || record.phase === 'closed'))
+          return
+        if (vendorClock.pendingCount > 0) vendorClock.advance(1)
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}
+
+/** How many events the answer has, the terminal one included. */
+async function countEvents(gateway: MoneyGateway, format: FormatName): Promise<number> {
+  const account = await gateway.createAccount()
+  const ask = askOf(format, '', `whole-${format}`)
+  const answer = await sendAsk(gateway.url, account.key, ask)
+  assert.ok(hasEnd(answer, ask))
+  return framesIn(answer.body.toString())
+}
+
+function closed(gateway: MoneyGateway, marker: string): Promise<ServedRecord> {
+  return gateway.sandbox.log.waitFor(
+    (record) => record.marker === marker && record.phase === 'closed',
+  )
+}
+
+function assertEstimated(exchange: BookedExchange, record: ServedRecord): void {
+  assert.equal(exchange.ending, 'client_left')
+  assert.ok(exchange.amountPicos > 0n, 'what was delivered is not free')
+  assert.ok(exchange.amountPicos <= holdBound(record, maxTokens))
+}
+
+for (const format of formats) {
+  describe(`a client of a ${format} stream that leaves`, () => {
+    test('after any event is charged for what it got, where nobody reads on', async () => {
+      const { gateway, ...paced } = await startPaced('0s')
+      try {
+        const total = await countEvents(gateway, format)
+        let before = 0n
+        for (let count = 1; count < total; count++) {
+          const marker = `left-${format}-${count}`
+          const account = await gateway.createAccount()
+          const ask = askOf(format, `stall_event=${count}`, marker)
+          const client = openAsk(gateway.url, account.key, ask)
+          await paced.playTo(marker, count)
+          await client.until((text) => framesIn(text) >= count)
+          client.leave()
+          const exchange = only(await gateway.ended(account, 1))
+          const record = await closed(gateway, marker)
+          assert.equal(record.closedBy, 'client', 'the vendor is not read on')
+          assertEstimated(exchange, record)
+          if (record.isUsageSent) {
+            assert.equal(exchange.amountPicos, vendorPrice(record))
+            assert.deepEqual(exchange.marks, [])
+            continue
+          }
+          assert.deepEqual(exchange.marks, ['estimated'])
+          assert.ok(exchange.amountPicos >= before, 'more of an answer never costs less')
+          before = exchange.amountPicos
+        }
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    test('after any event is charged by the count that the vendor gives within the grace', async () => {
+      const { gateway, ...paced } = await startPaced('5s')
+      try {
+        const total = await countEvents(gateway, format)
+        for (let count = 1; count < total; count++) {
+          const marker = `counted-${format}-${count}`
+          const account = await gateway.createAccount()
+          const ask = askOf(format, 'event_delay_ms=1', marker)
+          const client = openAsk(gateway.url, account.key, ask)
+          await paced.playTo(marker, count)
+          await client.until((text) => framesIn(text) >= count)
+          client.leave()
+          await gateway.passed('client_left', count)
+          await paced.playTo(marker, total)
+          const exchange = only(await gateway.ended(account, 1))
+          const record = await closed(gateway, marker)
+          assert.equal(exchange.ending, 'client_left')
+          assert.equal(exchange.amountPicos, vendorPrice(record))
+          assert.deepEqual(exchange.marks, [])
+        }
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    test('has its vendor read on for the grace and not longer', async () => {
+      const { gateway, gatewayClock } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const ask = askOf(format, 'stall_event=5', 'silent')
+        const client = openAsk(gateway.url, account.key, ask)
+        await client.until((text) => framesIn(text) >= 5)
+        client.leave()
+        await gateway.passed('client_left')
+        gatewayClock.advance(graceMs - 1)
+        assert.equal((await chargesOf(gateway.context.database, account.id)).size, 0)
+        assert.equal(gateway.sandbox.log.forMarker('silent')[0]?.phase, 'received')
+        gatewayClock.advance(200)
+        const exchange = only(await gateway.ended(account, 1))
+        assertEstimated(exchange, await closed(gateway, 'silent'))
+        assert.deepEqual(exchange.marks, ['estimated'])
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    test('is charged although the vendor breaks off afterwards', async () => {
+      for (const fault of ['cut_event=5', 'error_at=5', 'cut_event=5; cut_as=end']) {
+        const { gateway, ...paced } = await startPaced('5s')
+        try {
+          const account = await gateway.createAccount()
+          const ask = askOf(format, `event_delay_ms=1; ${fault}`, 'broken')
+          const client = openAsk(gateway.url, account.key, ask)
+          await paced.playTo('broken', 4)
+          await client.until((text) => framesIn(text) >= 4)
+          client.leave()
+          await gateway.passed('client_left')
+          await paced.playTo('broken', Infinity)
+          const exchange = only(await gateway.ended(account, 1))
+          assertEstimated(exchange, await closed(gateway, 'broken'))
+          assert.deepEqual(exchange.marks, ['estimated'])
+        } finally {
+          await gateway.close()
+        }
+      }
+    })
+
+    test('before the first event costs nothing where none comes within the grace', async () => {
+      for (const grace of ['0s', '5s'] as const) {
+        const { gateway, gatewayClock } = await startPaced(grace)
+        try {
+          const account = await gateway.createAccount()
+          const client = openAsk(gateway.url, account.key, askOf(format, 'hold=g@after_head', 'm'))
+          await gateway.sandbox.faults.reached('g')
+          client.leave()
+          await gateway.passed('client_left')
+          if (grace === '5s') gatewayClock.advance(graceMs + 200)
+          const exchange = only(await gateway.ended(account, 1))
+          assert.equal(exchange.ending, 'client_left')
+          assert.equal(exchange.amountPicos, 0n)
+          assert.ok(exchange.operatorCostPicos > 0n, 'what it may cost the operator is recorded')
+          assert.equal((await closed(gateway, 'm')).closedBy, 'client')
+          assert.equal((await chargesOf(gateway.context.database)).size, 0)
+          await assertClean(gateway)
+        } finally {
+          await gateway.close()
+        }
+      }
+    })
+
+    test('before the first event has one grace in all, not one more from the first event on', async () => {
+      const { gateway, gatewayClock } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const ask = askOf(format, 'hold=g@after_head; stall_event=4', 'late')
+        const client = openAsk(gateway.url, account.key, ask)
+        await gateway.sandbox.faults.reached('g')
+        client.leave()
+        await gateway.passed('client_left')
+        gatewayClock.advance(graceMs - 1_000)
+        gateway.sandbox.faults.release('g')
+        await gateway.passed('first_event')
+        gatewayClock.advance(1_200)
+        const exchange = only(await gateway.ended(account, 1))
+        assert.equal(exchange.ending, 'client_left')
+        assert.equal((await closed(gateway, 'late')).closedBy, 'client')
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    test('while the charge is being booked is charged once, by the count', async () => {
+      const { gateway } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const ask = askOf(format, '', 'booking')
+        let client
+        // Whoever holds the store's write lock keeps the charge from becoming durable.
+        await gateway.context.database.transact(async () => {
+          client = openAsk(gateway.url, account.key, ask)
+          await gateway.passed('charge_submitted')
+          await client.until((text) => framesIn(text) >= 8)
+          client.leave()
+          await gateway.passed('client_left')
+        })
+        const exchange = only(await gateway.ended(account, 1))
+        const record = await closed(gateway, 'booking')
+        assert.equal(exchange.amountPicos, vendorPrice(record))
+        assert.equal((await chargesOf(gateway.context.database)).size, 1)
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+  })
+
+  describe(`a client that leaves while it waits for a whole ${format} answer`, () => {
+    const waiting: Ask = { format, isStream: false, marker: 'm', maxTokens, sandbox: content }
+
+    test('costs nothing where the vendor is not waited for, or does not answer in time', async () => {
+      for (const grace of ['0s', '5s'] as const)
+        for (const point of ['before_head', 'mid']) {
+          const { gateway, gatewayClock } = await startPaced(grace)
+          try {
+            const account = await gateway.createAccount()
+            const sandbox = `${content}; hold=g@${point}`
+            const client = openAsk(gateway.url, account.key, { ...waiting, sandbox })
+            await gateway.sandbox.faults.reached('g')
+            client.leave()
+            await gateway.passed('client_left')
+            if (grace === '5s') gatewayClock.advance(graceMs + 200)
+            const exchange = only(await gateway.ended(account, 1))
+            assert.equal(exchange.ending, 'client_left')
+            assert.equal(exchange.amountPicos, 0n)
+            assert.ok(exchange.operatorCostPicos > 0n)
+            assert.equal((await closed(gateway, 'm')).closedBy, 'client')
+            await assertClean(gateway)
+          } finally {
+            await gateway.close()
+          }
+        }
+    })
+
+    test('pays at most what the answer costs that comes within the grace', async () => {
+      const { gateway } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const sandbox = `${content}; hold=g@mid`
+        const client = openAsk(gateway.url, account.key, { ...waiting, sandbox })
+        await gateway.sandbox.faults.reached('g')
+        client.leave()
+        await gateway.passed('client_left')
+        gateway.sandbox.faults.release('g')
+        const exchange = only(await gateway.ended(account, 1))
+        assert.equal(exchange.ending, 'client_left')
+        assert.equal(exchange.amountPicos, vendorPrice(await closed(gateway, 'm')))
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    test('has no second channel asked on its behalf', async () => {
+      const { gateway } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const fault = { hold: 'g@before_head', reset: 'before_head' } as const
+        gateway.sandbox.faults.set(mainChannels[format], fault)
+        const client = openAsk(gateway.url, account.key, waiting)
+        await gateway.sandbox.faults.reached('g')
+        client.leave()
+        await gateway.passed('client_left')
+        gateway.sandbox.faults.release('g')
+        const exchange = only(await gateway.ended(account, 1))
+        assert.equal(exchange.ending, 'client_left')
+        assert.equal(exchange.amountPicos, 0n)
+        assert.equal(gateway.sandbox.log.forMarker('m').length, 1)
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+  })
+
+  for (const isStream of [true, false])
+    test(`no client has the end of ${isStream ? 'a stream' : 'an answer'} before its charge is durable (${format})`, async () => {
+      const { gateway } = await startPaced('5s')
+      try {
+        const account = await gateway.createAccount()
+        const ask = { ...askOf(format, '', 'm'), isStream, more: {} }
+        let answer: Promise<{ text: string; isComplete: boolean }> | undefined
+        await gateway.context.database.transact(async () => {
+          const client = openAsk(gateway.url, account.key, ask)
+          answer = client.ended
+          await gateway.passed('charge_submitted')
+          if (isStream) await client.until((text) => framesIn(text) >= 8)
+          let seen = ''
+          await client.until((text) => (seen = text) !== '' || !isStream)
+          assert.ok(isStream ? !hasTerminalEvent(seen, format) : seen === '')
+        })
+        await gateway.passed('charge_durable')
+        assert.equal((await answer)?.isComplete, true)
+        const exchange = only(await gateway.ended(account, 1))
+        assert.equal(exchange.ending, 'completed')
+        assert.equal(exchange.amountPicos, vendorPrice(await closed(gateway, 'm')))
+      } finally {
+        await gateway.close()
+      }
+    })
+}

@@ -1,0 +1,122 @@
+/**
+ * No space for another charge. Goal: no complete answer is given away, requests are refused while it
+ * lasts, whoever went without an answer is not charged for it, and all goes on by itself once there
+ * is space again. The clock stands still, so the ledger tries again only when a test lets it.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { send, usage, type WireAnswer } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertClean,
+  byValue,
+  chargesOf,
+  formats,
+  hasEnd,
+  hasTerminalEvent,
+  isErrorEvent,
+  sendAsk,
+  startMoneyGateway,
+  vendorPrice,
+  type Ask,
+  type MoneyGateway,
+} from './harness.ts'
+
+/** More than the schema, the catalogue and a few accounts take; the rest is filled. */
+const pagesMax = 160
+
+for (const format of formats)
+  for (const isStream of [true, false])
+    test(`a full disk gives no answer away and heals by itself (${format}, ${isStream ? 'streamed' : 'whole'})`, async () => {
+      const clock = new ManualClock()
+      const gateway = await startMoneyGateway({ clock, storePagesMax: pagesMax })
+      try {
+        const account = await gateway.createAccount()
+        await fillDisk(gateway)
+        const ask: Ask = { format, isStream }
+        const { answers, unbooked } = await askUntilFull(gateway, account, ask)
+        assertWithheld(unbooked, format, isStream)
+        await assertDown(gateway, account)
+
+        await gateway.context.database.query('DROP TABLE filler')
+        clock.advance(10_000)
+        await untilUp(gateway)
+        const again = await sendAsk(gateway.url, account.key, ask)
+        assert.ok(hasEnd(again, ask), again.body.toString())
+
+        const charges = [...(await chargesOf(gateway.context.database, account.id)).values()]
+        const served = gateway.sandbox.log.records.map(vendorPrice)
+        const withheld = served.splice(answers, 1)
+        assert.equal(withheld.length, 1)
+        assert.deepEqual(
+          charges.toSorted(byValue),
+          served.toSorted(byValue),
+          'withheld: not charged',
+        )
+        const figures = await usage(gateway.url, account.token)
+        assert.equal((figures['usage'] as { requests: number }).requests, answers + 1)
+        await assertClean(gateway)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+/** Takes all pages but those that are in use and a few. */
+async function fillDisk(gateway: MoneyGateway): Promise<void> {
+  const { database } = gateway.context
+  const [row] = await database.query('PRAGMA page_count')
+  const usedPages = Number(row?.['page_count'])
+  assert.ok(usedPages < pagesMax - 20, `${usedPages} pages are in use already`)
+  await database.query('CREATE TABLE filler (bytes BLOB)')
+  const fillerBytes = (pagesMax - usedPages - 8) * 4_090
+  await database.query('INSERT INTO filler VALUES (zeroblob($1))', [fillerBytes])
+}
+
+/** Sends one request after another until one cannot be booked. */
+async function askUntilFull(
+  gateway: MoneyGateway,
+  account: TestAccount,
+  ask: Ask,
+): Promise<{ answers: number; unbooked: WireAnswer }> {
+  for (let answers = 0; answers < 500; answers++) {
+    const answer = await sendAsk(gateway.url, account.key, ask)
+    if (!hasEnd(answer, ask)) return { answers, unbooked: answer }
+  }
+  throw new Error('the disk has to be full at some time')
+}
+
+function assertWithheld(answer: WireAnswer, format: FormatName, isStream: boolean): void {
+  const text = answer.body.toString()
+  if (!isStream) {
+    assert.equal(answer.status, 503)
+    assert.ok(!text.includes('simulated'), 'nothing of the answer is in the refusal')
+    return
+  }
+  assert.equal(answer.isComplete, false)
+  assert.ok(!hasTerminalEvent(text, format))
+  assert.ok(isErrorEvent(text, format), text)
+}
+
+async function assertDown(gateway: MoneyGateway, account: TestAccount): Promise<void> {
+  const served = gateway.sandbox.log.records.length
+  for (const format of formats)
+    for (const isStream of [true, false]) {
+      const refused = await sendAsk(gateway.url, account.key, { format, isStream })
+      assert.equal(refused.status, 503, refused.body.toString())
+      assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
+    }
+  assert.equal(gateway.sandbox.log.records.length, served, 'no vendor was asked')
+  const health = await send(`${gateway.url}/health`)
+  assert.equal(health.status, 503)
+  assert.equal((JSON.parse(health.body.toString()) as { status: string }).status, 'down')
+}
+
+/** The ledger's next attempt has been answered; nobody asks it to hurry. */
+async function untilUp(gateway: MoneyGateway): Promise<void> {
+  for (;;) {
+    const health = await send(`${gateway.url}/health`)
+    if (health.status === 200) return
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Streams that take their time. Goal: a client that does not read stops its vendor instead of
+ * filling memory, and a thousand streams that mostly wait all live, all end whole and are all
+ * charged. Nothing here is timed.
+ */
+import assert from 'node:assert/strict'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import { send, usage } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertClean,
+  chargesOf,
+  formats,
+  hasEnd,
+  hasTerminalEvent,
+  only,
+  sendAsk,
+  startMoneyGateway,
+  urlOf,
+  usd,
+  vendorPrice,
+  wireRequest,
+  type Ask,
+  type MoneyGateway,
+} from './harness.ts'
+
+const mebibyte = 1_048_576
+/** What the operating system's buffers of two connections take, and a little of ours. */
+const underwayBytesMax = 24 * mebibyte
+
+for (const format of formats)
+  test(`a client that does not read a large ${format} stream stops the vendor`, async () => {
+    // Bodies are not kept: this process is the gateway and the vendor, and its memory is looked at.
+    const gateway = await startMoneyGateway({ sandbox: { keepBodies: false } })
+    try {
+      const account = await gateway.createAccount()
+      const sandbox = 'output=4000; frame=16384'
+      const ask: Ask = { format, isStream: true, marker: 'large', maxTokens: 4_000, sandbox }
+      const memoryBefore = process.memoryUsage().arrayBuffers
+      const response = await openUnread(gateway, account.key, ask)
+      const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'large')
+      await untilStopped(gateway, record)
+      assert.ok(record.responseBytes < underwayBytesMax, `${record.responseBytes} bytes are out`)
+      const grown = process.memoryUsage().arrayBuffers - memoryBefore
+      assert.ok(grown < 8 * mebibyte, `${grown} bytes are kept in memory`)
+      assert.equal((await chargesOf(gateway.context.database)).size, 0)
+
+      let receivedBytes = 0
+      let tail = ''
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        receivedBytes += chunk.length
+        tail = (tail + chunk.toString('latin1')).slice(-400)
+      }
+      assert.ok(response.complete && hasTerminalEvent(tail, format))
+      assert.ok(receivedBytes > 60 * mebibyte)
+      const exchange = only(await gateway.ended(account, 1))
+      assert.equal(exchange.amountPicos, vendorPrice(record))
+      await assertClean(gateway)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+test('a client that reads nothing for too long is taken for one that left, and pays', async () => {
+  const clock = new ManualClock()
+  const settings = { write_stall_timeout: '60s', client_left_grace: '0s' }
+  const gateway = await startMoneyGateway({ clock, settings, sandbox: { keepBodies: false } })
+  try {
+    const account = await gateway.createAccount()
+    const sandbox = 'output=4000; frame=16384'
+    const ask: Ask = { format: 'chat', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
+    const response = await openUnread(gateway, account.key, ask)
+    response.on('error', () => undefined)
+    const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
+    await untilStopped(gateway, record)
+    clock.advance(61_000)
+    const exchange = only(await gateway.ended(account, 1))
+    assert.equal(exchange.ending, 'client_left')
+    assert.deepEqual(exchange.marks, ['estimated'])
+    assert.ok(exchange.amountPicos > 0n)
+    await assertClean(gateway)
+  } finally {
+    await gateway.close()
+  }
+})
+
+function openUnread(gateway: MoneyGateway, key: string, ask: Ask): Promise<IncomingMessage> {
+  const { headers = {}, body } = wireRequest(key, ask)
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(urlOf(gateway.url, ask.format), {
+      method: 'POST',
+      agent: false,
+      headers: { ...headers },
+    })
+    request.on('error', reject)
+    request.on('response', resolve)
+    request.end(body)
+  })
+}
+
+/**
+ * The vendor has written nothing during many round trips of other requests. Each of them gives a
+ * stream that may go on several turns to do so in, and the gateway answers them meanwhile.
+ */
+async function untilStopped(gateway: MoneyGateway, record: ServedRecord): Promise<void> {
+  let bytes = -1
+  for (let unchanged = 0; unchanged < 60; unchanged++) {
+    if (record.responseBytes !== bytes) unchanged = 0
+    bytes = record.responseBytes
+    assert.ok(bytes < underwayBytesMax, 'the vendor is not stopped')
+    assert.equal((await send(`${gateway.url}/health`)).status, 200)
+  }
+}
+
+test('a thousand streams that wait are all alive, end whole and are charged', async () => {
+  const count = 1_000
+  let begun = 0
+  const allBegun = Promise.withResolvers<void>()
+  const gateway = await startMoneyGateway({
+    sandbox: { keepBodies: false },
+    onMilestone(milestone) {
+      if (milestone === 'first_event' && ++begun === count) allBegun.resolve()
+    },
+  })
+  try {
+    const account = await gateway.createAccount()
+    const asks = Array.from({ length: count }, (_, index): Ask => {
+      const format = formats[index % formats.length] ?? 'chat'
+      const sandbox = 'output=6; hold=all@mid'
+      return { format, isStream: true, marker: `stream-${index}`, maxTokens: 20, sandbox }
+    })
+    const running = asks.map((ask) => sendAsk(gateway.url, account.key, ask))
+    await allBegun.promise
+    assert.equal((await send(`${gateway.url}/health`)).status, 200)
+    const waiting = gateway.sandbox.log.records.filter(({ phase }) => phase === 'received')
+    assert.equal(waiting.length, count, 'nobody has been dropped')
+    assert.equal((await chargesOf(gateway.context.database)).size, 0)
+    const other: Ask = { format: 'messages', isStream: false, marker: 'other' }
+    assert.ok(hasEnd(await sendAsk(gateway.url, account.key, other), other))
+
+    gateway.sandbox.faults.release('all')
+    for (const [index, answer] of (await Promise.all(running)).entries()) {
+      const ask = asks[index]
+      assert.ok(ask !== undefined && hasEnd(answer, ask), `stream ${index}`)
+    }
+    let price = 0n
+    for (const record of gateway.sandbox.log.records) price += vendorPrice(record)
+    const figures = await usage(gateway.url, account.token, 'total')
+    const shown = figures['usage'] as { requests: number; cost_usd: number }
+    assert.equal(shown.requests, count + 1)
+    assert.equal(shown.cost_usd, usd(price))
+    await assertClean(gateway)
+  } finally {
+    await gateway.close()
+  }
+})

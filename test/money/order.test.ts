@@ -1,0 +1,118 @@
+/**
+ * The order of system calls, seen from outside the process: before the last bytes of an answer go to
+ * the client, the page with that exchange's charge has been written to the write-ahead log and the
+ * log has been synced. Linux and strace; where there is none, the proof is missing and the test says
+ * so by failing.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { formats, hasEnd, sendAsk, type Ask } from './harness.ts'
+import { openStand } from './process-stand.ts'
+
+const requests = 60
+const parallel = 4
+
+function demandStrace(): void {
+  const found = spawnSync('strace', ['-o', '/dev/null', 'true'])
+  const reason = found.error?.message ?? found.stderr.toString().trim()
+  assert.ok(
+    found.status === 0,
+    `strace is needed to prove the order of writes and syncs, and does not run here: ${reason}. ` +
+      'Install it (apt-get install strace) and allow tracing.',
+  )
+}
+
+test('an answer’s last bytes follow the sync of its charge', async () => {
+  demandStrace()
+  const stand = await openStand()
+  try {
+    const trace = join(stand.folder, 'trace')
+    const calls = 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg'
+    const tracer = ['strace', '-f', '-yy', '-s', '20000', '-e', calls, '-o', trace]
+    const gateway = await stand.start({}, tracer)
+    const account = await stand.createAccount()
+    const exchanges: { id: string; ask: Ask }[] = []
+    await Promise.all(
+      Array.from({ length: parallel }, async (_, lane) => {
+        for (let number = lane; number < requests; number += parallel) {
+          const format = formats[number % 2] ?? 'chat'
+          // The head leaves with the first event, so that the last one is a write of its own.
+          const ask: Ask = {
+            format,
+            isStream: number % 4 < 2,
+            sandbox: 'output=3; event_delay_ms=2',
+          }
+          const answer = await sendAsk(gateway.url, account.key, ask)
+          assert.ok(hasEnd(answer, ask))
+          exchanges.push({ id: String(answer.headers['x-turnpike-request-id']), ask })
+        }
+      }),
+    )
+    gateway.signal('SIGTERM')
+    assert.equal(await gateway.ended, 0)
+    const lines = readTrace(await readFile(trace, 'utf8'))
+    assert.equal(exchanges.length, requests)
+    for (const { id, ask } of exchanges) assertOrder(lines, id, ask)
+  } finally {
+    await stand.close()
+  }
+})
+
+interface TraceLine {
+  /** The call and its arguments; for one that was interrupted, both halves. */
+  readonly text: string
+  readonly isDone: boolean
+}
+
+/** Calls in the order in which they returned; writes count from when they began. */
+function readTrace(text: string): TraceLine[] {
+  const begun = new Map<string, string>()
+  const lines: TraceLine[] = []
+  for (const line of text.split('\n')) {
+    const [, thread, rest] = /^(\d+) +(.*)$/.exec(line) ?? []
+    if (thread === undefined || rest === undefined) continue
+    if (rest.endsWith('<unfinished ...>')) {
+      begun.set(thread, rest)
+      lines.push({ text: rest, isDone: false })
+    } else if (/^<\.\.\. \w+ resumed>/.test(rest)) {
+      lines.push({ text: `${begun.get(thread) ?? ''} ${rest}`, isDone: true })
+    } else lines.push({ text: rest, isDone: true })
+  }
+  return lines
+}
+
+function assertOrder(lines: readonly TraceLine[], exchangeId: string, ask: Ask): void {
+  const isWal = (text: string): boolean => /^\w+\(\d+<[^>]*\.db-wal>/.test(text)
+  const isToClient = (text: string): boolean => /^(write|writev|sendto|sendmsg)\(\d+<TCP/.test(text)
+  const find = (what: string, from: number, fits: (line: TraceLine) => boolean): number => {
+    const index = lines.findIndex((line, index) => index >= from && fits(line))
+    assert.ok(index >= 0, `${exchangeId}: no ${what} in the trace`)
+    return index
+  }
+  const charged = find(
+    'charge',
+    0,
+    ({ text, isDone }) => isDone && isWal(text) && text.includes(exchangeId),
+  )
+  const synced = find(
+    'sync',
+    charged + 1,
+    ({ text, isDone }) =>
+      isDone && /^f(data)?sync/.test(text) && isWal(text) && text.endsWith(' = 0'),
+  )
+  const head = find('head', 0, ({ text }) => isToClient(text) && text.includes(exchangeId))
+  const connection = /<TCP\S*\]>/.exec(lines[head]?.text ?? '')?.[0] ?? ''
+  assert.notEqual(connection, '')
+  const end = ask.format === 'messages' ? 'message_stop' : '[DONE]'
+  const last = ask.isStream
+    ? find(
+        'last event',
+        head,
+        ({ text }) => isToClient(text) && text.includes(connection) && text.includes(end),
+      )
+    : head
+  assert.ok(synced < last, `${exchangeId}: the end went out before the charge was on the disk`)
+}

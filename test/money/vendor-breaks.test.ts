@@ -1,0 +1,159 @@
+/**
+ * Vendors that break off, at every event and in every way. Goal: the client is told honestly and
+ * never sees a clean end; nobody pays for what the vendor broke, unless the operator says that what
+ * was delivered is charged.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertClean,
+  chargesOf,
+  formats,
+  framesIn,
+  hasEnd,
+  hasTerminalEvent,
+  holdBound,
+  isErrorEvent,
+  only,
+  openAsk,
+  sendAsk,
+  startMoneyGateway,
+  vendorPrice,
+  type Ask,
+  type MoneyGateway,
+} from './harness.ts'
+
+const content = 'input=20; output=4; piece=the%20'
+const maxTokens = 50
+
+function askOf(format: FormatName, sandbox: string, marker: string): Ask {
+  const more = format === 'chat' ? { stream_options: { include_usage: true } } : {}
+  return { format, isStream: true, sandbox: `${content}; ${sandbox}`, marker, maxTokens, more }
+}
+
+/** Breaks after each event from the first to the last but one. */
+async function eachBreak(
+  gateway: MoneyGateway,
+  format: FormatName,
+  check: (count: number) => Promise<void>,
+): Promise<void> {
+  const account = await gateway.createAccount()
+  const whole = askOf(format, '', 'whole')
+  const answer = await sendAsk(gateway.url, account.key, whole)
+  assert.ok(hasEnd(answer, whole))
+  const total = framesIn(answer.body.toString())
+  assert.ok(total > 6)
+  for (let count = 1; count < total; count++) await check(count)
+  await assertClean(gateway)
+}
+
+/** The last thing told is an error, once, and the connection was cut behind it. */
+function assertBrokenOff(answer: { body: Buffer; isComplete: boolean }, format: FormatName): void {
+  const text = answer.body.toString()
+  assert.equal(answer.isComplete, false, 'the end is not clean')
+  assert.ok(!hasTerminalEvent(text, format))
+  const frames = text.split('\n\n').filter((frame) => frame !== '')
+  const errors = frames.filter((frame) => isErrorEvent(frame, format))
+  assert.equal(errors.length, 1, text)
+  assert.equal(frames.at(-1), errors[0])
+}
+
+for (const format of formats)
+  for (const [name, fault] of [
+    ['closes the connection', (count: number) => `cut_event=${count}; cut_as=destroy`],
+    ['resets it', (count: number) => `cut_event=${count}; cut_as=reset`],
+    ['ends the body as if all were said', (count: number) => `cut_event=${count}; cut_as=end`],
+    ['sends an error event', (count: number) => `error_at=${count}`],
+  ] as const)
+    describe(`a vendor that ${name} in a ${format} stream`, () => {
+      test('costs nothing, after any event', async () => {
+        const gateway = await startMoneyGateway()
+        try {
+          await eachBreak(gateway, format, async (count) => {
+            const account = await gateway.createAccount()
+            const ask = askOf(format, fault(count), `cut-${count}`)
+            const answer = await sendAsk(gateway.url, account.key, ask)
+            assert.equal(answer.status, 200)
+            assertBrokenOff(answer, format)
+            const exchange = only(await gateway.ended(account, 1))
+            assert.equal(exchange.ending, 'upstream_cut')
+            assert.equal(exchange.amountPicos, 0n)
+            assert.equal((await chargesOf(gateway.context.database, account.id)).size, 0)
+          })
+        } finally {
+          await gateway.close()
+        }
+      })
+
+      test('costs what was delivered where the operator says so', async () => {
+        const gateway = await startMoneyGateway({ settings: { upstream_cut: 'delivered' } })
+        try {
+          await eachBreak(gateway, format, async (count) => {
+            const account = await gateway.createAccount()
+            const marker = `cut-${count}`
+            const ask = askOf(format, fault(count), marker)
+            const answer = await sendAsk(gateway.url, account.key, ask)
+            assertBrokenOff(answer, format)
+            const exchange = only(await gateway.ended(account, 1))
+            assert.equal(exchange.ending, 'upstream_cut')
+            const [record] = gateway.sandbox.log.forMarker(marker)
+            assert.ok(record !== undefined)
+            const hasOutput = answer.body.toString().includes('"the "')
+            assert.equal(exchange.amountPicos > 0n, hasOutput)
+            assert.ok(exchange.amountPicos <= holdBound(record, maxTokens))
+            if (record.isUsageSent) assert.equal(exchange.amountPicos, vendorPrice(record))
+            else assert.deepEqual(exchange.marks, hasOutput ? ['estimated'] : [])
+          })
+        } finally {
+          await gateway.close()
+        }
+      })
+    })
+
+for (const format of formats)
+  test(`a vendor that breaks off before its first ${format} event is replaced by the reserve`, async () => {
+    const gateway = await startMoneyGateway()
+    try {
+      for (const isStream of [true, false]) {
+        const account = await gateway.createAccount()
+        const channel = format === 'messages' ? 'alpha-main' : 'beta-main'
+        gateway.sandbox.faults.set(channel, isStream ? 'cut_event=0' : 'cut=10')
+        const ask: Ask = { ...askOf(format, '', `over-${isStream}`), isStream, more: {} }
+        assert.ok(hasEnd(await sendAsk(gateway.url, account.key, ask), ask))
+        const exchange = only(await gateway.ended(account, 1))
+        const [failed, served] = gateway.sandbox.log.forMarker(`over-${isStream}`)
+        assert.ok(failed !== undefined && served !== undefined)
+        assert.equal(exchange.attemptCount, 2)
+        assert.equal(exchange.amountPicos, vendorPrice(served), 'charged once, for what was served')
+        assert.ok(exchange.operatorCostPicos > 0n)
+        assert.equal((await chargesOf(gateway.context.database, account.id)).size, 1)
+      }
+      await assertClean(gateway)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+for (const format of formats)
+  test(`a vendor that falls silent in a ${format} stream is cut off and costs nothing`, async () => {
+    const clock = new ManualClock()
+    const gateway = await startMoneyGateway({ clock, settings: { idle_timeout: '2m' } })
+    try {
+      const account = await gateway.createAccount()
+      const client = openAsk(gateway.url, account.key, askOf(format, 'stall_event=4', 'silent'))
+      await client.until((text) => framesIn(text) >= 4)
+      clock.advance(121_000)
+      const { text, isComplete } = await client.ended
+      assertBrokenOff({ body: Buffer.from(text), isComplete }, format)
+      const exchange = only(await gateway.ended(account, 1))
+      assert.equal(exchange.ending, 'upstream_cut')
+      assert.equal(exchange.amountPicos, 0n)
+      const closed = await gateway.sandbox.log.waitFor(({ phase }) => phase === 'closed')
+      assert.equal(closed.closedBy, 'client', 'the vendor is let go')
+      await assertClean(gateway)
+    } finally {
+      await gateway.close()
+    }
+  })

@@ -1,0 +1,19 @@
+/**
+ * The health machine in a simulated world: every scenario of the published table at every load, in
+ * a short volume. `npm run test:sim -- --full` runs the whole one. `SEED=7` repeats a single run.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { runCells, shortVolume, withSeed } from './cells.ts'
+import { loads, scenarios } from './scenarios.ts'
+
+const volume = withSeed(shortVolume, process.env['SEED'])
+
+for (const scenario of scenarios)
+  describe(scenario.title, () => {
+    for (const load of loads)
+      test(`at ${load} requests a second`, () => {
+        for (const { measure, complaint } of runCells(scenario, load, volume))
+          assert.equal(complaint, undefined, `${scenario.id}, ${measure.title}: ${complaint ?? ''}`)
+      })
+  })

@@ -1,0 +1,57 @@
+/**
+ * Runs the whole volume, prints the table and, where asked, writes it into the documentation
+ * between its markers. Ends with code 1 when a figure is outside of what is accepted.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fullVolume, runCells, shortVolume, withSeed, type Cell } from './cells.ts'
+import { loads, scenarios, type Scenario } from './scenarios.ts'
+
+const options = new Set(process.argv.slice(2))
+const volume = withSeed(options.has('--full') ? fullVolume : shortVolume, process.env['SEED'])
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice(7)
+const page = new URL('../../docs/reliability.md', import.meta.url)
+const begin = '<!-- figures: begin -->'
+const end = '<!-- figures: end -->'
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function rowsOf(scenario: Scenario): readonly string[] {
+  const byLoad: (readonly Cell[])[] = []
+  for (const load of loads) {
+    const startedMs = performance.now()
+    const cells = runCells(scenario, load, volume)
+    byLoad.push(cells)
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+    process.stdout.write(`${scenario.id} at ${load}/s (${seconds} s)\n`)
+    for (const { measure, complaint } of cells) complain(measure.title, complaint)
+  }
+  return scenario.measures.map((measure, index) =>
+    row([
+      `${scenario.title}: ${measure.title}`,
+      ...byLoad.map((cells) => cells[index]?.text ?? ''),
+      measure.accepted,
+    ]),
+  )
+}
+
+function complain(title: string, complaint: string | undefined): void {
+  if (complaint === undefined) return
+  process.exitCode = 1
+  process.stdout.write(`  OUTSIDE: ${title}: ${complaint}\n`)
+}
+
+const chosen = scenarios.filter(({ id }) => only === undefined || id === only)
+const head = row(['Scenario', ...loads.map((load) => `${load} requests/s`), 'Accepted'])
+const rule = row(['---', ...loads.map(() => '---'), '---'])
+const table = [head, rule, ...chosen.flatMap(rowsOf)].join('\n')
+process.stdout.write(`\n${table}\n`)
+
+if (options.has('--write') && process.exitCode !== 1) {
+  const text = readFileSync(page, 'utf8')
+  const from = text.indexOf(begin) + begin.length
+  const to = text.indexOf(end)
+  if (to < from) throw new Error(`docs/reliability.md has no ${begin} … ${end}`)
+  writeFileSync(page, `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`)
+}

@@ -1,0 +1,82 @@
+/**
+ * How a simulated channel behaves at a moment: how likely an attempt fails and in which way, and how
+ * long its first event takes. Faults are written down as functions of time, so that a scenario can
+ * be read as a sentence.
+ */
+import type { Random } from '../../src/base/random.ts'
+import type { Outcome } from '../../src/channels/health-event.ts'
+
+export interface Behaviour {
+  readonly errorRate: number
+  readonly latencyFactor: number
+  /** Answers 429 and asks for so much time, or none named. */
+  readonly throttle?: { readonly retryAfterMs: number | undefined } | undefined
+  /** Keys whose requests always fail there. */
+  readonly failingKeys?: ReadonlySet<string>
+  readonly isRefusing?: boolean
+}
+
+export type Script = (at: number) => Behaviour
+
+export interface Played {
+  readonly outcome: Outcome
+  readonly retryAfterMs?: number | undefined
+  /** To the first event, or to the failure. */
+  readonly firstMs: number
+  /** From the first event to the end. */
+  readonly restMs: number
+}
+
+const medianMs = 800
+const sigma = 0.5
+const tailShare = 0.02
+const failureMedianMs = 150
+const streamMs = 1_500
+
+export function play(behaviour: Behaviour, keyId: string | undefined, random: Random): Played {
+  const quick = failureMedianMs * logNormal(random)
+  if (behaviour.isRefusing === true) return { outcome: 'config', firstMs: quick, restMs: 0 }
+  if (behaviour.throttle !== undefined)
+    return { outcome: 'throttle', ...behaviour.throttle, firstMs: quick, restMs: 0 }
+  const isFailingKey = keyId !== undefined && behaviour.failingKeys?.has(keyId) === true
+  if (isFailingKey || random() < behaviour.errorRate)
+    return { outcome: 'hard', firstMs: quick, restMs: 0 }
+  const tail = random() < tailShare ? 2 + 4 * random() : 1
+  const firstMs = medianMs * logNormal(random) * tail * behaviour.latencyFactor
+  return { outcome: 'ok', firstMs, restMs: keyId === undefined ? 0 : streamMs * logNormal(random) }
+}
+
+function logNormal(random: Random): number {
+  const radius = Math.sqrt(-2 * Math.log(1 - random()))
+  return Math.exp(sigma * radius * Math.cos(2 * Math.PI * random()))
+}
+
+/** The same at all times. */
+export function steady(behaviour: Partial<Behaviour> = {}): Script {
+  const always: Behaviour = { errorRate: 0.01, latencyFactor: 1, ...behaviour }
+  return () => always
+}
+
+/** One behaviour in each of these spans of time, the other outside. */
+export function during(
+  span: { readonly from: number; readonly to: number },
+  inside: Partial<Behaviour>,
+  outside: Partial<Behaviour> = {},
+): Script {
+  const fault = steady(inside)
+  const calm = steady(outside)
+  return (at) => (at >= span.from && at < span.to ? fault(at) : calm(at))
+}
+
+/** Down for a while, up for as long, again and again within a span. */
+export function flapping(
+  span: { readonly from: number; readonly to: number },
+  halfPeriodMs: number,
+): Script {
+  const down = steady({ errorRate: 1 })
+  const up = steady()
+  return (at) => {
+    const isInside = at >= span.from && at < span.to
+    return isInside && Math.floor((at - span.from) / halfPeriodMs) % 2 === 1 ? down(at) : up(at)
+  }
+}

@@ -1,0 +1,466 @@
+/**
+ * What every implementation of the Ledger has to do, as one suite over a factory. Amounts are bare
+ * pico-dollars and small, so that each figure can be checked in the head.
+ */
+/* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { picos } from '../../src/base/money.ts'
+import type { Hold, HoldRefusal } from '../../src/ledger/ledger.ts'
+import {
+  addCredit,
+  charge,
+  findDifferences,
+  holdRequest,
+  makeAccount,
+  mustPlace,
+  readBalance,
+  recordOf,
+  type LedgerHarness,
+} from './ledger-harness.ts'
+
+const minuteMs = 60_000
+
+export function describeLedger(name: string, open: () => Promise<LedgerHarness>): void {
+  describe(name, () => {
+    let harness: LedgerHarness
+    beforeEach(async () => {
+      harness = await open()
+    })
+    afterEach(async () => {
+      try {
+        assert.deepEqual(await findDifferences(harness.database), [])
+      } finally {
+        await harness.close()
+      }
+    })
+    const place = (accountId: string, amountPicos: bigint): Promise<Hold | HoldRefusal> =>
+      harness.ledger.place(holdRequest(harness, accountId, amountPicos))
+    const settle = (hold: Hold, amountPicos: bigint): Promise<void> =>
+      harness.ledger.settle(hold, recordOf(hold, amountPicos, { endedAtMs: harness.clock.now() }))
+
+    describe('holds', () => {
+      for (const [parallel, fundsFor] of [
+        [50, 1],
+        [500, 7],
+      ] as const)
+        it(`admits exactly ${fundsFor} of ${parallel} at once on a balance for ${fundsFor}`, async () => {
+          const accountId = await makeAccount(harness, { balancePicos: BigInt(fundsFor) * 100n })
+          const placed = await Promise.all(
+            Array.from({ length: parallel }, () => place(accountId, 100n)),
+          )
+          assert.equal(placed.filter((one) => one.kind === 'hold').length, fundsFor)
+          assert.deepEqual(harness.ledger.openHolds(), {
+            count: fundsFor,
+            heldPicos: BigInt(fundsFor) * 100n,
+          })
+        })
+
+      it('tells apart a balance that is too small and one that is only held', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 60n))
+        const figures = { kind: 'insufficient_balance', balancePicos: 100n, heldPicos: 60n }
+        assert.deepEqual(await place(accountId, 100n), { ...figures, isHeldOnly: true })
+        assert.deepEqual(await place(accountId, 101n), { ...figures, isHeldOnly: false })
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('gives the same hold when one exchange asks twice', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const request = holdRequest(harness, accountId, 100n)
+        const first = await harness.ledger.place(request)
+        assert.deepEqual(await harness.ledger.place(request), first)
+        assert.equal(harness.ledger.openHolds().count, 1)
+      })
+
+      it('admits an empty hold on an empty balance but not on a debt', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 10n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+        await settle(hold, 10n)
+        const free = await mustPlace(harness.ledger, holdRequest(harness, accountId, 0n))
+        await settle(free, 1n)
+        assert.equal((await place(accountId, 0n)).kind, 'insufficient_balance')
+      })
+
+      it('does not know an account that is not there', async () => {
+        assert.deepEqual(await place('acc_nobody', 1n), { kind: 'unknown_account' })
+        assert.equal(await harness.ledger.usage('acc_nobody', 'day', 0), undefined)
+      })
+
+      it('are gone after a restart, while charges are there', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 90n))
+        await charge(harness, accountId, 10n)
+        harness = await harness.restart()
+        assert.equal(harness.ledger.openHolds().count, 0)
+        assert.equal((await place(accountId, 91n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, 90n)).kind, 'hold')
+      })
+    })
+
+    describe('settling', () => {
+      it('charges the exact amount and frees the rest of the hold', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 100n))
+        await settle(hold, 30n)
+        assert.equal(await readBalance(harness, accountId), 70n)
+        assert.equal((await place(accountId, 71n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, 70n)).kind, 'hold')
+      })
+
+      it('charges nothing and counts no request for an amount of zero', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 100n))
+        await settle(hold, 0n)
+        assert.equal(harness.ledger.openHolds().count, 0)
+        const figures = await harness.ledger.usage(accountId, 'total', harness.clock.now())
+        assert.deepEqual(figures?.byModel, [])
+        assert.equal(figures?.balancePicos, 100n)
+      })
+
+      it('charges once however often it is asked, at once, later or after a restart', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n, dailyLimitPicos: 60n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 50n))
+        await Promise.all([settle(hold, 20n), settle(hold, 20n)])
+        await settle(hold, 20n)
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        harness = await harness.restart()
+        await settle(hold, 20n)
+        const figures = await harness.ledger.usage(accountId, 'day', harness.clock.now())
+        assert.equal(figures?.balancePicos, 80n)
+        assert.equal(figures?.dailyUsedPicos, 20n)
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('does not count a charge twice when a whole exchange is replayed', async () => {
+        const limits = { balancePicos: 100n, dailyLimitPicos: 60n }
+        const accountId = await makeAccount(harness, limits)
+        const request = holdRequest(harness, accountId, 25n)
+        await settle(await mustPlace(harness.ledger, request), 20n)
+        await settle(await mustPlace(harness.ledger, request), 20n)
+        assert.equal(harness.ledger.openHolds().count, 0)
+        assert.equal(await readBalance(harness, accountId), 80n)
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('books what exceeds the hold, down to a debt', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 50n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 50n))
+        await settle(hold, 80n)
+        assert.equal(await readBalance(harness, accountId), -30n)
+      })
+
+      it('keeps the exact charge set aside until it is durable', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 90n))
+        const settled = settle(hold, 40n)
+        assert.equal((await place(accountId, 61n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, 60n)).kind, 'hold')
+        await settled
+        assert.equal((await place(accountId, 1n)).kind, 'insufficient_balance')
+      })
+
+      it('shows every settled exchange in the very next figures, many at once too', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 1_000_000n })
+        const holds = await Promise.all(
+          Array.from({ length: 600 }, () =>
+            mustPlace(harness.ledger, holdRequest(harness, accountId, 100n)),
+          ),
+        )
+        await Promise.all(holds.map((hold) => settle(hold, 7n)))
+        const figures = await harness.ledger.usage(accountId, 'day', harness.clock.now())
+        assert.equal(figures?.balancePicos, 1_000_000n - 4_200n)
+        assert.equal(figures?.byModel[0]?.requests, 600)
+      })
+    })
+
+    describe('daily limits', () => {
+      it('count charges of today and open holds, and say how much of each', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
+        await charge(harness, accountId, 30n)
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 50n))
+        assert.deepEqual(await place(accountId, 21n), {
+          kind: 'daily_limit',
+          scope: 'account',
+          limitPicos: 100n,
+          usedPicos: 30n,
+          heldPicos: 50n,
+        })
+        assert.equal((await place(accountId, 20n)).kind, 'hold')
+      })
+
+      it('start anew at 00:00 UTC, but a hold over midnight still counts', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
+        await charge(harness, accountId, 60n)
+        const overnight = await mustPlace(harness.ledger, holdRequest(harness, accountId, 40n))
+        harness.clock.advance(Date.parse('2026-11-21T23:59:59.999Z') - harness.clock.now())
+        assert.equal((await place(accountId, 1n)).kind, 'daily_limit')
+        harness.clock.advance(1)
+        assert.equal((await place(accountId, 61n)).kind, 'daily_limit')
+        await settle(overnight, 40n)
+        const figures = await harness.ledger.usage(accountId, 'day', harness.clock.now())
+        assert.equal(figures?.dailyUsedPicos, 40n)
+        assert.equal((await place(accountId, 61n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 60n)).kind, 'hold')
+      })
+
+      it('are found again after a restart', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
+        await charge(harness, accountId, 60n)
+        harness = await harness.restart()
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('hold for a key of its own without touching other keys', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n })
+        const limited = { keyId: 'key_limited', keyDailyLimitPicos: picos(50n) }
+        const first = await mustPlace(harness.ledger, holdRequest(harness, accountId, 30n, limited))
+        await settle(first, 30n)
+        harness = await harness.restart()
+        assert.deepEqual(
+          await harness.ledger.place(holdRequest(harness, accountId, 21n, limited)),
+          { kind: 'daily_limit', scope: 'key', limitPicos: 50n, usedPicos: 30n, heldPicos: 0n },
+        )
+        assert.equal((await place(accountId, 500n)).kind, 'hold')
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 20n, limited))
+      })
+
+      it('stay right when the wall clock goes back over midnight', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
+        await charge(harness, accountId, 60n)
+        harness.clock.jumpWallTime(86_400_000)
+        await charge(harness, accountId, 10n)
+        harness.clock.jumpWallTime(-86_400_000)
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+    })
+
+    describe('requests per minute', () => {
+      it('admit the limit in any window, to the millisecond, and say when to come again', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, rpm: 2 })
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        harness.clock.advance(1_000)
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        const refused = { kind: 'rate_limited', rpm: 2, windowMinutes: 1 }
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 59_000 })
+        harness.clock.advance(58_999)
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 1 })
+        harness.clock.advance(1)
+        assert.equal((await place(accountId, 1n)).kind, 'hold')
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 1_000 })
+      })
+
+      it('are an average over the window: all of it may come at once', async () => {
+        const limits = { balancePicos: 900n, rpm: 2, windowMinutes: 3 }
+        const accountId = await makeAccount(harness, limits)
+        for (let index = 0; index < 6; index++)
+          await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        harness.clock.advance(3 * minuteMs - 1)
+        assert.equal((await place(accountId, 1n)).kind, 'rate_limited')
+        harness.clock.advance(1)
+        assert.equal((await place(accountId, 1n)).kind, 'hold')
+      })
+
+      it('do not count what was refused, for whatever reason', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 10n, rpm: 1 })
+        assert.equal((await place(accountId, 11n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, 10n)).kind, 'hold')
+        for (let index = 0; index < 5; index++)
+          assert.equal((await place(accountId, 1n)).kind, 'rate_limited')
+        harness.clock.advance(minuteMs)
+        assert.equal((await place(accountId, 0n)).kind, 'hold')
+      })
+
+      it('come before the balance, and the balance before the daily limit', async () => {
+        const limits = { balancePicos: 10n, rpm: 1, dailyLimitPicos: 5n }
+        const accountId = await makeAccount(harness, limits)
+        assert.equal((await place(accountId, 11n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, 6n)).kind, 'daily_limit')
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 5n))
+        assert.equal((await place(accountId, 11n)).kind, 'rate_limited')
+      })
+
+      it('count unmetered operations too', async () => {
+        const accountId = await makeAccount(harness, { rpm: 1 })
+        const request = { accountId, atMs: harness.clock.now() }
+        assert.equal(await harness.ledger.admitUnmetered(request), undefined)
+        assert.equal((await harness.ledger.admitUnmetered(request))?.kind, 'rate_limited')
+        assert.equal((await place(accountId, 0n)).kind, 'rate_limited')
+        const nobody = { accountId: 'acc_nobody', atMs: request.atMs }
+        assert.equal((await harness.ledger.admitUnmetered(nobody))?.kind, 'unknown_account')
+      })
+
+      it('remember over a restart what was recorded within the window', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, rpm: 2 })
+        await charge(harness, accountId, 1n)
+        harness.clock.advance(30_000)
+        await charge(harness, accountId, 1n)
+        harness.clock.advance(15_000)
+        harness = await harness.restart()
+        const refused = { kind: 'rate_limited', rpm: 2, windowMinutes: 1 }
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 15_000 })
+        harness.clock.advance(15_000)
+        assert.equal((await place(accountId, 1n)).kind, 'hold')
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 30_000 })
+      })
+
+      it('tell what is left of them', async () => {
+        const limits = { balancePicos: 900n, rpm: 2, windowMinutes: 2 }
+        const accountId = await makeAccount(harness, limits)
+        const headroom = (): unknown => harness.ledger.headroom(accountId, harness.clock.now())
+        assert.equal(headroom(), undefined)
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        harness.clock.advance(20_000)
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        assert.deepEqual(headroom(), { rpmLimit: 4, rpmRemaining: 2, rpmResetMs: 100_000 })
+        harness.clock.advance(2 * minuteMs)
+        assert.deepEqual(headroom(), { rpmLimit: 4, rpmRemaining: 4, rpmResetMs: 0 })
+      })
+
+      it('have a long way back after they were lowered', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, rpm: 3 })
+        for (let index = 0; index < 3; index++) {
+          await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+          harness.clock.advance(1_000)
+        }
+        await harness.database.query('UPDATE account SET rpm = 1 WHERE id = $1', [accountId])
+        await harness.becomeCurrent()
+        const refused = { kind: 'rate_limited', rpm: 1, windowMinutes: 1 }
+        assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 59_000 })
+      })
+    })
+
+    describe('changes made elsewhere', () => {
+      it('show: credits, limits', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 10n })
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+        await addCredit(harness, accountId, 90n)
+        await harness.database.query('UPDATE account SET daily_limit_picos = 50 WHERE id = $1', [
+          accountId,
+        ])
+        await harness.becomeCurrent()
+        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('take away what is not there any more, without touching open holds', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 80n))
+        await addCredit(harness, accountId, -50n)
+        await harness.becomeCurrent()
+        assert.deepEqual(await place(accountId, 1n), {
+          kind: 'insufficient_balance',
+          balancePicos: 50n,
+          heldPicos: 80n,
+          isHeldOnly: true,
+        })
+        await settle(hold, 10n)
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
+      it('are counted once when charges run at the same time', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+        const charging = Promise.all(
+          Array.from({ length: 200 }, (_, index) =>
+            charge(harness, accountId, BigInt((index % 7) + 1)),
+          ),
+        )
+        for (let index = 0; index < 20; index++) {
+          await addCredit(harness, accountId, 100n)
+          void harness.becomeCurrent()
+        }
+        await charging
+        await harness.becomeCurrent()
+        const spent = Array.from({ length: 200 }, (_, index) => (index % 7) + 1)
+        const left = 12_000n - BigInt(spent.reduce((sum, amount) => sum + amount, 0))
+        assert.equal(await readBalance(harness, accountId), left)
+        assert.equal((await place(accountId, left + 1n)).kind, 'insufficient_balance')
+        assert.equal((await place(accountId, left)).kind, 'hold')
+      })
+    })
+
+    describe('figures', () => {
+      it('add up by model and period, highest cost first', async () => {
+        const limits = { balancePicos: 900n, dailyLimitPicos: 500n, rpm: 60, windowMinutes: 5 }
+        const accountId = await makeAccount(harness, limits)
+        const spend = async (model: string, amountPicos: bigint): Promise<void> => {
+          const hold = await mustPlace(
+            harness.ledger,
+            holdRequest(harness, accountId, amountPicos, { keyId: `key for ${model}` }),
+          )
+          const endedAtMs = harness.clock.now()
+          await harness.ledger.settle(hold, recordOf(hold, amountPicos, { model, endedAtMs }))
+        }
+        harness.clock.advance(Date.parse('2026-11-30T12:00:00Z') - harness.clock.now())
+        await spend('small', 5n)
+        harness.clock.advance(86_400_000)
+        await spend('small', 10n)
+        await spend('large', 30n)
+        await spend('small', 10n)
+        const now = harness.clock.now()
+        const tokens = (count: number): object => ({
+          requests: count,
+          inputTokens: 10 * count,
+          outputTokens: 20 * count,
+          cacheTokens: 5 * count,
+        })
+        const day = await harness.ledger.usage(accountId, 'day', now)
+        assert.deepEqual(day, {
+          balancePicos: 845n,
+          dailyLimitPicos: 500n,
+          dailyUsedPicos: 50n,
+          windowMinutes: 5,
+          rpm: 60,
+          byModel: [
+            { model: 'large', ...tokens(1), costPicos: 30n },
+            { model: 'small', ...tokens(2), costPicos: 20n },
+          ],
+        })
+        assert.deepEqual(await harness.ledger.usage(accountId, 'month', now), day)
+        assert.deepEqual((await harness.ledger.usage(accountId, 'total', now))?.byModel, [
+          { model: 'large', ...tokens(1), costPicos: 30n },
+          { model: 'small', ...tokens(3), costPicos: 25n },
+        ])
+      })
+
+      it('stay apart by account', async () => {
+        const one = await makeAccount(harness, { balancePicos: 100n })
+        const other = await makeAccount(harness, { balancePicos: 100n })
+        await charge(harness, one, 10n)
+        const figures = await harness.ledger.usage(other, 'total', harness.clock.now())
+        assert.equal(figures?.balancePicos, 100n)
+        assert.deepEqual(figures?.byModel, [])
+      })
+    })
+
+    it('places and settles nothing any more once it is closed, and says so', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+      const { ledger } = harness
+      harness = await harness.restart()
+      assert.equal(ledger.isAvailable(), false)
+      const request = holdRequest(harness, accountId, 10n)
+      assert.deepEqual(await ledger.place(request), { kind: 'unavailable' })
+      await assert.rejects(
+        ledger.settle(hold, recordOf(hold, 10n, { endedAtMs: harness.clock.now() })),
+        { code: 'ledger.unavailable' },
+      )
+    })
+
+    it('writes what was handed in before it closes', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 1_000n })
+      const settling: Promise<void>[] = []
+      for (let index = 0; index < 300; index++) {
+        const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
+        settling.push(settle(hold, 1n))
+      }
+      harness = await harness.restart()
+      await Promise.all(settling)
+      assert.equal(await readBalance(harness, accountId), 700n)
+    })
+  })
+}

@@ -1,0 +1,147 @@
+/** What the ledger's conformance suite needs of an implementation, and records to feed it with. */
+import { newId } from '../../src/base/id.ts'
+import { picos, zeroPicos, type Picos } from '../../src/base/money.ts'
+import { insertAccount, type AccountLimits } from '../../src/ledger/account-store.ts'
+import { audit } from '../../src/ledger/audit.ts'
+import { credit, type CreditResult } from '../../src/ledger/entry-store.ts'
+import type { ExchangeRecord, Hold, HoldRequest, Ledger } from '../../src/ledger/ledger.ts'
+import type { Database } from '../../src/storage/database.ts'
+import type { ManualClock } from '../support/manual-clock.ts'
+
+export interface LedgerHarness {
+  readonly ledger: Ledger
+  readonly clock: ManualClock
+  /** The store as a command sees it: a connection of its own, beside the ledger's. */
+  readonly database: Database
+  /** Resolves when the ledger knows what has been changed through `database`. */
+  becomeCurrent(): Promise<void>
+  /** Ends the ledger in good order and opens a new one on the same store. */
+  restart(): Promise<LedgerHarness>
+  close(): Promise<void>
+}
+
+export const noLimits: AccountLimits = {
+  dailyLimitPicos: zeroPicos,
+  rpm: 0,
+  windowMinutes: 1,
+  priceMultiplierPpm: 1_000_000,
+}
+
+let accountCount = 0
+let referenceCount = 0
+
+/** Makes an account with a balance and returns its id. */
+export async function makeAccount(
+  harness: LedgerHarness,
+  options: Omit<Partial<AccountLimits>, 'dailyLimitPicos'> & {
+    readonly balancePicos?: bigint
+    readonly dailyLimitPicos?: bigint
+  } = {},
+): Promise<string> {
+  const { balancePicos = 0n, dailyLimitPicos = 0n, ...others } = options
+  const limits = { ...noLimits, ...others, dailyLimitPicos: picos(dailyLimitPicos) }
+  const createdAtMs = harness.clock.now()
+  const id = newId('acc', createdAtMs)
+  const name = `account ${++accountCount}`
+  await harness.database.transact((transaction) =>
+    insertAccount(transaction, { ...limits, id, name, status: 'active', createdAtMs }),
+  )
+  if (balancePicos !== 0n) await addCredit(harness, id, balancePicos)
+  return id
+}
+
+export function addCredit(
+  harness: LedgerHarness,
+  accountId: string,
+  amountPicos: bigint,
+): Promise<CreditResult> {
+  return harness.database.transact((transaction) =>
+    credit(transaction, {
+      accountId,
+      kind: 'adjustment',
+      amountPicos: picos(amountPicos),
+      reference: `reference ${++referenceCount}`,
+      atMs: harness.clock.now(),
+    }),
+  )
+}
+
+export function holdRequest(
+  harness: LedgerHarness,
+  accountId: string,
+  amountPicos: bigint,
+  changes: Partial<HoldRequest> = {},
+): HoldRequest {
+  const atMs = harness.clock.now()
+  return {
+    exchangeId: newId('ex', atMs),
+    accountId,
+    keyId: 'key_one',
+    amountPicos: picos(amountPicos),
+    keyDailyLimitPicos: zeroPicos,
+    atMs,
+    ...changes,
+  }
+}
+
+/** Places a hold that has to be admitted. */
+export async function mustPlace(ledger: Ledger, request: HoldRequest): Promise<Hold> {
+  const placed = await ledger.place(request)
+  if (placed.kind !== 'hold') throw new Error(`refused: ${placed.kind}`)
+  return placed
+}
+
+/** How a hold ended: a completed answer for `amountPicos`, whose price lines are just that number. */
+export function recordOf(
+  hold: Hold,
+  amountPicos: bigint,
+  changes: Partial<ExchangeRecord> & { readonly endedAtMs: number },
+): ExchangeRecord {
+  return {
+    exchangeId: hold.exchangeId,
+    accountId: hold.accountId,
+    keyId: hold.keyId,
+    vendor: 'alpha',
+    model: 'large-1',
+    operation: 'messages.create',
+    isStream: true,
+    channel: 'alpha-main',
+    startedAtMs: changes.endedAtMs,
+    ending: 'completed',
+    status: 200,
+    attemptCount: 1,
+    amountPicos: picos(amountPicos),
+    usage: {
+      parts: [{ counts: { input: 10, output: 20, cache_read: 5 }, promptTokens: 15 }],
+      reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 5 },
+    },
+    marks: [],
+    priceLines: amountPicos.toString(),
+    vendorRequestId: undefined,
+    operatorCostPicos: zeroPicos,
+    ...changes,
+  }
+}
+
+/** Places and settles one exchange. */
+export async function charge(
+  harness: LedgerHarness,
+  accountId: string,
+  amountPicos: bigint,
+): Promise<Hold> {
+  const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, amountPicos))
+  await harness.ledger.settle(hold, recordOf(hold, amountPicos, { endedAtMs: harness.clock.now() }))
+  return hold
+}
+
+/** What the audit finds wrong, as sentences. */
+export async function findDifferences(database: Database): Promise<string[]> {
+  const report = await audit(database, { recompute: (lines) => picos(BigInt(lines)) })
+  return report.differences.map((difference) => `${difference.kind}: ${difference.message}`)
+}
+
+export function readBalance(harness: LedgerHarness, accountId: string): Promise<Picos | undefined> {
+  return harness.ledger
+    .usage(accountId, 'day', harness.clock.now())
+    .then((figures) => figures?.balancePicos)
+}

@@ -1,0 +1,55 @@
+/**
+ * A gateway in a process of its own, run as `turnpike serve` runs it, for tests of what outlives a
+ * process: crashes, signals, the order of system calls. Settings come from the environment. It tells
+ * its parent the port, and kills itself at the milestone that the parent has armed, in the same turn:
+ * nothing that would follow has been done.
+ */
+import { loadConfig, processEnvironment } from '../../src/config.ts'
+import { serve } from '../../src/main.ts'
+import type { Milestone } from '../../src/telemetry/events.ts'
+
+/** What the parent says; each is answered with `armed`. */
+export interface CrashOrder {
+  readonly crashAt: Milestone | undefined
+}
+
+/** What the child says. */
+export type GatewayReport =
+  | {
+      readonly kind: 'ready'
+      /** The gateway's own, whatever it was started through. */
+      readonly pid: number
+      readonly port: number
+      readonly adminPort: number
+    }
+  | { readonly kind: 'armed' }
+
+const loaded = loadConfig({ options: {}, env: processEnvironment(), cwd: process.cwd() })
+if (loaded.kind === 'mistakes') throw new Error(JSON.stringify(loaded.list))
+
+let crashAt: Milestone | undefined
+process.on('message', (order: CrashOrder) => {
+  crashAt = order.crashAt
+  report({ kind: 'armed' })
+})
+// The connection to the parent must not keep a drained gateway alive.
+process.channel?.unref()
+// Nobody is left to end it: the parent has died.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+
+process.exitCode = await serve(loaded.config, {
+  onReady: ({ app }) =>
+    report({
+      kind: 'ready',
+      pid: process.pid,
+      port: app.address.port,
+      adminPort: app.adminAddress.port,
+    }),
+  onMilestone(milestone) {
+    if (milestone === crashAt) process.kill(process.pid, 'SIGKILL')
+  },
+})
+
+function report(message: GatewayReport): void {
+  process.send?.(message)
+}

@@ -1,0 +1,135 @@
+/**
+ * A whole gateway in this process for tests: real sockets, a real store in a folder of its own, the
+ * simulated vendors behind it, accounts made through the same operations an operator uses.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino, type Logger } from 'pino'
+import { createApp, type App } from '../../src/app.ts'
+import { systemClock, type Clock } from '../../src/base/clock.ts'
+import { seededRandom } from '../../src/base/random.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createAccount } from '../../src/operations/accounts.ts'
+import { auditLedger, type AuditView } from '../../src/operations/audit.ts'
+import { applyCatalogue } from '../../src/operations/catalogue.ts'
+import type { OperationContext } from '../../src/operations/context.ts'
+import { createClientKey, createReaderToken } from '../../src/operations/keys.ts'
+import { demoCatalogueText } from '../../src/sandbox/demo.ts'
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { loadMasterKey } from '../../src/storage/master-key.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import type { Milestone } from '../../src/telemetry/events.ts'
+
+export interface GatewayOptions {
+  /** Settings by their key, as text: `{ max_attempts: '2' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly log?: Logger
+  readonly sandbox?: SandboxOptions
+  /** The catalogue file; by default the demo's. */
+  readonly catalogue?: (sandboxUrl: string) => string
+  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  /** A disk that is full when the store has this many pages of 4 KB. */
+  readonly storePagesMax?: number
+}
+
+export interface TestAccount {
+  readonly id: string
+  readonly name: string
+  /** `cr_…` */
+  readonly key: string
+  /** `ro_…` */
+  readonly token: string
+}
+
+export interface AccountWish {
+  /** Decimal USD; 10 unless told otherwise. */
+  readonly balance_usd?: string
+  readonly daily_usd?: string
+  readonly rpm?: number
+  readonly window_minutes?: number
+}
+
+export interface Gateway {
+  readonly app: App
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string
+  readonly adminUrl: string
+  readonly sandbox: Sandbox
+  readonly folder: string
+  /** Operations on the same store, through a connection of their own, as commands have. */
+  readonly context: OperationContext
+  createAccount(wish?: AccountWish): Promise<TestAccount>
+  audit(): Promise<AuditView>
+  close(): Promise<void>
+}
+
+let accountCount = 0
+
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
+  const sandbox = await startSandbox({ keepBodies: true, ...options.sandbox })
+  const env: Record<string, string> = {
+    TURNPIKE_LISTEN: '127.0.0.1:0',
+    TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+    TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+  }
+  for (const [key, value] of Object.entries(options.settings ?? {}))
+    env[`TURNPIKE_${key.toUpperCase()}`] = value
+  const loaded = loadConfig({ options: {}, env, cwd: folder })
+  if (loaded.kind === 'mistakes') throw new Error(JSON.stringify(loaded.list))
+  const { config } = loaded
+  const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
+
+  const clock = options.clock ?? systemClock
+  const database = openSqlite(join(folder, 'turnpike.db'))
+  await migrate(database)
+  const context: OperationContext = {
+    database,
+    clock,
+    actor: 'test',
+    masterKey: () => masterKey,
+    environment: (name) => process.env[name],
+  }
+  const text = (options.catalogue ?? demoCatalogueText)(sandbox.url)
+  const applied = await applyCatalogue(context, text, { dryRun: false })
+  if (applied.kind === 'mistakes') throw new Error(JSON.stringify(applied.list))
+
+  const app = await createApp(config, {
+    clock,
+    random: seededRandom(1),
+    log: options.log ?? pino({ level: 'silent' }),
+    environment: (name) => process.env[name],
+    masterKey: () => masterKey,
+    onFatal(error) {
+      throw error
+    },
+    ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
+    ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
+  })
+
+  return {
+    app,
+    url: `http://127.0.0.1:${app.address.port}`,
+    adminUrl: `http://127.0.0.1:${app.adminAddress.port}`,
+    sandbox,
+    folder,
+    context,
+    async createAccount(wish = {}) {
+      const name = `account-${++accountCount}`
+      const account = await createAccount(context, { name, balance_usd: '10', ...wish })
+      const key = await createClientKey(context, { account: name, name: 'test' })
+      const token = await createReaderToken(context, { account: name, name: 'test' })
+      return { id: account.id, name, key: key.secret, token: token.secret }
+    },
+    audit: () => auditLedger(context),
+    async close() {
+      await app.close()
+      await sandbox.close()
+      await database.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Transcripts: streams as vendors send them, each with what a meter must say of it. A case is two
+ * files, `name.txt` (the bytes, LF as line ends) and `name.json` (what is expected).
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Format, MeterReading, RequestFacts, VendorError } from '../../src/formats/format.ts'
+
+export interface Transcript {
+  readonly name: string
+  readonly text: string
+  readonly expected: Expected
+}
+
+interface Expected {
+  readonly facts?: Partial<RequestFacts>
+  /** Frames that the client must not see. */
+  readonly dropped?: readonly string[]
+  /** Nothing behind this text is looked at or passed on. */
+  readonly untilAfter?: string
+  readonly hasStarted?: boolean
+  readonly isTerminated?: boolean
+  readonly error?: Partial<VendorError>
+  readonly reading: Record<string, unknown>
+}
+
+/** What came of a whole stream: everything the client would see, and everything known of it. */
+export interface Replayed {
+  readonly passed: string
+  readonly held: string
+  readonly hasStarted: boolean
+  readonly isTerminated: boolean
+  readonly isOverflown: boolean
+  readonly error: Partial<VendorError> | undefined
+  readonly reading: Record<string, unknown>
+}
+
+export const plainFacts: RequestFacts = {
+  model: 'large-1',
+  maxOutputTokens: 4096,
+  isStream: true,
+  choiceCount: 1,
+  inputTokensEstimate: 100,
+  asksOneHourCache: false,
+  asksUsageChunk: false,
+  spans: { model: { start: 0, end: 0 }, firstMember: 1 },
+}
+
+export function readTranscripts(format: 'messages' | 'chat'): readonly Transcript[] {
+  const folder = new URL(`./${format}/`, import.meta.url)
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.txt'))
+    .map((file) => {
+      const name = file.slice(0, -'.txt'.length)
+      const expected: unknown = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
+      return {
+        name,
+        text: readFileSync(new URL(file, folder), 'utf8'),
+        expected: expected as Expected,
+      }
+    })
+}
+
+/** Pushes the chunks through a meter and ends the stream. */
+export function replay(format: Format, facts: RequestFacts, chunks: readonly Buffer[]): Replayed {
+  const meter = format.openMeter(facts)
+  const passed: Buffer[] = []
+  for (const chunk of chunks) passed.push(...meter.push(chunk))
+  passed.push(...meter.end())
+  return {
+    passed: closed(Buffer.concat(passed).toString(), meter.error !== undefined),
+    held: Buffer.concat(meter.held).toString(),
+    hasStarted: meter.hasStarted,
+    isTerminated: meter.isTerminated,
+    isOverflown: meter.isOverflown,
+    error: meter.error === undefined ? undefined : withoutGaps(meter.error),
+    reading: plainReading(meter.reading()),
+  }
+}
+
+/** A reading as the expectation files spell it: null for what is not known. */
+export function plainReading(reading: MeterReading): Record<string, unknown> {
+  const { usage, isFinal, isImplausible, hasOutput, isRefusal, outputText, outputBytes } = reading
+  const shown = { usage, isFinal, isImplausible, hasOutput, isRefusal, outputText, outputBytes }
+  return { ...shown, usage: usage ?? null, model: reading.model ?? null }
+}
+
+/** What a replay of the transcript must give, with `lineEnd` in place of each LF. */
+export function expectedReplay({ text, expected }: Transcript, lineEnd: string): Replayed {
+  const isTerminated = expected.isTerminated ?? true
+  const until = expected.untilAfter === undefined ? undefined : text.indexOf(expected.untilAfter)
+  let seen = until === undefined ? text : text.slice(0, until + (expected.untilAfter ?? '').length)
+  for (const frame of expected.dropped ?? []) seen = seen.replace(frame, '')
+  const terminal = /(?:event: message_stop\n|data: \[DONE\])/.exec(seen)
+  const heldFrom = isTerminated ? (terminal?.index ?? -1) : seen.length
+  const outputText = String(expected.reading['outputText'])
+  return {
+    passed: closed(seen.slice(0, heldFrom).replaceAll('\n', lineEnd), until !== undefined),
+    held: seen.slice(heldFrom).replaceAll('\n', lineEnd),
+    hasStarted: expected.hasStarted ?? true,
+    isTerminated,
+    isOverflown: false,
+    error: expected.error,
+    reading: { ...expected.reading, outputBytes: Buffer.byteLength(outputText) },
+  }
+}
+
+/**
+ * A CR ends the error's frame, and nothing behind an error is passed on, so that the LF of its last
+ * CRLF may or may not have come along.
+ */
+function closed(text: string, endsInError: boolean): string {
+  return endsInError ? text.replace(/\r\n$/, '\r') : text
+}
+
+function withoutGaps(error: VendorError): Partial<VendorError> {
+  const entries = Object.entries(error).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as Partial<VendorError>
+}
