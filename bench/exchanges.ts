@@ -1,0 +1,86 @@
+/**
+ * The requests and answers that pass through every proxy, byte for byte the same. The counts in the
+ * answers are what the gateway must have charged at the end.
+ */
+
+export const models = {
+  chat: 'bench-chat',
+  messages: 'bench-messages',
+  stream: 'bench-stream',
+} as const
+
+export type FormatName = 'chat' | 'messages'
+
+/** USD per million tokens, for every model of the benchmark. */
+export const price = { input: 3, output: 15 } as const
+
+/** Counts of each answer that is not streamed. */
+export const answerCounts = { input: 26, output: 34 } as const
+/** Counts at the start of each stream; its output is the number of its events. */
+export const streamStartCounts = { input: 26, output: 1 } as const
+/** Above what any stream of the benchmark can send. */
+const streamTokensMax = 1_000_000
+
+const prompt = 'In two sentences: why does a ledger record every entry only once?'
+const answerText =
+  'A second record of one event would count it twice, and no sum could be trusted any more. ' +
+  'An entry is therefore named by its exchange, and naming it again changes nothing.'
+
+function question(model: string): object {
+  return {
+    model,
+    max_tokens: 256,
+    temperature: 0.7,
+    messages: [{ role: 'user', content: prompt }],
+  }
+}
+
+/** About 200 bytes each. */
+export const requestBodies: Readonly<Record<FormatName, string>> = {
+  chat: JSON.stringify(question(models.chat)),
+  messages: JSON.stringify(question(models.messages)),
+}
+
+export const streamRequestBody = JSON.stringify({
+  ...question(models.stream),
+  max_tokens: streamTokensMax,
+  stream: true,
+})
+
+/** About 400 bytes each. */
+export const answerBodies: Readonly<Record<FormatName, string>> = {
+  chat: JSON.stringify({
+    id: 'chatcmpl-0000000000000000',
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model: models.chat,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: answerText },
+        finish_reason: 'stop',
+      },
+    ],
+    usage: {
+      prompt_tokens: answerCounts.input,
+      completion_tokens: answerCounts.output,
+      total_tokens: answerCounts.input + answerCounts.output,
+    },
+  }),
+  messages: JSON.stringify({
+    id: 'msg_0000000000000000',
+    type: 'message',
+    role: 'assistant',
+    model: models.messages,
+    content: [{ type: 'text', text: answerText }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: answerCounts.input, output_tokens: answerCounts.output },
+  }),
+}
+
+/** Where each format is served, by vendors and behind the gateway's prefix alike. */
+export const formatPaths: Readonly<Record<FormatName, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+}

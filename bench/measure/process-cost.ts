@@ -1,0 +1,91 @@
+/**
+ * What a running program costs, read from /proc: the time its threads spent on a core, as the
+ * scheduler counted it, and its resident memory. The scheduler's count is in nanoseconds, where the
+ * usual user and system times are in ticks of 10 ms.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Nanoseconds on a core, from the text of a `schedstat` file: run time, waiting time, slices. */
+export function parseRunTimeNs(schedstat: string): number {
+  const match = /^(\d+) \d+ \d+$/.exec(schedstat.trim())
+  if (match === null) throw new Error(`not the text of a schedstat file: "${schedstat}"`)
+  return Number(match[1])
+}
+
+/** The parent's id from the text of `/proc/PID/stat`; the name before it may hold anything. */
+export function parseParentPid(stat: string): number {
+  const match = /^ \S (\d+) /.exec(stat.slice(stat.lastIndexOf(')') + 1))
+  if (match === null) throw new Error('not the text of a stat file')
+  return Number(match[1])
+}
+
+/** Bytes, from the `VmRSS` line of `/proc/PID/status`. */
+export function parseResidentBytes(status: string): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(status)
+  return match === null ? 0 : Number(match[1]) * 1024
+}
+
+/** A process and everything it started that still runs, such as the workers of nginx. */
+export function findProcessTree(rootPid: number): readonly number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = readIfPresent(`/proc/${name}/stat`)
+    if (stat !== undefined) parents.set(Number(name), parseParentPid(stat))
+  }
+  const tree = [rootPid]
+  for (const pid of tree) {
+    for (const [child, parent] of parents) if (parent === pid) tree.push(child)
+  }
+  return tree
+}
+
+/** Microseconds on a core so far, by thread. */
+export type ThreadTimes = ReadonlyMap<number, number>
+
+export function readThreadTimes(pids: readonly number[]): ThreadTimes {
+  const times = new Map<number, number>()
+  for (const pid of pids) {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      const text = readIfPresent(`/proc/${pid}/task/${thread}/schedstat`)
+      if (text !== undefined) times.set(Number(thread), parseRunTimeNs(text) / 1_000)
+    }
+  }
+  return times
+}
+
+export interface CpuTime {
+  /** Of all threads together. */
+  readonly totalUs: number
+  /** Of the thread that used most; what bounds the rate of a program with cores to spare. */
+  readonly busiestThreadUs: number
+}
+
+/** What the threads used between two readings. A thread that ended in between is left out. */
+export function usedBetween(before: ThreadTimes, after: ThreadTimes): CpuTime {
+  const used = [...after].map(([thread, us]) => us - (before.get(thread) ?? 0))
+  return {
+    totalUs: used.reduce((sum, us) => sum + us, 0),
+    busiestThreadUs: Math.max(0, ...used),
+  }
+}
+
+export function readResidentBytes(pids: readonly number[]): number {
+  let total = 0
+  for (const pid of pids) {
+    const status = readIfPresent(`/proc/${pid}/status`)
+    if (status !== undefined) total += parseResidentBytes(status)
+  }
+  return total
+}
+
+/** A thread or process may end between the listing and the reading; then it costs nothing more. */
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What one run of the benchmark shall do: the command line in, a plan of rounds and seconds out.
+ * It starts nothing. Every loop of the benchmark takes its bound from the plan.
+ */
+import { parseArgs } from 'node:util'
+
+export const partNames = ['requests', 'streams', 'health'] as const
+export type PartName = (typeof partNames)[number]
+
+export const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
+export type ProxyName = (typeof proxyNames)[number]
+
+export interface RequestPlan {
+  readonly connections: readonly number[]
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+}
+
+export interface StreamPlan {
+  readonly rounds: number
+  readonly windowMs: number
+  /** Between the first event of the last stream and the window. */
+  readonly settlingMs: number
+}
+
+export interface HealthPlan {
+  readonly rounds: number
+  readonly windowMs: number
+}
+
+export interface Plan {
+  readonly mode: 'quick' | 'default' | 'full'
+  readonly parts: ReadonlySet<PartName>
+  readonly proxies: ReadonlySet<ProxyName>
+  readonly requests: RequestPlan
+  readonly streams: StreamPlan
+  readonly health: HealthPlan
+  /** Write the table into the documentation and keep the figures. */
+  readonly isWritten: boolean
+  readonly isProfiled: boolean
+}
+
+export const usageText = `npm run bench -- [options]
+  --quick                          about two minutes, rougher figures
+  --full                           requests at 4, 32 and 256 connections
+  --only requests|streams|health   one part only
+  --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
+  --profile                        keep a CPU profile of the gateway and print where its time went
+  --write                          put the table into docs/performance.md, the figures into bench/results/
+`
+
+const sizes = {
+  quick: {
+    requests: { connections: [32], rounds: 2, seconds: 2, warmUpSeconds: 2 },
+    streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
+    health: { rounds: 1, windowMs: 2_000 },
+  },
+  default: {
+    requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
+    streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
+    health: { rounds: 2, windowMs: 4_000 },
+  },
+  full: {
+    requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
+    streams: { rounds: 5, windowMs: 5_000, settlingMs: 1_500 },
+    health: { rounds: 3, windowMs: 4_000 },
+  },
+} as const
+
+/** The plan, or the sentence that says what is wrong with the command line. */
+export function parseOptions(commandLine: readonly string[]): Plan | string {
+  const given = readCommandLine(commandLine)
+  if (typeof given === 'string') return given
+  if (given.quick && given.full) return '--quick and --full exclude each other'
+  const mode = given.quick ? 'quick' : given.full ? 'full' : 'default'
+  const parts = readNames(given.only ?? partNames.join(','), partNames)
+  if (typeof parts === 'string') return `--only: ${parts}`
+  const proxies = readNames(given.proxies ?? proxyNames.join(','), proxyNames)
+  if (typeof proxies === 'string') return `--proxies: ${proxies}`
+  return {
+    mode,
+    parts,
+    proxies,
+    ...sizes[mode],
+    isWritten: given.write,
+    isProfiled: given.profile,
+  }
+}
+
+function readCommandLine(commandLine: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const
+  const options = {
+    quick: flag,
+    full: flag,
+    write: flag,
+    profile: flag,
+    only: { type: 'string' },
+    proxies: { type: 'string' },
+  } as const
+  try {
+    return parseArgs({ args: [...commandLine], options, strict: true }).values
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function readNames<Name extends string>(
+  text: string,
+  known: readonly Name[],
+): ReadonlySet<Name> | string {
+  const names = new Set<Name>()
+  for (const word of text.split(',')) {
+    const name = known.find((candidate) => candidate === word)
+    if (name === undefined) return `"${word}" is none of ${known.join(', ')}`
+    names.add(name)
+  }
+  return names
+}

@@ -1,0 +1,149 @@
+/**
+ * Starts and ends the programs of the benchmark. Every program is bound to a core, is known by its
+ * process id and is ended by it; nothing outlives the benchmark, also when it is interrupted or
+ * killed: the kernel then signals the children itself (`setpriv --pdeathsig`).
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const startLimitMs = 30_000
+const stopLimitMs = 8_000
+const killLimitMs = 2_000
+const logEndChars = 2_000
+
+export interface StartOptions {
+  readonly name: string
+  readonly command: readonly [string, ...string[]]
+  readonly core: number
+  readonly environment?: Readonly<Record<string, string>>
+  readonly folder?: string
+  /** `pipe` where the output is read by the caller, `log` into a file of the work folder. */
+  readonly output: 'log' | 'pipe'
+  readonly hasChannel?: boolean
+}
+
+export interface Running {
+  readonly name: string
+  readonly pid: number
+  readonly child: ChildProcess
+  /** The end of what it has written where nobody else reads it. */
+  readonly readLog: () => string
+  /** Resolves when the program has ended, however it ended. */
+  readonly ended: Promise<void>
+}
+
+export class ProcessGroup {
+  readonly #workFolder: string
+  readonly #running = new Set<Running>()
+  #logCount = 0
+
+  constructor(workFolder: string) {
+    this.#workFolder = workFolder
+  }
+
+  start(options: StartOptions): Running {
+    const logPath = join(this.#workFolder, `${options.name}-${this.#logCount++}.log`)
+    const log = openSync(logPath, 'a')
+    const output = options.output === 'pipe' ? 'pipe' : log
+    const child = spawn(
+      'setpriv',
+      ['--pdeathsig', 'TERM', 'taskset', '-c', String(options.core), ...options.command],
+      {
+        cwd: options.folder ?? this.#workFolder,
+        env: { ...process.env, ...options.environment },
+        stdio: ['ignore', output, log, ...(options.hasChannel === true ? ['ipc' as const] : [])],
+      },
+    )
+    closeSync(log)
+    const ended = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve())
+      child.once('error', () => resolve())
+    })
+    const readLog = (): string => readFileSync(logPath, 'utf8').slice(-logEndChars)
+    const running: Running = { name: options.name, pid: child.pid ?? -1, child, readLog, ended }
+    if (running.pid < 0) throw new Error(`cannot start ${options.command.join(' ')}`)
+    this.#running.add(running)
+    void ended.then(() => this.#running.delete(running))
+    return running
+  }
+
+  /** Runs a program to its end and returns what it wrote; fails when it fails. */
+  async run(options: Omit<StartOptions, 'output'>, limitMs: number): Promise<string> {
+    const running = this.start({ ...options, output: 'pipe' })
+    const pieces: Buffer[] = []
+    running.child.stdout?.on('data', (piece: Buffer) => pieces.push(piece))
+    if ((await within(running.ended, limitMs)) === 'late') {
+      await this.stop(running)
+      throw new Error(`${running.name} took longer than ${limitMs} ms`)
+    }
+    const text = Buffer.concat(pieces).toString('utf8')
+    if (running.child.exitCode !== 0) {
+      throw new Error(`${running.name} failed: ${running.readLog()}${text.slice(-logEndChars)}`)
+    }
+    return text
+  }
+
+  /** Waits until something listens on the port; fails at once when the program ends instead. */
+  async waitForPort(running: Running, port: number): Promise<void> {
+    const limit = performance.now() + startLimitMs
+    while (performance.now() < limit) {
+      if (!this.#running.has(running)) break
+      if (await canConnect(port)) return
+      await delay(50)
+    }
+    throw new Error(`${running.name} did not start: ${running.readLog()}`)
+  }
+
+  async stop(running: Running): Promise<void> {
+    if (!this.#running.has(running)) return
+    running.child.kill('SIGTERM')
+    if ((await within(running.ended, stopLimitMs)) === 'ended') return
+    running.child.kill('SIGKILL')
+    await within(running.ended, killLimitMs)
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running].map((running) => this.stop(running)))
+  }
+}
+
+async function within(ended: Promise<void>, limitMs: number): Promise<'ended' | 'late'> {
+  const abort = new AbortController()
+  const late = delay(limitMs, 'late' as const, { signal: abort.signal }).catch(
+    // The wait was cancelled, because the program has ended.
+    () => 'ended' as const,
+  )
+  const result = await Promise.race([ended.then(() => 'ended' as const), late])
+  abort.abort()
+  return result
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const answer = (isOpen: boolean): void => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.once('connect', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
+}
+
+/** A port of loopback that is free right now. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => {
+        if (address === null || typeof address === 'string') reject(new Error('no port'))
+        else resolve(address.port)
+      })
+    })
+  })
+}

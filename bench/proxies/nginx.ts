@@ -1,0 +1,116 @@
+/**
+ * nginx twice: as the vendor of the request measurements, answering fixed JSON from memory, and as
+ * the proxy that everything else is compared with: one worker, kept-alive connections, no buffering
+ * of streams, bodies in memory.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { answerBodies, formatPaths } from '../exchanges.ts'
+import { findFreePort, type ProcessGroup, type Running } from '../processes.ts'
+import type { Bench, Proxy } from './proxy.ts'
+
+export interface JsonUpstream {
+  readonly port: number
+  readonly process: Running
+}
+
+const upstreamServer = (port: number): string => `
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    default_type application/json;
+    location = ${formatPaths.chat} { return 200 '${answerBodies.chat}'; }
+    location = ${formatPaths.messages} { return 200 '${answerBodies.messages}'; }
+    location = /served { stub_status; }
+  }`
+
+const proxyServer = (bench: Bench, port: number): string => `
+  upstream json { server 127.0.0.1:${bench.jsonPort}; keepalive 1024; keepalive_requests 100000000; }
+  upstream stream { server 127.0.0.1:${bench.streamPort}; keepalive 1024; }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    location = /health { return 200 '{"status":"ok"}'; }
+    location / { proxy_pass http://json; }
+    location /stream/ { proxy_buffering off; proxy_pass http://stream/; }
+  }`
+
+const configuration = (name: string, folder: string, server: string): string => `
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 16384;
+pid ${join(folder, `${name}.pid`)};
+error_log stderr error;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  keepalive_requests 100000000;
+  keepalive_timeout 600s;
+  client_body_buffer_size 256k;
+  client_body_temp_path ${join(folder, `${name}-body`)};
+  proxy_temp_path ${join(folder, `${name}-proxy`)};
+  fastcgi_temp_path ${join(folder, `${name}-fastcgi`)};
+  uwsgi_temp_path ${join(folder, `${name}-uwsgi`)};
+  scgi_temp_path ${join(folder, `${name}-scgi`)};
+  ${server}
+}
+`
+
+interface NginxOptions {
+  readonly name: string
+  readonly core: number
+  readonly port: number
+  readonly server: string
+}
+
+async function startNginx(
+  group: ProcessGroup,
+  folder: string,
+  options: NginxOptions,
+): Promise<Running> {
+  const path = join(folder, `${options.name}.conf`)
+  writeFileSync(path, configuration(options.name, folder, options.server))
+  const running = group.start({
+    name: options.name,
+    command: ['nginx', '-c', path],
+    core: options.core,
+    output: 'log',
+  })
+  await group.waitForPort(running, options.port)
+  return running
+}
+
+export async function startJsonUpstream(
+  group: ProcessGroup,
+  folder: string,
+  core: number,
+): Promise<JsonUpstream> {
+  const port = await findFreePort()
+  const server = upstreamServer(port)
+  return {
+    port,
+    process: await startNginx(group, folder, { name: 'upstream', core, port, server }),
+  }
+}
+
+/** How many requests the JSON upstream has served so far, this question included. */
+export async function readServedCount(port: number): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/served`)
+  const match = /^ \d+ \d+ (\d+) $/m.exec(await answer.text())
+  if (match === null) throw new Error('the upstream does not tell how much it served')
+  return Number(match[1])
+}
+
+export async function startNginxProxy(bench: Bench): Promise<Proxy> {
+  const port = await findFreePort()
+  const server = proxyServer(bench, port)
+  const options = { name: 'nginx', core: bench.cores.proxy, port, server }
+  return {
+    name: 'nginx',
+    port,
+    process: await startNginx(bench.group, bench.workFolder, options),
+    requests: [{ name: 'nginx proxy_pass', format: 'chat', path: formatPaths.chat, headers: {} }],
+    stream: { path: `/stream${formatPaths.messages}`, headers: {} },
+    healthPath: '/health',
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Turnpike as an operator runs it: `./bin/turnpike serve` on a SQLite store of its own, with the
+ * default log level into a file, an account with a balance and a key, everything set up by the
+ * program's own commands. Nothing is switched off for the benchmark.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { formatPaths, models, price } from '../exchanges.ts'
+import { findFreePort } from '../processes.ts'
+import type { Bench, Proxy } from './proxy.ts'
+
+const account = 'bench'
+/** Enough for the holds of a thousand streams at once. */
+const balanceUsd = '1000000'
+const commandLimitMs = 120_000
+
+const usageReport = z.object({
+  by_model: z.array(
+    z.object({
+      model: z.string(),
+      requests: z.number(),
+      input_tokens: z.number(),
+      output_tokens: z.number(),
+      cost_usd: z.number(),
+    }),
+  ),
+})
+const auditReport = z.object({
+  clean: z.boolean(),
+  counts: z.object({ exchanges: z.number(), charges: z.number(), differences: z.number() }),
+})
+
+export type ModelUsage = z.infer<typeof usageReport>['by_model'][number]
+export type AuditReport = z.infer<typeof auditReport>
+
+/** The store with its account and catalogue; the gateway on it may be started several times. */
+export interface TurnpikeStore {
+  readonly key: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly folder: string
+}
+
+export async function prepareTurnpike(bench: Bench): Promise<TurnpikeStore> {
+  const folder = join(bench.workFolder, 'turnpike')
+  mkdirSync(folder)
+  const environment = {
+    TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+    TURNPIKE_DRAIN_TIMEOUT: '5s',
+    BENCH_VENDOR_CREDENTIAL: 'bench-vendor-credential',
+  }
+  const store = { key: '', environment, folder }
+  const cataloguePath = join(folder, 'catalogue.yaml')
+  writeFileSync(cataloguePath, JSON.stringify(catalogue(bench)))
+  await runCommand(bench, store, ['apply', '-f', cataloguePath])
+  await runCommand(bench, store, ['account', 'create', account, '--balance', balanceUsd])
+  const created = await runCommand(bench, store, ['key', 'create', account])
+  return { ...store, key: z.object({ key: z.string() }).parse(created).key }
+}
+
+function catalogue(bench: Bench): object {
+  const credential = 'env:BENCH_VENDOR_CREDENTIAL'
+  const channel = (vendor: string, model: string, port: number): object => ({
+    vendor,
+    url: `http://127.0.0.1:${port}`,
+    credential,
+    models: [model],
+    check: 'none',
+  })
+  return {
+    vendors: {
+      alpha: { format: 'messages', version_header: 'anthropic-version', credential: 'x-api-key' },
+      beta: { format: 'chat', credential: 'bearer' },
+    },
+    models: {
+      [models.messages]: { vendor: 'alpha', price },
+      [models.stream]: { vendor: 'alpha', price },
+      [models.chat]: { vendor: 'beta', price },
+    },
+    channels: {
+      'alpha-json': channel('alpha', models.messages, bench.jsonPort),
+      'alpha-stream': channel('alpha', models.stream, bench.streamPort),
+      'beta-json': channel('beta', models.chat, bench.jsonPort),
+    },
+  }
+}
+
+export async function startTurnpike(
+  bench: Bench,
+  store: TurnpikeStore,
+  profileFolder?: string,
+): Promise<Proxy> {
+  const port = await findFreePort()
+  const running = bench.group.start({
+    name: 'turnpike',
+    command: [join(bench.root, 'bin', 'turnpike'), 'serve'],
+    core: bench.cores.proxy,
+    folder: store.folder,
+    environment: {
+      ...store.environment,
+      TURNPIKE_LISTEN: `127.0.0.1:${port}`,
+      TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      ...(profileFolder === undefined
+        ? {}
+        : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),
+    },
+    output: 'log',
+  })
+  await bench.group.waitForPort(running, port)
+  const headers = { authorization: `Bearer ${store.key}` }
+  const messagesHeaders = { 'x-api-key': store.key, 'anthropic-version': '2023-06-01' }
+  return {
+    name: 'turnpike',
+    port,
+    process: running,
+    requests: [
+      { name: 'Turnpike, chat', format: 'chat', path: `/beta${formatPaths.chat}`, headers },
+      {
+        name: 'Turnpike, messages',
+        format: 'messages',
+        path: `/alpha${formatPaths.messages}`,
+        headers: messagesHeaders,
+      },
+    ],
+    stream: { path: `/alpha${formatPaths.messages}`, headers: messagesHeaders },
+    healthPath: '/health',
+  }
+}
+
+export async function readUsage(
+  bench: Bench,
+  store: TurnpikeStore,
+): Promise<readonly ModelUsage[]> {
+  const report = await runCommand(bench, store, ['usage', account, '--period', 'total'])
+  return usageReport.parse(report).by_model
+}
+
+export async function readAudit(bench: Bench, store: TurnpikeStore): Promise<AuditReport> {
+  return auditReport.parse(await runCommand(bench, store, ['audit']))
+}
+
+/** Runs one of the program's commands and returns its JSON answer. */
+async function runCommand(
+  bench: Bench,
+  store: TurnpikeStore,
+  words: readonly string[],
+): Promise<unknown> {
+  const text = await bench.group.run(
+    {
+      name: `turnpike-${words[0] ?? ''}`,
+      command: [join(bench.root, 'bin', 'turnpike'), ...words, '--json'],
+      core: bench.cores.load,
+      folder: store.folder,
+      environment: store.environment,
+    },
+    commandLimitMs,
+  )
+  return JSON.parse(text)
+}

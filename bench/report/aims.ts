@@ -1,0 +1,79 @@
+/** The project's performance aims, beside what a run measured of them. */
+import type { ProxyName } from '../options.ts'
+import type { Summary } from './summary.ts'
+
+export interface AimResult {
+  readonly aim: string
+  readonly measured: number
+  readonly unit: '×' | 'ms'
+  readonly isMet: boolean
+}
+
+const requestCpuRatioMax = 3.5
+const eventCpuRatioMax = 2
+const portkeyRateRatioMin = 8
+const healthP99MsMax = 10
+/** The load for which the aims are stated. */
+const aimConnections = 32
+
+/** Only aims of which both sides were measured. */
+export function compareWithAims(summary: Summary): readonly AimResult[] {
+  return [...requestAims(summary), ...streamAims(summary), ...healthAims(summary)].filter(
+    (result) => Number.isFinite(result.measured),
+  )
+}
+
+function requestAims(summary: Summary): readonly AimResult[] {
+  const rows = summary.requests.filter((row) => row.connections === aimConnections)
+  const nginxCpuUs = rows.find((row) => row.proxy === 'nginx')?.cpuUs ?? Number.NaN
+  const portkeyRate = rows.find((row) => row.proxy === 'portkey')?.requestsPerSecond ?? Number.NaN
+  return rows
+    .filter((row) => row.proxy === 'turnpike')
+    .flatMap((row): AimResult[] => {
+      const cpuRatio = row.cpuUs / nginxCpuUs
+      const rateRatio = row.requestsPerSecond / portkeyRate
+      return [
+        {
+          aim: `${row.name}: at most ${requestCpuRatioMax} × the CPU of nginx per request`,
+          measured: cpuRatio,
+          unit: '×',
+          isMet: cpuRatio <= requestCpuRatioMax,
+        },
+        {
+          aim: `${row.name}: at least ${portkeyRateRatioMin} × the requests per second of Portkey`,
+          measured: rateRatio,
+          unit: '×',
+          isMet: rateRatio >= portkeyRateRatioMin,
+        },
+      ]
+    })
+}
+
+function streamAims(summary: Summary): readonly AimResult[] {
+  const cpuUsOf = (proxy: ProxyName, streams: number): number =>
+    summary.streams.find((row) => row.proxy === proxy && row.streams === streams)?.cpuUs ??
+    Number.NaN
+  return [...new Set(summary.streams.map((row) => row.streams))].map((streams): AimResult => {
+    const ratio = cpuUsOf('turnpike', streams) / cpuUsOf('nginx', streams)
+    return {
+      aim: `${streams} streams: at most ${eventCpuRatioMax} × the CPU of nginx per event`,
+      measured: ratio,
+      unit: '×',
+      isMet: ratio <= eventCpuRatioMax,
+    }
+  })
+}
+
+function healthAims(summary: Summary): readonly AimResult[] {
+  return summary.health
+    .filter((row) => row.proxy === 'turnpike')
+    .map((row): AimResult => {
+      const p99Ms = row.p99Us / 1_000
+      return {
+        aim: `/health beside ${row.streams} streams: single-digit milliseconds (p99)`,
+        measured: p99Ms,
+        unit: 'ms',
+        isMet: p99Ms < healthP99MsMax,
+      }
+    })
+}
