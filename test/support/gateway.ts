@@ -19,7 +19,7 @@ import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { loadMasterKey } from '../../src/storage/master-key.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
 import type { Milestone } from '../../src/telemetry/events.ts'
 
 export interface GatewayOptions {
@@ -84,7 +84,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
 
   const clock = options.clock ?? systemClock
-  const database = openSqlite(join(folder, 'turnpike.db'))
+  // A thread of its own: a connection of this thread would wait for a lock that only this thread's
+  // event loop can release.
+  const database = await openSqliteThread(join(folder, 'turnpike.db'))
   await migrate(database)
   const context: OperationContext = {
     database,
