@@ -183,12 +183,24 @@ describe('the embedded ledger under faults', () => {
       const hold = await mustPlace(ledger, holdRequest(harness, accountId, 10n))
       const worker = posting.mock.calls.at(-1)?.this
       assert.ok(worker instanceof Worker)
+      // Another process holds the lock: the batch waits for it on the thread, the question behind it.
+      const { promise: isOver, resolve: letGo } = Promise.withResolvers<void>()
+      const { promise: isHeld, resolve: hasLock } = Promise.withResolvers<void>()
+      const holding = harness.database.transact(async () => {
+        hasLock()
+        await isOver
+      })
+      await isHeld
       const settling = ledger.settle(hold, recordOf(hold, 10n, { endedAtMs: clock.now() }))
+      // Batches go out at the end of a turn.
+      await new Promise((resolve) => setImmediate(resolve))
       const asking = ledger.usage(accountId, 'day', clock.now())
       const ended = worker.terminate()
       await assert.rejects(settling, unavailable)
       await assert.rejects(asking, unavailable)
       await ended
+      letGo()
+      await holding
       assert.equal(harness.fatalErrors.length, 1)
       assert.equal(ledger.openHolds().count, 1)
       assert.equal((await ledger.place(holdRequest(harness, accountId, 0n))).kind, 'unavailable')

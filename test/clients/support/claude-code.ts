@@ -71,7 +71,7 @@ export async function runClaudeCode(
       command: findBinary(),
       args: ['-p', run.prompt, ...(run.args ?? [])],
       cwd: home,
-      timeoutMs: 60_000,
+      timeoutMs: 300_000,
       env: {
         ...isolation,
         PATH: process.env['PATH'] ?? '',
