@@ -9,31 +9,33 @@ import type { Clock } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
 import type { Channel, Snapshot } from './channel.ts'
 import { createCheckPlan } from './check-plan.ts'
-import { describePlace, type HealthLine } from './health-line.ts'
-import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
-import {
-  gradeOf,
-  nextWakeAt,
-  startState,
-  type Grade,
-  type HealthMode,
-  type HealthState,
-} from './health-state.ts'
 import type { HealthEffect, HealthEvent, Outcome } from './health-event.ts'
+import { describePlace, type HealthLine } from './health-line.ts'
+import {
+  isRenewed,
+  keepWhatApplies,
+  newPlace,
+  noteFailure,
+  noteFirstEvent,
+  type ChannelEntry,
+  type HealthPlace,
+  type OpenAttempt,
+  type Place,
+} from './health-place.ts'
+import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
+import { gradeOf, nextWakeAt, startState, type Grade, type HealthMode } from './health-state.ts'
 import { step } from './health.ts'
 import {
-  compareAsAlternative,
   isStreamKind,
   latencyKind,
   ownQuantiles,
   probeKind,
-  slowAbove,
   type LatencyTraits,
 } from './latency.ts'
-import { isEstablished, isTrusted, type Quantiles } from './latency-baseline.ts'
+import { createLatencyWatch } from './latency-watch.ts'
 import type { Caller } from './outcome-window.ts'
 import type { ChannelFacts } from './select.ts'
-import { fullTokens, mayFailOverInto, spendTokens, type Tokens } from './tokens.ts'
+import { fullTokens, mayFailOverInto, spendTokens } from './tokens.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
@@ -49,11 +51,6 @@ export interface HealthBookOptions {
 /** What the book leaves to others to do; it compares channels itself. */
 export type PlacedEffect = Exclude<HealthEffect, { kind: 'compare' }>
 
-export interface HealthPlace {
-  readonly channel: string
-  readonly model: string
-}
-
 export interface AttemptEnd {
   readonly outcome: Outcome
   /** Undefined for a probe of the gateway's own. */
@@ -65,16 +62,6 @@ export interface AttemptKind {
   /** What the time to the first event depends on; absent where it is not to be measured. */
   readonly traits?: LatencyTraits
   readonly isProbe?: boolean
-}
-
-/** One attempt under way, as `begin` handed it out. */
-export interface OpenAttempt {
-  readonly channel: Channel
-  readonly model: string
-  readonly beganAt: number
-  readonly isProbe: boolean
-  /** See `latencyKind`; undefined where time is not measured. */
-  readonly kind: number | undefined
 }
 
 export interface HealthBook extends ChannelFacts {
@@ -112,53 +99,36 @@ export interface HealthBook extends ChannelFacts {
   follow(previous: Snapshot | undefined, next: Snapshot): void
 }
 
-/** One model on one channel. */
-interface Place {
-  state: HealthState
-  /** Attempts without a first event yet, oldest first; those found overdue are in the other set. */
-  readonly waiting: Set<OpenAttempt>
-  readonly overdue: Set<OpenAttempt>
-  /** Streams that have begun to answer and run on. */
-  readonly answered: Set<OpenAttempt>
-  comparingSince: number | undefined
-  probesAskedAt: number
-  /** Times to the first event of the last streams, a ring. */
-  readonly recentMs: number[]
-  recentCount: number
-  readonly failures: Map<Outcome, { count: number; at: number }>
-}
-
-interface Entry {
-  channel: Channel
-  running: number
-  tokens: Tokens
-  readonly places: Map<string, Place>
-}
-
 const defaultCheckIntervalMs = 600_000
-const overdueScanMs = 1_000
-const overdueScanMax = 256
-const comparisonWaitMs = 60_000
-const comparisonProbesGapMs = 15_000
 const warnedSiblingsMax = 3
-const recentMax = 64
 const limitFactor = 4
 /** Answers shorter than this are mostly overhead: their time per token says little. */
 const tokensPerAnswerMin = 16
 
 export function createHealthBook(options: HealthBookOptions): HealthBook {
   const { clock, random } = options
-  const book = new Map<string, Entry>()
+  const book = new Map<string, ChannelEntry>()
   const startedAt = clock.monotonic()
   let snapshot: Snapshot | undefined
   let wakeAt = Number.POSITIVE_INFINITY
-  let scanAt = Number.POSITIVE_INFINITY
   const plan = createCheckPlan({
     random,
     intervalMs: options.checkIntervalMs ?? defaultCheckIntervalMs,
   })
+  const watch = createLatencyWatch({
+    channelsOf: (model) => snapshot?.channelsByModel.get(model) ?? [],
+    findPlace: (name, model) => book.get(name)?.places.get(model),
+    placeOf,
+    places: allPlaces,
+    apply,
+    askForProbes: (place, count) => options.onEffect?.({ kind: 'probe', count }, place),
+  })
 
-  function entryOf(channel: Channel): Entry {
+  function* allPlaces(): Generator<Place> {
+    for (const { places } of book.values()) yield* places.values()
+  }
+
+  function entryOf(channel: Channel): ChannelEntry {
     let entry = book.get(channel.name)
     if (entry === undefined) {
       entry = { channel, running: 0, tokens: fullTokens, places: new Map() }
@@ -186,7 +156,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   }
 
   function perform(effect: HealthEffect, channel: Channel, model: string): void {
-    if (effect.kind === 'compare') compare(channel, model)
+    if (effect.kind === 'compare') watch.compare(channel, model, clock.monotonic())
     else options.onEffect?.(effect, { channel: channel.name, model })
     if (effect.kind === 'changed' && effect.to === 'off') warnSiblings(channel, model)
   }
@@ -217,91 +187,6 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     }
   }
 
-  // --- latency ------------------------------------------------------------------------------------
-
-  /**
-   * What is usual for this kind on another of the model's channels, where this one has seen too
-   * little to tell and that one has seen more.
-   */
-  function inheritedQuantiles(place: Place, attempt: OpenAttempt): Quantiles | undefined {
-    const { kind, model } = attempt
-    if (kind === undefined) return undefined
-    const own = place.state.latency.baselines[kind]
-    if (isEstablished(own)) return undefined
-    let best: Quantiles | undefined
-    let bestTotal = own?.total ?? 0
-    for (const channel of snapshot?.channelsByModel.get(model) ?? []) {
-      const other = book.get(channel.name)?.places.get(model)?.state.latency.baselines[kind]
-      if (!isTrusted(other) || other.total <= bestTotal) continue
-      best = other
-      bestTotal = other.total
-    }
-    return best
-  }
-
-  function compare(channel: Channel, model: string): void {
-    const place = placeOf(channel, model)
-    const now = clock.monotonic()
-    const comparison = findBetter(channel, model, now)
-    place.comparingSince ??= now
-    const isOver = comparison !== 'waiting' || now - place.comparingSince >= comparisonWaitMs
-    if (isOver) place.comparingSince = undefined
-    const told = isOver && comparison === 'waiting' ? 'worse' : comparison
-    apply(channel, model, { kind: 'compared', comparison: told })
-  }
-
-  function findBetter(from: Channel, model: string, now: number): 'better' | 'worse' | 'waiting' {
-    let unknown: { readonly channel: Channel; readonly missing: number } | undefined
-    for (const channel of snapshot?.channelsByModel.get(model) ?? []) {
-      if (channel.name === from.name || channel.override === 'disabled') continue
-      const { state } = placeOf(channel, model)
-      const grade = gradeOf(state, now)
-      if (grade !== 'on' && grade !== 'ramp') continue
-      const { comparison, missing } = compareAsAlternative(state.latency, now)
-      // Where nothing can be asked, the traffic that moves there will show it.
-      if (comparison === 'better' || (comparison === 'unknown' && channel.check !== 'request'))
-        return 'better'
-      if (comparison === 'unknown') unknown ??= { channel, missing }
-    }
-    if (unknown === undefined) return 'worse'
-    askForSamples(unknown.channel, model, unknown.missing)
-    return 'waiting'
-  }
-
-  function askForSamples(channel: Channel, model: string, count: number): void {
-    const place = placeOf(channel, model)
-    const now = clock.monotonic()
-    if (now - place.probesAskedAt < comparisonProbesGapMs) return
-    place.probesAskedAt = now
-    options.onEffect?.({ kind: 'probe', count }, { channel: channel.name, model })
-  }
-
-  function scanOverdue(now: number): void {
-    scanAt = Number.POSITIVE_INFINITY
-    for (const { places } of book.values())
-      for (const place of places.values()) {
-        let seen = 0
-        for (const attempt of place.waiting) {
-          if (++seen > overdueScanMax) break
-          noteOverdue(place, attempt, now)
-        }
-        if (place.waiting.size > 0) scanAt = now + overdueScanMs
-      }
-  }
-
-  function noteOverdue(place: Place, attempt: OpenAttempt, now: number): void {
-    const { kind } = attempt
-    if (kind === undefined) return
-    const usual = inheritedQuantiles(place, attempt) ?? ownQuantiles(place.state.latency, kind)
-    if (usual === undefined) return
-    if (now - attempt.beganAt <= slowAbove(kind, usual)) return
-    place.waiting.delete(attempt)
-    place.overdue.add(attempt)
-    apply(attempt.channel, attempt.model, { kind: 'overdue' })
-  }
-
-  // --- the book -----------------------------------------------------------------------------------
-
   function begin(channel: Channel, model: string, made: AttemptKind = {}): OpenAttempt {
     const isProbe = made.isProbe === true
     const traitsKind = made.traits === undefined ? undefined : latencyKind(made.traits)
@@ -314,10 +199,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     }
     entryOf(channel).running++
     const place = placeOf(channel, model)
-    if (traitsKind !== undefined && isStreamKind(traitsKind)) {
-      place.waiting.add(attempt)
-      if (scanAt > attempt.beganAt + overdueScanMs) scanAt = attempt.beganAt + overdueScanMs
-    }
+    if (traitsKind !== undefined) watch.expect(place, attempt)
     const { mode } = place.state
     if (!isProbe && (mode === 'off' || mode === 'trial')) apply(channel, model, { kind: 'begun' })
     return attempt
@@ -332,11 +214,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     const value = isStream
       ? durationMs
       : durationMs / Math.max(outputTokens ?? 0, tokensPerAnswerMin)
-    if (isStream) place.recentMs[place.recentCount++ % recentMax] = durationMs
+    if (isStream) noteFirstEvent(place, durationMs)
     const isCounted = place.overdue.delete(attempt)
     place.waiting.delete(attempt)
     place.answered.add(attempt)
-    const inherited = inheritedQuantiles(place, attempt)
+    const inherited = watch.inherited(place, attempt)
     const sample = { latencyKind: kind, value, inherited, isCounted }
     apply(attempt.channel, attempt.model, {
       kind: 'answered',
@@ -355,10 +237,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     const wasAnswered = place.answered.delete(attempt)
     place.waiting.delete(attempt)
     place.overdue.delete(attempt)
-    if (result.outcome !== 'ok' && result.outcome !== 'client') {
-      const before = place.failures.get(result.outcome)
-      place.failures.set(result.outcome, { count: (before?.count ?? 0) + 1, at: now })
-    }
+    if (result.outcome !== 'ok' && result.outcome !== 'client')
+      noteFailure(place, result.outcome, now)
     const before = place.state
     const event: HealthEvent = {
       kind: 'ended',
@@ -375,7 +255,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
   function wake(): void {
     const now = clock.monotonic()
-    if (now >= scanAt) scanOverdue(now)
+    if (now >= watch.nextScanAt()) watch.scan(now)
     if (now >= plan.nextAt()) runChecks(now)
     if (now < wakeAt) return
     wakeAt = Number.POSITIVE_INFINITY
@@ -436,7 +316,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       return p99 === undefined || !isStreamKind(kind) ? undefined : limitFactor * p99
     },
     wake,
-    nextWakeAt: () => Math.min(wakeAt, scanAt, plan.nextAt()),
+    nextWakeAt: () => Math.min(wakeAt, watch.nextScanAt(), plan.nextAt()),
     list(shown) {
       return [...shown.channels.values()]
         .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
@@ -470,38 +350,6 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   }
 }
 
-function newPlace(channel: Channel, now: number): Place {
-  return {
-    state: startState(channel.check, now),
-    waiting: new Set(),
-    overdue: new Set(),
-    answered: new Set(),
-    comparingSince: undefined,
-    probesAskedAt: Number.NEGATIVE_INFINITY,
-    recentMs: [],
-    recentCount: 0,
-    failures: new Map(),
-  }
-}
-
 function isBack(mode: HealthMode): boolean {
   return mode === 'on' || mode === 'ramp'
-}
-
-function keepWhatApplies(entry: Entry, channel: Channel): void {
-  entry.channel = channel
-  for (const [model, place] of entry.places) {
-    if (!channel.models.has(model)) entry.places.delete(model)
-    else if (place.state.check !== channel.check)
-      place.state = { ...place.state, check: channel.check }
-  }
-}
-
-function isRenewed(before: Channel | undefined, after: Channel | undefined): boolean {
-  if (before === undefined || after === undefined) return true
-  return (
-    (before.override === 'disabled' && after.override === 'enabled') ||
-    before.url !== after.url ||
-    before.credential.reveal() !== after.credential.reveal()
-  )
 }

@@ -8,7 +8,8 @@ import type { Clock } from '../base/clock.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Snapshot } from './channel.ts'
 import { checkChannel } from './check.ts'
-import type { HealthBook, HealthPlace } from './health-book.ts'
+import type { HealthBook } from './health-book.ts'
+import type { HealthPlace } from './health-place.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface ProberParts {

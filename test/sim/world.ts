@@ -10,10 +10,9 @@ import type { Channel, Snapshot } from '../../src/channels/channel.ts'
 import {
   createHealthBook,
   type HealthBook,
-  type HealthPlace,
-  type OpenAttempt,
   type PlacedEffect,
 } from '../../src/channels/health-book.ts'
+import type { HealthPlace, OpenAttempt } from '../../src/channels/health-place.ts'
 import type { Caller } from '../../src/channels/outcome-window.ts'
 import { selectChannel } from '../../src/channels/select.ts'
 import { play, type Script } from './vendor-model.ts'

@@ -1,0 +1,93 @@
+/**
+ * One model on one channel as the running process holds it: the reducer's state, the attempts under
+ * way, and what was seen of late for an operator to read. Plain data with its beginning and what
+ * outlives a change of the catalogue; it decides nothing about health.
+ */
+import type { Channel } from './channel.ts'
+import type { Outcome } from './health-event.ts'
+import { startState, type HealthState } from './health-state.ts'
+import type { Tokens } from './tokens.ts'
+
+/** A place by its names. */
+export interface HealthPlace {
+  readonly channel: string
+  readonly model: string
+}
+
+/** One attempt under way, as `begin` handed it out. */
+export interface OpenAttempt {
+  readonly channel: Channel
+  readonly model: string
+  readonly beganAt: number
+  readonly isProbe: boolean
+  /** See `latencyKind`; undefined where time is not measured. */
+  readonly kind: number | undefined
+}
+
+export interface Place {
+  state: HealthState
+  /** Attempts without a first event yet, oldest first; those found overdue are in the other set. */
+  readonly waiting: Set<OpenAttempt>
+  readonly overdue: Set<OpenAttempt>
+  /** Streams that have begun to answer and run on. */
+  readonly answered: Set<OpenAttempt>
+  comparingSince: number | undefined
+  probesAskedAt: number
+  /** Times to the first event of the last streams, a ring. */
+  readonly recentMs: number[]
+  recentCount: number
+  readonly failures: Map<Outcome, { count: number; at: number }>
+}
+
+/** One channel: what its models share, and a place for each of them. */
+export interface ChannelEntry {
+  channel: Channel
+  running: number
+  tokens: Tokens
+  readonly places: Map<string, Place>
+}
+
+const recentMax = 64
+
+export function newPlace(channel: Channel, now: number): Place {
+  return {
+    state: startState(channel.check, now),
+    waiting: new Set(),
+    overdue: new Set(),
+    answered: new Set(),
+    comparingSince: undefined,
+    probesAskedAt: Number.NEGATIVE_INFINITY,
+    recentMs: [],
+    recentCount: 0,
+    failures: new Map(),
+  }
+}
+
+export function noteFirstEvent(place: Place, durationMs: number): void {
+  place.recentMs[place.recentCount++ % recentMax] = durationMs
+}
+
+export function noteFailure(place: Place, outcome: Outcome, now: number): void {
+  const before = place.failures.get(outcome)
+  place.failures.set(outcome, { count: (before?.count ?? 0) + 1, at: now })
+}
+
+/** Takes the channel as the catalogue has it now; places of models it no longer has are forgotten. */
+export function keepWhatApplies(entry: ChannelEntry, channel: Channel): void {
+  entry.channel = channel
+  for (const [model, place] of entry.places) {
+    if (!channel.models.has(model)) entry.places.delete(model)
+    else if (place.state.check !== channel.check)
+      place.state = { ...place.state, check: channel.check }
+  }
+}
+
+/** What was known of the channel says nothing about it any more. */
+export function isRenewed(before: Channel | undefined, after: Channel | undefined): boolean {
+  if (before === undefined || after === undefined) return true
+  return (
+    (before.override === 'disabled' && after.override === 'enabled') ||
+    before.url !== after.url ||
+    before.credential.reveal() !== after.credential.reveal()
+  )
+}
