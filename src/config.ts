@@ -9,6 +9,7 @@ import { inspect } from 'node:util'
 import { LineCounter, isMap, isScalar, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { formatDuration } from './base/duration.ts'
+import { nearestWord } from './base/nearest.ts'
 import { Secret } from './base/secret.ts'
 import { settings, type Config, type ListenAddress } from './settings.ts'
 
@@ -255,36 +256,7 @@ export function formatMistakes(list: readonly SettingMistake[]): string {
   return list.map((mistake) => `${mistake.place}: ${mistake.setting} ${mistake.message}`).join('\n')
 }
 
-/** The known name closest to what was written, where it is close enough to be meant. */
+/** The known name that was probably meant. */
 function nearest(written: string, known: readonly string[]): string | undefined {
-  let best: string | undefined
-  let bestDistance = Math.min(3, Math.ceil(written.length / 4) + 1)
-  for (const name of known) {
-    const distance = editDistance(written, name)
-    if (distance < bestDistance) {
-      best = name
-      bestDistance = distance
-    }
-  }
-  return best
-}
-
-/** Levenshtein's distance: insertions, deletions and substitutions between two names. */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let leftIndex = 1; leftIndex <= left.length; leftIndex++) {
-    const next = [leftIndex]
-    for (let rightIndex = 1; rightIndex <= right.length; rightIndex++) {
-      const isSame = left[leftIndex - 1] === right[rightIndex - 1]
-      next.push(
-        Math.min(
-          (row[rightIndex] ?? 0) + 1,
-          (next[rightIndex - 1] ?? 0) + 1,
-          (row[rightIndex - 1] ?? 0) + (isSame ? 0 : 1),
-        ),
-      )
-    }
-    row = next
-  }
-  return row[right.length] ?? 0
+  return nearestWord(written, known, Math.min(2, Math.ceil(written.length / 4)))
 }
