@@ -3,7 +3,7 @@
  * Plain JavaScript, because nothing is installed yet when it runs.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -37,16 +37,32 @@ function readStamp(folder) {
 /**
  * Installs a folder's packages exactly as its lock file says, unless that has been done already.
  * `scope` is `production` or `development`; the latter contains the former and is never taken back.
+ * Two that start at once install one after the other, and the second finds the work done.
  */
 export function ensureInstalled(folder, scope) {
+  if (planInstall(folder, scope) === undefined) return
+  const release = holdInstall(folder)
+  try {
+    const plan = planInstall(folder, scope)
+    if (plan !== undefined) install(folder, plan)
+  } finally {
+    release()
+  }
+}
+
+/** What has to be installed, or undefined where everything is there. */
+function planInstall(folder, scope) {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const last = readStamp(folder)
   const isEnough = last?.scope === scope || last?.scope === 'development'
-  if (last?.lock === lock && isEnough) return
-  const wanted = last?.scope === 'development' ? 'development' : scope
-  process.stderr.write(`turnpike: installing packages (${wanted}) …\n`)
+  if (last?.lock === lock && isEnough) return undefined
+  return { lock, scope: last?.scope === 'development' ? 'development' : scope }
+}
+
+function install(folder, { lock, scope }) {
+  process.stderr.write(`turnpike: installing packages (${scope}) …\n`)
   rmSync(stampPath(folder), { force: true })
-  const scopeArguments = wanted === 'production' ? ['--omit=dev'] : []
+  const scopeArguments = scope === 'production' ? ['--omit=dev'] : []
   const result = spawnSync(
     'npm',
     ['ci', '--ignore-scripts', '--loglevel=error', ...scopeArguments],
@@ -58,7 +74,55 @@ export function ensureInstalled(folder, scope) {
   )
   if (result.status !== 0) throw new Error('npm ci failed; its output is above')
   mkdirSync(dirname(stampPath(folder)), { recursive: true })
-  writeFileSync(stampPath(folder), `${wanted}\n${lock}`)
+  writeFileSync(stampPath(folder), `${scope}\n${lock}`)
+}
+
+const installPollMs = 200
+
+/** Waits until no other process installs into the folder; returns what lets the next one in. */
+function holdInstall(folder) {
+  const path = join(folder, '.turnpike-install.lock')
+  // Written aside and linked, so that the lock never exists without its owner's process id.
+  const ownPath = `${path}.${process.pid}`
+  writeFileSync(ownPath, String(process.pid))
+  try {
+    while (!tryLink(ownPath, path)) {
+      if (!isAlive(readOwner(path))) rmSync(path, { force: true })
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, installPollMs)
+    }
+  } finally {
+    rmSync(ownPath, { force: true })
+  }
+  return () => rmSync(path, { force: true })
+}
+
+function tryLink(from, to) {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function readOwner(path) {
+  try {
+    return Number(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function isAlive(pid) {
+  if (pid === undefined) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** Environment for children: the project's own runtime and tools come first. */
