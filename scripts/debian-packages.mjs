@@ -3,23 +3,60 @@
  * installed; elsewhere the tests that need it fail and say so.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Command → the package it is in. */
-const packageOf = { strace: 'strace' }
+const packageOf = { strace: 'strace', postgres: 'postgresql', pgbouncer: 'pgbouncer' }
+
+const postgresFolder = '/usr/lib/postgresql'
 
 export function ensureDebianPackages() {
-  const folders = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin']
-  const isMissing = (command) => !folders.some((folder) => existsSync(`${folder}/${command}`))
+  const folders = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', ...postgresFolders()]
+  const isMissing = (command) => !folders.some((folder) => existsSync(join(folder, command)))
   const packages = Object.entries(packageOf)
     .filter(([command]) => isMissing(command))
     .map(([, name]) => name)
   if (packages.length === 0) return
   process.stderr.write(`turnpike: installing ${packages.join(', ')} …\n`)
+  const isInstalled = withoutServices(() => {
+    // The file that keeps PostgreSQL from making a cluster of its own comes with this package.
+    if (packages.includes('postgresql') && !(install(['postgresql-common']) && forbidCluster()))
+      return false
+    return install(packages)
+  })
+  if (!isInstalled) process.stderr.write(`turnpike: could not install ${packages.join(', ')}\n`)
+}
+
+/** Debian keeps each version's programs in a folder of its own. */
+function postgresFolders() {
+  if (!existsSync(postgresFolder)) return []
+  return readdirSync(postgresFolder).map((version) => join(postgresFolder, version, 'bin'))
+}
+
+function install(packages) {
   const words = ['install', '-y', '--no-install-recommends', ...packages]
   // The package lists of a fresh machine may be missing or old, which only the attempt shows.
-  const isInstalled = runApt(words) || (runApt(['update']) && runApt(words))
-  if (!isInstalled) process.stderr.write(`turnpike: could not install ${packages.join(', ')}\n`)
+  return runApt(words) || (runApt(['update']) && runApt(words))
+}
+
+function forbidCluster() {
+  const path = '/etc/postgresql-common/createcluster.conf'
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace(/^#?create_main_cluster.*$/m, 'create_main_cluster = false'))
+  return true
+}
+
+/** Tests bring up servers of their own; what a package brings as a service is not started. */
+function withoutServices(action) {
+  const policy = '/usr/sbin/policy-rc.d'
+  if (process.getuid?.() !== 0 || existsSync(policy)) return action()
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    return action()
+  } finally {
+    rmSync(policy)
+  }
 }
 
 function runApt(words) {
