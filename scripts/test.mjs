@@ -30,7 +30,7 @@ if (chosen.length === 0) {
 process.exitCode = await runNode([
   '--test',
   '--test-concurrency=2',
-  '--test-timeout=600000',
+  '--test-timeout=1200000',
   `--test-reporter=${join(root, 'test', 'support', 'reporter.mjs')}`,
   '--test-reporter-destination=stdout',
   ...(chosen.length > 0 ? chosen : [...unitTestFiles(), ...wholeTestFiles()]),

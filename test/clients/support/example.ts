@@ -35,7 +35,7 @@ export async function runExample(rig: ClientRig, example: Example): Promise<stri
       command: example.program ?? named,
       args,
       cwd: copy,
-      timeoutMs: 60_000,
+      timeoutMs: 300_000,
       env: {
         PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
         GATEWAY_URL: rig.gateway.url,

@@ -54,7 +54,7 @@ async function mustRun(command: string, args: readonly string[]): Promise<void> 
 
 function run(command: string, args: readonly string[]): Promise<ChildResult> {
   const env = { ...(process.env as Record<string, string>), PIP_DISABLE_PIP_VERSION_CHECK: '1' }
-  return runChild({ command, args, env, cwd: clientsFolder, timeoutMs: 300_000 })
+  return runChild({ command, args, env, cwd: clientsFolder, timeoutMs: 900_000 })
 }
 
 export interface PythonCall {
