@@ -13,7 +13,7 @@ let gateway: Gateway
 let account: TestAccount
 before(async () => {
   gateway = await startGateway({
-    settings: { head_timeout: '200ms', body_timeout: '200ms', keep_alive_timeout: '200ms' },
+    settings: { head_timeout: '1s', body_timeout: '1s', keep_alive_timeout: '1s' },
   })
   account = await gateway.createAccount()
 })
@@ -65,7 +65,7 @@ test('an answer may take longer than a request may', async () => {
     headers: {
       'x-api-key': account.key,
       'content-type': 'application/json',
-      'x-sandbox': 'delay_ms=1500',
+      'x-sandbox': 'delay_ms=2500',
     },
     body: JSON.stringify(messagesRequest()),
   })

@@ -193,7 +193,7 @@ describe('a vendor that cannot be reached', () => {
     work: (gateway: FailoverGateway) => Promise<void>,
   ): Promise<void> {
     const gateway = await startFailoverGateway({
-      settings: { connect_timeout: '100ms' },
+      settings: { connect_timeout: '1s' },
       catalogue: catalogueOf({
         every: { check: 'none' },
         channels: { 'alpha-main': { url: unreachable.url } },
