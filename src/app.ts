@@ -21,7 +21,6 @@ import { listen, type Listener } from './http/listener.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import type { RelayParts } from './relay/relay.ts'
-import type { StreamDelivery } from './relay/stream-delivery.ts'
 import { createWatchdog } from './relay/watchdog.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
@@ -153,7 +152,6 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     perAccountMax: config.runningPerAccountMax,
   })
   const tokenCounter = createTokenCounter({ clock, onWorkerLost: onError })
-  const streams = new Set<StreamDelivery>()
   const now = (): number => clock.now()
   const monotonic = (): number => clock.monotonic()
   const relayParts: RelayParts = {
@@ -188,7 +186,6 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
       watchdog,
       now,
       monotonic,
-      running: streams,
       limits: {
         idleTimeoutMs: config.idleTimeoutMs,
         writeStallTimeoutMs: config.writeStallTimeoutMs,
@@ -288,7 +285,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
       isDraining = true
       // Connections are accepted until the end, so that new requests are told and not just dropped.
       await until(isIdle, timeoutMs)
-      for (const stream of streams) stream.cut()
+      watchdog.cutAll()
       await until(isIdle, settleTimeMs)
       await until(isFlushed, settleTimeMs)
       await close()

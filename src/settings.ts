@@ -153,7 +153,7 @@ export const settings = {
     duration({ min: 10, max: 60 * minuteMs }),
     2 * minuteMs,
   ),
-  /** Answers without a stream: until the response head. */
+  /** Answers without a stream: until the whole answer is there. */
   answerTimeoutMs: setting(
     'answer_timeout',
     duration({ min: 10, max: 60 * minuteMs }),

@@ -10,6 +10,7 @@ import { forwardRequestHeaders } from '../http/headers.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Channel, Vendor } from './channel.ts'
 import type { Outcome } from './health-event.ts'
+import { readRetryAfterMs } from './retry-after.ts'
 import { isStaleConnection } from './upstream-failure.ts'
 import type { Upstream, UpstreamHead } from './upstream.ts'
 
@@ -80,7 +81,7 @@ function ask(request: CheckRequest, { upstream, clock }: CheckParts): Promise<As
       },
       onEnd() {
         const answer = { head, body: Buffer.concat(chunks) }
-        finish(judgeCheck(format, sent.body, answer))
+        finish(judgeCheck(format, sent.body, answer, clock.now()))
       },
       onFailure(failure) {
         if (isStaleConnection(failure, head !== undefined)) finish('stale_connection')
@@ -120,21 +121,21 @@ type Judged = Pick<CheckResult, 'outcome' | 'retryAfterMs' | 'usage'>
  * Only an answer of the format proves the channel, as it does for traffic: a page under status 200
  * would otherwise refute every failure. A fault of the check's own proves that somebody answers.
  */
-function judgeCheck(format: Format, sent: Buffer | undefined, answer: CheckAnswer): Judged {
+function judgeCheck(
+  format: Format,
+  sent: Buffer | undefined,
+  answer: CheckAnswer,
+  nowMs: number,
+): Judged {
   const { head, body } = answer
   if (head === undefined) return { outcome: 'hard' }
   if (head.status >= 200 && head.status < 300) {
     const isJson = (head.header('content-type') ?? '').includes('json')
     return isJson ? judgeAnswer(format, sent, body) : { outcome: 'hard' }
   }
-  const retryAfter = head.header('retry-after')
-  const headers = { 'retry-after': retryAfter }
+  const headers = { 'retry-after': head.header('retry-after') }
   const fault = format.classify({ status: head.status, headers }, format.readError(body))
-  const seconds = Number(retryAfter ?? Number.NaN)
-  return {
-    outcome: faultOutcome[fault],
-    retryAfterMs: seconds >= 0 ? seconds * 1_000 : undefined,
-  }
+  return { outcome: faultOutcome[fault], retryAfterMs: readRetryAfterMs(head, nowMs) }
 }
 
 /** A listing is any JSON: servers differ in how they list. */

@@ -237,8 +237,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     const wasAnswered = place.answered.delete(attempt)
     place.waiting.delete(attempt)
     place.overdue.delete(attempt)
-    if (result.outcome !== 'ok' && result.outcome !== 'client')
-      noteFailure(place, result.outcome, now)
+    if (!isBlameless(result.outcome)) noteFailure(place, result.outcome, now)
     const before = place.state
     const event: HealthEvent = {
       kind: 'ended',
@@ -352,4 +351,9 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
 function isBack(mode: HealthMode): boolean {
   return mode === 'on' || mode === 'ramp'
+}
+
+/** Nothing that an operator would look for among a channel's failures. */
+function isBlameless(outcome: Outcome): boolean {
+  return outcome === 'ok' || outcome === 'client' || outcome === 'nobody'
 }

@@ -23,6 +23,7 @@ export const slowProbeMs = 30_000
  *
  *  - `ok`: a complete answer
  *  - `client`: the request's own fault, or the client left: says nothing about the channel
+ *  - `nobody`: ended by the gateway itself, or on a connection gone stale: says nothing either
  *  - `throttle`: the channel is out of rate or capacity for now
  *  - `config`: its credential, account or address is refused
  *  - `model_missing`: it does not know this model
@@ -30,7 +31,15 @@ export const slowProbeMs = 30_000
  *  - `suspect`: the same request failed on two channels: blames the request, asks for probes
  */
 export type Outcome =
-  'ok' | 'client' | 'throttle' | 'config' | 'model_missing' | 'hard' | 'broken' | 'suspect'
+  | 'ok'
+  | 'client'
+  | 'nobody'
+  | 'throttle'
+  | 'config'
+  | 'model_missing'
+  | 'hard'
+  | 'broken'
+  | 'suspect'
 
 export interface AttemptResult {
   readonly outcome: Outcome

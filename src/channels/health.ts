@@ -143,6 +143,7 @@ function learnAttempt(state: HealthState, result: TrafficResult, moment: Moment)
     case 'ok':
       return succeed(leavePlace(state), result, moment)
     case 'client':
+    case 'nobody':
       return unchanged(leavePlace(state))
     case 'suspect':
       return isInUse(state) && state.check === 'none'

@@ -51,6 +51,7 @@ function changeOf(outcome: Outcome): number {
     case 'suspect':
       return -perFailure
     case 'client':
+    case 'nobody':
     case 'throttle':
       return 0
   }

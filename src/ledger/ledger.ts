@@ -62,6 +62,7 @@ export type Ending =
   | 'completed' // the whole answer is ready for the client
   | 'client_left' // the client went away after the answer had begun
   | 'upstream_cut' // the vendor broke off after the answer had begun
+  | 'gateway_cut' // the gateway ended it after it had begun: past its deadline, or going down
   | 'refused' // the vendor answered with an error that is the client's own
   | 'failed' // no channel gave an answer
 

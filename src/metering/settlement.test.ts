@@ -42,7 +42,14 @@ const anyCounts: fc.Arbitrary<AnswerCounts> = fc.record({
 })
 
 const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
-  ending: fc.constantFrom('completed', 'client_left', 'upstream_cut', 'refused', 'failed'),
+  ending: fc.constantFrom(
+    'completed',
+    'client_left',
+    'upstream_cut',
+    'gateway_cut',
+    'refused',
+    'failed',
+  ),
   counts: fc.option(anyCounts, { nil: undefined }),
   format: fc.constantFrom('messages', 'chat'),
   bounds: fc.constant(bounds),

@@ -10,6 +10,7 @@
  * | completed, client_left: final counts | those counts |
  * | completed, client_left: no final counts | input, and the output that was delivered |
  * | upstream_cut | nothing; by the operator's choice as a client that left |
+ * | gateway_cut: no output yet | nothing; otherwise as a client that left |
  */
 import { zeroPicos, type Picos } from '../base/money.ts'
 import { capToHold, charge, type Charge } from './charge.ts'
@@ -43,7 +44,8 @@ export interface AnswerCounts {
 }
 
 /** How an exchange ended, in the ledger's words. */
-export type SettledEnding = 'completed' | 'client_left' | 'upstream_cut' | 'refused' | 'failed'
+export type SettledEnding =
+  'completed' | 'client_left' | 'upstream_cut' | 'gateway_cut' | 'refused' | 'failed'
 
 /** What a stream costs that the vendor broke off. */
 export type CutPolicy = 'nothing' | 'delivered'
@@ -86,6 +88,7 @@ export function decideCharge(
     return chargeNothing(facts)
   if (ending === 'upstream_cut' && (facts.cutPolicy === 'nothing' || !counts.hasOutput))
     return chargeNothing(facts)
+  if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts)
   if (isEmptyAnswer(counts, ending)) return chargeNothing(facts)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, counts))

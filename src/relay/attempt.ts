@@ -52,6 +52,11 @@ export interface AttemptRequest {
   readonly deadlineMs: number
   /** Tighter than the general limit, by what is usual on this channel. */
   readonly firstEventLimitMs?: number | undefined
+  /**
+   * Another channel is fit to serve. Without one the tighter limit does not hold: an unusual
+   * request, such as one that makes a model think for minutes, must not run into it everywhere.
+   */
+  readonly hasAlternative: () => boolean
 }
 
 /** What the rest of a committed stream is handed to. */
@@ -106,7 +111,9 @@ export type AttemptOutcome =
     }
   | { readonly kind: 'client_left' }
 
-export type BrokenCause = 'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format'
+/** `timeout` is a limit of the channel's own; `deadline` and `shutdown` are the gateway's doing. */
+export type BrokenCause =
+  'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format' | 'deadline' | 'shutdown'
 
 /** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
 const errorBytesMax = 1_048_576
@@ -123,6 +130,8 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
   readonly #request: AttemptRequest
   readonly #parts: AttemptParts
   readonly #sentAtMs: number
+  /** When the channel has used up all the time it may take. */
+  readonly #limitMs: number
   #resolve: ((outcome: AttemptOutcome) => void) | undefined
   #call: UpstreamCall | undefined
   #head: UpstreamHead | undefined
@@ -144,10 +153,11 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     this.#resolve = resolve
     this.#sentAtMs = parts.monotonic()
     const { limits } = parts
-    const limitMs = request.admitted.facts.isStream
-      ? Math.min(limits.firstEventTimeoutMs, request.firstEventLimitMs ?? Infinity)
-      : limits.wholeAnswerTimeoutMs
-    this.dueMs = Math.min(this.#sentAtMs + limitMs, request.deadlineMs)
+    const { isStream } = request.admitted.facts
+    this.#limitMs =
+      this.#sentAtMs + (isStream ? limits.firstEventTimeoutMs : limits.wholeAnswerTimeoutMs)
+    const usualMs = isStream ? (request.firstEventLimitMs ?? Infinity) : Infinity
+    this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + usualMs, request.deadlineMs)
   }
 
   start(): void {
@@ -222,19 +232,23 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     }
     this.#settle({
       kind: 'broken',
-      cause: failure.kind === 'aborted' ? 'reset' : failure.kind,
+      cause: failure.kind === 'aborted' ? 'shutdown' : failure.kind,
       isUnsent: failure.isUnsent,
       isStale: isStaleConnection(failure, this.#head !== undefined),
     })
   }
 
   onDue(): void {
-    if (this.#request.client.isGone) {
-      this.#call?.abort()
-      this.#settle({ kind: 'client_left' })
-    } else {
-      this.#break('timeout')
-    }
+    const { client, deadlineMs, hasAlternative } = this.#request
+    if (client.isGone) this.#leave()
+    else if (this.dueMs >= deadlineMs) this.#break('deadline')
+    else if (this.dueMs >= this.#limitMs || hasAlternative()) this.#break('timeout')
+    else this.dueMs = Math.min(this.#limitMs, deadlineMs)
+  }
+
+  cut(): void {
+    if (this.#request.client.isGone) this.#leave()
+    else this.#break('shutdown')
   }
 
   // --- LiveStream: valid once the attempt has resolved as streaming ---
@@ -324,6 +338,11 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     const { clientLeftGraceMs } = this.#parts.limits
     this.dueMs = Math.min(this.dueMs, this.#request.client.goneAtMs + clientLeftGraceMs)
     if (clientLeftGraceMs === 0) this.onDue()
+  }
+
+  #leave(): void {
+    this.#call?.abort()
+    this.#settle({ kind: 'client_left' })
   }
 
   #break(cause: BrokenCause): void {

@@ -9,7 +9,7 @@ import { limitHeaders } from '../formats/limit-headers.ts'
 import type { MeterReading } from '../formats/format.ts'
 import { exchangeIdHeader, forwardResponseHeaders, limitRetryAfter } from '../http/headers.ts'
 import { sendReply, type Reply } from '../http/reply.ts'
-import { errorCatalogue, refuse } from '../base/errors.ts'
+import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Ending, Ledger } from '../ledger/ledger.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import type { ClientLink } from './client-link.ts'
@@ -26,8 +26,6 @@ export interface DeliverParts {
   readonly now: () => number
   readonly monotonic: () => number
   readonly limits: StreamLimits
-  /** Streams being delivered, for the day the gateway has to cut them. */
-  readonly running: Set<StreamDelivery>
 }
 
 /** All but the last piece is with the client. */
@@ -82,7 +80,10 @@ function deliverStream(
       monotonic: parts.monotonic,
       limits: parts.limits,
       deadlineMs: answered.deadlineMs,
-      errorEvent: () => format.errorEvent(errorToShow(brokenStream, exchangeId)),
+      errorEvent(ending) {
+        const isLate = parts.monotonic() >= answered.deadlineMs
+        return format.errorEvent(errorToShow(reasonOf(ending, isLate), exchangeId))
+      },
       onMore: () => parts.telemetry.milestone('mid_stream', exchangeId),
       onEnded(ending) {
         const reading = stream.meter.reading()
@@ -94,14 +95,12 @@ function deliverStream(
           reading,
           vendorRequestId: head.header(format.requestIdHeader),
           finish(isDurable) {
-            parts.running.delete(delivery)
             delivery.release(isDurable)
             if (isDurable) parts.telemetry.milestone('answer_released', exchangeId)
           },
         })
       },
     })
-    parts.running.add(delivery)
     if (!client.isGone) {
       const headers = answerHeaders(admitted, head, parts)
       if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
@@ -112,6 +111,21 @@ function deliverStream(
     delivery.start()
   })
 }
+
+function reasonOf(ending: Ending, isLate: boolean): Refusal {
+  if (ending !== 'gateway_cut') return brokenStream
+  return isLate ? lateStream : stoppedStream
+}
+
+const lateStream = refuse(
+  'relay.upstream_timeout',
+  'The answer took longer than one request may take. What came so far is not a whole answer.',
+)
+
+const stoppedStream = refuse(
+  'relay.shutting_down',
+  'This gateway had to stop before the answer was complete. What came so far is not a whole answer.',
+)
 
 const brokenStream = refuse(
   'relay.upstream_failed',

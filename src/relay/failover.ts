@@ -10,10 +10,12 @@ import type { Outcome } from '../channels/health-event.ts'
 import type { HealthBook } from '../channels/health-book.ts'
 import type { OpenAttempt } from '../channels/health-place.ts'
 import type { LatencyTraits } from '../channels/latency.ts'
+import { readRetryAfterMs } from '../channels/retry-after.ts'
 import { selectChannel } from '../channels/select.ts'
 import type { UpstreamHead } from '../channels/upstream.ts'
 import { forwardRequestHeaders } from '../http/headers.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
+import type { UpstreamFault } from '../formats/format.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { makeAttempt, type AttemptOutcome, type AttemptParts, type BrokenCause } from './attempt.ts'
@@ -76,17 +78,19 @@ export async function failover(
       { channel, client, deadlineMs, tried },
       parts,
     )
-    const alternative = pick(admitted, tried, parts)
-    const verdict = judge(outcome, { hasAlternative: alternative !== undefined, hasRepeated })
+    const verdict = judge(outcome, {
+      hasAlternative: () => hasAlternative(admitted, tried, parts),
+      hasRepeated,
+    })
     learn(admitted, { attempt, outcome, verdict, notes, failed }, parts)
     if (verdict.next === 'commit') return { ...common, ...committed(outcome, attempt) }
     if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
     failed.push({ channel, attempt, outcome, verdict })
-    if (parts.monotonic() >= deadlineMs) break
+    if (verdict.next === 'give_up' || parts.monotonic() >= deadlineMs) break
     if (verdict.next === 'retry_same') {
       hasRepeated = true
     } else {
-      channel = alternative
+      channel = pick(admitted, tried, parts)
       if (channel !== undefined) parts.telemetry.failedOver(admitted.vendor.name)
     }
   }
@@ -104,6 +108,18 @@ function pick(
     tried,
     now: parts.monotonic(),
   })
+}
+
+/** Whether a channel that has not been tried is fit to serve, rather than merely a last resort. */
+function hasAlternative(
+  admitted: Admitted,
+  tried: ReadonlySet<string>,
+  parts: FailoverParts,
+): boolean {
+  const channel = pick(admitted, tried, parts)
+  if (channel === undefined) return false
+  const grade = parts.health.grade(channel, admitted.model.id)
+  return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
 }
 
 interface Try {
@@ -141,7 +157,8 @@ async function tryChannel(
       channel,
       client,
       deadlineMs,
-      firstEventLimitMs: firstEventLimitMs(admitted, { channel, traits, tried }, parts),
+      firstEventLimitMs: firstEventLimitMs(admitted, { channel, traits }, parts),
+      hasAlternative: () => hasAlternative(admitted, tried, parts),
       path: admitted.path + admitted.query,
       headers,
       body: format.amend(admitted.body, facts, channel.models.get(model.id)),
@@ -154,18 +171,12 @@ async function tryChannel(
 
 const firstEventLimitMin = 10_000
 
-/**
- * How long the first event may take by what is usual on this channel. Only while another channel is
- * left: an unusual request, such as one that makes a model think for minutes, must not run into the
- * same limit everywhere.
- */
+/** How long the first event may take by what is usual on this channel; see `AttemptRequest`. */
 function firstEventLimitMs(
-  { snapshot, model }: Admitted,
-  { channel, traits, tried }: Pick<Try, 'channel' | 'tried'> & { readonly traits: LatencyTraits },
+  { model }: Admitted,
+  { channel, traits }: Pick<Try, 'channel'> & { readonly traits: LatencyTraits },
   { health }: FailoverParts,
 ): number | undefined {
-  const others = snapshot.channelsByModel.get(model.id) ?? []
-  if (!others.some((one) => one.override === 'enabled' && !tried.has(one.name))) return undefined
   const usualMs = health.usualLimitMs(channel, model.id, traits)
   return usualMs === undefined ? undefined : Math.max(firstEventLimitMin, usualMs)
 }
@@ -201,8 +212,15 @@ function learn(
   parts.health.end(attempt, {
     outcome: twin === undefined ? verdict.blame : 'suspect',
     caller,
-    retryAfterMs: outcome.kind === 'vendor_error' ? retryAfterMs(outcome.head) : undefined,
+    retryAfterMs:
+      outcome.kind === 'vendor_error'
+        ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, parts))
+        : undefined,
   })
+}
+
+function wallTimeMs(admitted: Admitted, parts: FailoverParts): number {
+  return admitted.startedAtMs + parts.monotonic() - admitted.startedMonotonicMs
 }
 
 /** A failure that the request itself may have brought about: the vendor had it, and did not cope. */
@@ -223,7 +241,11 @@ export function learnEnding(
   parts: FailoverParts,
 ): void {
   if (answered.kind !== 'streaming') return
-  const outcome = endingOutcome[ending]
+  const { error } = answered.stream.meter
+  const outcome =
+    ending === 'upstream_cut' && error !== undefined
+      ? faultOutcome[admitted.format.classifyEvent(error).fault]
+      : endingOutcome[ending]
   parts.telemetry.attemptEnded(answered.channel.name, outcome)
   const { principal: caller } = admitted
   parts.health.end(answered.attempt, { outcome, caller })
@@ -233,16 +255,20 @@ const endingOutcome: Readonly<Record<Ending, Outcome>> = {
   completed: 'ok',
   client_left: 'client',
   upstream_cut: 'broken',
+  gateway_cut: 'nobody',
   refused: 'client',
   failed: 'broken',
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds; a date is rare and left to the default rest. */
-function retryAfterMs(head: UpstreamHead): number | undefined {
-  const milliseconds = Number(head.header('retry-after-ms') ?? Number.NaN)
-  if (milliseconds >= 0) return milliseconds
-  const seconds = Number(head.header('retry-after') ?? Number.NaN)
-  return seconds >= 0 ? seconds * 1_000 : undefined
+/** An error event in the middle of a stream is blamed as it would be at its beginning. */
+const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
+  client: 'client',
+  conflict: 'client',
+  throttle: 'throttle',
+  config: 'config',
+  model_missing: 'model_missing',
+  lone_500: 'broken',
+  hard: 'broken',
 }
 
 type Shown<Kind extends Answered['kind']> = Omit<
@@ -336,6 +362,7 @@ type OwnErrorCode =
   | 'relay.overloaded'
   | 'relay.no_channel_available'
   | 'relay.model_unknown'
+  | 'relay.shutting_down'
 
 const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
   connect: 'relay.upstream_failed',
@@ -344,6 +371,8 @@ const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
   protocol: 'relay.upstream_failed',
   not_the_format: 'relay.upstream_failed',
   timeout: 'relay.upstream_timeout',
+  deadline: 'relay.upstream_timeout',
+  shutdown: 'relay.shutting_down',
 }
 
 const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
@@ -353,6 +382,7 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
   'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
   'relay.model_unknown': 'The vendor does not serve this model right now.',
+  'relay.shutting_down': 'This gateway had to stop before there was an answer. Try again.',
 }
 
 const briefRetry = { 'retry-after': '5' }
@@ -360,6 +390,7 @@ const hasBriefRetry: ReadonlySet<OwnErrorCode> = new Set([
   'relay.upstream_throttled',
   'relay.overloaded',
   'relay.no_channel_available',
+  'relay.shutting_down',
 ])
 
 function ownError(code: OwnErrorCode): Shown<'own_error'> {

@@ -31,7 +31,7 @@ export interface StreamDeliveryParts {
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
   /** The stream's own error event, for an end that is not the vendor's. */
-  readonly errorEvent: () => Buffer
+  readonly errorEvent: (ending: Ending) => Buffer
   /** Called once, when more than the stream's beginning has come. */
   readonly onMore: () => void
   /** Called once, when it is known how the stream ended; the last piece still waits. */
@@ -115,15 +115,15 @@ export class StreamDelivery implements StreamReceiver, Watched {
       response.destroy()
     } else {
       this.#stopUpstream()
-      this.#end(this.#broken())
+      // The limit for silence is the vendor's to keep; the deadline is ours alone.
+      this.#end(this.dueMs < this.#parts.deadlineMs ? this.#broken() : this.#cutByUs())
     }
   }
 
-  /** Ends the stream from our side, as an upstream break would (the gateway is going down). */
   cut(): void {
     if (this.#ending !== undefined) return
     this.#stopUpstream()
-    this.#end(this.#broken())
+    this.#end(this.#cutByUs())
   }
 
   /**
@@ -148,7 +148,8 @@ export class StreamDelivery implements StreamReceiver, Watched {
     this.dueMs = this.#limit(this.#parts.limits.writeStallTimeoutMs)
     // A vendor's own error event has been passed on already; a second one would be ours to invent.
     const { error, isErrorWithheld } = stream.meter
-    if (error === undefined || isErrorWithheld) response.write(errorEvent())
+    if (error === undefined || isErrorWithheld)
+      response.write(errorEvent(this.#ending ?? 'upstream_cut'))
     // Flushed, then closed without the last chunk: no client can take this for a whole answer. What
     // was written in this turn reaches the socket only at the turn's end.
     setImmediate(() => response.socket?.destroySoon())
@@ -167,6 +168,10 @@ export class StreamDelivery implements StreamReceiver, Watched {
   /** Whoever left first decides: a break nobody was there to see costs a client that had left no less. */
   #broken(): Ending {
     return this.#parts.client.isGone ? 'client_left' : 'upstream_cut'
+  }
+
+  #cutByUs(): Ending {
+    return this.#parts.client.isGone ? 'client_left' : 'gateway_cut'
   }
 
   #end(ending: Ending): void {

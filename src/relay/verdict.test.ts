@@ -113,7 +113,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'a stale kept-alive connection': {
     outcome: broken('reset', { isStale: true }),
-    cells: firstTime(['retry_same', 'client'], ['failover', 'hard']),
+    cells: firstTime(['retry_same', 'nobody'], ['failover', 'hard']),
   },
   'a connection lost': {
     outcome: broken('reset'),
@@ -130,6 +130,16 @@ const rows: Readonly<Record<string, Row>> = {
     cells: always('failover', 'hard'),
     mayHaveCost: true,
   },
+  'the exchange’s deadline': {
+    outcome: broken('deadline'),
+    cells: always('give_up', 'nobody'),
+    mayHaveCost: true,
+  },
+  'a gateway going down': {
+    outcome: broken('shutdown'),
+    cells: always('give_up', 'nobody'),
+    mayHaveCost: true,
+  },
   'a 200 that is no answer': {
     outcome: broken('not_the_format'),
     cells: always('failover', 'hard'),
@@ -143,17 +153,17 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const contexts: readonly VerdictContext[] = [
-  { hasRepeated: false, hasAlternative: true },
-  { hasRepeated: false, hasAlternative: false },
-  { hasRepeated: true, hasAlternative: true },
-  { hasRepeated: true, hasAlternative: false },
+  { hasRepeated: false, hasAlternative: () => true },
+  { hasRepeated: false, hasAlternative: () => false },
+  { hasRepeated: true, hasAlternative: () => true },
+  { hasRepeated: true, hasAlternative: () => false },
 ]
 
 describe('the verdict on', () => {
   for (const [name, { outcome, cells, mayHaveCost = false }] of Object.entries(rows))
     for (const [index, context] of contexts.entries()) {
       const repeated = context.hasRepeated ? 'the second time' : 'the first time'
-      const left = context.hasAlternative ? 'another channel left' : 'no other channel left'
+      const left = context.hasAlternative() ? 'another channel left' : 'no other channel left'
       test(`${name}, ${repeated}, ${left}`, () => {
         const [next, blame] = cells[index] ?? []
         const verdict = judge(outcome, context)
@@ -168,7 +178,10 @@ describe('the verdict on', () => {
 test('no outcome is repeated twice on the same channel, whatever else is there', () => {
   for (const { outcome } of Object.values(rows))
     for (const hasAlternative of [true, false])
-      assert.notEqual(judge(outcome, { hasRepeated: true, hasAlternative }).next, 'retry_same')
+      assert.notEqual(
+        judge(outcome, { hasRepeated: true, hasAlternative: () => hasAlternative }).next,
+        'retry_same',
+      )
 })
 
 test('what is the client’s doing never counts against a channel', () => {

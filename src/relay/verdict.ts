@@ -8,18 +8,22 @@
  *     throttled, overloaded           failover                    nobody: the channel rests
  *     credential, account, mapping,
  *     certificate                     failover                    channel, at once
- *     500                             failover, else once again   channel
+ *     500                             once again where no other
+ *                                     is fit to serve, else
+ *                                     failover                    channel
  *     408, 409                        once again, else commit     nobody
  *     any other vendor failure        failover                    channel
  *     kept-alive connection died
  *     before a byte of the answer     once again                  nobody
  *     connection lost, time limit     failover                    channel
+ *     the exchange's deadline, or
+ *     the gateway is going down       give_up                     nobody
  *     client left                     abandon                     nobody
  */
 import type { Outcome } from '../channels/health-event.ts'
 import type { AttemptOutcome } from './attempt.ts'
 
-export type Next = 'commit' | 'failover' | 'retry_same' | 'abandon'
+export type Next = 'commit' | 'failover' | 'retry_same' | 'give_up' | 'abandon'
 
 export interface Verdict {
   readonly next: Next
@@ -30,8 +34,8 @@ export interface Verdict {
 }
 
 export interface VerdictContext {
-  /** Another channel could be tried after this one. */
-  readonly hasAlternative: boolean
+  /** Another channel is fit to serve this exchange. Asked only where the answer matters. */
+  readonly hasAlternative: () => boolean
   /** The same channel has been repeated already in this exchange. */
   readonly hasRepeated: boolean
 }
@@ -56,7 +60,10 @@ function judgeBroken(
   context: VerdictContext,
 ): Verdict {
   // A kept-alive connection that the vendor had closed meanwhile says nothing about the vendor.
-  if (outcome.isStale && !context.hasRepeated) return verdict('retry_same', 'client')
+  if (outcome.isStale && !context.hasRepeated) return verdict('retry_same', 'nobody')
+  // The channel was within its own limits; it was the gateway that would not wait longer.
+  if (outcome.cause === 'deadline' || outcome.cause === 'shutdown')
+    return { next: 'give_up', blame: 'nobody', mayHaveCost: true }
   // A certificate that cannot be trusted mends itself no sooner than a refused credential.
   if (outcome.cause === 'tls') return verdict('failover', 'config')
   const mayHaveCost = outcome.cause !== 'connect' && !outcome.isUnsent
@@ -78,7 +85,7 @@ function judgeVendorError(
       return verdict('failover', 'model_missing')
     case 'lone_500':
       return verdict(
-        context.hasAlternative || context.hasRepeated ? 'failover' : 'retry_same',
+        context.hasRepeated || context.hasAlternative() ? 'failover' : 'retry_same',
         'hard',
       )
     case 'conflict':

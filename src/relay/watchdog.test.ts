@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts'
 import { createWatchdog, unwatched, type Watched } from './watchdog.ts'
 
 function watched(dueMs: number, onDue: () => void = () => undefined): Watched {
-  return { dueMs, watchIndex: unwatched, onDue }
+  return { dueMs, watchIndex: unwatched, onDue, cut: () => undefined }
 }
 
 test('a limit strikes within one tick of its moment and never before', () => {

@@ -12,6 +12,8 @@ export interface Watched {
   watchIndex: number
   /** Called once per tick while due. Whoever handles it moves the limit or ends the watch. */
   onDue(): void
+  /** The gateway is going down: ends what is left of it, told honestly. */
+  cut(): void
 }
 
 export const unwatched = -1
@@ -19,6 +21,8 @@ export const unwatched = -1
 export interface Watchdog {
   watch(watched: Watched): void
   unwatch(watched: Watched): void
+  /** Cuts all that still runs. */
+  cutAll(): void
   close(): void
 }
 
@@ -55,6 +59,9 @@ export function createWatchdog(clock: Clock, tickMs: number = defaultTickMs): Wa
       if (last === undefined || last === watched) return
       running[index] = last
       last.watchIndex = index
+    },
+    cutAll() {
+      for (const watched of running.slice()) if (watched.watchIndex !== unwatched) watched.cut()
     },
     close() {
       timer?.cancel()

@@ -177,7 +177,12 @@ for (const format of formats) {
         const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
         assert.deepEqual(gateway.tried(marker), [main])
         assertBrokenOff(answer, await gateway.served(marker, main), format, name)
-        assert.deepEqual(await gateway.lessons(), { [`${main} broken`]: 1 })
+        const word = name.includes('credential')
+          ? 'config'
+          : fault.includes('error_at')
+            ? 'throttle'
+            : 'broken'
+        assert.deepEqual(await gateway.lessons(), { [`${main} ${word}`]: 1 })
         const { ending, attemptCount, chargeCount, channel } = await gateway.booked(answer)
         assert.deepEqual(
           { ending, attemptCount, chargeCount, channel },
@@ -219,7 +224,7 @@ describe('a kept-alive connection that dies under the request', () => {
           assert.deepEqual(gateway.tried(marker), [main, main])
           await gateway.sandbox.log.waitFor((one) => one === second && one.phase === 'closed')
           assertWhole(answer, second, name)
-          assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1, [`${main} ok`]: 1 })
+          assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 1, [`${main} ok`]: 1 })
           assert.equal(gateway.grade(main, model), 'on')
           assert.equal((await gateway.booked(answer)).chargeCount, 1)
         })
@@ -229,8 +234,8 @@ describe('a kept-alive connection that dies under the request', () => {
           assert.deepEqual(gateway.tried(marker), [main, main, reserve])
           assertWhole(answer, await gateway.served(marker, reserve), name)
           assert.deepEqual(await gateway.lessons(), {
-            [`${main} client`]: 1,
             [`${main} hard`]: 1,
+            [`${main} nobody`]: 1,
             [`${reserve} ok`]: 1,
           })
         })

@@ -142,6 +142,12 @@ describe('a silent vendor', () => {
       })
       assert.ok(chunks > 20, `${chunks} chunks`)
       assertBrokenOff(answer, await gateway.served(marker, main), format, 'deadline')
+      assert.match(answer.body.toString(), /longer than one request may take/)
+      // The vendor kept its limits: it was the gateway that ended the answer, and what had come of
+      // it by then is charged, or a slow reader would have it for nothing.
+      assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 1 })
+      const { ending, chargeCount } = await gateway.booked(answer)
+      assert.deepEqual([ending, chargeCount], ['gateway_cut', 1])
     })
   }
 
@@ -151,6 +157,7 @@ describe('a silent vendor', () => {
     gateway.forget()
     gateway.sandbox.faults.set('alpha-main', `hold=${marker}-main@before_head`)
     gateway.sandbox.faults.set('alpha-reserve', `hold=${marker}-reserve@before_head`)
+    await gateway.lessons()
     const answer = gateway.ask({ format, isStream: false, marker })
     await gateway.sandbox.faults.reached(`${marker}-main`)
     clock.advance(10 * minute + tickMs)
@@ -161,7 +168,38 @@ describe('a silent vendor', () => {
     const error = assertOwnError(await answer, format, 504, 'deadline')
     assert.equal(error.type, 'timeout_error')
     assert.equal((await gateway.booked(await answer)).attemptCount, 2)
+    // The main channel had used up its own limit, the reserve had not.
+    assert.deepEqual(await gateway.lessons(), { 'alpha-main hard': 1, 'alpha-reserve nobody': 1 })
   })
+})
+
+describe('a request deadline shorter than every limit of a channel', () => {
+  for (const format of formats)
+    for (const isStream of [false, true]) {
+      const asked = isStream ? 'stream' : 'plain request'
+      test(`blames nobody for a ${format} ${asked}, however often it strikes`, async () => {
+        const clock = new ManualClock()
+        const gateway = await startFailoverGateway({ clock, settings: { request_deadline: '30s' } })
+        try {
+          const { main, model } = places[format]
+          const untouched = gateway.app.health.state(main, model)
+          for (let index = 0; index < 6; index++) {
+            const gate = `late-${index}`
+            gateway.sandbox.faults.set(main, `hold=${gate}@after_head`)
+            const answer = gateway.ask({ format, isStream, marker: gate })
+            await gateway.sandbox.faults.reached(gate)
+            clock.advance(30 * second + tickMs)
+            assertOwnError(await answer, format, 504, gate)
+            assert.deepEqual(gateway.tried(gate), [main])
+            assert.equal((await gateway.booked(await answer)).chargeCount, 0)
+          }
+          assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 6 })
+          assert.equal(gateway.app.health.state(main, model), untouched)
+        } finally {
+          await gateway.close()
+        }
+      })
+    }
 })
 
 describe('a vendor that cannot be reached', () => {

@@ -305,6 +305,36 @@ async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Prom
   assert.equal(booked.ending, kind === 'client' || kind === 'conflict' ? 'refused' : 'failed')
 }
 
+for (const format of formats)
+  describe(`a lone 500 from the ${format} reserve`, () => {
+    const { main, reserve, model } = places[format]
+
+    async function askWhileMainIsDead(fault: string | readonly string[]): Promise<{
+      readonly tried: readonly string[]
+      readonly status: number
+    }> {
+      gateway.forget()
+      gateway.sandbox.faults.clear()
+      gateway.sandbox.faults.set(main, 'error=401')
+      await gateway.ask({ format, isStream: false })
+      assert.equal(gateway.grade(main, model), 'off')
+      gateway.sandbox.faults.set(reserve, fault)
+      const marker = `lone-${markerCount++}`
+      const { status } = await gateway.ask({ format, isStream: false, marker })
+      return { tried: gateway.tried(marker), status }
+    }
+
+    test('is repeated there while the main route is dead', async () => {
+      const { tried, status } = await askWhileMainIsDead(['error=500'])
+      assert.deepEqual([tried, status], [[reserve, reserve], 200])
+    })
+
+    test('is repeated once, never twice', async () => {
+      const { tried, status } = await askWhileMainIsDead('error=500')
+      assert.deepEqual([tried, status], [[reserve, reserve], 500])
+    })
+  })
+
 /** The vendor's own error, to the byte, with the headers a client acts on. */
 function assertPassed(
   answer: Awaited<ReturnType<FailoverGateway['ask']>>,
@@ -393,7 +423,23 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
     assert.equal(text, record.responseBody?.toString(), 'the vendor’s own error passes as it came')
     assert.equal(answer.isComplete, false)
   }
-  assert.deepEqual(await gateway.lessons(), { [`${main} broken`]: 1 })
+  assert.deepEqual(await gateway.lessons(), { [`${main} ${middleWords[kind]}`]: 1 })
+  const expected = onceExpected[kind]
+  assert.equal(gateway.grade(main, places[format].model), expected.grade)
+  assert.equal(gateway.grade(main, otherModel[format]), expected.otherGrade)
+  const { ending, attemptCount, chargeCount } = await gateway.booked(answer)
+  assert.deepEqual([ending, attemptCount, chargeCount], ['upstream_cut', 1, 0])
+}
+
+/** An error in the middle of an answer is blamed as at its beginning; what is left is a break. */
+const middleWords: Readonly<Record<Class, string>> = {
+  client: 'client',
+  conflict: 'client',
+  throttle: 'throttle',
+  account: 'config',
+  missing: 'model_missing',
+  internal: 'broken',
+  hard: 'broken',
 }
 
 describe('an error page in place of a refused credential', () => {

@@ -120,7 +120,32 @@ for (const format of formats)
       assert.equal(isComplete, false)
       assert.ok(isErrorEvent(text, format) && !hasTerminalEvent(text, format), text)
       const exchange = only(await exchangesOf(stand.context.database, account.id))
-      assert.equal(exchange.ending, 'upstream_cut')
+      assert.equal(exchange.ending, 'gateway_cut')
+      assert.ok(exchange.amountPicos > 0n, 'what was produced is charged')
+      assert.deepEqual(exchange.marks, ['estimated'])
+      await assertClean(stand)
+    } finally {
+      await stand.close()
+    }
+  })
+
+for (const format of formats)
+  test(`a ${format} request still without an answer then is told so, and costs nothing`, async () => {
+    const stand = await openStand()
+    try {
+      const gateway = await stand.start({ drain_timeout: '1s' })
+      const account = await stand.createAccount()
+      const sandbox = 'hold=g@before_head'
+      const ask: Ask = { format, isStream: false, marker: 'waiting', sandbox }
+      const running = sendAsk(gateway.url, account.key, ask)
+      await stand.sandbox.faults.reached('g')
+      gateway.signal('SIGTERM')
+      const answer = await running
+      assert.equal(answer.status, 503)
+      assert.ok(answer.isComplete && Number(answer.headers['retry-after']) >= 1)
+      assert.equal(await gateway.ended, 0)
+      const exchange = only(await exchangesOf(stand.context.database, account.id))
+      assert.deepEqual([exchange.ending, exchange.attemptCount], ['failed', 1])
       assert.equal(exchange.amountPicos, 0n)
       await assertClean(stand)
     } finally {
