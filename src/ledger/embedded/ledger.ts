@@ -20,6 +20,7 @@ import type {
 } from '../ledger.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
+import type { OpenWriterLink } from './messages.ts'
 import { LedgerWriter, type Settlement } from './writer.ts'
 
 export interface EmbeddedLedgerOptions {
@@ -32,6 +33,8 @@ export interface EmbeddedLedgerOptions {
   readonly onFault: (error: Error, exchangeId: string) => void
   /** Charges do not let the file grow beyond this many pages of 4 KB; no bound unless told. */
   readonly pagesMax?: number
+  /** Where the writer runs; a thread of its own unless told. */
+  readonly openLink?: OpenWriterLink
 }
 
 export interface EmbeddedLedger extends Ledger {

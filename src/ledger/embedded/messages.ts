@@ -41,3 +41,20 @@ export type FromWriter =
       readonly error: Error
     }
   | { readonly kind: 'closed' }
+
+/** The writer as the ledger sees it: a thread, unless a simulation runs it by its own clock. */
+export interface WriterLink {
+  post(message: ToWriter): void
+  /** Ends the other side whatever it is doing; `onEnded` follows. */
+  terminate(): void
+}
+
+export interface WriterLinkEvents {
+  onMessage(message: FromWriter): void
+  /** It failed in a way it cannot tell of itself. */
+  onError(error: unknown): void
+  onEnded(): void
+}
+
+/** Calls no event before it has returned. */
+export type OpenWriterLink = (data: WriterThreadData, events: WriterLinkEvents) => WriterLink

@@ -14,7 +14,14 @@ import { addPicos, zeroPicos } from '../../base/money.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite-connection.ts'
 import type { ExchangeRecord } from '../ledger.ts'
 import type { Booked } from './booking.ts'
-import type { Answers, FromWriter, Question, ToWriter, WriterThreadData } from './messages.ts'
+import type {
+  Answers,
+  FromWriter,
+  OpenWriterLink,
+  Question,
+  ToWriter,
+  WriterLink,
+} from './messages.ts'
 
 const recordsPerBatchMax = 256
 /** While one batch is being written, a second one is worth its message only from this size on. */
@@ -45,6 +52,8 @@ export interface WriterOptions {
   readonly path: string
   readonly clock: Clock
   readonly pagesMax?: number
+  /** Where the writer runs; a thread of its own unless told. */
+  readonly openLink?: OpenWriterLink
 }
 
 interface Waiting {
@@ -54,7 +63,7 @@ interface Waiting {
 
 export class LedgerWriter {
   readonly started: Promise<void>
-  readonly #worker: Worker
+  readonly #link: WriterLink
   readonly #clock: Clock
   readonly #events: WriterEvents
   readonly #starting = Promise.withResolvers<void>()
@@ -75,15 +84,18 @@ export class LedgerWriter {
     this.#clock = options.clock
     this.#events = events
     this.started = this.#starting.promise
-    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: { path: options.path, pagesMax: options.pagesMax } satisfies WriterThreadData,
-    })
-    this.#worker.on('message', (message: FromWriter) => this.#receive(message))
-    this.#worker.on('error', (error) => this.#die(asError(error)))
-    this.#worker.on('exit', () => {
-      this.#ended.resolve()
-      this.#die(new Error('the thread has ended'))
-    })
+    const openLink = options.openLink ?? openThread
+    this.#link = openLink(
+      { path: options.path, pagesMax: options.pagesMax },
+      {
+        onMessage: (message) => this.#receive(message),
+        onError: (error) => this.#die(asError(error)),
+        onEnded: () => {
+          this.#ended.resolve()
+          this.#die(new Error('the thread has ended'))
+        },
+      },
+    )
   }
 
   get isRunning(): boolean {
@@ -233,7 +245,7 @@ export class LedgerWriter {
     this.#queue = [...batch, ...this.#queue]
     if (fault === 'broken' || fault === 'statement') {
       this.#die(cause)
-      void this.#worker.terminate()
+      this.#link.terminate()
       return
     }
     this.#state = 'blocked'
@@ -292,7 +304,18 @@ export class LedgerWriter {
   }
 
   #send(message: ToWriter): void {
-    this.#worker.postMessage(message, [])
+    this.#link.post(message)
+  }
+}
+
+const openThread: OpenWriterLink = (data, events) => {
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data })
+  worker.on('message', (message: FromWriter) => events.onMessage(message))
+  worker.on('error', (error) => events.onError(error))
+  worker.on('exit', () => events.onEnded())
+  return {
+    post: (message) => worker.postMessage(message, []),
+    terminate: () => void worker.terminate(),
   }
 }
 

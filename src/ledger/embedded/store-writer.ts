@@ -1,0 +1,103 @@
+/**
+ * The store's side of the writer: books batches and answers questions in the order they come, on
+ * the thread that calls it. After a fault of the disk it books nothing any more: what a failed commit
+ * left behind is known only after the store has been opened anew.
+ */
+import { GatewayError } from '../../base/errors.ts'
+import type { SqlValue } from '../../storage/database.ts'
+import { faultOf, type SqliteConnection } from '../../storage/sqlite-connection.ts'
+import type { ExchangeRecord } from '../ledger.ts'
+import { readUsage, type UsageQuestion } from '../usage.ts'
+import { loadAccount, loadFacts } from './account-loading.ts'
+import { Booking, type Booked } from './booking.ts'
+import type { FromWriter, Question, ToWriter } from './messages.ts'
+
+export class StoreWriter {
+  readonly #connection: SqliteConnection
+  readonly #booking: Booking
+  #isBroken = false
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+    this.#booking = new Booking(connection)
+  }
+
+  /** What is to be answered; a batch is durable by then, or nothing of it is booked. */
+  handle(message: ToWriter): FromWriter | Promise<FromWriter> {
+    switch (message.kind) {
+      case 'settle':
+        return this.#settle(message.records)
+      case 'ask':
+        return message.question.kind === 'usage'
+          ? this.#answerUsage(message.id, message.question)
+          : this.#answer(message.id, message.question)
+      case 'close':
+        this.#connection.close()
+        return { kind: 'closed' }
+    }
+  }
+
+  #settle(records: readonly ExchangeRecord[]): FromWriter {
+    if (this.#isBroken) {
+      const error = new GatewayError(
+        'ledger.unavailable',
+        'The store failed and has to be reopened.',
+      )
+      return { kind: 'not_settled', fault: 'broken', error }
+    }
+    try {
+      return { kind: 'settled', booked: this.#book(records) }
+    } catch (thrown) {
+      const error = asError(thrown)
+      const fault = this.#connection.isInTransaction ? 'broken' : faultOf(error)
+      this.#isBroken = fault === 'broken'
+      return { kind: 'not_settled', fault, error }
+    }
+  }
+
+  #book(records: readonly ExchangeRecord[]): Booked {
+    // The store has nothing against working, only against this record.
+    const isRefusal = (error: Error): boolean =>
+      faultOf(error) === 'statement' && !this.#connection.isInTransaction
+    try {
+      return this.#booking.book(records)
+    } catch (error) {
+      if (!isRefusal(asError(error))) throw error
+      return this.#booking.bookOneByOne(records, isRefusal)
+    }
+  }
+
+  /** Answered within the message, so that figures are never older than a commit answered before. */
+  #answer(id: number, question: Exclude<Question, { kind: 'usage' }>): FromWriter {
+    try {
+      const value =
+        question.kind === 'load'
+          ? loadAccount(this.#connection, question.accountId, question.atMs)
+          : loadFacts(this.#connection, question.accountIds)
+      return { kind: 'answer', id, value }
+    } catch (error) {
+      return noAnswer(id, error)
+    }
+  }
+
+  async #answerUsage(id: number, question: UsageQuestion): Promise<FromWriter> {
+    try {
+      const reader = {
+        query: async (sql: string, values?: readonly SqlValue[]) =>
+          this.#connection.all(sql, values),
+      }
+      return { kind: 'answer', id, value: await readUsage(reader, question) }
+    } catch (error) {
+      return noAnswer(id, error)
+    }
+  }
+}
+
+function noAnswer(id: number, thrown: unknown): FromWriter {
+  const error = asError(thrown)
+  return { kind: 'no_answer', id, fault: faultOf(error), error }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('the writer thread failed', { cause: thrown })
+}
