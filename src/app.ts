@@ -11,17 +11,17 @@ import { every, sleep, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
+import { createWatchdog } from './base/watchdog.ts'
 import { readHealth, replaceHealth } from './channels/health-store.ts'
 import { createHealthBook, type HealthBook } from './channels/health-book.ts'
 import { createProber } from './channels/prober.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
-import { createUpstream } from './channels/upstream.ts'
+import { createUpstream } from './channels/http-upstream.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
 import { listen, type Listener } from './http/listener.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import type { RelayParts } from './relay/relay.ts'
-import { createWatchdog } from './relay/watchdog.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { RevisionArea } from './storage/database.ts'
@@ -105,7 +105,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
   reportOutOfService(holder.current, log)
   const snapshot = (): LoadedSnapshot => holder.current
 
-  const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs })
+  const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs, clock })
   const prober = createProber({ clock, upstream, snapshot, health: () => health, onError })
   const health = createHealthBook({
     clock,

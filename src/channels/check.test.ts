@@ -12,7 +12,8 @@ import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import type { Channel, Vendor } from './channel.ts'
 import { checkChannel, type CheckRequest, type CheckResult } from './check.ts'
 import type { Outcome } from './health-event.ts'
-import { createUpstream, type Upstream } from './upstream.ts'
+import { createUpstream } from './http-upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 let sandbox: Sandbox
 let upstream: Upstream

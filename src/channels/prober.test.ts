@@ -7,7 +7,8 @@ import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import type { Channel, Snapshot, Vendor } from './channel.ts'
 import { createHealthBook, type AttemptEnd, type HealthBook } from './health-book.ts'
 import { createProber, type Prober } from './prober.ts'
-import { createUpstream, type Upstream } from './upstream.ts'
+import { createUpstream } from './http-upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 let sandbox: Sandbox
 let upstream: Upstream

@@ -1,8 +1,7 @@
 /**
- * Reads what went wrong in a round trip out of the errors of sockets, TLS and the HTTP client. Pure;
- * it knows the codes of those three and nothing of channels. What it cannot name is a `reset`.
+ * What can go wrong in a round trip, and what the errors of sockets and TLS say about it. Pure; it
+ * knows their codes and nothing of channels.
  */
-import { errors } from 'undici'
 
 /** `aborted` is our own doing: the upstream was closed under a running exchange. */
 export type FailureKind = 'connect' | 'tls' | 'reset' | 'protocol' | 'aborted'
@@ -25,21 +24,7 @@ export function isStaleConnection(
   return failure.kind === 'reset' && failure.isReusedConnection && !hasHead
 }
 
-export function classifyError(
-  error: Error & { readonly code?: string },
-  moment: { readonly isWritten: boolean; readonly hasHead: boolean },
-): FailureKind {
-  const code = error.code ?? ''
-  if (certificateCode.test(code)) return 'tls'
-  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'protocol'
-  if (!moment.isWritten) return 'connect'
-  // The connection ended inside a message: a fact about the connection, not about the framing.
-  // The parser's errors carry no code that could be compared, only llhttp's own words.
-  if (error instanceof errors.HTTPParserError)
-    return error.message.includes('Invalid EOF state') ? 'reset' : 'protocol'
-  // The client reports a refused length header under this code as well, but only before the head.
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return moment.hasHead ? 'reset' : 'protocol'
-  if (code === 'UND_ERR_SOCKET') return error.message.startsWith('bad ') ? 'protocol' : 'reset'
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'protocol'
-  return code === 'ERR_ASSERTION' ? 'protocol' : 'reset'
+/** Why a connection could not be had. */
+export function classifyConnectError(error: Error & { readonly code?: string }): FailureKind {
+  return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
 }

@@ -10,15 +10,14 @@ import {
 } from 'node:tls'
 import * as fc from 'fast-check'
 import { makeCertificate } from '../../test/support/certificate.ts'
-import {
-  createUpstream,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamFailure,
-  type UpstreamHead,
-  type UpstreamOptions,
-  type UpstreamReceiver,
-  type UpstreamRequest,
+import { createUpstream, type UpstreamOptions } from './http-upstream.ts'
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHead,
+  UpstreamReceiver,
+  UpstreamRequest,
 } from './upstream.ts'
 
 const cleanups: Array<() => Promise<void> | void> = []

@@ -10,7 +10,7 @@ export async function withCheck<Result>(
   work: (run: RunCheck) => Promise<Result>,
 ): Promise<Result> {
   const { checkChannel } = await import('../channels/check.ts')
-  const { createUpstream } = await import('../channels/upstream.ts')
+  const { createUpstream } = await import('../channels/http-upstream.ts')
   const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs })
   try {
     return await work((check) =>

@@ -20,7 +20,7 @@ import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter, UpstreamFault, VendorError } from '../formats/format.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Admitted } from './stages.ts'
-import { unwatched, type Watchdog, type Watched } from './watchdog.ts'
+import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 
 export interface AttemptLimits {
   /** From the request sent to the first event of a stream. */

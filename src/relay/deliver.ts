@@ -17,7 +17,7 @@ import { errorReply, errorToShow } from './error-reply.ts'
 import type { Answered } from './failover.ts'
 import type { Admitted } from './stages.ts'
 import { StreamDelivery, type StreamLimits } from './stream-delivery.ts'
-import type { Watchdog } from './watchdog.ts'
+import type { Watchdog } from '../base/watchdog.ts'
 
 export interface DeliverParts {
   readonly ledger: Ledger

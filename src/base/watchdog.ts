@@ -1,9 +1,9 @@
 /**
- * Time limits of running exchanges without a timer for each: one coarse tick looks at all of them.
- * Moving a limit is a field write, so it may be done for every event of a stream. A limit is kept
+ * Time limits of exchanges and connections without a timer for each: one coarse tick looks at all of
+ * them. Moving a limit is a field write, so it may be done for every event of a stream. A limit is kept
  * to within one tick, never early.
  */
-import type { Clock, Timer } from '../base/clock.ts'
+import type { Clock, Timer } from './clock.ts'
 
 export interface Watched {
   /** Monotonic time at which `onDue` is called; Infinity = no limit. Free to change at any time. */
