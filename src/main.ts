@@ -22,6 +22,11 @@ export interface ServeOptions {
   /** Called once both listeners accept. `adminToken` is there on a store's first start only. */
   readonly onReady?: (ready: { readonly app: App; readonly adminToken: string | undefined }) => void
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  /**
+   * For how long after the first signal more of them still mean that one: a terminal, npm and a
+   * starting script each tell of the same Ctrl-C. None by default.
+   */
+  readonly signalEchoMs?: number
 }
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit code. A second signal ends it at once. */
@@ -56,17 +61,22 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
   options.onReady?.({ app, adminToken })
 
+  let drainingSinceMs: number | undefined
   const stop = (signal: NodeJS.Signals): void => {
-    process.once('SIGINT', () => ending.resolve(1))
-    process.once('SIGTERM', () => ending.resolve(1))
+    const nowMs = systemClock.monotonic()
+    if (drainingSinceMs !== undefined) {
+      if (nowMs - drainingSinceMs >= (options.signalEchoMs ?? 0)) ending.resolve(1)
+      return
+    }
+    drainingSinceMs = nowMs
     logger.info({ signal }, 'draining')
     app.drain(config.drainTimeoutMs).then(
       () => ending.resolve(0),
       (error: unknown) => ending.reject(error),
     )
   }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
   log.flush()

@@ -7,7 +7,7 @@ import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
 import { createAccount } from './operations/accounts.ts'
-import { applyCatalogue } from './operations/catalogue.ts'
+import { applyCatalogue, exportCatalogue } from './operations/catalogue.ts'
 import type { OperationContext } from './operations/context.ts'
 import { createClientKey, createReaderToken } from './operations/keys.ts'
 import { serve } from './main.ts'
@@ -19,7 +19,10 @@ import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
 import { openSqlite } from './storage/sqlite.ts'
 
-const sandboxPort = 9_100
+/** Where the simulated vendors listen, if nothing else does. */
+const usualSandboxPort = 9_100
+/** One Ctrl-C reaches the gateway from the terminal, from npm and from the script that npm runs. */
+const signalEchoMs = 2_000
 const demoAccount = 'demo'
 const demoBalanceUsd = '10'
 
@@ -43,6 +46,7 @@ async function main(): Promise<number> {
   const demo = await prepareDemo(config)
   try {
     return await serve(config, {
+      signalEchoMs,
       onReady: ({ app, adminToken }) =>
         process.stdout.write(
           banner({ address: app.address, adminAddress: app.adminAddress, adminToken, demo }),
@@ -60,37 +64,47 @@ function configOption(given: readonly string[]): string | undefined {
 
 async function prepareDemo(config: Config): Promise<Demo | undefined> {
   const database = openSqlite(parseStoreLocation(config.store).path)
+  const context: OperationContext = {
+    database,
+    clock: systemClock,
+    actor: 'start',
+    masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
+    environment: () => undefined,
+  }
   try {
     await migrate(database)
     const { vendors, channels } = await database.snapshot(readCatalogue)
     if (vendors.length > 0) {
       const port = demoPort(channels.map((channel) => channel.url))
       if (port === undefined) return undefined
-      return { sandbox: await openSandbox(port), secrets: undefined }
+      return { sandbox: await reopenSandbox(context, port), secrets: undefined }
     }
-    const sandbox = await openSandbox(sandboxPort)
-    const context: OperationContext = {
-      database,
-      clock: systemClock,
-      actor: 'start',
-      masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
-      environment: () => undefined,
-    }
+    const sandbox = await openSandbox(usualSandboxPort)
     return { sandbox, secrets: await fillStore(context, sandbox.url) }
   } finally {
     await database.close()
   }
 }
 
-function openSandbox(port: number): Promise<Sandbox> {
-  return startSandbox({ port, credentials: demoCredentials, keepRecords: false }).catch(
-    (error: unknown) => {
-      throw new Error(
-        `The simulated vendors need port ${port} on 127.0.0.1, and something else uses it. Stop that first.`,
-        { cause: error },
-      )
-    },
-  )
+/** On this port, or on a free one where something else has it. */
+async function openSandbox(port: number): Promise<Sandbox> {
+  const options = { credentials: demoCredentials, keepRecords: false }
+  try {
+    return await startSandbox({ ...options, port })
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
+    return startSandbox({ ...options, port: 0 })
+  }
+}
+
+/** Where the port of an earlier start is taken, the channels follow the simulated vendors to theirs. */
+async function reopenSandbox(context: OperationContext, formerPort: number): Promise<Sandbox> {
+  const sandbox = await openSandbox(formerPort)
+  if (sandbox.port === formerPort) return sandbox
+  const catalogue = await exportCatalogue(context)
+  const moved = catalogue.replaceAll(`http://127.0.0.1:${formerPort}/`, `${sandbox.url}/`)
+  await applyDemo(context, moved)
+  return sandbox
 }
 
 /** The port of the simulated vendors, where every channel in use points at them. */
@@ -106,9 +120,7 @@ async function fillStore(
   context: OperationContext,
   sandboxUrl: string,
 ): Promise<{ key: string; token: string }> {
-  const applied = await applyCatalogue(context, demoCatalogueText(sandboxUrl), { dryRun: false })
-  if (applied.kind === 'mistakes')
-    throw new Error(`the demo catalogue: ${JSON.stringify(applied.list)}`)
+  await applyDemo(context, demoCatalogueText(sandboxUrl))
   await createAccount(context, {
     name: demoAccount,
     balance_usd: demoBalanceUsd,
@@ -118,6 +130,12 @@ async function fillStore(
   const key = await createClientKey(context, { account: demoAccount, name: 'demo' })
   const token = await createReaderToken(context, { account: demoAccount, name: 'demo' })
   return { key: key.secret, token: token.secret }
+}
+
+async function applyDemo(context: OperationContext, catalogue: string): Promise<void> {
+  const applied = await applyCatalogue(context, catalogue, { dryRun: false })
+  if (applied.kind === 'mistakes')
+    throw new Error(`the demo catalogue: ${JSON.stringify(applied.list)}`)
 }
 
 interface Shown {

@@ -131,13 +131,13 @@ async function startServing(
   }
 }
 
-interface Gathered {
+export interface Gathered {
   text(): string
   /** The first match, as soon as there is one. */
   until(pattern: RegExp): Promise<string>
 }
 
-function gather(stream: NodeJS.ReadableStream): Gathered {
+export function gather(stream: NodeJS.ReadableStream): Gathered {
   let text = ''
   let look: () => void = () => undefined
   stream.setEncoding('utf8').on('data', (chunk: string) => {

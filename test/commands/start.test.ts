@@ -1,0 +1,137 @@
+/**
+ * `npm start`, as a person types it: npm, the script it runs, the gateway with its simulated vendors.
+ * What it prints works as printed; Ctrl-C, which reaches all of these processes at once, and SIGTERM
+ * to npm alone both drain and leave nothing behind; the next start keeps the data.
+ */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { post, send, usage } from '../support/http-client.ts'
+import { gather } from '../support/program.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+let folder: string
+/** Process groups of what has been started and has not ended. */
+const running = new Set<number>()
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'turnpike-start-'))
+})
+after(async () => {
+  for (const group of running) process.kill(-group, 'SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Started {
+  readonly text: string
+  /** The answer to the printed line of this number. */
+  curl(index: number): Promise<Record<string, unknown>>
+  /** To npm and all it runs, as a terminal does it. */
+  interrupt(): void
+  /** To npm alone, as a supervisor does it. */
+  terminate(): void
+  until(pattern: RegExp): Promise<string>
+  /** Resolves when npm and everything that holds its output has ended. */
+  readonly ended: Promise<number>
+}
+
+async function start(): Promise<Started> {
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+      TURNPIKE_LISTEN: '127.0.0.1:0',
+      TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+    },
+  })
+  const group = child.pid ?? assert.fail('npm did not start')
+  running.add(group)
+  const ended = new Promise<number>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(group)
+      resolve(code ?? 128)
+    })
+  })
+  const out = gather(child.stdout)
+  const text = await Promise.race([
+    out.until(/[^]*Ctrl-C ends it.*\n/),
+    ended.then((code) => assert.fail(`npm start ended with ${code}: ${out.text()}`)),
+  ])
+  const lines = text.split('\n').filter((line) => line.startsWith('curl '))
+  return {
+    text,
+    async curl(index) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${lines[index] ?? ''} --silent`])
+      return JSON.parse(stdout) as Record<string, unknown>
+    },
+    interrupt: () => process.kill(-group, 'SIGINT'),
+    terminate: () => process.kill(group, 'SIGTERM'),
+    until: (pattern) => out.until(pattern),
+    ended,
+  }
+}
+
+function found(text: string, pattern: RegExp): string {
+  return pattern.exec(text)?.[1] ?? assert.fail(`${pattern.source} is not in: ${text}`)
+}
+
+/** Takes the port where the simulated vendors listen usually, unless something has it already. */
+async function occupy(port: number): Promise<Server> {
+  const server = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => {
+    server.once('error', () => resolve())
+    server.listen({ host: '127.0.0.1', port }, () => resolve())
+  })
+  return server
+}
+
+test('what npm start prints works, Ctrl-C drains, and the next start keeps the data', async () => {
+  const first = await start()
+  const answer = await first.curl(0)
+  assert.equal(answer['type'], 'message')
+  const printed = await first.curl(1)
+  assert.equal((printed['usage'] as { requests: number }).requests, 1)
+
+  const base = found(first.text, /Turnpike serves (\S+)/)
+  const vendors = found(first.text, /simulated vendors {3}(\S+)/)
+  const key = found(first.text, /(cr_\w+)/)
+  const stream = post(`${base}/alpha/v1/messages`, key, {
+    model: 'large-1',
+    max_tokens: 50,
+    stream: true,
+    messages: [{ role: 'user', content: 'Hello [[sandbox: hold=gate@mid]]' }],
+  })
+  assert.equal((await send(`${vendors}/_sandbox/reached/gate`)).status, 200)
+  first.interrupt()
+  await first.until(/"msg":"draining"/)
+  await send(`${vendors}/_sandbox/release/gate`, { method: 'POST' })
+  const streamed = await stream
+  assert.ok(streamed.isComplete)
+  assert.match(streamed.body.toString(), /event: message_stop/)
+  assert.equal(await first.ended, 0)
+
+  const taken = await occupy(Number(new URL(vendors).port))
+  const second = await start()
+  assert.notEqual(found(second.text, /simulated vendors {3}(\S+)/), vendors)
+  const again = found(second.text, /Turnpike serves (\S+)/)
+  const asked = await post(`${again}/alpha/v1/messages`, key, {
+    model: 'large-1',
+    max_tokens: 50,
+    messages: [{ role: 'user', content: 'Hello again' }],
+  })
+  assert.equal(asked.status, 200, asked.body.toString())
+  const { usage: sum } = await usage(again, found(first.text, /(ro_\w+)/))
+  assert.equal((sum as { requests: number }).requests, 3)
+  second.terminate()
+  await second.ended
+  await second.until(/"msg":"ended"/)
+  taken.close()
+})
