@@ -50,6 +50,18 @@ describe('settings', () => {
     assert.ok(Object.isFrozen(config))
   })
 
+  it('reports a key that stands twice by its name, beside all other mistakes', () => {
+    const file = 'region: north\nlog_level: loud\nregion: south\n'
+    const list = expectMistakes({ files: { 'turnpike.yaml': file } })
+    assert.deepEqual(
+      list.map(({ setting, place }) => [setting, place.replace(/.*\//, '')]),
+      [
+        ['region', 'turnpike.yaml, line 3'],
+        ['log_level', 'turnpike.yaml, line 2'],
+      ],
+    )
+  })
+
   it('takes the file, and the environment before the file', () => {
     const { config } = expectConfig({
       files: { 'turnpike.yaml': 'region: north\nmax_attempts: 5\nlisten: "[::1]:9000"\n' },
@@ -138,8 +150,8 @@ describe('settings', () => {
   })
 
   it('says where a file is not YAML or missing', () => {
-    const broken = expectMistakes({ files: { 'turnpike.yaml': 'region: a\nregion: b\n' } })
-    assert.match(formatMistakes(broken), /line 2: yaml Map keys must be unique/)
+    const broken = expectMistakes({ files: { 'turnpike.yaml': 'region: a\nlisten: [\n' } })
+    assert.match(formatMistakes(broken), /turnpike.yaml, line 3: yaml Flow sequence/)
     const list = expectMistakes({ files: { 'turnpike.yaml': '- a\n' } })
     assert.match(formatMistakes(list), /must be a list of `setting: value` lines/)
     assert.match(formatMistakes(expectMistakes({ config: 'none.yaml' })), /there is no such file/)

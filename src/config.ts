@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import { formatDuration } from './base/duration.ts'
 import { nearestWord } from './base/nearest.ts'
 import { Secret } from './base/secret.ts'
-import { settings, type Config, type ListenAddress } from './settings.ts'
+import { formatListenAddress, settings, type Config, type ListenAddress } from './settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -106,7 +106,11 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
   if (content === undefined) return
   // In the failsafe schema every scalar stays the text it is, so that a value means the same in the
   // file and in the environment.
-  const document = parseDocument(content, { schema: 'failsafe', lineCounter: lines })
+  const document = parseDocument(content, {
+    schema: 'failsafe',
+    lineCounter: lines,
+    uniqueKeys: false,
+  })
   for (const error of document.errors) {
     const message = error.message.split(' at line ')[0] ?? error.message
     mistakes.push({ setting: 'yaml', place: placeAt(error.pos[0]), message })
@@ -118,10 +122,13 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
     mistakes.push({ setting: 'yaml', place: file, message })
     return
   }
+  const seen = new Set<string>()
   for (const pair of document.contents.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
     const place = placeAt(isScalar(pair.key) ? pair.key.range?.[0] : undefined)
     const value: unknown = isScalar(pair.value) ? pair.value.value : pair.value
+    if (seen.has(key)) mistakes.push({ setting: key, place, message: 'stands in the file twice' })
+    seen.add(key)
     if (!keys.includes(key)) {
       mistakes.push({ setting: key, place, message: unknownMessage(key, keys) })
     } else if (typeof value !== 'string' || value === '') {
@@ -243,8 +250,7 @@ function describeValue(name: string, value: unknown): string {
   if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value)
   if (typeof value === 'string') return redactUrl(value)
   if (value instanceof Secret) return value.toString()
-  const { host, port } = value as ListenAddress
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  return formatListenAddress(value as ListenAddress)
 }
 
 function redactUrl(text: string): string {

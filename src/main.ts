@@ -18,9 +18,17 @@ import { migrate } from './storage/migrate.ts'
 import { openSqlite } from './storage/sqlite.ts'
 import type { Milestone } from './telemetry/events.ts'
 
+export interface Ready {
+  readonly app: App
+  /** Made on this start, the store's first; it is never shown again. */
+  readonly adminToken: string | undefined
+}
+
 export interface ServeOptions {
+  /** The file descriptor for the log; stdout unless told otherwise. */
+  readonly logDescriptor?: number
   /** Called once both listeners accept. `adminToken` is there on a store's first start only. */
-  readonly onReady?: (ready: { readonly app: App; readonly adminToken: string | undefined }) => void
+  readonly onReady?: (ready: Ready) => void
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
   /**
    * For how long after the first signal more of them still mean that one: a terminal, npm and a
@@ -32,7 +40,8 @@ export interface ServeOptions {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
   keepNewObjectsYoung()
-  const log = createLog({ level: config.logLevel })
+  const { logDescriptor = 1 } = options
+  const log = createLog({ level: config.logLevel, descriptor: logDescriptor })
   const { logger } = log
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
   const environment = processEnvironment()
@@ -58,9 +67,6 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     const { listen, adminListen } = config
     throw explainStart(error, [listen.port, adminListen.port])
   }
-  logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
-  options.onReady?.({ app, adminToken })
-
   let drainingSinceMs: number | undefined
   const stop = (signal: NodeJS.Signals): void => {
     const nowMs = systemClock.monotonic()
@@ -77,6 +83,8 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
+  options.onReady?.({ app, adminToken })
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
   log.flush()

@@ -54,6 +54,11 @@ function choice<const Choice extends string>(choices: readonly Choice[]) {
   return text(`one of ${choices.join(', ')}`, (given) => choices.find((one) => one === given))
 }
 
+/** The inverse of `parseListenAddress`. */
+export function formatListenAddress({ host, port }: ListenAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
 /** Undefined for text that is no host with a port; IPv6 stands in brackets. */
 export function parseListenAddress(given: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z.-]+)):(\d{1,5})$/.exec(given)

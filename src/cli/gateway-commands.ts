@@ -4,9 +4,19 @@ import { describeConfig } from '../config.ts'
 import { recentActions, type ActionView } from '../operations/actions.ts'
 import { auditLedger, type AuditView } from '../operations/audit.ts'
 import { diagnose, type Diagnosis } from '../operations/doctor.ts'
-import { parseListenAddress, type ListenAddress } from '../settings.ts'
+import type { Ready } from '../main.ts'
+import { formatListenAddress, parseListenAddress, type ListenAddress } from '../settings.ts'
 import { withCheck } from './check.ts'
-import { answering, exitCodes, onStore, openStore, readConfig, type Answer } from './shell.ts'
+import {
+  answering,
+  exitCodes,
+  onStore,
+  openStore,
+  readConfig,
+  toJson,
+  type Answer,
+  type Given,
+} from './shell.ts'
 import { formatFields, formatTable } from './table.ts'
 
 export function addGatewayCommands(program: Command): void {
@@ -15,8 +25,13 @@ export function addGatewayCommands(program: Command): void {
     .description('run the gateway until SIGTERM or Ctrl-C')
     .action(async (_options: unknown, command: Command) => {
       const { serve } = await import('../main.ts')
-      const config = readConfig(command.optsWithGlobals())
-      process.exitCode = await serve(config, { onReady: ({ adminToken }) => announce(adminToken) })
+      const options: Given['options'] = command.optsWithGlobals()
+      process.exitCode = await serve(
+        readConfig(options),
+        options['json'] === true
+          ? { onReady: announceAsJson, logDescriptor: 2 }
+          : { onReady: announce },
+      )
     })
   program
     .command('migrate')
@@ -26,9 +41,13 @@ export function addGatewayCommands(program: Command): void {
     .command('sandbox')
     .description('run the simulated vendors alone')
     .option('--listen <address>', 'where', readListenAddress, { host: '127.0.0.1', port: 9100 })
-    .action(async (options: { readonly listen: ListenAddress }) => {
+    .action(async (options: { readonly listen: ListenAddress }, command: Command) => {
       const { runSandbox } = await import('../sandbox/sandbox.ts')
-      await runSandbox(options.listen)
+      const isJson = command.optsWithGlobals<Given['options']>()['json'] === true
+      await runSandbox(options.listen, (url) => {
+        const text = `Simulated vendors at ${url} (channel urls: ${url}/NAME)\n`
+        process.stdout.write(isJson ? toJson({ url }) : text)
+      })
     })
   program
     .command('audit')
@@ -56,9 +75,19 @@ export function addGatewayCommands(program: Command): void {
 }
 
 /** The one moment in which the first admin token is shown; the log lines on stdout never hold it. */
-function announce(adminToken: string | undefined): void {
+function announce({ adminToken }: Ready): void {
   if (adminToken === undefined) return
   process.stderr.write(`Admin token, shown this once: ${adminToken}\n`)
+}
+
+/** Everything a script needs to go on; the log is on stderr then. */
+function announceAsJson({ app, adminToken }: Ready): void {
+  const ready = {
+    address: formatListenAddress(app.address),
+    admin_address: formatListenAddress(app.adminAddress),
+    admin_token: adminToken ?? null,
+  }
+  process.stdout.write(toJson(ready))
 }
 
 async function migrateStore(options: Readonly<Record<string, unknown>>): Promise<Answer> {

@@ -1,7 +1,7 @@
 /**
  * What every command shares: settings, the opened store, and how an answer or an error is shown.
- * With `--json` exactly one JSON document goes to stdout and nothing else; an error goes to stderr,
- * as JSON too.
+ * With `--json` exactly one JSON document goes to stdout and nothing else, also where the command
+ * failed; what went wrong is told to people on stderr in any case.
  */
 import { userInfo } from 'node:os'
 import { type Command, CommanderError } from 'commander'
@@ -140,10 +140,8 @@ function loginName(): string {
 /** Shows why a command did not do what was asked, and says with which code the program ends. */
 export function reportError(error: unknown, wantsJson: boolean): number {
   const { code, message, exitCode, details } = describeError(error)
-  const text = wantsJson
-    ? toJson({ error: { code, message, ...details } })
-    : `turnpike: ${message}\n`
-  process.stderr.write(text)
+  if (wantsJson) process.stdout.write(toJson({ error: { code, message, ...details } }))
+  process.stderr.write(`turnpike: ${message}\n`)
   return exitCode
 }
 

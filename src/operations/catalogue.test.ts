@@ -555,6 +555,31 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
   }
 })
 
+test('a key that stands twice hides no other mistake, and nothing is applied', async (t) => {
+  const { apply, context } = await openStore(t)
+  const text = [
+    'models: { m: { vendor: beta, price: { input: 1, output: 2 } } }',
+    'channels:',
+    '  c: { vendor: beta, url: "https://a.example", credential: env:C, models: [m] }',
+    '  c: { vendor: beta, url: "ftp://a.example", credential: env:C, models: [m] }',
+    'bogus: 1',
+  ].join('\n')
+  assert.deepEqual(mistakesOf(await apply(text)), [
+    '4 : this key stands twice in the same mapping',
+    '4 channels.c.url: must begin with https://',
+    '5 bogus: unknown key bogus',
+  ])
+  assert.deepEqual((await context.database.snapshot(readCatalogue)).models, [])
+})
+
+test('an export quotes what older YAML would take for something else than text', async (t) => {
+  const { apply, context } = await openStore(t)
+  await apply(
+    'vendors: { alpha: { format: messages, version_header: v, default_version: "2023-06-01" } }',
+  )
+  assert.match(await exportCatalogue(context), /default_version: "2023-06-01"/)
+})
+
 test('the actor and a difference without secrets are recorded with the change', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(demo)

@@ -51,7 +51,7 @@ export async function applyCatalogue(
   return context.database.transact(async (transaction): Promise<ApplyResult> => {
     const stored = await readCatalogue(transaction)
     const settled = settleCredentials(context, { stored, catalogue, document: read.document })
-    const list = [...mistakes, ...settled.mistakes]
+    const list = [...read.duplicates, ...mistakes, ...settled.mistakes]
     if (list.length > 0) return { kind: 'mistakes', list: inFileOrder(list) }
     const { credentials } = settled
     const plan = planCatalogue({ stored, catalogue, credentials, nowMs: context.clock.now() })
@@ -178,7 +178,8 @@ export async function exportCatalogue(
       models: Object.fromEntries(models) as unknown,
       channels: Object.fromEntries(channels) as unknown,
     },
-    { lineWidth: 0, aliasDuplicateObjects: false },
+    // Quoted where a reader of older YAML would see a date or a truth value instead of the text.
+    { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' },
   )
 }
 

@@ -64,9 +64,6 @@ export function createClientKey(context: OperationContext, input: unknown): Prom
   return context.database.transact(async (transaction) => {
     const account = await getAccount(transaction, wanted.account)
     if (wanted.models !== undefined) await demandModels(transaction, wanted.models)
-    if (wanted.expires !== undefined && wanted.expires <= context.clock.now()) {
-      throw invalid('expires: must be in the future')
-    }
     return addKey(context, transaction, {
       kind: 'client',
       accountId: account.id,

@@ -120,12 +120,16 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 }
 
 /** The program `turnpike sandbox`: prints its address and serves until it is told to stop. */
-export async function runSandbox(options: SandboxOptions): Promise<void> {
+export async function runSandbox(
+  options: SandboxOptions,
+  onReady: (url: string) => void,
+): Promise<void> {
   const sandbox = await startSandbox(options)
-  process.stdout.write(`Simulated vendors at ${sandbox.url} (channel urls: ${sandbox.url}/NAME)\n`)
-  await new Promise<void>((resolve) => {
+  const interrupted = new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
   })
+  onReady(sandbox.url)
+  await interrupted
   await sandbox.close()
 }

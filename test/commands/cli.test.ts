@@ -1,16 +1,18 @@
 /**
  * The program as scripts use it: child processes on stores of their own. Each command is run with
- * `--json`, and must leave exactly one JSON document on stdout, or one error on stderr.
+ * `--json`, and must leave exactly one JSON document on stdout; an error also on stderr, for people.
  */
 import { after, before, describe, it } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseSecret } from '../../src/access/key.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { gather } from '../support/program.ts'
 
 interface Ran {
   readonly code: number
@@ -53,6 +55,26 @@ function run(
   })
 }
 
+/** Runs a command that serves, stops it once it has said something, and reads all of its stdout. */
+async function runOn(
+  cwd: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Record<string, unknown>> {
+  const env = { PATH: process.env['PATH'], ...environment }
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const closed = once(child, 'close')
+  const out = gather(child.stdout)
+  await Promise.race([out.until(/\n\}\n/), closed])
+  child.kill('SIGTERM')
+  assert.deepEqual(await closed, [0, null])
+  return JSON.parse(out.text()) as Record<string, unknown>
+}
+
 /** Runs a line with `--json` and expects success. `more` are words with spaces in them. */
 async function json(
   cwd: string,
@@ -65,15 +87,15 @@ async function json(
   return JSON.parse(ran.out) as Record<string, unknown>
 }
 
-/** Runs a line with `--json` and expects an error as JSON on stderr, and nothing on stdout. */
+/** Runs a line with `--json` and expects an error: as the one document, and in words on stderr. */
 async function failure(
   cwd: string,
   line: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly exit: number; readonly code: string; readonly message: string }> {
   const ran = await run(cwd, [...line.split(' '), '--json'], environment)
-  assert.equal(ran.out, '')
-  const { error } = JSON.parse(ran.error) as { error: { code: string; message: string } }
+  const { error } = JSON.parse(ran.out) as { error: { code: string; message: string } }
+  assert.equal(ran.error, `turnpike: ${error.message}\n`)
   return { exit: ran.code, ...error }
 }
 
@@ -304,6 +326,18 @@ describe('the program', () => {
     assert.match((await run(folder, ['--version'])).out, /^\d+\.\d+\.\d+\n$/)
     const missing = await failure(folder, 'account show nobody')
     assert.deepEqual([missing.exit, missing.code], [1, 'operations.not_found'])
+  })
+
+  it('gives one document also for what runs on, and keeps the log out of it', async () => {
+    const folder = newFolder()
+    const environment = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    const served = await runOn(folder, ['serve', '--json'], environment)
+    assert.deepEqual(Object.keys(served), ['address', 'admin_address', 'admin_token'])
+    assert.match(String(served['address']), /^127\.0\.0\.1:[1-9]\d*$/)
+    assert.match(String(served['admin_token']), /^ad_\w{49}$/)
+    assert.equal((await runOn(folder, ['serve', '--json'], environment))['admin_token'], null)
+    const { url } = await runOn(folder, ['sandbox', '--listen', '127.0.0.1:0', '--json'])
+    assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/)
   })
 
   it('ends with 2 for settings it cannot use, and names them all', async () => {

@@ -32,11 +32,17 @@ export interface Located {
 }
 
 export type ReadDocument =
-  | { readonly kind: 'document'; readonly document: Located }
+  | {
+      readonly kind: 'document'
+      readonly document: Located
+      /** Keys that stand twice; the rest can be judged all the same. */
+      readonly duplicates: readonly Mistake[]
+    }
   | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
 
 export const catalogueLengthMax = 4_194_304
 const aliasesMax = 1_000
+const duplicateCode = 'DUPLICATE_KEY'
 
 export function readDocument(text: string): ReadDocument {
   if (text.length > catalogueLengthMax)
@@ -51,7 +57,7 @@ export function readDocument(text: string): ReadDocument {
       merge: true,
       uniqueKeys: (left, right) => keyText(left) === keyText(right),
     })
-    if (document.errors.length > 0)
+    if (document.errors.some((error) => error.code !== duplicateCode))
       return { kind: 'mistakes', list: syntaxMistakes(document, lines) }
     value = document.toJS({ maxAliasCount: aliasesMax })
   } catch (error) {
@@ -62,7 +68,11 @@ export function readDocument(text: string): ReadDocument {
   }
   const place = (path: Path, prefer: 'key' | 'value'): { line: number; column: number } =>
     position(lines, findOffset(document, path, prefer))
-  return { kind: 'document', document: { value, place } }
+  return {
+    kind: 'document',
+    document: { value, place },
+    duplicates: syntaxMistakes(document, lines),
+  }
 }
 
 function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
@@ -70,7 +80,7 @@ function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly
     ...position(lines, error.pos[0]),
     path: '',
     message:
-      error.code === 'DUPLICATE_KEY' ? 'this key stands twice in the same mapping' : error.message,
+      error.code === duplicateCode ? 'this key stands twice in the same mapping' : error.message,
   }))
 }
 
@@ -94,7 +104,8 @@ function findOffset(document: Document.Parsed, path: Path, prefer: 'key' | 'valu
   for (const [depth, segment] of path.entries()) {
     const isLast = depth === path.length - 1
     if (isMap(node)) {
-      const pair = node.items.find((item) => keyText(item.key) === String(segment))
+      // As in the plain data: where a key stands twice, the last one counts.
+      const pair = node.items.findLast((item) => keyText(item.key) === String(segment))
       if (pair === undefined) return offset
       const keyOffset = offsetOf(pair.key) ?? offset
       node = follow(document, pair.value)
