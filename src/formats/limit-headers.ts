@@ -11,26 +11,23 @@ export interface RequestLimit {
   readonly resetMs: number
 }
 
-/** Flat name, value list. */
-export function limitHeaders(format: FormatName, limit: RequestLimit, nowMs: number): string[] {
+export function limitHeaders(
+  format: FormatName,
+  limit: RequestLimit,
+  nowMs: number,
+): Readonly<Record<string, string>> {
   switch (format) {
     case 'messages':
-      return [
-        'anthropic-ratelimit-requests-limit',
-        String(limit.limit),
-        'anthropic-ratelimit-requests-remaining',
-        String(limit.remaining),
-        'anthropic-ratelimit-requests-reset',
-        new Date(nowMs + limit.resetMs).toISOString(),
-      ]
+      return {
+        'anthropic-ratelimit-requests-limit': String(limit.limit),
+        'anthropic-ratelimit-requests-remaining': String(limit.remaining),
+        'anthropic-ratelimit-requests-reset': new Date(nowMs + limit.resetMs).toISOString(),
+      }
     case 'chat':
-      return [
-        'x-ratelimit-limit-requests',
-        String(limit.limit),
-        'x-ratelimit-remaining-requests',
-        String(limit.remaining),
-        'x-ratelimit-reset-requests',
-        `${Math.ceil(limit.resetMs / 1_000)}s`,
-      ]
+      return {
+        'x-ratelimit-limit-requests': String(limit.limit),
+        'x-ratelimit-remaining-requests': String(limit.remaining),
+        'x-ratelimit-reset-requests': `${Math.ceil(limit.resetMs / 1_000)}s`,
+      }
   }
 }

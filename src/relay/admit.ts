@@ -9,6 +9,7 @@ import { nextUtcMidnight } from '../base/clock.ts'
 import type { Hold, HoldRefusal, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import type { Telemetry } from '../telemetry/events.ts'
+import { ownLimitHeaders } from './own-limits.ts'
 import type { Admitted, Prepared } from './stages.ts'
 
 export interface AdmitParts {
@@ -30,7 +31,7 @@ export async function admit(prepared: Prepared, parts: AdmitParts): Promise<Admi
     atMs: prepared.startedAtMs,
   })
   if (held.kind !== 'hold')
-    return explain(held, { request, amountPicos, nowMs: prepared.startedAtMs })
+    return explain(held, { prepared, request, amountPicos, ledger: parts.ledger })
   parts.telemetry.milestone('hold_placed', prepared.exchangeId)
   const promptCostPicos = quote({ ...request, maxOutputTokens: 0 })
   return { ...prepared, hold: held, promptCostPicos }
@@ -41,9 +42,10 @@ async function admitFree(prepared: Prepared, parts: AdmitParts): Promise<Admitte
   const refusal = await parts.ledger.admitUnmetered({ accountId, atMs: prepared.startedAtMs })
   if (refusal !== undefined)
     return explain(refusal, {
+      prepared,
       request: quoteFacts(prepared),
       amountPicos: zeroPicos,
-      nowMs: prepared.startedAtMs,
+      ledger: parts.ledger,
     })
   const hold: Hold = {
     kind: 'hold',
@@ -85,7 +87,8 @@ const defaultOutputTokens = 128_000
 interface Wanted {
   readonly request: QuoteFacts
   readonly amountPicos: Picos
-  readonly nowMs: number
+  readonly prepared: Prepared
+  readonly ledger: Ledger
 }
 
 const neverRetry = { 'x-should-retry': 'false' }
@@ -96,7 +99,7 @@ const retryAfterSecondsMax = 60
 function explain(refusal: HoldRefusal, wanted: Wanted): Refusal {
   switch (refusal.kind) {
     case 'rate_limited':
-      return rateLimited(refusal)
+      return rateLimited(refusal, wanted)
     case 'insufficient_balance':
       return insufficientBalance(refusal, wanted)
     case 'daily_limit':
@@ -112,7 +115,10 @@ function explain(refusal: HoldRefusal, wanted: Wanted): Refusal {
   }
 }
 
-function rateLimited(refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>): Refusal {
+function rateLimited(
+  refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
+  { prepared, ledger }: Wanted,
+): Refusal {
   const seconds = Math.min(
     Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
     retryAfterSecondsMax,
@@ -122,7 +128,7 @@ function rateLimited(refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>): R
   return refuse(
     'access.rate_limited',
     `This account may send ${count} requests per ${window} and has done so. Try again in ${seconds} s.`,
-    { 'retry-after': String(seconds) },
+    { 'retry-after': String(seconds), ...ownLimitHeaders(prepared, ledger, prepared.startedAtMs) },
   )
 }
 
@@ -150,9 +156,9 @@ function insufficientBalance(
 
 function dailyLimit(
   refusal: Extract<HoldRefusal, { kind: 'daily_limit' }>,
-  { amountPicos, nowMs }: Wanted,
+  { amountPicos, prepared }: Wanted,
 ): Refusal {
-  const resetAt = new Date(nextUtcMidnight(nowMs)).toISOString()
+  const resetAt = new Date(nextUtcMidnight(prepared.startedAtMs)).toISOString()
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = picos(refusal.usedPicos + refusal.heldPicos)
   return refuse(

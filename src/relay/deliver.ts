@@ -5,7 +5,6 @@
  */
 import type { Channel } from '../channels/channel.ts'
 import type { UpstreamHead } from '../channels/upstream.ts'
-import { limitHeaders } from '../formats/limit-headers.ts'
 import type { MeterReading } from '../formats/format.ts'
 import { exchangeIdHeader, forwardResponseHeaders, limitRetryAfter } from '../http/headers.ts'
 import { sendReply, type Reply } from '../http/reply.ts'
@@ -15,6 +14,7 @@ import type { Telemetry } from '../telemetry/events.ts'
 import type { ClientLink } from './client-link.ts'
 import { errorReply, errorToShow } from './error-reply.ts'
 import type { Answered } from './failover.ts'
+import { ownLimitHeaders } from './own-limits.ts'
 import type { Admitted } from './stages.ts'
 import { StreamDelivery, type StreamLimits } from './stream-delivery.ts'
 import type { Watchdog } from '../base/watchdog.ts'
@@ -228,16 +228,12 @@ function limitWait(headers: readonly string[], parts: DeliverParts): string[] {
 
 /** The vendor's end-to-end headers, our ids, and the account's own limits. */
 function answerHeaders(admitted: Admitted, head: UpstreamHead, parts: DeliverParts): string[] {
-  const { format, exchangeId, principal } = admitted
+  const { format, exchangeId } = admitted
   const headers = forwardResponseHeaders(head.rawHeaders)
   headers.push(exchangeIdHeader, exchangeId)
   if (head.header(format.requestIdHeader) === undefined)
     headers.push(format.requestIdHeader, exchangeId)
-  const nowMs = parts.now()
-  const room = parts.ledger.headroom(principal.accountId, nowMs)
-  if (room !== undefined && room.rpmLimit > 0) {
-    const limit = { limit: room.rpmLimit, remaining: room.rpmRemaining, resetMs: room.rpmResetMs }
-    headers.push(...limitHeaders(format.name, limit, nowMs))
-  }
+  const limits = ownLimitHeaders(admitted, parts.ledger, parts.now())
+  for (const [name, value] of Object.entries(limits)) headers.push(name, value)
   return headers
 }

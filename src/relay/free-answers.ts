@@ -28,7 +28,10 @@ export function answerFree(
   if (model !== undefined) return jsonBody(identified, format.modelItem(model))
   return errorReply(
     format,
-    refuse('relay.model_unknown', `GET /${identified.vendor.name}/v1/models lists the models.`),
+    refuse(
+      'relay.model_unknown',
+      `There is no such model here. GET /${identified.vendor.name}/v1/models lists those there are.`,
+    ),
     exchangeId,
   )
 }

@@ -51,6 +51,10 @@ test('requests per minute hold over a sliding window, whichever endpoint spends 
   assert.equal(refused.headers['retry-after'], '30')
   assert.equal(refused.headers['x-should-retry'], undefined)
   assert.match(messageOf(refused), /3 requests per minute.*30 s/)
+  assert.equal(refused.headers['anthropic-ratelimit-requests-limit'], '3')
+  assert.equal(refused.headers['anthropic-ratelimit-requests-remaining'], '0')
+  const reset = new Date(clock.now() + 30_000).toISOString()
+  assert.equal(refused.headers['anthropic-ratelimit-requests-reset'], reset)
 
   clock.advance(29_999)
   const nearly = await ask(gateway, key)
