@@ -11,6 +11,7 @@ import {
   isInUse,
   noFailures,
   probeLostAfterMs,
+  refusalProbeMs,
   retrialMs,
   slowProbeMs,
   tripCount,
@@ -36,11 +37,15 @@ export function askSingleProbe(state: HealthState, now: number): Step {
     return unchanged(state)
   if (now < state.probingUntil || now < state.restUntil) return unchanged(state)
   if (isInUse(state) && state.run.length >= doubtCount) return startBurst(state, now)
-  const next = isInUse(state) ? now + slowProbeMs : now + retrialMs
+  const gapMs = isInUse(state) ? slowProbeMs : unusedProbeGapMs(state)
   return {
-    state: { ...state, probeAt: next, probingUntil: now + probeLostAfterMs },
+    state: { ...state, probeAt: now + gapMs, probingUntil: now + probeLostAfterMs },
     effects: [{ kind: 'probe', count: 1 }],
   }
+}
+
+function unusedProbeGapMs({ mode }: HealthState): number {
+  return mode === 'off' ? refusalProbeMs : retrialMs
 }
 
 export function startBurst(state: HealthState, now: number, isCertain = false): Step {

@@ -17,6 +17,8 @@ export const jitterShare = 0.2
 export const trialLostAfterMs = 120_000
 export const probeLostAfterMs = 45_000
 export const slowProbeMs = 30_000
+/** How often a channel is asked whether it still refuses. */
+export const refusalProbeMs = 120_000
 
 /**
  * What became of an attempt, as far as the channel is concerned.

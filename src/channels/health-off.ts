@@ -11,23 +11,28 @@ import {
   jittered,
   noFailures,
   probeLostAfterMs,
+  refusalProbeMs,
   unchanged,
   type AttemptResult,
   type HealthEffect,
   type Moment,
-  type Outcome,
   type Step,
 } from './health-event.ts'
+import { passTrial, toTrial } from './health-return.ts'
 import type { HealthState, OffCause } from './health-state.ts'
 import { forgetRecent } from './latency.ts'
 import { emptyWindow } from './outcome-window.ts'
 
 const holdBaseMs = 30_000
-export const holdMaxMs = 600_000
-const configHoldMs = 600_000
+/** No longer: a channel that is well again must be back within minutes, however often it fell back. */
+const holdMaxMs = 120_000
+export const configHoldMs = 300_000
 const relapseWithinMs = 600_000
 const trialPasses = 3
 const trialPassesDoubtful = 5
+/** What longer holds would do, a longer proof does better: only a channel that still fails pays for it. */
+const trialPassesPerRelapse = 2
+const trialPassesMax = 15
 
 interface SwitchOff extends Moment {
   readonly cause: OffCause
@@ -39,8 +44,7 @@ export function switchOff(state: HealthState, reason: SwitchOff): Step {
   const wasInUse = isInUse(state)
   const relapse = wasInUse ? relapseOf(state, now) : state.relapse
   const baseMs = cause === 'run' ? holdBaseMs * 2 ** Math.min(relapse, 10) : configHoldMs
-  const holdMs = Math.min(jittered(baseMs, random), holdMaxMs)
-  const isDoubtful = why === 'too_few_successes' || relapse > 0
+  const holdMs = Math.min(jittered(baseMs, random), cause === 'run' ? holdMaxMs : configHoldMs)
   return unchanged({
     ...state,
     mode: 'off',
@@ -51,14 +55,14 @@ export function switchOff(state: HealthState, reason: SwitchOff): Step {
     heldUntil: 0,
     tryingUntil: 0,
     probingUntil: 0,
-    probeAt: undefined,
+    probeAt: cause === 'run' ? undefined : now + jittered(refusalProbeMs, random),
     burst: undefined,
     doubtGapMs: 0,
     doubtAt: now,
     badProbes: 0,
     suspects: 0,
     passed: 0,
-    passesNeeded: isDoubtful ? trialPassesDoubtful : trialPasses,
+    passesNeeded: passesNeeded(why, relapse),
     isConfirming: false,
     run: noFailures,
     unrefuted: noFailures,
@@ -69,6 +73,11 @@ export function switchOff(state: HealthState, reason: SwitchOff): Step {
   })
 }
 
+function passesNeeded(why: string, relapse: number): number {
+  if (why !== 'too_few_successes' && relapse === 0) return trialPasses
+  return Math.min(trialPassesDoubtful + trialPassesPerRelapse * relapse, trialPassesMax)
+}
+
 function relapseOf(state: HealthState, now: number): number {
   if (state.returnedAt === undefined || now - state.returnedAt >= relapseWithinMs) return 0
   return state.relapse + 1
@@ -76,8 +85,9 @@ function relapseOf(state: HealthState, now: number): number {
 
 /**
  * The channel refuses its credential, its account or the model. Believed at once, because every
- * request would fail; a probe confirms it. Where one has refuted such a claim of late, the next
- * claim waits for its probe: what one request is refused for need not hold for others.
+ * request would fail; a probe confirms it, and later ones ask whether it still holds. Where one has
+ * refuted such a claim of late, the next claim waits for its probe: what one request is refused for
+ * need not hold for others.
  */
 export function refuse(state: HealthState, result: AttemptResult, moment: Moment): Step {
   const { now } = moment
@@ -86,7 +96,7 @@ export function refuse(state: HealthState, result: AttemptResult, moment: Moment
   const why = isConfig ? 'credential_refused' : 'model_missing'
   const isProbe = result.caller === undefined
   if (state.mode === 'off' && (state.cause === cause || state.cause === 'config'))
-    return unchanged({ ...leavePlace(state), isConfirming: state.isConfirming && !isProbe })
+    return unchanged(isProbe ? stillRefused(state, now) : leavePlace(state))
   if (!isProbe && isStale(state, result)) return unchanged(state)
   const mayConfirm = !isProbe && state.check === 'request' && isInUse(state)
   if (mayConfirm && wasRefuted(state, now)) return askForRefusal(state, now)
@@ -98,6 +108,12 @@ export function refuse(state: HealthState, result: AttemptResult, moment: Moment
   if (!mayConfirm) return { state: off.state, effects }
   effects.push({ kind: 'probe', count: 1 })
   return { state: { ...off.state, isConfirming: true }, effects }
+}
+
+/** The hold goes on as long as probes find it so; nothing has changed that anybody need be told. */
+function stillRefused(state: HealthState, now: number): HealthState {
+  const holdUntil = Math.max(state.holdUntil, now + configHoldMs)
+  return { ...leavePlace(state), holdUntil, isConfirming: false, probingUntil: 0 }
 }
 
 export function wasRefuted(state: HealthState, now: number): boolean {
@@ -113,9 +129,18 @@ function askForRefusal(state: HealthState, now: number): Step {
   }
 }
 
-/** The probe that was to confirm a refusal. Any other probe that ends while off comes too late. */
-export function confirmOff(state: HealthState, outcome: Outcome, now: number): HealthState {
-  if (!state.isConfirming) return state
+/**
+ * A probe while off: the one that was to confirm a refusal, or a later one that asks whether it still
+ * holds. Any other comes too late to say anything.
+ */
+export function confirmOff(state: HealthState, result: AttemptResult, now: number): HealthState {
+  const { outcome } = result
+  if (!state.isConfirming) {
+    const isNews = state.cause !== 'run' && (result.beganAt ?? now) > state.since
+    if (!isNews) return state
+    if (outcome !== 'ok') return { ...state, probingUntil: 0 }
+    return passTrial({ ...toTrial(state, now, 'refusal_over'), lastOkAt: now }, now)
+  }
   if (outcome !== 'ok') return { ...state, isConfirming: false }
   return {
     ...state,
@@ -123,6 +148,7 @@ export function confirmOff(state: HealthState, outcome: Outcome, now: number): H
     since: now,
     why: 'refusal_not_confirmed',
     cause: undefined,
+    probeAt: undefined,
     isConfirming: false,
     downSince: undefined,
     lastOkAt: now,

@@ -60,7 +60,7 @@ export interface HealthState {
   readonly tryingUntil: number
   /** A single probe is under way, and is given up for lost then. */
   readonly probingUntil: number
-  /** When the next single probe is wanted: on trial, in doubt, or while slow. */
+  /** When the next single probe is wanted: on trial, refused, in doubt, or while slow. */
   readonly probeAt: number | undefined
   readonly burst: Burst | undefined
   /** No probes for doubts before this; the gap grows while they come back clean. */
@@ -206,7 +206,7 @@ export function nextWakeAt(state: HealthState): number | undefined {
   if (state.mode === 'off') consider(state.holdUntil)
   if (state.mode === 'ramp') consider(state.since + rampMs)
   if (state.burst !== undefined) consider(state.burst.endsAt)
-  if (state.mode !== 'off' && state.check !== 'none' && state.probeAt !== undefined)
+  if (state.check !== 'none' && state.probeAt !== undefined)
     consider(Math.max(state.probeAt, state.probingUntil, state.restUntil))
   // What is not in use is judged by its probes, whatever late answers tell of its times.
   const isInUse = state.mode === 'on' || state.mode === 'ramp'

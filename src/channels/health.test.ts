@@ -11,7 +11,7 @@ import {
   type HealthState,
 } from './health-state.ts'
 import { jitterShare, type HealthEffect, type HealthEvent, type Outcome } from './health-event.ts'
-import { holdMaxMs } from './health-off.ts'
+import { configHoldMs } from './health-off.ts'
 import { countedFailures, step } from './health.ts'
 import { latencyKind } from './latency.ts'
 import { accountOf, keyOf, type Caller } from './outcome-window.ts'
@@ -208,7 +208,7 @@ test('a refused credential switches off at once, tells the operator, and is conf
   const { state, effects } = run(freshState, [ended('config')], 0)
   assert.equal(state.mode, 'off')
   assert.equal(state.cause, 'config')
-  assert.ok(state.holdUntil <= holdMaxMs && state.holdUntil >= holdMaxMs * (1 - jitterShare))
+  assert.ok(state.holdUntil <= configHoldMs && state.holdUntil >= configHoldMs * (1 - jitterShare))
   assert.deepEqual(
     effects.map((effect) => effect.kind),
     ['changed', 'alert', 'probe'],
@@ -225,6 +225,58 @@ test('a refusal that the probe does not meet is undone, and the next one waits f
   assert.equal(again.state.mode, 'on')
   assert.deepEqual(again.effects, [{ kind: 'probe', count: 1 }])
   assert.equal(step(again.state, probed('config'), 21_000, middle).state.mode, 'off')
+})
+
+test('a refusal is asked about every two minutes, without a word while it holds', () => {
+  let state = run(freshState, [ended('config'), probed('config')], 0).state
+  const since = state.since
+  let probes = 0
+  for (let now = 0; now <= 3_600_000; now += 1_000) {
+    const woken = step(state, wake, now, middle)
+    state = woken.state
+    for (const effect of woken.effects) {
+      assert.equal(effect.kind, 'probe', 'nothing else is news')
+      probes++
+      state = step(state, { ...probed('config'), beganAt: now }, now, middle).state
+    }
+  }
+  assert.deepEqual([state.mode, state.since], ['off', since])
+  assert.equal(probes, 30)
+})
+
+test('a refusal that is over is on trial with the first probe that shows it', () => {
+  const off = run(freshState, [ended('config'), probed('config')], 0).state
+  const asked = step(off, wake, 120_000, middle)
+  assert.deepEqual(asked.effects, [{ kind: 'probe', count: 1 }])
+  const passed = step(asked.state, { ...probed('ok'), beganAt: 120_000 }, 121_000, middle)
+  assert.deepEqual([passed.state.mode, passed.state.passed], ['trial', 1])
+  const back = run(passed.state, [wake, probed('ok')], 126_000).state
+  assert.equal(run(back, [wake, probed('ok')], 131_000).state.mode, 'ramp')
+  // One that was under way before the refusal knows nothing of it.
+  const late = step(off, { ...probed('ok'), beganAt: -1 }, 121_000, middle)
+  assert.equal(late.state.mode, 'off')
+})
+
+test('each relapse has it prove itself longer, never wait longer than two minutes', () => {
+  let state = freshState
+  let now = 0
+  const seen: (readonly number[])[] = []
+  for (let count = 0; count < 7; count++) {
+    state = offAfterRun(now, state)
+    seen.push([(state.holdUntil - now) / 1_000, state.passesNeeded])
+    const back = bringBack(state)
+    state = back.state
+    now = back.at + 1_000
+  }
+  assert.deepEqual(seen, [
+    [30, 3],
+    [60, 7],
+    [120, 9],
+    [120, 11],
+    [120, 13],
+    [120, 15],
+    [120, 15],
+  ])
 })
 
 test('an operator is told of one fault once, however often it is met again', () => {
@@ -319,22 +371,6 @@ test('an attempt that began before the switch-off says nothing about the return'
   const { state, at } = bringBack(offAfterRun())
   const late = failures('abcdefgh').map((event) => ({ ...event, beganAt: 0 }) as HealthEvent)
   assert.equal(run(state, late, at + 1_000).state.mode, 'ramp')
-})
-
-test('going off again soon after coming back doubles the hold, up to ten minutes', () => {
-  let state = offAfterRun()
-  const holds = [state.holdUntil]
-  for (let relapse = 0; relapse < 7; relapse++) {
-    const back = bringBack(state)
-    const later = back.at + 100_000
-    state = offAfterRun(later, back.state)
-    holds.push(state.holdUntil - later)
-    assert.equal(state.passesNeeded, 5)
-  }
-  assert.deepEqual(
-    holds,
-    [30, 60, 120, 240, 480, 600, 600, 600].map((seconds) => seconds * 1_000),
-  )
 })
 
 test('staying on for ten minutes forgets relapses', () => {

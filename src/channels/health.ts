@@ -3,11 +3,13 @@
  * socket, no timer, no wall clock, no other channel. The invariant it keeps: a state that is off
  * always has a moment at which it is tried again, and what is unsure is asked of the channel itself.
  *
- *     on ─── 5 counted failures in a row ───────────────────────▶ off (hold 30 s … 600 s)
+ *     on ─── 5 counted failures in a row ───────────────────────▶ off (hold 30 s … 120 s)
  *     on ─── 3 in a row, or too few successes ─ probes ─ bad ───▶ off
- *     on ─── credential, account or mapping refused ────────────▶ off (600 s), operator told
- *     off ── hold over ─────────────────────────────────────────▶ trial (probes every 30 s or 60 s)
- *     trial ─ 3 successes in a row (5 after a ratio or relapse) ▶ ramp
+ *     on ─── credential, account or mapping refused ────────────▶ off (300 s), operator told; asked
+ *                                                                 every 120 s if it still holds
+ *     off ── hold over, or no longer refused ───────────────────▶ trial (probes every 30 s or 60 s)
+ *     trial ─ 3 successes in a row (5 … 15 after a ratio or
+ *             relapses) ────────────────────────────────────────▶ ramp
  *     ramp ── 120 s, its share growing from a tenth to all ─────▶ on; under the same rules as on
  *     on, ramp ─ slower than usual, and another is better ──────▶ slow: a share of 5 %, until it is
  *                                                                 as fast as usual again ▶ ramp
@@ -127,7 +129,6 @@ function isOffFor(state: HealthState, cause: OffCause): boolean {
 export function wake(state: HealthState, moment: Moment): Step {
   const { now } = moment
   if (state.burst !== undefined && now >= state.burst.endsAt) return endBurst(state, moment)
-  if (state.mode === 'off') return unchanged(state)
   const asked = askSingleProbe(state, now)
   if (!isInUse(state)) return asked
   const latency = settleSuspicion(asked.state.latency, now)
@@ -167,7 +168,7 @@ function learnProbe(state: HealthState, result: AttemptResult, moment: Moment): 
   if (outcome === 'config' || outcome === 'model_missing') return refuse(rested, result, moment)
   switch (state.mode) {
     case 'off':
-      return unchanged(confirmOff(rested, outcome, now))
+      return unchanged(confirmOff(rested, result, now))
     case 'trial':
       return unchanged(judgeTrial({ ...rested, probingUntil: 0 }, outcome, moment))
     case 'on':

@@ -2,16 +2,15 @@
  * Runs the cells of the table: every scenario at every load over several seeds, and says what is
  * outside of what is accepted. A complaint names the seeds, so that each run can be repeated alone.
  */
-import {
-  clientFailures,
-  dayMs,
-  mean,
-  median,
-  runScenario,
-  type Measure,
-  type Scenario,
-  type Values,
-} from './scenarios.ts'
+import { clientFailures, mean, median, type Measure, type Values } from './measures.ts'
+import { runScenario, type Scenario } from './scenario.ts'
+import { scenariosBeyond } from './scenarios-beyond.ts'
+import { tableScenarios } from './scenarios.ts'
+
+export const scenarios: readonly Scenario[] = [...tableScenarios, ...scenariosBeyond]
+/** Requests a second. */
+export const loads = [0.02, 0.2, 2, 10] as const
+const dayMs = 86_400_000
 
 export interface Volume {
   readonly seeds: readonly number[]
@@ -48,7 +47,8 @@ export function runCells(scenario: Scenario, load: number, volume: Volume): read
   const faultMs = isDay ? volume.dayMs : scenario.faultMs
   const runs = seeds.map((seed) => runScenario(scenario, { load, seed, faultMs }))
   const days = (seeds.length * faultMs) / dayMs
-  return [...scenario.measures, clientFailures].map((measure) => {
+  const always = scenario.isServedThroughout === false ? [] : [clientFailures]
+  return [...scenario.measures, ...always].map((measure) => {
     const values = runs.map(measure.value)
     const found = { load, values, days }
     const complaint = measure.complain(found)

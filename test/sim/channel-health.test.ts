@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runCells, shortVolume, withSeed } from './cells.ts'
-import { loads, scenarios } from './scenarios.ts'
+import { loads, runCells, scenarios, shortVolume, withSeed } from './cells.ts'
 
 const volume = withSeed(shortVolume, process.env['SEED'])
 

@@ -3,8 +3,16 @@
  * between its markers. Ends with code 1 when a figure is outside of what is accepted.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { fullVolume, runCells, shortVolume, withSeed, type Cell } from './cells.ts'
-import { loads, scenarios, type Scenario } from './scenarios.ts'
+import {
+  fullVolume,
+  loads,
+  runCells,
+  scenarios,
+  shortVolume,
+  withSeed,
+  type Cell,
+} from './cells.ts'
+import type { Scenario } from './scenario.ts'
 
 const options = new Set(process.argv.slice(2))
 const volume = withSeed(options.has('--full') ? fullVolume : shortVolume, process.env['SEED'])

@@ -8,6 +8,8 @@ import type { Outcome } from '../../src/channels/health-event.ts'
 
 export interface Behaviour {
   readonly errorRate: number
+  /** How many answers break off after they have begun. */
+  readonly breakRate?: number
   readonly latencyFactor: number
   /** Answers 429 and asks for so much time, or none named. */
   readonly throttle?: { readonly retryAfterMs: number | undefined } | undefined
@@ -16,7 +18,8 @@ export interface Behaviour {
   readonly isRefusing?: boolean
 }
 
-export type Script = (at: number) => Behaviour
+/** At a moment, as a node sees it. */
+export type Script = (at: number, node: number) => Behaviour
 
 export interface Played {
   readonly outcome: Outcome
@@ -43,7 +46,9 @@ export function play(behaviour: Behaviour, keyId: string | undefined, random: Ra
     return { outcome: 'hard', firstMs: quick, restMs: 0 }
   const tail = random() < tailShare ? 2 + 4 * random() : 1
   const firstMs = medianMs * logNormal(random) * tail * behaviour.latencyFactor
-  return { outcome: 'ok', firstMs, restMs: keyId === undefined ? 0 : streamMs * logNormal(random) }
+  const restMs = keyId === undefined ? 0 : streamMs * logNormal(random)
+  const isBreaking = behaviour.breakRate !== undefined && random() < behaviour.breakRate
+  return { outcome: isBreaking ? 'broken' : 'ok', firstMs, restMs }
 }
 
 function logNormal(random: Random): number {
@@ -65,7 +70,12 @@ export function during(
 ): Script {
   const fault = steady(inside)
   const calm = steady(outside)
-  return (at) => (at >= span.from && at < span.to ? fault(at) : calm(at))
+  return (at, node) => (at >= span.from && at < span.to ? fault(at, node) : calm(at, node))
+}
+
+/** One node sees the one, all others the other. */
+export function onNode(node: number, there: Script, elsewhere: Script): Script {
+  return (at, from) => (from === node ? there(at, from) : elsewhere(at, from))
 }
 
 /** Down for a while, up for as long, again and again within a span. */
@@ -75,8 +85,10 @@ export function flapping(
 ): Script {
   const down = steady({ errorRate: 1 })
   const up = steady()
-  return (at) => {
+  return (at, node) => {
     const isInside = at >= span.from && at < span.to
-    return isInside && Math.floor((at - span.from) / halfPeriodMs) % 2 === 1 ? down(at) : up(at)
+    return isInside && Math.floor((at - span.from) / halfPeriodMs) % 2 === 1
+      ? down(at, node)
+      : up(at, node)
   }
 }

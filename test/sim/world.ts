@@ -1,12 +1,14 @@
 /**
  * A simulated world around the production health book and selector: clients that arrive at random,
- * channels that behave as scripted, probes that are sent when the book wants them, on one or more
- * nodes. The attempt loop stands for that of the relay: distinct channels, at most three attempts.
- * Everything is decided by one seed; the record of a run is all that tests look at.
+ * channels that behave as scripted, probes that are sent when the book wants them, operators who
+ * switch channels by hand, on one or more nodes. Nodes share nothing but what they publish: an "off"
+ * reaches the others a moment later, and one of them holds the lease for regular checks. The attempt
+ * loop stands for that of the relay: distinct channels, at most three attempts, none after a begun
+ * answer. Everything is decided by one seed; the record of a run is all that tests look at.
  */
 import { seededRandom, type Random } from '../../src/base/random.ts'
 import { Secret } from '../../src/base/secret.ts'
-import type { Channel, Snapshot } from '../../src/channels/channel.ts'
+import type { Channel, ChannelOverride, Snapshot } from '../../src/channels/channel.ts'
 import {
   createHealthBook,
   type HealthBook,
@@ -32,11 +34,28 @@ export interface WorldPlan {
   readonly durationMs: number
   readonly seed: number
   readonly nodeCount?: number
+  /** The share of requests that reach the first node; an even one unless told. */
+  readonly firstNodeShare?: number
+  /** What an operator does by hand, in order of time. */
+  readonly hand?: readonly HandMove[]
   /** Requests that fail on every channel: those of this key. */
   readonly poisonedKey?: string
   readonly traffic?: { readonly from: number; readonly to: number }
   /** From when on failed attempts on the main channel are counted until it is first off. */
   readonly countFailuresFrom?: number
+  /** Exchanges and attempts that begin within it are counted apart. */
+  readonly watched?: Span
+}
+
+export interface HandMove {
+  readonly at: number
+  readonly channel: string
+  readonly override: ChannelOverride
+}
+
+export interface Span {
+  readonly from: number
+  readonly to: number
 }
 
 export interface Change {
@@ -62,6 +81,13 @@ export interface WorldRecord {
   readonly probes: Map<string, number>
   /** Most probes of one channel within one minute. */
   probesPerMinuteMax: number
+  /** Within the watched span. */
+  watchedExchanges: number
+  readonly watchedAttempts: Map<string, number>
+  /** Answers of each channel to exchanges within the watched span. */
+  readonly watchedServed: Map<string, number>
+  /** When the main channel first answered after the watched span. */
+  mainServedAgainAt: number | undefined
   /** Attempts that failed on channel `main` since its fault began and before it was first off. */
   failedUntilFirstOff: number
 }
@@ -85,12 +111,17 @@ export class World {
     failedAttempts: new Map(),
     probes: new Map(),
     probesPerMinuteMax: 0,
+    watchedExchanges: 0,
+    watchedAttempts: new Map(),
+    watchedServed: new Map(),
+    mainServedAgainAt: undefined,
     failedUntilFirstOff: 0,
   }
   readonly books: readonly HealthBook[]
-  readonly snapshot: Snapshot
+  snapshot: Snapshot
   /** Seen by properties: every attempt of traffic, when it begins. */
-  onAttempt: ((channel: Channel, tried: ReadonlySet<string>, node: number) => void) | undefined
+  onAttempt: ((channel: Channel, exchange: SeenExchange, node: number) => void) | undefined
+  onProbe: ((channel: Channel) => void) | undefined
   readonly #plan: WorldPlan
   readonly #random: Random
   readonly #scripts: ReadonlyMap<string, Script>
@@ -100,11 +131,13 @@ export class World {
     this.#plan = plan
     this.#random = seededRandom(plan.seed)
     this.#scripts = new Map(plan.channels.map(({ name, script }) => [name, script]))
-    this.snapshot = snapshotOf(plan.channels)
+    this.snapshot = snapshotOf(plan.channels, new Map())
     this.books = Array.from({ length: plan.nodeCount ?? 1 }, (_, node) => this.#openBook(node))
     for (const [node, book] of this.books.entries()) this.#tick(book, node)
     const traffic = plan.traffic ?? { from: 0, to: plan.durationMs }
     this.clock.at(traffic.from, () => this.#arrive(traffic.to))
+    const overrides = new Map<string, ChannelOverride>()
+    for (const move of plan.hand ?? []) this.clock.at(move.at, () => this.#switch(move, overrides))
   }
 
   run(): WorldRecord {
@@ -121,6 +154,14 @@ export class World {
     })
     book.follow(undefined, this.snapshot)
     return book
+  }
+
+  /** By hand, as every node follows it from the store. */
+  #switch({ channel, override }: HandMove, overrides: Map<string, ChannelOverride>): void {
+    overrides.set(channel, override)
+    const before = this.snapshot
+    this.snapshot = snapshotOf(this.#plan.channels, overrides)
+    for (const book of this.books) book.follow(before, this.snapshot)
   }
 
   #tick(book: HealthBook, node: number): void {
@@ -152,12 +193,16 @@ export class World {
     const channel = this.snapshot.channels.get(place.channel)
     const book = this.books[node]
     if (channel === undefined || book === undefined || channel.check === 'none') return
+    if (channel.override === 'disabled') return
+    this.onProbe?.(channel)
     this.#countProbe(channel.name)
     const attempt = book.begin(channel, place.model, { isProbe: true })
-    const played = play(this.#behaviour(channel), undefined, this.#random)
+    const played = play(this.#behaviour(channel, node), undefined, this.#random)
     this.clock.after(played.firstMs, () => {
-      if (played.outcome === 'ok' && channel.check === 'request') book.answered(attempt)
-      book.end(attempt, { ...played, caller: undefined })
+      // A check's answer is read whole: one that breaks off is no answer.
+      const outcome = played.outcome === 'broken' ? 'hard' : played.outcome
+      if (outcome === 'ok' && channel.check === 'request') book.answered(attempt)
+      book.end(attempt, { ...played, outcome, caller: undefined })
     })
   }
 
@@ -170,20 +215,30 @@ export class World {
     count(this.record.probes, channel)
   }
 
-  #behaviour(channel: Channel): ReturnType<Script> {
+  #behaviour(channel: Channel, node: number): ReturnType<Script> {
     const script = this.#scripts.get(channel.name)
     if (script === undefined) throw new Error(`no script for ${channel.name}`)
-    return script(this.clock.monotonic())
+    return script(this.clock.monotonic(), node)
   }
 
   #arrive(until: number): void {
     if (this.clock.monotonic() >= until) return
     const gapMs = (-Math.log(1 - this.#random()) * 1_000) / this.#plan.requestsPerSecond
     this.clock.after(gapMs, () => this.#arrive(until))
-    const node = Math.floor(this.#random() * this.books.length)
+    const node = this.#drawNode()
     const keyId = `key-${Math.floor(this.#random() * this.#plan.keyCount)}`
     this.record.exchanges++
-    this.#attempt({ node, keyId, tried: new Set(), failed: undefined })
+    const { watched } = this.#plan
+    const now = this.clock.monotonic()
+    const isWatched = watched !== undefined && now >= watched.from && now < watched.to
+    if (isWatched) this.record.watchedExchanges++
+    this.#attempt({ node, keyId, tried: new Set(), failed: undefined, hasBegun: false, isWatched })
+  }
+
+  #drawNode(): number {
+    const share = this.#plan.firstNodeShare
+    if (share === undefined) return Math.floor(this.#random() * this.books.length)
+    return this.#random() < share ? 0 : 1
   }
 
   #attempt(exchange: Exchange): void {
@@ -203,12 +258,13 @@ export class World {
       this.#giveUp(exchange)
       return
     }
-    this.onAttempt?.(channel, tried, node)
+    this.onAttempt?.(channel, exchange, node)
     tried.add(channel.name)
     count(this.record.attempts, channel.name)
+    if (exchange.isWatched) count(this.record.watchedAttempts, channel.name)
     const traits = { isStream: true, inputTokens: 500 }
     const attempt = book.begin(channel, model, { traits })
-    const behaviour = this.#behaviour(channel)
+    const behaviour = this.#behaviour(channel, node)
     const isPoisoned = keyId === this.#plan.poisonedKey
     const played = play(
       isPoisoned ? { ...behaviour, errorRate: 1 } : behaviour,
@@ -217,7 +273,9 @@ export class World {
     )
     const isEveryday = behaviour.errorRate <= everydayErrorRate || isPoisoned
     this.clock.after(played.firstMs, () => {
-      if (played.outcome === 'ok') {
+      if (played.outcome === 'ok' || played.outcome === 'broken') {
+        exchange.hasBegun = true
+        this.#noteServed(exchange, channel.name)
         book.answered(attempt)
         this.clock.after(played.restMs, () =>
           book.end(attempt, { ...played, caller: callerOf(keyId) }),
@@ -241,6 +299,15 @@ export class World {
     this.#attempt(exchange)
   }
 
+  #noteServed({ isWatched }: Exchange, channel: string): void {
+    const { record, clock } = this
+    if (isWatched) count(record.watchedServed, channel)
+    const { watched } = this.#plan
+    const now = clock.monotonic()
+    if (channel === 'main' && watched !== undefined && now >= watched.to)
+      record.mainServedAgainAt ??= now
+  }
+
   #countUntilOff(channel: string): void {
     const from = this.#plan.countFailuresFrom
     if (from === undefined || channel !== 'main' || this.clock.monotonic() < from) return
@@ -257,10 +324,19 @@ export class World {
 
 const everydayErrorRate = 0.05
 
-interface Exchange {
+/** What a property may look at. */
+export interface SeenExchange {
+  readonly tried: ReadonlySet<string>
+  /** The client has seen the beginning of an answer. */
+  readonly hasBegun: boolean
+}
+
+interface Exchange extends SeenExchange {
   readonly node: number
   readonly keyId: string
   readonly tried: Set<string>
+  hasBegun: boolean
+  readonly isWatched: boolean
   /** The attempt that failed last, where the channel looked at fault. */
   failed: OpenAttempt | undefined
   isExplained?: boolean
@@ -282,7 +358,10 @@ function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-function snapshotOf(plans: readonly ChannelPlan[]): Snapshot {
+function snapshotOf(
+  plans: readonly ChannelPlan[],
+  overrides: ReadonlyMap<string, ChannelOverride>,
+): Snapshot {
   const channels = plans.map(({ name, rank, change }): Channel => ({
     name,
     vendor: 'alpha',
@@ -293,8 +372,8 @@ function snapshotOf(plans: readonly ChannelPlan[]): Snapshot {
     weight: 1,
     maxConcurrent: undefined,
     check: 'request',
-    override: 'enabled',
     ...change,
+    override: overrides.get(name) ?? change?.override ?? 'enabled',
   }))
   return {
     revision: 1,
