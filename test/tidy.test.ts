@@ -70,6 +70,8 @@ const tableOwners: TableOwners = {
   exchange: ['src/ledger/'],
   usage_day: ['src/ledger/'],
   usage_month: ['src/ledger/'],
+  audit_checkpoint: ['src/ledger/audit-checkpoint-store.ts'],
+  exchange_cut: ['src/ledger/exchange-cut-store.ts'],
   key: ['src/access/key-store.ts'],
   vendor: ['src/channels/channel-store.ts'],
   model: ['src/channels/channel-store.ts'],

@@ -107,15 +107,22 @@ function readListenAddress(text: string): ListenAddress {
 }
 
 function showAudit(audit: AuditView): Answer {
-  const { clean, counts, differences } = audit
-  const lines = differences.map(({ kind, account_id, message }) =>
-    `${kind} ${account_id}: ${message}`.replace(' :', ':'),
+  const { clean, counts, differences, exchanges_from } = audit
+  const lines = differences.map(({ invariant, account_id, row, message }) =>
+    [invariant, account_id, `(${row})`, message].filter((word) => word !== '').join(' '),
   )
   const verdict = clean ? 'The books agree.' : `${counts.differences} differences.`
   const { accounts, entries, exchanges, charges } = counts
+  const head = formatFields({
+    accounts,
+    entries,
+    exchanges,
+    charges,
+    ...(exchanges_from !== null && { 'exchanges kept from': exchanges_from }),
+  })
   return {
     json: audit,
-    text: [formatFields({ accounts, entries, exchanges, charges }), ...lines, verdict].join('\n'),
+    text: [head, ...lines, verdict].join('\n'),
     exitCode: clean ? exitCodes.done : exitCodes.failed,
   }
 }

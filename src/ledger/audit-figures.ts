@@ -1,10 +1,15 @@
 /**
- * The audit's part about figures: sums charged exchanges by day, month and for ever, and compares
- * with what the rollup tables say. Holds the sums of one account at a time.
+ * The audit's part about figures, each layer against the one below it:
+ *
+ *     charged exchanges ──▶ usage_day ──▶ usage_month ──▶ total
+ *     charges of a day  ──▶ requests and cost of that day, also where exchanges are no longer kept
+ *
+ * Holds the sums of one account at a time.
  */
-import { utcDay, utcMonth } from '../base/clock.ts'
+import { utcDay } from '../base/clock.ts'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
+import type { DaySum } from './audit-entries.ts'
 import { report, usd, type Findings } from './audit-findings.ts'
 import { readPicos, totalMonth } from './usage.ts'
 
@@ -16,74 +21,167 @@ export interface Figures {
   costPicos: Picos
 }
 
-export function addToFigures(figures: Map<string, Figures>, row: Row): void {
+type FiguresByName = Map<string, Figures>
+
+/** Adds a charged exchange to the figures of its day. */
+export function addToDay(figures: FiguresByName, row: Row): void {
   const amount = readPicos(row, 'amount_picos')
   if (amount === 0n) return
-  const endedAtMs = Number(row['ended_at_ms'])
-  const model = String(row['model'])
+  const day = utcDay(Number(row['ended_at_ms']))
+  const name = nameOf(day, String(row['key_id']), String(row['model']))
   const reported = readReported(row['usage'])
-  const names = [
-    figureName('usage_day', [utcDay(endedAtMs), String(row['key_id']), model]),
-    figureName('usage_month', [utcMonth(endedAtMs), model]),
-    figureName('usage_month', [totalMonth, model]),
-  ]
-  for (const name of names) {
-    const sum = figures.get(name) ?? noFigures()
-    sum.requests++
-    sum.inputTokens += reported.inputTokens
-    sum.outputTokens += reported.outputTokens
-    sum.cacheTokens += reported.cacheTokens
-    sum.costPicos = picos(sum.costPicos + amount)
-    figures.set(name, sum)
-  }
+  addFigures(figures, name, { ...reported, requests: 1, costPicos: amount })
 }
 
-interface FiguresQuestion {
+export interface FiguresQuestion {
   readonly accountId: string
-  readonly table: 'usage_day' | 'usage_month'
-  /** Derived from exchanges, by `figureName`. */
-  readonly figures: ReadonlyMap<string, Figures>
+  /** Of the exchanges that ended on `fromDay` or later, by day, key and model. */
+  readonly byExchange: FiguresByName
+  /** The first day of which all exchanges were looked at. */
+  readonly fromDay: string
+  /** Of the charges made on `sinceDay` or later. */
+  readonly byEntry: ReadonlyMap<string, DaySum>
+  readonly sinceDay: string
 }
-
-const keyColumns = {
-  usage_day: ['day', 'key_id', 'model'],
-  usage_month: ['month', 'model'],
-} as const
 
 export async function auditFigures(
   snapshot: Queryable,
   question: FiguresQuestion,
   findings: Findings,
 ): Promise<void> {
-  const { accountId, table, figures } = question
-  const unseen = new Set([...figures.keys()].filter((name) => name.startsWith(table)))
-  const rows = await snapshot.query(`SELECT * FROM ${table} WHERE account_id = $1`, [accountId])
-  for (const row of rows) {
-    const name = figureName(
-      table,
-      keyColumns[table].map((column) => String(row[column])),
-    )
+  const { accountId, byExchange, fromDay, byEntry, sinceDay } = question
+  const months: FiguresByName = new Map()
+  const days: FiguresByName = new Map()
+  const unseen = new Set(byExchange.keys())
+  const compare = comparing('usage_day', accountId, findings)
+  // Whole months, since the months are compared with what their days come to.
+  const firstDay = sinceDay.slice(0, 7)
+  for await (const row of eachDayRow(snapshot, accountId, firstDay)) {
+    const day = String(row['day'])
+    const model = String(row['model'])
+    const stored = readStored(row)
+    addFigures(months, nameOf(day.slice(0, 7), model), stored)
+    addFigures(days, day, stored)
+    if (day < fromDay) continue
+    const name = nameOf(day, String(row['key_id']), model)
     unseen.delete(name)
-    const stored = describe(readStored(row))
-    const derived = describe(figures.get(name) ?? noFigures())
-    if (stored !== derived)
-      report(findings, accountId, table, { text: figureTitle(name), stored, derived })
+    compare(name, stored, byExchange.get(name) ?? noFigures())
   }
-  for (const name of unseen)
-    report(findings, accountId, table, {
-      text: figureTitle(name),
-      stored: 'nothing',
-      derived: describe(figures.get(name) ?? noFigures()),
+  for (const name of unseen) compare(name, undefined, byExchange.get(name) ?? noFigures())
+  compareWithCharges({ accountId, days, byEntry, sinceDay }, findings)
+  await auditMonths(snapshot, { accountId, months, sinceMonth: firstDay }, findings)
+}
+
+/** Costs and requests have to be those of the ledger whether or not the exchanges are still there. */
+function compareWithCharges(
+  sums: {
+    readonly accountId: string
+    readonly days: FiguresByName
+    readonly byEntry: ReadonlyMap<string, DaySum>
+    readonly sinceDay: string
+  },
+  findings: Findings,
+): void {
+  const { accountId, days, byEntry, sinceDay } = sums
+  for (const day of new Set([...days.keys(), ...byEntry.keys()])) {
+    if (day < sinceDay) continue
+    const stored = days.get(day) ?? noFigures()
+    const { charges, chargedPicos } = byEntry.get(day) ?? { charges: 0, chargedPicos: zeroPicos }
+    if (stored.requests === charges && stored.costPicos === chargedPicos) continue
+    report(findings, {
+      kind: 'usage_day',
+      accountId,
+      row: `usage_day ${day}`,
+      text: `figures of usage_day for ${day} differ from the charges of that day`,
+      stored: `${stored.requests} requests, ${usd(stored.costPicos)}`,
+      derived: `${charges} requests, ${usd(chargedPicos)}`,
     })
+  }
 }
 
-function figureName(table: FiguresQuestion['table'], key: readonly string[]): string {
-  return [table, ...key].join('\0')
+async function auditMonths(
+  snapshot: Queryable,
+  question: {
+    readonly accountId: string
+    readonly months: FiguresByName
+    readonly sinceMonth: string
+  },
+  findings: Findings,
+): Promise<void> {
+  const { accountId, months, sinceMonth } = question
+  const unseen = new Set(months.keys())
+  const compare = comparing('usage_month', accountId, findings)
+  const sums: FiguresByName = new Map()
+  const totals: FiguresByName = new Map()
+  const rows = await snapshot.query('SELECT * FROM usage_month WHERE account_id = $1', [accountId])
+  for (const row of rows) {
+    const month = String(row['month'])
+    const model = String(row['model'])
+    const name = nameOf(month, model)
+    const stored = readStored(row)
+    addFigures(month === totalMonth ? totals : sums, nameOf(totalMonth, model), stored)
+    if (month === totalMonth || month < sinceMonth) continue
+    unseen.delete(name)
+    compare(name, stored, months.get(name) ?? noFigures())
+  }
+  for (const name of unseen) compare(name, undefined, months.get(name) ?? noFigures())
+  for (const name of new Set([...sums.keys(), ...totals.keys()]))
+    compare(name, totals.get(name), sums.get(name) ?? noFigures())
 }
 
-function figureTitle(name: string): string {
-  const [table, ...key] = name.split('\0')
-  return `figures of ${String(table)} for ${key.join(', ')}`
+function comparing(table: 'usage_day' | 'usage_month', accountId: string, findings: Findings) {
+  return (name: string, stored: Figures | undefined, derived: Figures): void => {
+    const storedText = stored === undefined ? 'nothing' : describe(stored)
+    const derivedText = describe(derived)
+    if (storedText === derivedText) return
+    const key = name.split('\0').join(', ')
+    report(findings, {
+      kind: table,
+      accountId,
+      row: `${table} ${key}`,
+      text: `figures of ${table} for ${key}`,
+      stored: storedText,
+      derived: derivedText,
+    })
+  }
+}
+
+const pageSize = 1_000
+
+async function* eachDayRow(
+  snapshot: Queryable,
+  accountId: string,
+  firstDay: string,
+): AsyncGenerator<Row> {
+  let last: readonly [string, string, string] = [firstDay, '', '']
+  for (;;) {
+    const rows = await snapshot.query(
+      `SELECT * FROM usage_day WHERE account_id = $1 AND (day, key_id, model) > ($2, $3, $4)
+        ORDER BY day, key_id, model LIMIT $5`,
+      [accountId, ...last, pageSize],
+    )
+    yield* rows
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < pageSize) return
+    last = [String(end['day']), String(end['key_id']), String(end['model'])]
+  }
+}
+
+function nameOf(...key: readonly string[]): string {
+  return key.join('\0')
+}
+
+function addFigures(figures: FiguresByName, name: string, added: Figures): void {
+  const sum = figures.get(name)
+  if (sum === undefined) {
+    figures.set(name, { ...added })
+    return
+  }
+  sum.requests += added.requests
+  sum.inputTokens += added.inputTokens
+  sum.outputTokens += added.outputTokens
+  sum.cacheTokens += added.cacheTokens
+  sum.costPicos = picos(sum.costPicos + added.costPicos)
 }
 
 function noFigures(): Figures {

@@ -1,20 +1,35 @@
-/** What an audit has seen so far, and how it is told. */
+/** What an audit has seen so far, and how it is told: each difference names the invariant it breaks. */
 import { formatUsd, type Picos } from '../base/money.ts'
 
+/** The invariant that each kind of difference breaks, as docs/ledger.md numbers them. */
+const invariants = {
+  balance: 'I1',
+  unknown_account: 'I1',
+  overspent: 'I3',
+  charge_without_exchange: 'I5',
+  exchange_without_charge: 'I5',
+  exchange_twice: 'I5',
+  amount: 'I5',
+  attempts: 'I7',
+  price_lines: 'I8',
+  sequence: 'I9',
+  entry_sign: 'I9',
+  guard: 'I9',
+  usage_day: 'I10',
+  usage_month: 'I10',
+  entry_hash: 'I13',
+} as const
+
+export type DifferenceKind = keyof typeof invariants
+export type Invariant = (typeof invariants)[DifferenceKind]
+
 export interface AuditDifference {
-  readonly kind:
-    | 'balance'
-    | 'charge_without_exchange'
-    | 'exchange_without_charge'
-    | 'amount'
-    | 'price_lines'
-    | 'attempts'
-    | 'usage_day'
-    | 'usage_month'
-    | 'sequence'
-    | 'unknown_account'
+  readonly invariant: Invariant
+  readonly kind: DifferenceKind
   /** Empty where the difference belongs to no account. */
   readonly accountId: string
+  /** The table and the key of the row in it: `entry ex_…`. */
+  readonly row: string
   /** What is wrong, in a sentence with both figures. */
   readonly message: string
 }
@@ -32,16 +47,41 @@ export interface Findings {
   }
 }
 
-export function report(
-  findings: Findings,
-  accountId: string,
-  kind: AuditDifference['kind'],
-  found: { readonly text: string; readonly stored: string; readonly derived: string },
-): void {
+export function noFindings(differencesMax: number): Findings {
+  return {
+    differencesMax,
+    differences: [],
+    counts: { accounts: 0, entries: 0, exchanges: 0, charges: 0, differences: 0 },
+  }
+}
+
+/** Takes over what was found apart. */
+export function addFindings(findings: Findings, added: Findings): void {
+  const { counts } = findings
+  counts.accounts += added.counts.accounts
+  counts.entries += added.counts.entries
+  counts.exchanges += added.counts.exchanges
+  counts.charges += added.counts.charges
+  counts.differences += added.counts.differences
+  const room = findings.differencesMax - findings.differences.length
+  findings.differences.push(...added.differences.slice(0, Math.max(room, 0)))
+}
+
+export interface Difference {
+  readonly kind: DifferenceKind
+  readonly accountId: string
+  readonly row: string
+  readonly text: string
+  readonly stored: string
+  readonly derived: string
+}
+
+export function report(findings: Findings, found: Difference): void {
   findings.counts.differences++
   if (findings.differences.length >= findings.differencesMax) return
-  const message = `${found.text}: stored ${found.stored}, derived ${found.derived}`
-  findings.differences.push({ kind, accountId, message })
+  const { kind, accountId, row, text, stored, derived } = found
+  const message = `${text}: stored ${stored}, derived ${derived}`
+  findings.differences.push({ invariant: invariants[kind], kind, accountId, row, message })
 }
 
 export function usd(amount: Picos): string {

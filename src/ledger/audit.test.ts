@@ -11,7 +11,7 @@ import {
   recordOf,
 } from '../../test/storage/ledger-harness.ts'
 import { picos } from '../base/money.ts'
-import { audit, type AuditReport } from './audit.ts'
+import { audit, type AuditDifference, type AuditReport } from './audit.ts'
 
 describe('the audit', () => {
   let harness: EmbeddedHarness
@@ -31,101 +31,148 @@ describe('the audit', () => {
   afterEach(() => harness.close())
   const runAudit = (): Promise<AuditReport> =>
     audit(harness.database, { recompute: (lines) => picos(BigInt(lines)) })
-  /** Does damage that triggers would refuse. */
+  const runFromCheckpoints = (): Promise<AuditReport> =>
+    audit(harness.database, {
+      recompute: (lines) => picos(BigInt(lines)),
+      sinceCheckpoints: { nowMs: harness.clock.now() },
+    })
+  /** Does damage that triggers would refuse; they are there again afterwards. */
   const damage = (sql: string): Promise<void> =>
     harness.database.transact(async (transaction) => {
-      await transaction.script(`DROP TRIGGER IF EXISTS entry_is_never_changed;
-        DROP TRIGGER IF EXISTS entry_is_never_deleted;
-        DROP TRIGGER IF EXISTS exchange_is_never_changed; ${sql}`)
+      const guards = await transaction.query(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%is_never%'",
+      )
+      for (const { name } of guards) await transaction.script(`DROP TRIGGER ${String(name)}`)
+      await transaction.script(sql)
+      for (const guard of guards) await transaction.script(String(guard['sql']))
     })
 
   it('is clean on a sound store and counts what it has looked at', async () => {
     assert.deepEqual(await runAudit(), {
       isClean: true,
       differences: [],
+      exchangesFromMs: 0,
       counts: { accounts: 2, entries: 2, exchanges: 2, charges: 1, differences: 0 },
     })
   })
 
-  const damages: readonly [title: string, sql: () => string, kinds: readonly string[]][] = [
+  const damages: readonly [title: string, sql: () => string, found: readonly string[]][] = [
     [
       'a balance that was changed',
       () => 'UPDATE account SET balance_picos = 971 WHERE balance_picos = 970',
-      ['balance'],
+      ['I1 balance'],
     ],
     [
       'a charge that was taken out',
       () => "DELETE FROM entry WHERE kind = 'charge'",
-      ['balance', 'exchange_without_charge'],
+      ['I5 exchange_without_charge', 'I10 usage_day', 'I1 balance'],
     ],
     [
       'a credit that was taken out',
       () => "DELETE FROM entry WHERE kind <> 'charge'",
-      ['balance', 'sequence'],
+      ['I1 balance', 'I3 overspent', 'I9 sequence'],
+    ],
+    [
+      'a credit that was changed',
+      () => "UPDATE entry SET amount_picos = 1001 WHERE kind <> 'charge'",
+      ['I13 entry_hash', 'I1 balance'],
+    ],
+    [
+      'a credit that takes away',
+      () => "UPDATE entry SET kind = 'refund', amount_picos = -1000 WHERE kind <> 'charge'",
+      ['I9 entry_sign', 'I13 entry_hash', 'I1 balance'],
     ],
     [
       'a charge that was changed',
       () => "UPDATE entry SET amount_picos = -31 WHERE kind = 'charge'",
-      ['balance', 'amount'],
+      ['I5 amount', 'I10 usage_day', 'I1 balance'],
     ],
     [
       'an exchange that was taken out',
       () => 'DELETE FROM exchange WHERE amount_picos > 0',
-      ['charge_without_exchange', 'usage_day', 'usage_month', 'usage_month'],
+      ['I5 charge_without_exchange', 'I10 usage_day'],
     ],
     [
       'an exchange whose amount was changed',
       () => 'UPDATE exchange SET amount_picos = 29 WHERE amount_picos = 30',
-      ['amount', 'price_lines', 'usage_day', 'usage_month', 'usage_month'],
+      ['I5 amount', 'I8 price_lines', 'I10 usage_day'],
     ],
     [
       'price lines that do not add up',
       () => `UPDATE exchange SET price_lines = '29' WHERE exchange_id = '${exchangeId}'`,
-      ['price_lines'],
+      ['I8 price_lines'],
     ],
     [
       'price lines that nobody can read',
       () => `UPDATE exchange SET price_lines = 'a lot' WHERE exchange_id = '${exchangeId}'`,
-      ['price_lines'],
+      ['I8 price_lines'],
     ],
     [
       'a charge without an attempt',
       () => `UPDATE exchange SET attempt_count = 0 WHERE exchange_id = '${exchangeId}'`,
-      ['attempts'],
+      ['I7 attempts'],
     ],
-    ['figures of a day that are wrong', () => 'UPDATE usage_day SET requests = 2', ['usage_day']],
+    [
+      'a charge for a failure',
+      () => `UPDATE exchange SET ending = 'failed' WHERE exchange_id = '${exchangeId}'`,
+      ['I7 attempts'],
+    ],
+    [
+      'figures of a day that are wrong',
+      () => 'UPDATE usage_day SET requests = 2',
+      ['I10 usage_day', 'I10 usage_day', 'I10 usage_month'],
+    ],
+    [
+      'tokens of a day that are wrong',
+      () => 'UPDATE usage_day SET input_tokens = 11',
+      ['I10 usage_day', 'I10 usage_month'],
+    ],
     [
       'figures of a month that are missing',
       () => "DELETE FROM usage_month WHERE month <> 'total'",
-      ['usage_month'],
+      ['I10 usage_month', 'I10 usage_month'],
     ],
     [
       'totals that are wrong',
       () => "UPDATE usage_month SET cost_picos = 31 WHERE month = 'total'",
-      ['usage_month'],
+      ['I10 usage_month'],
     ],
     [
       'figures of nothing',
       () => `INSERT INTO usage_day VALUES ('${accountId}', '2026-01-01', 'k', 'm', 1, 0, 0, 0, 1)`,
-      ['usage_day'],
+      ['I10 usage_day', 'I10 usage_day', 'I10 usage_month'],
     ],
     [
       'exchanges of nobody',
       () => "UPDATE exchange SET account_id = 'acc_nobody' WHERE amount_picos = 0",
-      ['unknown_account'],
+      ['I1 unknown_account'],
     ],
   ]
-  for (const [title, sql, kinds] of damages)
+  for (const [title, sql, found] of damages)
     it(`finds ${title}`, async () => {
       await damage(sql())
       const report = await runAudit()
       assert.equal(report.isClean, false)
-      assert.deepEqual(
-        report.differences.map((difference) => difference.kind),
-        kinds,
-      )
-      assert.equal(report.counts.differences, kinds.length)
+      assert.deepEqual(report.differences.map(nameOf), found)
+      assert.equal(report.counts.differences, found.length)
     })
+
+  it('finds a guard that was taken down', async () => {
+    await harness.database.transact((transaction) =>
+      transaction.script('DROP TRIGGER entry_is_never_deleted'),
+    )
+    const [difference, ...others] = (await runAudit()).differences
+    assert.deepEqual(others, [])
+    assert.equal(difference?.invariant, 'I9')
+    assert.equal(difference.row, 'trigger entry_is_never_deleted')
+  })
+
+  it('names the row', async () => {
+    await damage(`UPDATE exchange SET price_lines = '29' WHERE exchange_id = '${exchangeId}'`)
+    const [difference] = (await runAudit()).differences
+    assert.equal(difference?.row, `exchange ${exchangeId}`)
+    assert.equal(difference.accountId, accountId)
+  })
 
   it('says what differs with both figures', async () => {
     await damage('UPDATE account SET balance_picos = 971 WHERE balance_picos = 970')
@@ -173,9 +220,66 @@ describe('the audit', () => {
     assert.equal(after.counts.charges, 1 + 900 + 1_200)
   })
 
+  describe('from checkpoints', () => {
+    const days = (count: number): void => harness.clock.advance(count * 86_400_000)
+
+    it('looks at what has come since the day before yesterday, and at no more', async () => {
+      assert.equal((await runFromCheckpoints()).counts.exchanges, 2)
+      days(3)
+      assert.equal((await runFromCheckpoints()).counts.exchanges, 2)
+      const later = await runFromCheckpoints()
+      assert.deepEqual(later.counts, { ...none, accounts: 2 })
+      await charge(harness, accountId, 7n)
+      const afterwards = await runFromCheckpoints()
+      assert.deepEqual(afterwards.counts, {
+        ...none,
+        accounts: 2,
+        entries: 1,
+        exchanges: 1,
+        charges: 1,
+      })
+      assert.equal(afterwards.isClean, true)
+    })
+
+    it('finds damage behind the checkpoint as soon as it shows in the balance', async () => {
+      days(3)
+      await runFromCheckpoints()
+      await damage("UPDATE entry SET amount_picos = 1001 WHERE kind <> 'charge'")
+      await damage('UPDATE account SET balance_picos = 971 WHERE balance_picos = 970')
+      const report = await runFromCheckpoints()
+      assert.deepEqual(report.differences.map(nameOf), ['I13 entry_hash'])
+    })
+
+    it('takes a charge that comes late for what it is', async () => {
+      const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 4n))
+      const endedAtMs = harness.clock.now()
+      days(4)
+      await runFromCheckpoints()
+      await harness.ledger.settle(hold, recordOf(hold, 4n, { endedAtMs }))
+      assert.deepEqual((await runFromCheckpoints()).differences, [])
+      assert.deepEqual((await runFromCheckpoints()).counts, { ...none, accounts: 2 })
+    })
+
+    it('goes on telling a difference until it is mended', async () => {
+      await damage('UPDATE account SET balance_picos = 971 WHERE balance_picos = 970')
+      for (let round = 0; round < 3; round++) {
+        days(1)
+        assert.deepEqual((await runFromCheckpoints()).differences.map(nameOf), ['I1 balance'])
+      }
+      await damage('UPDATE account SET balance_picos = 970 WHERE balance_picos = 971')
+      assert.equal((await runFromCheckpoints()).isClean, true)
+    })
+  })
+
   async function chargeMany(count: number): Promise<void> {
     await addCredit(harness, accountId, 1_000n)
     await harness.ledger.refresh()
     await Promise.all(Array.from({ length: count }, () => charge(harness, accountId, 1n)))
   }
 })
+
+const none = { accounts: 0, entries: 0, exchanges: 0, charges: 0, differences: 0 }
+
+function nameOf({ invariant, kind }: AuditDifference): string {
+  return `${invariant} ${kind}`
+}

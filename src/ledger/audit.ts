@@ -1,25 +1,36 @@
 /**
- * Derives all money anew from what is recorded and reports every difference. Read-only; works beside
- * a running gateway, because each account is looked at in one snapshot. Memory grows with the
- * figures of one account, never with the number of its exchanges. What must hold:
+ * Derives all money anew from what is recorded and reports every difference. Works beside a running
+ * gateway: each account is looked at in one snapshot, and no money moves between accounts. Memory
+ * grows with the figures of one account, never with the number of its exchanges. What must hold:
  *
  *     balance      = Σ entries of the account
  *     charge       ⇔ exchange row with the same amount above zero, one for one, answered by a channel
  *     amount       = its price lines, added up again
- *     usage_day, usage_month, total = Σ charged exchanges, by the UTC day on which they ended
- *     sequence     without a gap (SQLite): no entry has been taken out
+ *     usage_day    = Σ charged exchanges, by the UTC day on which they ended, and Σ charges of that day
+ *     usage_month  = Σ usage_day; total = Σ usage_month
+ *     credits      are what was booked under their reference
+ *     sequence     without a gap (SQLite): no entry has been taken out; the guarding triggers are there
+ *
+ * Exchanges that ended before the cut of `exchange_cut` need not be there; everything else needs to.
  */
-import { picos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Database, Queryable, Row } from '../storage/database.ts'
-import { addToFigures, auditFigures, type Figures } from './audit-figures.ts'
-import { report, usd, type AuditDifference, type Findings } from './audit-findings.ts'
-import { readPicos } from './usage.ts'
+import type { Picos } from '../base/money.ts'
+import type { Database, Queryable } from '../storage/database.ts'
+import { listTriggers } from '../storage/triggers.ts'
+import { auditAccount } from './audit-account.ts'
+import { findCheckpoint, saveCheckpoint, type AuditCheckpoint } from './audit-checkpoint-store.ts'
+import { noFindings, report, type AuditDifference, type Findings } from './audit-findings.ts'
+import { readExchangeCut } from './exchange-cut-store.ts'
 
 export type { AuditDifference } from './audit-findings.ts'
 
 export interface AuditOptions {
   /** Adds up the price lines of a charge again; may throw where they cannot be read. */
   readonly recompute: (priceLines: string) => Picos
+  /**
+   * Look only at what has come since each account was last found right, and remember how far that
+   * is by now, a wall time. Without it everything is looked at and nothing is written.
+   */
+  readonly sinceCheckpoints?: { readonly nowMs: number }
   /** At most this many differences are described; the rest is counted only. */
   readonly differencesMax?: number
 }
@@ -27,6 +38,8 @@ export interface AuditOptions {
 export interface AuditReport {
   readonly isClean: boolean
   readonly differences: readonly AuditDifference[]
+  /** Exchanges that ended before this wall time were not asked for; 0 = all were. */
+  readonly exchangesFromMs: number
   readonly counts: {
     readonly accounts: number
     readonly entries: number
@@ -37,179 +50,97 @@ export interface AuditReport {
   }
 }
 
-const pageSize = 1_000
+const pageSize = 500
+const dayMs = 86_400_000
 const differencesMaxDefault = 1_000
 
-interface AuditRun extends Findings {
-  readonly recompute: AuditOptions['recompute']
-}
-
 export async function audit(database: Database, options: AuditOptions): Promise<AuditReport> {
-  const findings: AuditRun = {
-    recompute: options.recompute,
-    differencesMax: options.differencesMax ?? differencesMaxDefault,
-    differences: [],
-    counts: { accounts: 0, entries: 0, exchanges: 0, charges: 0, differences: 0 },
+  const findings = noFindings(options.differencesMax ?? differencesMaxDefault)
+  const { sinceCheckpoints } = options
+  const exchangesFromMs = await readExchangeCut(database)
+  await auditGuards(database, findings)
+  for await (const accountIds of accountPages(database)) {
+    const earned: [accountId: string, checkpoint: AuditCheckpoint][] = []
+    for (const accountId of accountIds) {
+      const next = await auditOne(database, accountId, options, findings)
+      if (next !== undefined) earned.push([accountId, next])
+    }
+    if (sinceCheckpoints !== undefined)
+      await saveCheckpoints(database, earned, sinceCheckpoints.nowMs)
   }
-  for await (const accountId of eachAccount(database)) {
-    findings.counts.accounts++
-    await database.snapshot((snapshot) => auditAccount(snapshot, accountId, findings))
+  if (sinceCheckpoints === undefined) {
+    await auditStrangers(database, findings)
+    if (database.dialect === 'sqlite') await auditSequence(database, findings)
   }
-  await auditStrangers(database, findings)
-  if (database.dialect === 'sqlite') await auditSequence(database, findings)
   const { differences, counts } = findings
-  return { isClean: counts.differences === 0, differences, counts }
+  return { isClean: counts.differences === 0, differences, exchangesFromMs, counts }
 }
 
-async function* eachAccount(database: Queryable): AsyncGenerator<string> {
+/** A checkpoint only where it has moved: an account at rest is not written again every hour. */
+async function auditOne(
+  database: Database,
+  accountId: string,
+  options: AuditOptions,
+  findings: Findings,
+): Promise<AuditCheckpoint | undefined> {
+  const { recompute, sinceCheckpoints } = options
+  return database.snapshot(async (snapshot) => {
+    if (sinceCheckpoints === undefined) {
+      await auditAccount(snapshot, { accountId, recompute, settledMs: 0 }, findings)
+      return undefined
+    }
+    // Today and yesterday stay in front of the checkpoint: an exchange that ended before midnight
+    // may be booked after it.
+    const settledMs = (Math.floor(sinceCheckpoints.nowMs / dayMs) - 1) * dayMs
+    const checkpoint = await findCheckpoint(snapshot, accountId)
+    const question = { accountId, recompute, settledMs, checkpoint }
+    const next = await auditAccount(snapshot, question, findings)
+    const hasMoved =
+      next?.throughMs !== checkpoint?.throughMs || next?.balancePicos !== checkpoint?.balancePicos
+    return hasMoved ? next : undefined
+  })
+}
+
+async function saveCheckpoints(
+  database: Database,
+  earned: readonly (readonly [accountId: string, checkpoint: AuditCheckpoint])[],
+  auditedAtMs: number,
+): Promise<void> {
+  if (earned.length === 0) return
+  await database.transact(async (transaction) => {
+    for (const [accountId, checkpoint] of earned)
+      await saveCheckpoint(transaction, accountId, { ...checkpoint, auditedAtMs })
+  })
+}
+
+async function* accountPages(database: Queryable): AsyncGenerator<readonly string[]> {
   let last = ''
   for (;;) {
     const rows = await database.query('SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2', [
       last,
       pageSize,
     ])
-    for (const row of rows) yield String(row['id'])
+    yield rows.map((row) => String(row['id']))
     if (rows.length < pageSize) return
     last = String(rows.at(-1)?.['id'])
   }
 }
 
-async function auditAccount(
-  snapshot: Queryable,
-  accountId: string,
-  findings: AuditRun,
-): Promise<void> {
-  await auditBalance(snapshot, accountId, findings)
-  await auditStrays(snapshot, accountId, findings)
-  const figures = new Map<string, Figures>()
-  for await (const row of eachExchange(snapshot, accountId)) {
-    findings.counts.exchanges++
-    auditExchange(row, accountId, findings)
-    addToFigures(figures, row)
-  }
-  await auditFigures(snapshot, { accountId, table: 'usage_day', figures }, findings)
-  await auditFigures(snapshot, { accountId, table: 'usage_month', figures }, findings)
-}
+const guards = ['entry_is_never_changed', 'entry_is_never_deleted', 'exchange_is_never_changed']
 
-async function auditBalance(
-  snapshot: Queryable,
-  accountId: string,
-  findings: Findings,
-): Promise<void> {
-  const [account] = await snapshot.query('SELECT balance_picos FROM account WHERE id = $1', [
-    accountId,
-  ])
-  if (account === undefined) return
-  // Added up in halves: sums in whatever order the engine takes could pass 64 bits on the way.
-  const [sums] = await snapshot.query(
-    `SELECT COUNT(*) AS entries, COALESCE(SUM(amount_picos >> 32), 0) AS high,
-            COALESCE(SUM(amount_picos & 4294967295), 0) AS low
-       FROM entry WHERE account_id = $1`,
-    [accountId],
-  )
-  findings.counts.entries += Number(sums?.['entries'] ?? 0)
-  const derived = picos(BigInt(String(sums?.['high'])) * 2n ** 32n + BigInt(String(sums?.['low'])))
-  const balance = readPicos(account, 'balance_picos')
-  if (balance !== derived)
-    report(findings, accountId, 'balance', {
-      text: 'the balance differs from the sum of its entries',
-      stored: usd(balance),
-      derived: usd(derived),
-    })
-}
-
-/** Every exchange of the account with the entry that charges it, and every charge without one. */
-async function* eachExchange(snapshot: Queryable, accountId: string): AsyncGenerator<Row> {
-  let last = ''
-  for (;;) {
-    const rows = await snapshot.query(
-      `SELECT x.exchange_id, x.key_id, x.model, x.ended_at_ms, x.attempt_count, x.channel,
-              x.amount_picos, x.usage, x.price_lines, e.kind, e.amount_picos AS entry_picos
-         FROM exchange x
-         LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
-        WHERE x.account_id = $1 AND x.exchange_id > $2
-        ORDER BY x.exchange_id LIMIT $3`,
-      [accountId, last, pageSize],
-    )
-    yield* rows
-    if (rows.length < pageSize) return
-    last = String(rows.at(-1)?.['exchange_id'])
-  }
-}
-
-function auditExchange(row: Row, accountId: string, findings: AuditRun): void {
-  const exchangeId = String(row['exchange_id'])
-  const amount = readPicos(row, 'amount_picos')
-  const isCharged = row['kind'] === 'charge'
-  if (isCharged) findings.counts.charges++
-  if (isCharged !== amount > 0n) {
-    report(findings, accountId, 'exchange_without_charge', {
-      text: `exchange ${exchangeId} and the ledger disagree whether it was charged`,
-      stored: isCharged ? 'an entry' : 'no entry',
-      derived: usd(amount),
-    })
-    return
-  }
-  if (!isCharged) return
-  const charged = picos(-BigInt(readPicos(row, 'entry_picos')))
-  if (charged !== amount)
-    report(findings, accountId, 'amount', {
-      text: `exchange ${exchangeId} was charged another amount than it cost`,
-      stored: usd(charged),
-      derived: usd(amount),
-    })
-  if (Number(row['attempt_count']) < 1 || row['channel'] === null)
-    report(findings, accountId, 'attempts', {
-      text: `exchange ${exchangeId} was charged although no channel answered it`,
-      stored: usd(amount),
-      derived: usd(zeroPicos),
-    })
-  auditPriceLines(row, accountId, findings)
-}
-
-function auditPriceLines(row: Row, accountId: string, findings: AuditRun): void {
-  const exchangeId = String(row['exchange_id'])
-  const amount = readPicos(row, 'amount_picos')
-  let derived: string
-  try {
-    const recomputed = findings.recompute(String(row['price_lines']))
-    if (recomputed === amount) return
-    derived = usd(recomputed)
-  } catch (error) {
-    derived = `price lines that cannot be read (${error instanceof Error ? error.message : 'no reason given'})`
-  }
-  report(findings, accountId, 'price_lines', {
-    text: `the price lines of exchange ${exchangeId} do not add up to its amount`,
-    stored: usd(amount),
-    derived,
-  })
-}
-
-/** Charges that no recorded exchange explains. */
-async function auditStrays(
-  snapshot: Queryable,
-  accountId: string,
-  findings: Findings,
-): Promise<void> {
-  let last = ''
-  for (;;) {
-    const rows = await snapshot.query(
-      `SELECT e.reference, e.amount_picos, x.exchange_id FROM entry e
-         LEFT JOIN exchange x ON x.account_id = e.account_id AND x.exchange_id = e.reference
-        WHERE e.account_id = $1 AND e.reference > $2 AND e.kind = 'charge'
-        ORDER BY e.reference LIMIT $3`,
-      [accountId, last, pageSize],
-    )
-    for (const row of rows)
-      if (row['exchange_id'] === null)
-        report(findings, accountId, 'charge_without_exchange', {
-          text: `charge ${String(row['reference'])} belongs to no recorded exchange`,
-          stored: usd(readPicos(row, 'amount_picos')),
-          derived: 'nothing',
-        })
-    if (rows.length < pageSize) return
-    last = String(rows.at(-1)?.['reference'])
-  }
+/** The store itself refuses to change or delete an entry, as long as its triggers are there. */
+async function auditGuards(database: Database, findings: Findings): Promise<void> {
+  const triggers = await listTriggers(database)
+  for (const guard of guards)
+    if (!triggers.has(guard))
+      report(findings, {
+        kind: 'guard',
+        accountId: '',
+        row: `trigger ${guard}`,
+        text: `the trigger ${guard}, which keeps the books from being edited, is missing`,
+        stored: 'nothing',
+        derived: guard,
+      })
 }
 
 async function auditStrangers(database: Queryable, findings: Findings): Promise<void> {
@@ -219,7 +150,10 @@ async function auditStrangers(database: Queryable, findings: Findings): Promise<
     [pageSize],
   )
   for (const row of strangers)
-    report(findings, String(row['account_id']), 'unknown_account', {
+    report(findings, {
+      kind: 'unknown_account',
+      accountId: String(row['account_id']),
+      row: `exchange of ${String(row['account_id'])}`,
       text: 'exchanges are recorded for an account that does not exist',
       stored: String(row['account_id']),
       derived: 'nothing',
@@ -234,7 +168,10 @@ async function auditSequence(database: Queryable, findings: Findings): Promise<v
   const entries = String(row?.['entries'])
   const last = String(row?.['last'])
   if (entries !== last)
-    report(findings, '', 'sequence', {
+    report(findings, {
+      kind: 'sequence',
+      accountId: '',
+      row: `entry of sequence ${last} and before`,
       text: 'entries are missing from the ledger',
       stored: `${entries} entries`,
       derived: `${last} were booked`,

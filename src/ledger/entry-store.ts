@@ -117,7 +117,8 @@ export async function listEntries(database: Queryable, period: StatementPeriod):
   return rows.map(readEntry)
 }
 
-const longestExchangeMs = 86_400_000
+/** An exchange's id says when it began; its charge is booked at most this much later. */
+export const longestExchangeMs = 86_400_000
 /** The last moment that an id can spell: ten digits of five bits. */
 const latestIdMs = 2 ** 50 - 1
 
@@ -127,7 +128,7 @@ const entryColumns = 'sequence, account_id, kind, reference, amount_picos, note,
 const exchangePrefix = 'ex_'
 
 /** Smaller than every exchange id made at or after `atMs`: the part that says when, without the rest. */
-function firstExchangeIdAt(atMs: number): string {
+export function firstExchangeIdAt(atMs: number): string {
   return newId('ex', Math.min(atMs, latestIdMs)).slice(0, exchangePrefix.length + 10)
 }
 
@@ -153,7 +154,7 @@ async function findRepetition(
     [request.accountId, request.reference],
   )
   if (row === undefined) return undefined
-  const kind = row['input_hash'] === hashInput(request) ? 'repeated' : 'conflict'
+  const kind = row['input_hash'] === hashCredit(request) ? 'repeated' : 'conflict'
   return { kind, entry: readEntry(row), balancePicos }
 }
 
@@ -162,19 +163,21 @@ async function insertEntry(transaction: Transaction, request: CreditRequest): Pr
   const [row] = await transaction.query(
     `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, note, created_at_ms)
      VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${entryColumns}`,
-    [accountId, kind, reference, amountPicos, hashInput(request), note ?? null, atMs],
+    [accountId, kind, reference, amountPicos, hashCredit(request), note ?? null, atMs],
   )
   invariant(row !== undefined, 'an inserted entry is returned')
   return readEntry(row)
 }
 
 /** Of what was asked, not of when: the same asked again is a repetition. */
-function hashInput(request: CreditRequest): string {
-  const { kind, amountPicos, note } = request
+export function hashCredit(
+  booking: Pick<Entry, 'kind' | 'amountPicos'> & { readonly note?: string | undefined },
+): string {
+  const { kind, amountPicos, note } = booking
   return hash('sha256', JSON.stringify([kind, amountPicos.toString(), note ?? null]))
 }
 
-function readEntry(row: Row): Entry {
+export function readEntry(row: Row): Entry {
   const kind = row['kind']
   invariant(
     kind === 'credit' || kind === 'charge' || kind === 'adjustment' || kind === 'refund',

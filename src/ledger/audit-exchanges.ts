@@ -1,0 +1,100 @@
+/**
+ * The audit's part about exchanges: each one kept is compared with the entry that charges it and
+ * with its own price lines. Holds one page at a time.
+ */
+import { picos, zeroPicos, type Picos } from '../base/money.ts'
+import type { Queryable, Row } from '../storage/database.ts'
+import { firstReference, type EntryRange } from './audit-entries.ts'
+import { report, usd, type DifferenceKind, type Findings } from './audit-findings.ts'
+import { readPicos } from './usage.ts'
+
+const pageSize = 1_000
+
+export interface ExchangeAudit {
+  readonly findings: Findings
+  /** Adds up the price lines of a charge again; may throw where they cannot be read. */
+  readonly recompute: (priceLines: string) => Picos
+}
+
+/** Every exchange of the range that ended at or after `fromMs`, with the entry that charges it. */
+export async function* eachExchange(
+  snapshot: Queryable,
+  range: EntryRange & { readonly fromMs: number },
+): AsyncGenerator<Row> {
+  let last = firstReference(range)
+  for (;;) {
+    const rows = await snapshot.query(
+      `SELECT x.account_id, x.exchange_id, x.key_id, x.model, x.ended_at_ms, x.ending,
+              x.attempt_count, x.channel, x.amount_picos, x.usage, x.marks, x.price_lines, e.kind,
+              e.amount_picos AS entry_picos
+         FROM exchange x
+         LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
+        WHERE x.account_id = $1 AND x.exchange_id > $2 AND x.ended_at_ms >= $3
+        ORDER BY x.exchange_id LIMIT $4`,
+      [range.accountId, last, range.fromMs, pageSize],
+    )
+    yield* rows
+    if (rows.length < pageSize) return
+    last = String(rows.at(-1)?.['exchange_id'])
+  }
+}
+
+const chargedEndings: readonly unknown[] = ['completed', 'client_left', 'upstream_cut']
+
+export function auditExchange(row: Row, audit: ExchangeAudit): void {
+  const exchangeId = String(row['exchange_id'])
+  const amount = readPicos(row, 'amount_picos')
+  const complain = (kind: DifferenceKind, text: string, stored: string, derived: string): void => {
+    const accountId = String(row['account_id'])
+    report(audit.findings, {
+      kind,
+      accountId,
+      row: `exchange ${exchangeId}`,
+      text,
+      stored,
+      derived,
+    })
+  }
+  const isCharged = row['kind'] === 'charge'
+  if (isCharged) audit.findings.counts.charges++
+  if (isCharged !== amount > 0n) {
+    const text = `exchange ${exchangeId} and the ledger disagree whether it was charged`
+    complain('exchange_without_charge', text, isCharged ? 'an entry' : 'no entry', usd(amount))
+    return
+  }
+  if (!isCharged) return
+  const charged = picos(-BigInt(readPicos(row, 'entry_picos')))
+  if (charged !== amount) {
+    const text = `exchange ${exchangeId} was charged another amount than it cost`
+    complain('amount', text, usd(charged), usd(amount))
+  }
+  if (!hasAnswer(row)) {
+    const text = `exchange ${exchangeId} was charged although no channel answered it`
+    complain('attempts', text, usd(amount), usd(zeroPicos))
+  }
+  const recomputed = recompute(row, audit)
+  if (recomputed !== amount) {
+    const text = `the price lines of exchange ${exchangeId} do not add up to its amount`
+    const derived = typeof recomputed === 'string' ? recomputed : usd(recomputed)
+    complain('price_lines', text, usd(amount), derived)
+  }
+}
+
+function hasAnswer(row: Row): boolean {
+  return (
+    Number(row['attempt_count']) >= 1 &&
+    row['channel'] !== null &&
+    row['usage'] !== null &&
+    chargedEndings.includes(row['ending'])
+  )
+}
+
+/** The amount, or why there is none. */
+function recompute(row: Row, audit: ExchangeAudit): Picos | string {
+  try {
+    return audit.recompute(String(row['price_lines']))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'no reason given'
+    return `price lines that cannot be read (${reason})`
+  }
+}
