@@ -115,7 +115,7 @@ export function recordOf(
       parts: [{ counts: { input: 10, output: 20, cache_read: 5 }, promptTokens: 15 }],
       reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 5 },
     },
-    marks: [],
+    marks: amountPicos > hold.amountPicos ? ['over_hold'] : [],
     priceLines: amountPicos.toString(),
     vendorRequestId: undefined,
     operatorCostPicos: zeroPicos,
