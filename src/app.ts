@@ -21,6 +21,7 @@ import { catching, serveFront, type FrontParts } from './front.ts'
 import { listen, type Listener } from './http/listener.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
+import { startBookkeeping } from './operations/bookkeeping.ts'
 import type { RelayParts } from './relay/relay.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
@@ -63,6 +64,7 @@ const keysRememberedMax = 10_000
 /** After the drain: how long cut exchanges may take to be settled, and written answers to be taken. */
 const settleTimeMs = 5_000
 const drainPollMs = 50
+const auditDifferencesLogged = 20
 /** Changes of state are stored at once, what was learned about usual times this often. */
 const healthSaveIntervalMs = 60_000
 /** How punctual holds, probes and checks are; a look costs nothing while none is due. */
@@ -244,8 +246,24 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     catching((request, response) => serveAdmin(request, response, admin), faults),
   )
 
+  const bookkeeping = startBookkeeping({
+    clock,
+    random: effects.random,
+    store: config.store,
+    auditIntervalMs: config.auditIntervalMs,
+    onAudit: (audit, durationMs) =>
+      telemetry.audited({
+        differenceCount: audit.counts.differences,
+        differences: audit.differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
+        endedAtMs: clock.now(),
+        durationMs,
+      }),
+    onError: (error) => telemetry.auditFailed(error),
+  })
+
   async function close(): Promise<void> {
     isDraining = true
+    await bookkeeping.close()
     watch.close()
     wakeTimer.cancel()
     healthTimer.cancel()

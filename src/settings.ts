@@ -13,6 +13,7 @@ export interface ListenAddress {
 }
 
 const minuteMs = 60_000
+const dayMs = 1_440 * minuteMs
 const mebibyte = 1_048_576
 
 /** One setting: its key in the file, how its text is read, what holds when nobody says anything. */
@@ -172,6 +173,13 @@ export const settings = {
     60 * minuteMs,
   ),
   attemptsMax: setting('max_attempts', count({ min: 1, max: 20 }), 3),
+
+  /** How often the books are audited in the background, give or take a tenth. */
+  auditIntervalMs: setting(
+    'audit_interval',
+    duration({ min: minuteMs, max: 7 * dayMs }),
+    60 * minuteMs,
+  ),
 
   /** How long the gateway reads on for the vendor's final count; zero = not at all. */
   clientLeftGraceMs: setting('client_left_grace', duration({ min: 0, max: 5 * minuteMs }), 5_000),

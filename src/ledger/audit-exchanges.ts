@@ -39,7 +39,12 @@ export async function* eachExchange(
   }
 }
 
-const chargedEndings: readonly unknown[] = ['completed', 'client_left', 'upstream_cut']
+const chargedEndings: readonly unknown[] = [
+  'completed',
+  'client_left',
+  'upstream_cut',
+  'gateway_cut',
+]
 
 export function auditExchange(row: Row, audit: ExchangeAudit): void {
   const exchangeId = String(row['exchange_id'])

@@ -50,7 +50,8 @@ export interface AuditReport {
   }
 }
 
-const pageSize = 500
+/** Also how many checkpoints are written at once: a charge may have to wait for that long. */
+const pageSize = 100
 const dayMs = 86_400_000
 const differencesMaxDefault = 1_000
 

@@ -36,6 +36,15 @@ export interface ExchangeSummary {
   readonly isEstimated: boolean
 }
 
+export interface AuditSummary {
+  /** All that were found; zero = the books agree. */
+  readonly differenceCount: number
+  /** The first of them; ids, names of tables and amounts. */
+  readonly differences: readonly Readonly<Record<string, string>>[]
+  readonly endedAtMs: number
+  readonly durationMs: number
+}
+
 export interface Telemetry {
   exchangeEnded(summary: ExchangeSummary): void
   refused(code: string, exchangeId: string): void
@@ -46,6 +55,8 @@ export interface Telemetry {
     channel: string,
     change: { model: string; from: string; to: string; why: string },
   ): void
+  audited(summary: AuditSummary): void
+  auditFailed(error: unknown): void
   /** The operator has to act. */
   alert(kind: string, detail: Readonly<Record<string, string | number>>): void
   /** Something that must never happen did: a broken invariant, a fault nobody expected. */
@@ -61,6 +72,14 @@ export interface TelemetryOptions {
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { log, metrics, onMilestone } = options
+  function alert(kind: string, detail: Readonly<Record<string, string | number>>): void {
+    metrics.alarms.inc({ kind })
+    log.error({ kind, ...detail }, 'operator needed')
+  }
+  function fault(error: unknown, where: string): void {
+    metrics.alarms.inc({ kind: 'fault' })
+    log.error({ where, ...describe(error) }, 'fault')
+  }
   return {
     exchangeEnded(summary) {
       const { vendor, ending } = summary
@@ -91,14 +110,23 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       metrics.channelChanges.inc({ channel, to: change.to })
       log.warn({ channel, ...change }, 'channel state changed')
     },
-    alert(kind, detail) {
-      metrics.alarms.inc({ kind })
-      log.error({ kind, ...detail }, 'operator needed')
+    audited({ differenceCount, differences, endedAtMs, durationMs }) {
+      const isClean = differenceCount === 0
+      metrics.audits.inc({ result: isClean ? 'clean' : 'differences' })
+      metrics.auditDifferences.set(differenceCount)
+      metrics.auditTimeSeconds.set(endedAtMs / 1_000)
+      metrics.auditDurationSeconds.set(durationMs / 1_000)
+      const summary = { differences: differenceCount, durationMs: Math.round(durationMs) }
+      if (isClean) return log.debug(summary, 'books audited')
+      for (const difference of differences) log.error(difference, 'the books contradict themselves')
+      alert('audit', summary)
     },
-    fault(error, where) {
-      metrics.alarms.inc({ kind: 'fault' })
-      log.error({ where, ...describe(error) }, 'fault')
+    auditFailed(error) {
+      metrics.audits.inc({ result: 'failed' })
+      fault(error, 'audit')
     },
+    alert,
+    fault,
     milestone(milestone, exchangeId) {
       onMilestone?.(milestone, exchangeId)
     },

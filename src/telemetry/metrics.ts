@@ -16,6 +16,10 @@ export interface Metrics {
   readonly estimatedCharges: Counter<'vendor'>
   readonly channelChanges: Counter<'channel' | 'to'>
   readonly alarms: Counter<'kind'>
+  readonly audits: Counter<'result'>
+  readonly auditDifferences: Gauge
+  readonly auditTimeSeconds: Gauge
+  readonly auditDurationSeconds: Gauge
   readonly running: Gauge
   readonly openHolds: Gauge
 }
@@ -87,6 +91,27 @@ export function createMetrics(): Metrics {
       name: 'turnpike_alarms_total',
       help: 'Things that must never happen or need the operator, by kind.',
       labelNames: ['kind'],
+      registers,
+    }),
+    audits: new Counter({
+      name: 'turnpike_audits_total',
+      help: 'Audits of the books by result: clean, differences, failed.',
+      labelNames: ['result'],
+      registers,
+    }),
+    auditDifferences: new Gauge({
+      name: 'turnpike_audit_differences',
+      help: 'Differences that the last audit found; above zero the books contradict themselves.',
+      registers,
+    }),
+    auditTimeSeconds: new Gauge({
+      name: 'turnpike_audit_time_seconds',
+      help: 'When the last audit ended, in seconds since 1970; zero before the first one.',
+      registers,
+    }),
+    auditDurationSeconds: new Gauge({
+      name: 'turnpike_audit_duration_seconds',
+      help: 'How long the last audit took.',
       registers,
     }),
     running: new Gauge({

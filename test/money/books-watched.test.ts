@@ -1,0 +1,93 @@
+/**
+ * A running gateway audits its books by itself: soon after the start, then every interval. Damage
+ * is done behind its back, the clock is moved by hand, and each audit is waited for by its log line.
+ */
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { afterEach, beforeEach, test } from 'node:test'
+import { pino } from 'pino'
+import { createFirstAdminToken } from '../../src/operations/keys.ts'
+import { startGateway, type Gateway } from '../support/gateway.ts'
+import { send } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+
+type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string }
+
+const hourMs = 3_600_000
+const clock = new ManualClock(Date.now())
+let gateway: Gateway
+let lines: LogLine[]
+let look: () => void = () => undefined
+
+beforeEach(async () => {
+  lines = []
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as LogLine)
+      look()
+      done()
+    },
+  })
+  const log = pino({ level: 'debug' }, destination)
+  gateway = await startGateway({ clock, log })
+})
+afterEach(() => gateway.close())
+
+/** The next line with this message, from the `count`-th on. */
+function logged(message: string, count = 1): Promise<LogLine> {
+  return new Promise((resolve) => {
+    look = () => {
+      const line = lines.filter(({ msg }) => msg === message)[count - 1]
+      if (line !== undefined) resolve(line)
+    }
+    look()
+  })
+}
+
+async function metric(name: string): Promise<number> {
+  const headers = { authorization: `Bearer ${adminToken ?? ''}` }
+  const answer = await send(`${gateway.adminUrl}/metrics`, { headers })
+  const line = new RegExp(`^${name.replace(/[{}"]/g, '\\$&')} (\\S+)$`, 'm')
+  return Number(line.exec(answer.body.toString())?.[1] ?? Number.NaN)
+}
+let adminToken: string | undefined
+
+test('audits after the start and every hour, and raises an alarm that stands until it is mended', async () => {
+  adminToken = (await createFirstAdminToken(gateway.context))?.secret
+  const account = await gateway.createAccount()
+  assert.equal(await metric('turnpike_audit_time_seconds'), 0)
+
+  clock.advance(20_000)
+  await logged('books audited')
+  assert.equal(await metric('turnpike_audits_total{result="clean"}'), 1)
+  assert.equal(await metric('turnpike_audit_time_seconds'), clock.now() / 1_000)
+
+  await setBalance(9_999_999_999_999n)
+  clock.advance(1.1 * hourMs)
+  const difference = await logged('the books contradict themselves')
+  assert.equal(difference['invariant'], 'I1')
+  assert.equal(difference['row'], `account ${account.id}`)
+  assert.match(String(difference['message']), /stored 9\.999999999999 USD, derived 10 USD/)
+  assert.equal((await logged('operator needed'))['kind'], 'audit')
+  assert.equal(await metric('turnpike_audit_differences'), 1)
+  assert.equal(await metric('turnpike_alarms_total{kind="audit"}'), 1)
+
+  await setBalance(10_000_000_000_000n)
+  clock.advance(1.1 * hourMs)
+  await logged('books audited', 2)
+  assert.equal(await metric('turnpike_audit_differences'), 0)
+})
+
+test('tells an audit that could not be made', async () => {
+  adminToken = (await createFirstAdminToken(gateway.context))?.secret
+  await gateway.context.database.transact((transaction) =>
+    transaction.script('DROP TABLE exchange_cut'),
+  )
+  clock.advance(20_000)
+  assert.equal((await logged('fault'))['where'], 'audit')
+  assert.equal(await metric('turnpike_audits_total{result="failed"}'), 1)
+})
+
+async function setBalance(balancePicos: bigint): Promise<void> {
+  await gateway.context.database.query('UPDATE account SET balance_picos = $1', [balancePicos])
+}
