@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { newId } from './id.ts'
+import { idTimeMs, newId } from './id.ts'
 
 test('an id names its kind and is plain text of one length', () => {
   for (const kind of ['acc', 'key', 'ex', 'ent', 'evt'] as const)
@@ -43,4 +43,17 @@ test('every letter of the alphabet is used evenly', () => {
   // Twelve standard deviations: a fair generator never leaves this band.
   for (const count of counts.values())
     assert.ok(Math.abs(count - expected) < 12 * Math.sqrt(expected))
+})
+
+test('an id tells when it was made, and other text tells nothing', () => {
+  for (const timeMs of [0, 1, 1_764_000_000_123, 2 ** 50 - 1])
+    assert.equal(idTimeMs(newId('ex', timeMs)), timeMs)
+  for (const text of [
+    '',
+    'ex_',
+    'opening-balance',
+    `${newId('ex', 1)}0`,
+    'ex_ilouilouil0123456789abcdef',
+  ])
+    assert.equal(idTimeMs(text), undefined, text)
 })

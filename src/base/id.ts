@@ -46,3 +46,16 @@ function encodeTime(timeMs: number): string {
   }
   return text
 }
+
+/** When an id was made, in milliseconds; undefined where the text is no id. */
+export function idTimeMs(id: string): number | undefined {
+  const digits = /^[a-z]+_([0-9a-z]{10})[0-9a-z]{16}$/.exec(id)?.[1]
+  if (digits === undefined) return undefined
+  let timeMs = 0
+  for (const digit of digits) {
+    const value = alphabet.indexOf(digit)
+    if (value < 0) return undefined
+    timeMs = timeMs * 32 + value
+  }
+  return timeMs
+}

@@ -1,7 +1,6 @@
 /** `turnpike account …` and `turnpike usage`: words and options in, tables out; operations do the rest. */
 import type { Command } from 'commander'
 import {
-  accountStatement,
   createAccount,
   creditAccount,
   limitAccount,
@@ -9,11 +8,10 @@ import {
   setAccountStatus,
   showAccount,
   type AccountView,
-  type StatementLine,
 } from '../operations/accounts.ts'
 import { accountUsage, usageAnswer } from '../operations/usage.ts'
-import { formatCsv, type CsvCell } from './csv.ts'
 import { onStore, type Answer } from './shell.ts'
+import { addStatementCommand } from './statement-command.ts'
 import { formatFields, formatTable } from './table.ts'
 
 export function addAccountCommands(program: Command): void {
@@ -118,28 +116,7 @@ function addMoneyCommands(account: Command): void {
         return { json: credited, text: `${word}\nbalance  ${credited.balance_usd} USD` }
       }),
     )
-  account
-    .command('statement')
-    .description('credits and charges, oldest first')
-    .argument('<name>')
-    .option('--from <date>', 'first day, UTC')
-    .option('--to <date>', 'last day, UTC')
-    .option('--csv', 'as CSV')
-    .action(
-      onStore(async (context, { arguments: [name], options }) => {
-        const statement = await accountStatement(context, {
-          account: name,
-          from: options['from'],
-          to: options['to'],
-        })
-        const rows = statement.entries.map(statementRow)
-        const text =
-          options['csv'] === true
-            ? formatCsv(statementHeading, rows)
-            : formatTable(statementHeading, rows, 'There are no entries.')
-        return { json: statement, text }
-      }),
-    )
+  addStatementCommand(account)
 }
 
 function limitOptions(options: Readonly<Record<string, unknown>>) {
@@ -170,12 +147,6 @@ function accountTable(accounts: readonly AccountView[]): string {
     ]),
     'There are no accounts. Make one with: turnpike account create NAME --balance 10',
   )
-}
-
-const statementHeading = ['at', 'kind', 'amount_usd', 'reference', 'note']
-
-function statementRow(line: StatementLine): readonly CsvCell[] {
-  return [line.at, line.kind, line.amount, line.reference, line.note]
 }
 
 function showUsage({ figures, period }: Awaited<ReturnType<typeof accountUsage>>): Answer {

@@ -5,18 +5,18 @@
 
 export type CsvCell = string | number | null
 
-export function formatCsv(
-  heading: readonly string[],
-  rows: readonly (readonly CsvCell[])[],
-): string {
-  return [heading, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+export function csvRow(cells: readonly CsvCell[]): string {
+  return `${cells.map(cell).join(',')}\r\n`
 }
 
 const plainNumber = /^-?\d+(\.\d+)?$/
+/** Also behind spaces, and in the full width that some spreadsheets read as the same. */
+const formulaStart = /^(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/
 
 function cell(value: CsvCell): string {
   const text = value === null ? '' : String(value)
-  const isFormula = /^[=+\-@\t\r]/.test(text) && !plainNumber.test(text)
+  const isFormula = formulaStart.test(text) && !plainNumber.test(text)
   const safe = isFormula ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  // A semicolon or a tab parts cells in other countries' spreadsheets.
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -69,8 +69,11 @@ export function readConfig(options: Given['options']): Config {
   return loaded.config
 }
 
-/** Makes a commander action of a command that needs neither settings nor a store. */
-export function answering(work: (given: Given) => Promise<Answer>) {
+/**
+ * Makes a commander action of a command that needs neither settings nor a store. No answer: the
+ * command has written it itself.
+ */
+export function answering(work: (given: Given) => Promise<Answer | undefined>) {
   return async (...parameters: unknown[]): Promise<void> => {
     const command = parameters.at(-1) as Command
     const given: Given = {
@@ -78,6 +81,7 @@ export function answering(work: (given: Given) => Promise<Answer>) {
       options: command.optsWithGlobals(),
     }
     const answer = await work(given)
+    if (answer === undefined) return
     const text = given.options['json'] === true ? toJson(answer.json) : answer.text
     if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
     process.exitCode = answer.exitCode ?? exitCodes.done
@@ -86,7 +90,7 @@ export function answering(work: (given: Given) => Promise<Answer>) {
 
 /** The same for a command that works on the store; it is open while `work` runs. */
 export function onStore(
-  work: (context: OperationContext, given: Given, config: Config) => Promise<Answer>,
+  work: (context: OperationContext, given: Given, config: Config) => Promise<Answer | undefined>,
 ) {
   return answering(async (given) => {
     const config = readConfig(given.options)
@@ -97,6 +101,24 @@ export function onStore(
       await database.close()
     }
   })
+}
+
+/** Puts text on standard output; resolves when more may follow. */
+export type Write = (text: string) => Promise<void>
+
+/** The same for a command that writes its answer, JSON or not, while it works. */
+export function onStoreWriting(
+  work: (context: OperationContext, given: Given, write: Write) => Promise<void>,
+) {
+  return onStore(async (context, given) => {
+    await work(context, given, writeOut)
+    return undefined
+  })
+}
+
+async function writeOut(text: string): Promise<void> {
+  if (process.stdout.write(text)) return
+  await new Promise((resolve) => process.stdout.once('drain', resolve))
 }
 
 /** Opens the store and brings it to this program's schema; a newer one is refused. */

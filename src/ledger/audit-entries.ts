@@ -3,11 +3,11 @@
  * as they were booked, and charges that nothing explains. Holds one page and one sum for each day.
  */
 import { utcDay } from '../base/clock.ts'
-import { picos, zeroPicos, type Picos } from '../base/money.ts'
+import { picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
 import { report, usd, type Findings } from './audit-findings.ts'
 import { firstExchangeIdAt, hashCredit, longestExchangeMs, readEntry } from './entry-store.ts'
-import { readPicos } from './usage.ts'
+import { readPicos, readSum, sumOf } from './usage.ts'
 
 const dayMs = 86_400_000
 const pageSize = 1_000
@@ -35,10 +35,8 @@ export async function sumCharges(
   snapshot: Queryable,
   range: EntryRange,
 ): Promise<ReadonlyMap<string, DaySum>> {
-  // Added up in halves: sums in whatever order the engine takes could pass 64 bits on the way.
   const rows = await snapshot.query(
-    `SELECT created_at_ms / ${dayMs} AS day, COUNT(*) AS charges,
-            SUM(amount_picos >> 32) AS high, SUM(amount_picos & 4294967295) AS low
+    `SELECT created_at_ms / ${dayMs} AS day, COUNT(*) AS charges, ${sumOf('amount_picos')}
        FROM entry WHERE account_id = $1 AND kind = 'charge' AND reference > $2
         AND created_at_ms >= $3
       GROUP BY created_at_ms / ${dayMs}`,
@@ -47,13 +45,9 @@ export async function sumCharges(
   return new Map(
     rows.map((row) => [
       utcDay(Number(row['day']) * dayMs),
-      { charges: Number(row['charges']), chargedPicos: picos(-joinHalves(row)) },
+      { charges: Number(row['charges']), chargedPicos: subtractPicos(zeroPicos, readSum(row)) },
     ]),
   )
-}
-
-function joinHalves(row: Row): bigint {
-  return BigInt(String(row['high'])) * 2n ** 32n + BigInt(String(row['low']))
 }
 
 export interface OperatorSums {

@@ -11,6 +11,7 @@ import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
 import type { DaySum } from './audit-entries.ts'
 import { report, usd, type Findings } from './audit-findings.ts'
+import { readReported } from './statement.ts'
 import { readPicos, totalMonth } from './usage.ts'
 
 export interface Figures {
@@ -195,16 +196,6 @@ function readStored(row: Row): Figures {
     outputTokens: Number(row['output_tokens']),
     cacheTokens: Number(row['cache_tokens']),
     costPicos: readPicos(row, 'cost_picos'),
-  }
-}
-
-function readReported(usage: unknown): Omit<Figures, 'requests' | 'costPicos'> {
-  const parsed: unknown = typeof usage === 'string' ? JSON.parse(usage) : undefined
-  const reported = (parsed as { reported?: Partial<Figures> } | undefined)?.reported
-  return {
-    inputTokens: reported?.inputTokens ?? 0,
-    outputTokens: reported?.outputTokens ?? 0,
-    cacheTokens: reported?.cacheTokens ?? 0,
   }
 }
 

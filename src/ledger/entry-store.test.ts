@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
-import { charge, findDifferences, makeAccount } from '../../test/storage/ledger-harness.ts'
+import { findDifferences, makeAccount } from '../../test/storage/ledger-harness.ts'
 import { picos } from '../base/money.ts'
 import { findAccount } from './account-store.ts'
-import { balanceMax, credit, listEntries, type CreditRequest } from './entry-store.ts'
+import { balanceMax, credit, type CreditRequest } from './entry-store.ts'
 
 describe('entries', () => {
   let harness: EmbeddedHarness
@@ -106,27 +106,5 @@ describe('entries', () => {
     await book()
     for (const sql of ['UPDATE entry SET amount_picos = 1', 'DELETE FROM entry'])
       await assert.rejects(harness.database.query(sql), /entries are append-only/)
-  })
-
-  it('are listed in the order they were booked, by period', async () => {
-    const from = harness.clock.now()
-    await book()
-    harness.clock.advance(1_000)
-    const hold = await charge(harness, accountId, 5n)
-    harness.clock.advance(1_000)
-    await book({ reference: 'invoice 2', note: 'second' })
-    const list = async (fromMs: number, toMs: number): Promise<string[]> =>
-      (await listEntries(harness.database, { accountId, fromMs, toMs })).map(
-        (entry) => `${entry.kind} ${entry.reference} ${entry.amountPicos} ${entry.note ?? '-'}`,
-      )
-    const lines = [
-      'credit invoice 1 100 -',
-      `charge ${hold.exchangeId} -5 -`,
-      'credit invoice 2 100 second',
-    ]
-    assert.deepEqual(await list(0, Number.MAX_SAFE_INTEGER), lines)
-    assert.deepEqual(await list(from, from + 2_000), lines.slice(0, 2))
-    assert.deepEqual(await list(from + 1, from + 2_001), lines.slice(1))
-    assert.deepEqual(await list(from + 1_001, from + 2_000), [])
   })
 })

@@ -1,6 +1,5 @@
 /**
- * SQL of table entry, as far as operators write and read it: credits, adjustments, refunds, and the
- * statement of an account. An entry and the balance it changes are written together or not at all;
+ * SQL of table entry, as far as operators write it: credits, adjustments, refunds. An entry and the balance it changes are written together or not at all;
  * no entry is ever edited, and one reference is booked once.
  */
 import { hash } from 'node:crypto'
@@ -14,7 +13,7 @@ import {
   zeroPicos,
   type Picos,
 } from '../base/money.ts'
-import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import type { Row, Transaction } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
 export type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
@@ -84,37 +83,6 @@ export async function credit(
     amountPicos,
   ])
   return { kind: 'booked', entry, balancePicos }
-}
-
-export interface StatementPeriod {
-  readonly accountId: string
-  /** Wall times; from inclusive, to exclusive. */
-  readonly fromMs: number
-  readonly toMs: number
-}
-
-/** The account's entries of a period in the order they were booked. */
-export async function listEntries(database: Queryable, period: StatementPeriod): Promise<Entry[]> {
-  const { accountId, fromMs, toMs } = period
-  // Charges are found by reference, since exchange ids are ordered by the time they began; what
-  // ended in the period began at most a day before it. Both halves so have an index of their own.
-  const rows = await database.query(
-    `SELECT ${entryColumns} FROM entry
-      WHERE account_id = $1 AND kind = 'charge' AND reference >= $2 AND reference < $3
-        AND created_at_ms >= $4 AND created_at_ms < $5
-     UNION ALL
-     SELECT ${entryColumns} FROM entry
-      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms >= $4 AND created_at_ms < $5
-      ORDER BY sequence`,
-    [
-      accountId,
-      firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs)),
-      firstExchangeIdAt(toMs),
-      fromMs,
-      toMs,
-    ],
-  )
-  return rows.map(readEntry)
 }
 
 /** An exchange's id says when it began; its charge is booked at most this much later. */

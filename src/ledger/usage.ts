@@ -104,3 +104,15 @@ export function readPicos(row: Row, column: string): Picos {
   invariant(typeof value === 'bigint', `column ${column} holds an amount`)
   return picos(value)
 }
+
+/**
+ * A sum of amounts in two halves, `high` and `low`: added up in whatever order an engine takes, a
+ * plain one could pass 64 bits on the way. `readSum` joins them.
+ */
+export function sumOf(column: string): string {
+  return `COALESCE(SUM(${column} >> 32), 0) AS high, COALESCE(SUM(${column} & 4294967295), 0) AS low`
+}
+
+export function readSum(row: Row): Picos {
+  return picos(BigInt(String(row['high'])) * 2n ** 32n + BigInt(String(row['low'])))
+}

@@ -1,11 +1,11 @@
 /**
- * Accounts: made, listed, limited, suspended, credited, accounted for. Each change and its line in
+ * Accounts: made, listed, limited, suspended, credited. Each change and its line in
  * the operators' log are one transaction. Money moves through the ledger's own functions only.
  */
 import { z } from 'zod'
 import { InvariantError, type GatewayError } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
-import { addPicos, formatUsd, usdNumber, zeroPicos } from '../base/money.ts'
+import { formatUsd, usdNumber, zeroPicos } from '../base/money.ts'
 import {
   changeLimits,
   changeStatus,
@@ -17,13 +17,7 @@ import {
   type AccountLimits,
   type AccountStatus,
 } from '../ledger/account-store.ts'
-import {
-  credit,
-  listEntries,
-  type CreditRequest,
-  type CreditResult,
-  type Entry,
-} from '../ledger/entry-store.ts'
+import { credit, type CreditRequest, type CreditResult } from '../ledger/entry-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { recordAction } from './action-store.ts'
 import { conflict, invalid, notFound, parseInput, type OperationContext } from './context.ts'
@@ -33,16 +27,14 @@ import {
   amountUsdMax,
   balanceUsd,
   entryReference,
-  fromTime,
   limitUsd,
   note,
   positiveUsd,
   priceMultiplier,
   requestsPerMinute,
-  untilTime,
   windowMinutes,
 } from './input.ts'
-import { timeOrNull, timeText } from './views.ts'
+import { timeText } from './views.ts'
 
 /** An account as operators see it. Holds are not in it: they live in the running gateway. */
 export interface AccountView {
@@ -243,60 +235,6 @@ function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reaso
   }
 }
 
-const statementInput = z.strictObject({
-  account: accountReference,
-  from: fromTime.optional(),
-  to: untilTime.optional(),
-})
-
-export interface StatementLine {
-  readonly sequence: number
-  readonly at: string
-  readonly kind: Entry['kind']
-  /** Signed: a charge is negative. */
-  readonly amount_usd: number
-  /** The same as exact decimal text, for bookkeeping. */
-  readonly amount: string
-  /** Of a charge, the id of its exchange. */
-  readonly reference: string
-  readonly note: string | null
-}
-
-export interface Statement {
-  readonly account_id: string
-  readonly name: string
-  /** Null = since the beginning; up to now. */
-  readonly from: string | null
-  readonly to: string | null
-  /** The sum of the lines, exact. */
-  readonly sum: string
-  readonly balance_usd: number
-  readonly entries: readonly StatementLine[]
-}
-
-const dayMs = 86_400_000
-
-export function accountStatement(context: OperationContext, input: unknown): Promise<Statement> {
-  const { account: reference, from, to } = parseInput(statementInput, input)
-  if (from !== undefined && to !== undefined && from >= to) throw invalid('to: must be after from')
-  return context.database.snapshot(async (snapshot) => {
-    const account = await getAccount(snapshot, reference)
-    // Without an end, a day beyond now: entries made while a machine's clock ran ahead belong too.
-    const toMs = to ?? context.clock.now() + dayMs
-    const entries = await listEntries(snapshot, { accountId: account.id, fromMs: from ?? 0, toMs })
-    const sum = entries.reduce((total, entry) => addPicos(total, entry.amountPicos), zeroPicos)
-    return {
-      account_id: account.id,
-      name: account.name,
-      from: timeOrNull(from),
-      to: timeOrNull(to),
-      sum: formatUsd(sum),
-      balance_usd: usdNumber(account.balancePicos),
-      entries: entries.map(viewEntry),
-    }
-  })
-}
-
 /** By name, else by id; `operations.not_found` where there is neither. */
 export async function getAccount(queryable: Queryable, reference: string): Promise<Account> {
   const account =
@@ -330,17 +268,5 @@ export function viewAccount(account: Account): AccountView {
       price_multiplier: account.priceMultiplierPpm / 1_000_000,
     },
     created_at: timeText(account.createdAtMs),
-  }
-}
-
-function viewEntry(entry: Entry): StatementLine {
-  return {
-    sequence: entry.sequence,
-    at: timeText(entry.createdAtMs),
-    kind: entry.kind,
-    amount_usd: usdNumber(entry.amountPicos),
-    amount: formatUsd(entry.amountPicos),
-    reference: entry.reference,
-    note: entry.note ?? null,
   }
 }

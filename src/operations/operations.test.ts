@@ -12,7 +12,6 @@ import { migrate } from '../storage/migrate.ts'
 import { openSqlite } from '../storage/sqlite.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import {
-  accountStatement,
   createAccount,
   creditAccount,
   limitAccount,
@@ -21,6 +20,7 @@ import {
   showAccount,
 } from './accounts.ts'
 import { recentActions } from './actions.ts'
+import { readStatement } from '../../test/support/statement.ts'
 import { auditLedger } from './audit.ts'
 import { applyCatalogue } from './catalogue.ts'
 import { checkChannel, listChannels, switchChannel, type RunCheck } from './channels.ts'
@@ -263,31 +263,34 @@ describe('accounts', () => {
       await createAccount(context, { name: 'acme', balance_usd: 1 })
       clock.advance(86_400_000)
       await creditAccount(context, { account: 'acme', amount_usd: 2, reference: 'second' })
-      const statement = await accountStatement(context, { account: 'acme' })
+      const statement = await readStatement(context, { account: 'acme' })
       assert.deepEqual(
-        statement.entries.map((entry) => [entry.kind, entry.amount, entry.reference]),
+        statement.lines.map((line) => [line.kind, line.amount, line.balance, line.reference]),
         [
-          ['credit', '1', 'opening-balance'],
-          ['credit', '2', 'second'],
+          ['credit', '1', '1', 'opening-balance'],
+          ['credit', '2', '3', 'second'],
         ],
       )
-      assert.equal(statement.sum, '3')
-      for (const [period, expected] of [
-        [{ from: '2026-11-22' }, ['second']],
-        [{ to: '2026-11-21' }, ['opening-balance']],
-        [{ from: '2026-11-21', to: '2026-11-22' }, ['opening-balance', 'second']],
-        [{ from: '2026-11-22T12:00:01Z' }, []],
+      assert.equal(statement.end.sum, '3')
+      assert.equal(statement.end.closing_balance, '3')
+      for (const [period, balances, expected] of [
+        [{ from: '2026-11-22' }, ['1', '3'], ['second']],
+        [{ to: '2026-11-21' }, ['0', '1'], ['opening-balance']],
+        [{ from: '2026-11-21', to: '2026-11-22' }, ['0', '3'], ['opening-balance', 'second']],
+        [{ from: '2026-11-22T12:00:01Z' }, ['3', '3'], []],
       ] as const) {
-        const part = await accountStatement(context, { account: 'acme', ...period })
+        const part = await readStatement(context, { account: 'acme', ...period })
+        const title = JSON.stringify(period)
+        assert.deepEqual([part.head.opening_balance, part.end.closing_balance], balances, title)
         assert.deepEqual(
-          part.entries.map((entry) => entry.reference),
+          part.lines.map((line) => line.reference),
           expected,
-          JSON.stringify(period),
+          title,
         )
       }
       for (const from of ['2026-02-30', 'yesterday', '2026-1-1', '21.11.2026']) {
         await rejectsWith('operations.invalid', /from: must be a date/, () =>
-          accountStatement(context, { account: 'acme', from }),
+          readStatement(context, { account: 'acme', from }),
         )
       }
     }))

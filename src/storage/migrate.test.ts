@@ -38,7 +38,7 @@ describe('migrations', () => {
     assert.equal(await schemaVersion(database), 0)
     const first = await migrate(database)
     assert.equal(first.applied[0], '1 initial')
-    assert.equal(first.applied.length, first.version)
+    assert.match(first.applied.at(-1) ?? '', new RegExp(`^${first.version} `))
     assert.deepEqual(await migrate(database), { applied: [], version: first.version })
     assert.equal(await schemaVersion(database), first.version)
     assert.ok((await tables()).includes('account'))

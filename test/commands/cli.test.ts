@@ -172,9 +172,11 @@ describe('account commands', () => {
     assert.equal(statement['sum'], '3')
     const { out } = await run(folder, ['account', 'statement', 'acme', '--csv'])
     const lines = out.split('\r\n')
-    assert.equal(lines[0], 'at,kind,amount_usd,reference,note')
-    assert.match(lines[1] ?? '', /,credit,1,opening-balance,$/)
-    assert.match(lines[2] ?? '', /,credit,2,'=1\+1,"said ""hi"", @you"$/)
+    assert.match(lines[0] ?? '', /^at,kind,amount_usd,balance_usd,reference,key,.*,note$/)
+    assert.match(lines[1] ?? '', /^,opening,,0,/)
+    assert.match(lines[2] ?? '', /,credit,1,1,opening-balance,/)
+    assert.match(lines[3] ?? '', /,credit,2,3,'=1\+1,.*,"said ""hi"", @you"$/)
+    assert.match(lines[4] ?? '', /^,closing,,3,/)
     const usage = await json(folder, 'usage acme --period total')
     assert.deepEqual(Object.keys(usage), [
       'balance_usd',

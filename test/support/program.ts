@@ -56,14 +56,7 @@ export async function openProgram(
   }
 
   async function run(...words: readonly string[]): Promise<Ran> {
-    const child = spawn(launcher, words, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const out = gather(child.stdout)
-    const error = gather(child.stderr)
-    const code = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('close', (exitCode) => resolve(exitCode ?? -1))
-    })
-    const result: Ran = { words, code, out: out.text(), error: error.text() }
+    const result = await runProgram(words, { cwd: folder, env })
     ran.push(result)
     return result
   }
@@ -94,6 +87,23 @@ export async function openProgram(
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** One command in a process of its own, on whatever store `env` names. */
+export async function runProgram(
+  words: readonly string[],
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<Ran> {
+  const { cwd } = place
+  const env = { PATH: process.env['PATH'], ...place.env }
+  const child = spawn(launcher, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const out = gather(child.stdout)
+  const error = gather(child.stderr)
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exitCode) => resolve(exitCode ?? -1))
+  })
+  return { words, code, out: out.text(), error: error.text() }
 }
 
 async function startServing(

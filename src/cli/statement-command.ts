@@ -1,0 +1,171 @@
+/** `turnpike account statement`: the statement as text, CSV or one JSON document, written as it is read. */
+import type { Command } from 'commander'
+import {
+  writeStatement,
+  type StatementHead,
+  type StatementEnd,
+  type StatementLine,
+  type StatementSink,
+} from '../operations/statement.ts'
+import { csvRow, type CsvCell } from './csv.ts'
+import { onStoreWriting, type Write } from './shell.ts'
+import { formatFields, formatTable } from './table.ts'
+
+export function addStatementCommand(account: Command): void {
+  account
+    .command('statement')
+    .description('credits and charges, oldest first, each charge with what explains it')
+    .argument('<name>')
+    .option('--from <date>', 'first day or moment, UTC')
+    .option('--to <date>', 'last day, or a moment, UTC')
+    .option('--csv', 'as CSV')
+    .action(
+      onStoreWriting((context, { arguments: [name], options }, write) => {
+        const input = { account: name, from: options['from'], to: options['to'] }
+        const isCsv = options['csv'] === true
+        const sink = options['json'] === true ? jsonSink : isCsv ? csvSink : textSink
+        return writeStatement(context, input, sink(write))
+      }),
+    )
+}
+
+function jsonSink(write: Write): StatementSink {
+  let separator = ''
+  return {
+    begin: (head) => write(`${JSON.stringify(head).slice(0, -1)},"entries":[`),
+    line(line) {
+      const text = `${separator}\n${JSON.stringify(line)}`
+      separator = ','
+      return write(text)
+    },
+    end: (end) => write(`\n],${JSON.stringify(end).slice(1)}\n`),
+  }
+}
+
+const columns = [
+  'at',
+  'kind',
+  'amount_usd',
+  'balance_usd',
+  'reference',
+  'key',
+  'vendor',
+  'model',
+  'channel',
+  'outcome',
+  'marks',
+  'input_tokens',
+  'output_tokens',
+  'cache_tokens',
+  'calculation',
+  'note',
+]
+
+function cells(line: StatementLine): readonly CsvCell[] {
+  const { exchange } = line
+  return [
+    line.at,
+    line.kind,
+    line.amount,
+    line.balance,
+    line.reference,
+    exchange?.key ?? null,
+    exchange?.vendor ?? null,
+    exchange?.model ?? null,
+    exchange?.channel ?? null,
+    exchange?.outcome ?? null,
+    exchange?.marks.join(' ') ?? null,
+    exchange?.input_tokens ?? null,
+    exchange?.output_tokens ?? null,
+    exchange?.cache_tokens ?? null,
+    exchange?.calculation ?? null,
+    line.note,
+  ]
+}
+
+/** The balances are rows of their own, so that the file alone can be checked. */
+function csvSink(write: Write): StatementSink {
+  const balanceRow = (kind: string, at: string | null, balance: string): string =>
+    csvRow([at, kind, null, balance, ...columns.slice(4).map(() => null)])
+  let to: string | null = null
+  return {
+    begin(head) {
+      to = head.to
+      return write(csvRow(columns) + balanceRow('opening', head.from, head.opening_balance))
+    },
+    line: (line) => write(csvRow(cells(line))),
+    end: (end) => write(balanceRow('closing', to, end.closing_balance)),
+  }
+}
+
+const linesPerTable = 200
+const tableHeading = [
+  'at',
+  'kind',
+  'USD',
+  'balance',
+  'reference',
+  'key',
+  'model',
+  'channel',
+].concat(['outcome', 'marks', 'calculation'])
+
+function textSink(write: Write): StatementSink {
+  let rows: (readonly string[])[] = []
+  const flush = async (): Promise<void> => {
+    if (rows.length > 0) await write(`${formatTable(tableHeading, rows, '')}\n\n`)
+    rows = []
+  }
+  return {
+    begin: (head) => write(`${headText(head)}\n\n`),
+    async line(line) {
+      rows.push(textCells(line))
+      if (rows.length === linesPerTable) await flush()
+    },
+    async end(end) {
+      await flush()
+      await write(`${endText(end)}\n`)
+    },
+  }
+}
+
+function textCells(line: StatementLine): readonly string[] {
+  const { exchange } = line
+  return [
+    line.at,
+    line.kind,
+    line.amount,
+    line.balance,
+    line.reference,
+    exchange?.key ?? '',
+    exchange?.model ?? '',
+    exchange?.channel ?? '',
+    exchange?.outcome ?? '',
+    exchange?.marks.join(' ') ?? '',
+    exchange?.calculation ?? line.note ?? '',
+  ]
+}
+
+function headText(head: StatementHead): string {
+  return formatFields({
+    account: head.name,
+    from: head.from ?? 'the beginning',
+    to: head.to ?? 'now',
+    ...(head.explained_from !== null && { 'explained from': head.explained_from }),
+    'opening balance USD': head.opening_balance,
+  })
+}
+
+function endText({ totals, sum, closing_balance }: StatementEnd): string {
+  return formatFields({
+    requests: totals.requests,
+    'input tokens': totals.input_tokens,
+    'output tokens': totals.output_tokens,
+    'cache tokens': totals.cache_tokens,
+    ...(totals.unexplained > 0 && { 'charges without details': totals.unexplained }),
+    'charged USD': totals.charged,
+    'booked by operators USD': totals.booked_by_operators,
+    'sum USD': sum,
+    'closing balance USD': closing_balance,
+  })
+}

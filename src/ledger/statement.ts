@@ -1,0 +1,188 @@
+/**
+ * Reads what a statement is made of: an account's entries of a period in the order in which they were
+ * booked, each charge with the exchange that explains it, and what the balance was before. Streams:
+ * memory holds one page and the charges of exchanges that ran at the same time.
+ */
+import { utcDay } from '../base/clock.ts'
+import { idTimeMs } from '../base/id.ts'
+import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import type { ReportedTokens } from '../metering/usage.ts'
+import type { Queryable, Row } from '../storage/database.ts'
+import { firstExchangeIdAt, longestExchangeMs, readEntry, type Entry } from './entry-store.ts'
+import { readPicos, readSum, sumOf } from './usage.ts'
+
+export interface StatementPeriod {
+  readonly accountId: string
+  /** Wall times; from inclusive, to exclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** What explains a charge. */
+export interface ChargedExchange {
+  readonly keyId: string
+  readonly vendor: string
+  readonly model: string
+  readonly operation: string
+  readonly isStream: boolean
+  readonly channel: string | undefined
+  readonly startedAtMs: number
+  readonly ending: string
+  readonly status: number
+  readonly attemptCount: number
+  readonly reported: ReportedTokens
+  readonly marks: readonly string[]
+  /** As `metering/price-lines.ts` spells them. */
+  readonly priceLines: string
+}
+
+export interface StatementEntry extends Entry {
+  /** Undefined for what operators booked, and where the exchange is no longer kept. */
+  readonly exchange: ChargedExchange | undefined
+}
+
+const dayMs = 86_400_000
+const pageSize = 1_000
+
+/**
+ * In the order of their times, then of their numbers. Charges are read by the time at which their
+ * exchanges began, which is what an index knows; one is handed on as soon as every later one began
+ * after it was booked.
+ */
+export async function* eachStatementEntry(
+  snapshot: Queryable,
+  period: StatementPeriod,
+): AsyncGenerator<StatementEntry> {
+  // Of what operators booked there is little; it waits for its place among the charges.
+  const waiting: StatementEntry[] = []
+  for (const entry of await readOperatorEntries(snapshot, period)) insertInOrder(waiting, entry)
+  for await (const entry of eachCharge(snapshot, period)) {
+    const beganMs = idTimeMs(entry.reference) ?? entry.createdAtMs
+    let ready = 0
+    while (ready < waiting.length && (waiting[ready]?.createdAtMs ?? 0) <= beganMs) ready++
+    yield* waiting.splice(0, ready)
+    insertInOrder(waiting, entry)
+  }
+  yield* waiting
+}
+
+function insertInOrder(entries: StatementEntry[], entry: StatementEntry): void {
+  let place = entries.length
+  while (place > 0 && isBefore(entry, entries[place - 1])) place--
+  entries.splice(place, 0, entry)
+}
+
+function isBefore(left: Entry, right: Entry | undefined): boolean {
+  if (right === undefined) return false
+  if (left.createdAtMs !== right.createdAtMs) return left.createdAtMs < right.createdAtMs
+  return left.sequence < right.sequence
+}
+
+async function readOperatorEntries(
+  snapshot: Queryable,
+  { accountId, fromMs, toMs }: StatementPeriod,
+): Promise<StatementEntry[]> {
+  const rows = await snapshot.query(
+    `SELECT sequence, account_id, kind, reference, amount_picos, note, created_at_ms FROM entry
+      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms >= $2 AND created_at_ms < $3
+      ORDER BY sequence`,
+    [accountId, fromMs, toMs],
+  )
+  return rows.map((row) => ({ ...readEntry(row), exchange: undefined }))
+}
+
+async function* eachCharge(
+  snapshot: Queryable,
+  { accountId, fromMs, toMs }: StatementPeriod,
+): AsyncGenerator<StatementEntry> {
+  let last = firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs))
+  const end = firstExchangeIdAt(toMs)
+  for (;;) {
+    const rows = await snapshot.query(
+      `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
+              e.created_at_ms, x.exchange_id, x.key_id, x.vendor, x.model, x.operation,
+              x.is_stream, x.channel, x.started_at_ms, x.ending, x.status, x.attempt_count,
+              x.usage, x.marks, x.price_lines
+         FROM entry e
+         LEFT JOIN exchange x ON x.account_id = e.account_id AND x.exchange_id = e.reference
+        WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
+          AND e.created_at_ms >= $4 AND e.created_at_ms < $5
+        ORDER BY e.reference LIMIT $6`,
+      [accountId, last, end, fromMs, toMs, pageSize],
+    )
+    for (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }
+    if (rows.length < pageSize) return
+    last = String(rows.at(-1)?.['reference'])
+  }
+}
+
+function readExchange(row: Row): ChargedExchange | undefined {
+  if (row['exchange_id'] === null) return undefined
+  const channel = row['channel']
+  return {
+    keyId: String(row['key_id']),
+    vendor: String(row['vendor']),
+    model: String(row['model']),
+    operation: String(row['operation']),
+    isStream: Number(row['is_stream']) !== 0,
+    channel: typeof channel === 'string' ? channel : undefined,
+    startedAtMs: Number(row['started_at_ms']),
+    ending: String(row['ending']),
+    status: Number(row['status']),
+    attemptCount: Number(row['attempt_count']),
+    reported: readReported(row['usage']),
+    marks: String(row['marks'])
+      .split(',')
+      .filter((mark) => mark !== ''),
+    priceLines: String(row['price_lines']),
+  }
+}
+
+/** The tokens of a stored usage as `/v1/usage` counts them. */
+export function readReported(usage: unknown): ReportedTokens {
+  const parsed: unknown = typeof usage === 'string' ? JSON.parse(usage) : undefined
+  const reported = (parsed as { readonly reported?: Partial<ReportedTokens> } | undefined)?.reported
+  return {
+    inputTokens: reported?.inputTokens ?? 0,
+    outputTokens: reported?.outputTokens ?? 0,
+    cacheTokens: reported?.cacheTokens ?? 0,
+  }
+}
+
+/** The balance just before `fromMs`: whole days from the figures, the rest from the entries. */
+export async function readOpeningBalance(
+  snapshot: Queryable,
+  { accountId, fromMs }: Pick<StatementPeriod, 'accountId' | 'fromMs'>,
+): Promise<Picos> {
+  if (fromMs <= 0) return zeroPicos
+  const dayStartMs = Math.floor(fromMs / dayMs) * dayMs
+  const sum = async (sql: string, ...parameters: readonly (string | number)[]): Promise<Picos> => {
+    const [row] = await snapshot.query(sql, [accountId, ...parameters])
+    return row === undefined ? zeroPicos : readSum(row)
+  }
+  const chargedBefore = await sum(
+    `SELECT ${sumOf('cost_picos')} FROM usage_day WHERE account_id = $1 AND day < $2`,
+    utcDay(dayStartMs),
+  )
+  const chargedThatDay = await sum(
+    `SELECT ${sumOf('amount_picos')} FROM entry
+      WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
+        AND created_at_ms >= $4 AND created_at_ms < $5`,
+    firstExchangeIdAt(Math.max(0, dayStartMs - longestExchangeMs)),
+    firstExchangeIdAt(fromMs),
+    dayStartMs,
+    fromMs,
+  )
+  const booked = await sum(
+    `SELECT ${sumOf('amount_picos')} FROM entry
+      WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms < $2`,
+    fromMs,
+  )
+  return addPicos(subtractPicos(booked, chargedBefore), chargedThatDay)
+}
+
+/** What the account's balance is by the store. */
+export async function readStoredBalance(snapshot: Queryable, accountId: string): Promise<Picos> {
+  const [row] = await snapshot.query('SELECT balance_picos FROM account WHERE id = $1', [accountId])
+  return row === undefined ? picos(0n) : readPicos(row, 'balance_picos')
+}
