@@ -317,6 +317,8 @@ export class MoneyWorld {
       firstEvent: ignore,
       failedOver: ignore,
       channelChanged: ignore,
+      audited: ignore,
+      auditFailed: ignore,
       alert: ignore,
       milestone: ignore,
       // A charge that could not be stored is told of here as well, and is no fault of the relay.
