@@ -47,5 +47,6 @@ try {
   await buildProgram().parseAsync()
 } catch (error) {
   const isHelp = error instanceof CommanderError && error.exitCode === 0
-  process.exitCode = isHelp ? exitCodes.done : reportError(error, wantsJson)
+  // What a start that failed half-way has opened already must not keep the process.
+  process.exit(isHelp ? exitCodes.done : reportError(error, wantsJson))
 }

@@ -123,6 +123,12 @@ describe('settings', () => {
     assert.match(text, /TURNPIKE_DRAIN_TIMEOUTS is not a setting; did you mean TURNPIKE_DRAIN_TIME/)
   })
 
+  it('takes an admin token of the own making from 16 characters behind its prefix', () => {
+    expectConfig({ env: { TURNPIKE_ADMIN_TOKEN: `ad_${'x'.repeat(16)}` } })
+    expectMistakes({ env: { TURNPIKE_ADMIN_TOKEN: `ad_${'x'.repeat(15)}` } })
+    expectMistakes({ env: { TURNPIKE_ADMIN_TOKEN: 'x'.repeat(40) } })
+  })
+
   it('refuses stores that would not be where they seem to be', () => {
     for (const store of ['sqlite:', 'sqlite://data/x.db', 'sqlite::memory:', 'data/x.db']) {
       const [mistake] = expectMistakes({ env: { TURNPIKE_STORE: store } })

@@ -76,12 +76,12 @@ const storeText = text('sqlite:PATH or postgres://user@host/db', (given) =>
 
 /** 32 bytes: the master key of AES-256. */
 const masterKey = text('32 bytes in hexadecimal (64 digits) or base64 (44 characters)', (given) =>
-  /^[0-9a-fA-F]{64}$|^[0-9A-Za-z+/]{43}=$/.test(given) ? new Secret(given) : undefined,
+  /^[0-9a-fA-F]{64}$|^[0-9A-Za-z+/_-]{43}=?$/.test(given) ? new Secret(given) : undefined,
 )
 
 /** Wider than the tokens the gateway makes itself, so that an operator may bring one from elsewhere. */
-const adminToken = text('`ad_` followed by 32 to 200 letters, digits, - or _', (given) =>
-  /^ad_[0-9A-Za-z_-]{32,200}$/.test(given) ? new Secret(given) : undefined,
+const adminToken = text('`ad_` followed by 16 to 200 letters, digits, - or _', (given) =>
+  /^ad_[0-9A-Za-z_-]{16,200}$/.test(given) ? new Secret(given) : undefined,
 )
 
 const path = text('the path of a file', (given) => (given === '' ? undefined : given))

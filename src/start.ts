@@ -188,7 +188,10 @@ function urlOf({ host, port }: ListenAddress): string {
   return `http://${shownHost}:${port}`
 }
 
-process.exitCode = await main().catch((error: unknown) => {
+try {
+  process.exitCode = await main()
+} catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  return 1
-})
+  // What a start that failed half-way has opened already must not keep the process.
+  process.exit(1)
+}

@@ -34,12 +34,18 @@ test('the setting wins over the file and makes none', () => {
 test('a key means the same in hexadecimal and in base64', () => {
   const key = loadMasterKey({ key: new Secret(` ${hexKey.toUpperCase()}\n`), filePath: undefined })
   assert.equal(key.reveal(), base64Key)
+  const bytes = Buffer.alloc(32, 0xfb)
+  for (const spelling of ['base64', 'base64url'] as const) {
+    const same = loadMasterKey({ key: new Secret(bytes.toString(spelling)), filePath: undefined })
+    assert.equal(same.reveal(), bytes.toString('base64'))
+  }
 })
 
 test('the first start makes a file that only its owner can read, later starts read it', () => {
   const filePath = join(folder, 'first', 'deep', 'master.key')
   const made = loadMasterKey({ key: undefined, filePath })
   assert.equal(statSync(filePath).mode & 0o777, 0o600)
+  assert.equal(statSync(join(folder, 'first', 'deep')).mode & 0o777, 0o700)
   assert.equal(loadMasterKey({ key: undefined, filePath }).reveal(), made.reveal())
   assert.equal(readFileSync(filePath, 'utf8').trim(), made.reveal())
   assert.deepEqual(readdirSync(join(folder, 'first', 'deep')), ['master.key'])
@@ -68,7 +74,7 @@ test('a file that cannot be made or read is an error that names the file', () =>
 })
 
 test('a key of the wrong form is refused without being shown', () => {
-  for (const text of ['hunter2', hexKey.slice(1), base64Key.slice(0, -1)])
+  for (const text of ['hunter2', hexKey.slice(1), base64Key.slice(0, -2)])
     assert.throws(
       () => loadMasterKey({ key: new Secret(text), filePath: undefined }),
       (error: Error) => /openssl rand/.test(error.message) && !error.message.includes(text),

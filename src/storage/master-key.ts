@@ -68,7 +68,7 @@ function createKeyFile(path: string): Secret {
   const text = randomBytes(keyBytes).toString('base64')
   const draftPath = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeDraft(draftPath, text)
     try {
       linkSync(draftPath, path)
@@ -99,12 +99,13 @@ function writeDraft(path: string, text: string): void {
   }
 }
 
-/** One spelling inside, so that a key means the same in hexadecimal and in base64. */
+/** One spelling inside, so that a key means the same in hexadecimal and in base64 of either alphabet. */
 function checkKey(text: string, origin: string): Secret {
   const given = text.trim()
   if (/^[0-9a-fA-F]{64}$/.test(given))
     return new Secret(Buffer.from(given, 'hex').toString('base64'))
-  if (/^[0-9A-Za-z+/]{43}=$/.test(given)) return new Secret(given)
+  if (/^[0-9A-Za-z+/_-]{43}=?$/.test(given))
+    return new Secret(Buffer.from(given, 'base64').toString('base64'))
   throw keyError(
     `The master key in ${origin} is not ${keyBytes} bytes in hexadecimal (64 digits) or base64 ` +
       '(44 characters); make one with: openssl rand -base64 32',

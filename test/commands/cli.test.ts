@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -340,6 +341,20 @@ describe('the program', () => {
     assert.equal((await runOn(folder, ['serve', '--json'], environment))['admin_token'], null)
     const { url } = await runOn(folder, ['sandbox', '--listen', '127.0.0.1:0', '--json'])
     assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('ends at once where the gateway cannot start, and says why', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const environment = {
+      TURNPIKE_LISTEN: '127.0.0.1:0',
+      TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}`,
+    }
+    const { exit, message } = await failure(newFolder(), 'serve', environment)
+    assert.equal(exit, 1)
+    assert.match(message, new RegExp(`A port is taken \\(.*${port}\\)`))
+    taken.close()
   })
 
   it('ends with 2 for settings it cannot use, and names them all', async () => {
