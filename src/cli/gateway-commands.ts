@@ -1,5 +1,5 @@
 /** `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`, `doctor`: the gateway and its state as a whole. */
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { describeConfig } from '../config.ts'
 import { recentActions, type ActionView } from '../operations/actions.ts'
 import { auditLedger, type AuditView } from '../operations/audit.ts'
@@ -40,7 +40,11 @@ export function addGatewayCommands(program: Command): void {
   program
     .command('sandbox')
     .description('run the simulated vendors alone')
-    .option('--listen <address>', 'where', readListenAddress, { host: '127.0.0.1', port: 9100 })
+    .addOption(
+      new Option('--listen <address>', 'where')
+        .argParser(readListenAddress)
+        .default({ host: '127.0.0.1', port: 9100 }, '127.0.0.1:9100'),
+    )
     .action(async (options: { readonly listen: ListenAddress }, command: Command) => {
       const { runSandbox } = await import('../sandbox/sandbox.ts')
       const isJson = command.optsWithGlobals<Given['options']>()['json'] === true

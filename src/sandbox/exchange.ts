@@ -187,7 +187,9 @@ function refuseCaller(vendors: Vendors, { route, record, request }: Exchange): A
     if (row !== undefined) return errorAnswer(record, row)
   }
   if (format === 'chat') return undefined
-  const version = request.headers['anthropic-version']
+  // A gateway whose catalogue names no header for the version sends it under its own name.
+  const { headers } = request
+  const version = headers['anthropic-version'] ?? headers['alpha-version']
   if (typeof version === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(version)) return undefined
   return plainError(record, 400, 'anthropic-version: header is required')
 }

@@ -242,6 +242,8 @@ test('makes the vendor’s own checks', async () => {
   assert.equal(await status('{"model":'), 400)
   assert.equal(await status({ ...prompt('x'), max_tokens: undefined }), 400)
   assert.equal(await status(prompt('x'), { 'anthropic-version': 'today' }), 400)
+  const unnamed = { 'anthropic-version': '', 'alpha-version': '2023-06-01' }
+  assert.equal(await status(prompt('x'), unnamed), 200)
   assert.equal(await status(prompt('x'), { authorization: '' }), 401)
   assert.equal(await status(prompt('x'), { authorization: '', 'x-api-key': 'any' }), 200)
   const sampled = prompt('x', { temperature: 1 })
