@@ -1,6 +1,5 @@
-/** `turnpike apply`, `export`, `channel …`, `price …`: the catalogue and the operator's hand on channels. */
-import { readFileSync } from 'node:fs'
-import { InvalidArgumentError, type Command } from 'commander'
+/** `turnpike apply`, `export`, `channel …`: the catalogue and the operator's hand on channels. */
+import type { Command } from 'commander'
 import type { ApplyResult, CatalogueChange, Mistake } from '../operations/catalogue.ts'
 import {
   checkChannel,
@@ -9,8 +8,9 @@ import {
   type ChannelCheck,
   type ChannelView,
 } from '../operations/channels.ts'
-import { listPrices, type PriceView } from '../operations/prices.ts'
 import { withCheck } from './check.ts'
+import { describeField, readText } from './files.ts'
+import { addPriceCommands } from './price-commands.ts'
 import { CommandFailure, exitCodes, onStore, type Answer } from './shell.ts'
 import { formatFields, formatTable } from './table.ts'
 
@@ -39,12 +39,7 @@ export function addCatalogueCommands(program: Command): void {
       }),
     )
   addChannelCommands(program)
-  program
-    .command('price')
-    .description('prices')
-    .command('list')
-    .description('all prices, in USD per million tokens')
-    .action(onStore(async (context) => showPrices(await listPrices(context))))
+  addPriceCommands(program)
 }
 
 function addChannelCommands(program: Command): void {
@@ -81,15 +76,6 @@ function addChannelCommands(program: Command): void {
     )
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new InvalidArgumentError(`The file cannot be read: ${reason}.`)
-  }
-}
-
 const appliedWords = {
   applied: 'Applied.',
   unchanged: 'The store already says so; nothing changed.',
@@ -119,10 +105,7 @@ const changeSigns = { add: '+', change: '~', retire: '-' } as const
 
 function describeChange(change: CatalogueChange): readonly string[] {
   const head = `${changeSigns[change.action]} ${change.kind} ${change.name}`
-  const fields = change.changes.map(
-    ({ field, from, to }) => `    ${field}: ${from ?? '–'} → ${to ?? '–'}`,
-  )
-  return [head, ...fields]
+  return [head, ...change.changes.map(describeField)]
 }
 
 function showChannels(channels: readonly ChannelView[]): Answer {
@@ -160,25 +143,4 @@ function showCheck(check: ChannelCheck): Answer {
     text: table === '' ? head : `${head}\n\n${table}`,
     exitCode: check.ok ? exitCodes.done : exitCodes.failed,
   }
-}
-
-function showPrices(prices: readonly PriceView[]): Answer {
-  const text = formatTable(
-    ['model', 'vendor', 'from', 'state', 'USD per million tokens'],
-    prices.map(({ model, vendor, valid_from, state, price }) => [
-      model,
-      vendor,
-      valid_from,
-      state,
-      describePrice(price),
-    ]),
-    'There are no prices. They come with the models: turnpike apply -f catalog.yaml',
-  )
-  return { json: prices, text }
-}
-
-function describePrice(price: PriceView['price']): string {
-  return Object.entries(price)
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(', ')
 }

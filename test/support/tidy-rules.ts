@@ -114,7 +114,8 @@ export interface ImportEdge {
 
 const importForms = [
   /\b(?:import|export)\s[^'"`;]*?\bfrom\s*'([^']+)'/g,
-  /\bimport\s*'([^']+)'/g,
+  // Not where the word itself stands in quotes.
+  /(?<!['.])\bimport\s*'([^']+)'/g,
   /\bimport\s*\(\s*'([^']+)'/g,
   // Workers and programs are named by address.
   /\bnew URL\(\s*'([^']+)'\s*,\s*import\.meta\.url/g,

@@ -82,7 +82,7 @@ function areEqual(left: PriceVersion['prices'], right: PriceVersion['prices']): 
 }
 
 /** Now, or the next moment that no version holds: two changes within one millisecond stay two. */
-function freeMoment(stored: ModelPrices, nowMs: number): number {
+export function freeMoment(stored: ModelPrices, nowMs: number): number {
   const taken = new Set(stored.map((version) => version.validFromMs))
   let moment = nowMs
   while (taken.has(moment)) moment++

@@ -1,0 +1,131 @@
+/** The list's shape with invented models: which digits become which prices, and what is refused. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { formatUsd, picos } from '../../base/money.ts'
+import { exactPicos, pricesOf, readPriceList, type ListedPrices } from './community-list.ts'
+
+function priced(fields: string): ListedPrices {
+  const list = readPriceList(`{"sample_spec": {"mode": "chat"}, "m": {${fields}}}`)
+  assert.ok(typeof list !== 'string')
+  assert.deepEqual([...list.keys()], ['m'])
+  const listed = list.get('m')
+  assert.ok(listed !== undefined)
+  return pricesOf(listed)
+}
+
+const plain = '"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05'
+
+describe('digits', () => {
+  it('are exact whatever way they are written', () => {
+    for (const text of ['3e-06', '3.0E-6', '0.000003', '0.30e-5', '3000e-9'])
+      assert.equal(exactPicos(text), 3_000_000n, text)
+    // As binary floats these come to 7.499999999999999 and 30000000000000004.
+    assert.equal(exactPicos('7.5e-06'), 7_500_000n)
+    assert.equal(exactPicos('1.1e-12'), undefined)
+    for (const text of ['', 'NaN', '1e', '.5', '0x1', '1_0', '1e-9999'])
+      assert.equal(exactPicos(text), undefined, text)
+  })
+
+  it('are what any decimal of pico-dollars says, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), fc.integer({ min: -6, max: 6 }), (amount, shift) => {
+        const scaled = formatUsd(picos(amount * 10n ** BigInt(6 + shift)))
+        assert.equal(exactPicos(`${scaled}e${-6 - shift}`), amount)
+      }),
+    )
+  })
+})
+
+describe('a listed model', () => {
+  it('has all classes, the long context and the tiers', () => {
+    const read = priced(`${plain},
+      "cache_creation_input_token_cost": 3.75e-06,
+      "cache_creation_input_token_cost_above_1hr": 6e-06,
+      "cache_read_input_token_cost": 3e-07,
+      "input_cost_per_token_above_200k_tokens": 6e-06,
+      "output_cost_per_token_above_200k_tokens": 2.25e-05,
+      "cache_read_input_token_cost_above_200k_tokens": 6e-07,
+      "input_cost_per_token_priority": 4e-06,
+      "output_cost_per_token_priority": 2e-05,
+      "input_cost_per_token_above_200k_tokens_priority": 8e-06,
+      "output_cost_per_token_above_200k_tokens_priority": 3e-05,
+      "input_cost_per_audio_token": 1e-05,
+      "input_cost_per_request": 0.0025,
+      "search_context_cost_per_query": {"search_context_size_low": 0.01, "search_context_size_high": 0.01},
+      "output_cost_per_reasoning_token": 1.5e-05,
+      "file_search_cost_per_1k_calls": 0.0,
+      "litellm_provider": "someone", "mode": "chat", "max_output_tokens": 8192, "supports_vision": true`)
+    assert.deepEqual(read, {
+      kind: 'prices',
+      unpriced: [],
+      form: {
+        input: '3',
+        output: '15',
+        cache_write_5m: '3.75',
+        cache_write_1h: '6',
+        cache_read: '0.3',
+        input_audio: '10',
+        web_search: '10',
+        request: '0.0025',
+        long_context: { above: 200_000, input: '6', output: '22.5', cache_read: '0.6' },
+        tiers: {
+          priority: {
+            input: '4',
+            output: '20',
+            long_context: { input: '8', output: '30' },
+          },
+        },
+      },
+    })
+  })
+
+  it('names what costs money and has no class here', () => {
+    const read = priced(`${plain}, "input_cost_per_image": 0.004,
+      "output_cost_per_reasoning_token": 2e-05, "input_cost_per_token_above_128k_tokens": 6e-06,
+      "input_cost_per_token_above_256k_tokens": 9e-06, "input_cost_per_token_flex": 1e-06,
+      "search_context_cost_per_query": {"low": 0.01, "high": 0.02},
+      "tiered_pricing": [{"range": [0, 1]}]`)
+    assert.ok(read.kind === 'prices')
+    assert.deepEqual(
+      read.unpriced.map(({ field }) => field),
+      [
+        'input_cost_per_image',
+        'output_cost_per_reasoning_token',
+        'search_context_cost_per_query',
+        'tiered_pricing',
+        'prices above 256000 tokens',
+        'tier flex',
+      ],
+    )
+    assert.equal(read.unpriced[0]?.value, '0.004')
+  })
+
+  it('is refused with the field that is wrong', () => {
+    const refusals: readonly [fields: string, message: RegExp][] = [
+      ['"output_cost_per_token": 1e-06', /^input_cost_per_token is missing$/],
+      [`${plain}, "cache_read_input_token_cost": 2.5e-13`, /cache_read_.* 2\.5e-13 is no whole/],
+      [`${plain}, "input_cost_per_token_flex": -1e-06`, /_flex -1e-06 is below zero/],
+      [`${plain}, "mode": "embedding"`, /its mode is embedding/],
+      ['"input_cost_per_token": 2, "output_cost_per_token": 1e-06', /from 0 to 1000000/],
+    ]
+    for (const [fields, message] of refusals) {
+      const read = priced(fields)
+      assert.ok(read.kind === 'mistakes', fields)
+      assert.match(read.list.join('; '), message)
+    }
+  })
+})
+
+describe('a list', () => {
+  it('that is none is told as such', () => {
+    for (const [text, message] of [
+      ['{', /no JSON/],
+      ['[]', /one entry per model/],
+    ] as const) {
+      const read = readPriceList(text)
+      assert.ok(typeof read === 'string')
+      assert.match(read, message)
+    }
+  })
+})

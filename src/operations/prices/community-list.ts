@@ -1,0 +1,252 @@
+/**
+ * Reads the community's list of model prices (`model_prices_and_context_window.json`): one object per
+ * model, prices in USD per token. Pure. A price is taken from its digits and never passes through a
+ * binary float; what is no whole number of pico-dollars is a mistake, and whatever costs money and
+ * has no class here is named.
+ */
+import { formatUsd, picos, type Picos } from '../../base/money.ts'
+import { priceSchema, type PriceForm } from '../../metering/price-book.ts'
+import type { UsageClass } from '../../metering/usage.ts'
+
+export interface ListedModel {
+  /** The name it has in the list. */
+  readonly name: string
+  readonly vendor: string | undefined
+  readonly fields: ReadonlyMap<string, unknown>
+}
+
+export type PriceList = ReadonlyMap<string, ListedModel>
+
+/** A number as it stands in the file. */
+class Digits {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** The list, or what is wrong with the file as a whole. */
+export function readPriceList(text: string): PriceList | string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' ? new Digits(context?.source ?? String(value)) : value,
+    )
+  } catch (error) {
+    return `it is no JSON: ${error instanceof Error ? error.message : 'no reason given'}`
+  }
+  if (!isObject(parsed)) return 'it must be an object with one entry per model'
+  const list = new Map<string, ListedModel>()
+  for (const [name, entry] of Object.entries(parsed)) {
+    if (!isObject(entry) || name === 'sample_spec') continue
+    const vendor = entry['litellm_provider']
+    list.set(name, {
+      name,
+      vendor: typeof vendor === 'string' ? vendor : undefined,
+      fields: new Map(Object.entries(entry)),
+    })
+  }
+  return list
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Digits)
+  )
+}
+
+export interface UnpricedField {
+  readonly field: string
+  readonly value: string
+}
+
+export type ListedPrices =
+  | {
+      readonly kind: 'prices'
+      readonly form: PriceForm
+      /** Costs of the list that no class here can carry. */
+      readonly unpriced: readonly UnpricedField[]
+    }
+  | { readonly kind: 'mistakes'; readonly list: readonly string[] }
+
+const classFields: Readonly<Record<string, UsageClass>> = {
+  input_cost_per_token: 'input',
+  output_cost_per_token: 'output',
+  cache_read_input_token_cost: 'cache_read',
+  cache_creation_input_token_cost: 'cache_write_5m',
+  cache_creation_input_token_cost_above_1hr: 'cache_write_1h',
+  input_cost_per_audio_token: 'input_audio',
+  output_cost_per_audio_token: 'output_audio',
+  cache_read_input_audio_token_cost: 'cache_read_audio',
+}
+
+const tierNames: Readonly<Record<string, string>> = {
+  flex: 'flex',
+  priority: 'priority',
+  batches: 'batch',
+}
+
+/** Modes whose answers are billed by tokens, as the gateway's two formats bill them. */
+const tokenModes: readonly unknown[] = [undefined, 'chat', 'completion', 'responses']
+
+type ClassAmounts = { [Class in UsageClass]?: string }
+
+/** Prices of one model by where they apply: above how many tokens, in which tier. */
+interface Gathered {
+  readonly base: ClassAmounts
+  readonly above: Map<number, ClassAmounts>
+  readonly tiers: Map<string, { readonly base: ClassAmounts; readonly above: ClassAmounts }>
+  request: string | undefined
+  readonly unpriced: UnpricedField[]
+  readonly mistakes: string[]
+}
+
+export function pricesOf(model: ListedModel): ListedPrices {
+  const mode = model.fields.get('mode')
+  if (!tokenModes.includes(mode))
+    return {
+      kind: 'mistakes',
+      list: [`its mode is ${String(mode)}, which is not billed by tokens`],
+    }
+  const gathered: Gathered = {
+    base: {},
+    above: new Map(),
+    tiers: new Map(),
+    request: undefined,
+    unpriced: [],
+    mistakes: [],
+  }
+  for (const [field, value] of model.fields) gather(gathered, field, value)
+  for (const usageClass of ['input', 'output'] as const)
+    if (gathered.base[usageClass] === undefined)
+      gathered.mistakes.push(`${usageClass}_cost_per_token is missing`)
+  if (gathered.mistakes.length > 0) return { kind: 'mistakes', list: gathered.mistakes }
+  const form = buildForm(gathered)
+  const checked = priceSchema.safeParse(form)
+  if (!checked.success)
+    return { kind: 'mistakes', list: checked.error.issues.map(({ message }) => message) }
+  return { kind: 'prices', form, unpriced: gathered.unpriced }
+}
+
+const fieldForm =
+  /^(?<field>.+?)(?:_above_(?<thousands>\d+)k_tokens)?(?:_(?<tier>flex|priority|batches))?$/
+
+function gather(gathered: Gathered, field: string, value: unknown): void {
+  const place = fieldForm.exec(field)?.groups
+  const usageClass = classFields[place?.['field'] ?? '']
+  if (usageClass !== undefined && value instanceof Digits) {
+    const amount = perMillion(value.text)
+    if (typeof amount === 'string') classesAt(gathered, place)[usageClass] = amount
+    else gathered.mistakes.push(`${field} ${value.text} ${amount.mistake}`)
+  } else if (field === 'input_cost_per_request' && value instanceof Digits) {
+    const amount = exactPicos(value.text)
+    if (amount === undefined) gathered.mistakes.push(`${field} ${value.text} ${tooFine}`)
+    else gathered.request = formatUsd(amount)
+  } else if (field === 'search_context_cost_per_query') gatherSearch(gathered, field, value)
+  else if (/cost|pric/.test(field) && !isCovered(gathered, field, value))
+    gathered.unpriced.push({ field, value: printValue(value) })
+}
+
+function classesAt(
+  gathered: Gathered,
+  place: Readonly<Record<string, string | undefined>> | undefined,
+): ClassAmounts {
+  const thousands = place?.['thousands']
+  const tier = tierNames[place?.['tier'] ?? '']
+  const aboveTokens = Number(thousands) * 1_000
+  if (tier === undefined) {
+    if (thousands === undefined) return gathered.base
+    const classes = gathered.above.get(aboveTokens) ?? {}
+    gathered.above.set(aboveTokens, classes)
+    return classes
+  }
+  const own = gathered.tiers.get(tier) ?? { base: {}, above: {} }
+  gathered.tiers.set(tier, own)
+  return thousands === undefined ? own.base : own.above
+}
+
+/** A search has one price here; sizes that differ cannot be told apart in an answer's usage. */
+function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
+  const sizes = isObject(value) ? Object.values(value) : []
+  const texts = sizes.map((size) => (size instanceof Digits ? exactPicos(size.text) : undefined))
+  const [first, ...others] = texts
+  if (first !== undefined && others.every((other) => other === first))
+    gathered.base.web_search = formatUsd(picos(first * 1_000n))
+  else gathered.unpriced.push({ field, value: printValue(value) })
+}
+
+/** What costs nothing, or what output costs anyway. */
+function isCovered(gathered: Gathered, field: string, value: unknown): boolean {
+  if (!(value instanceof Digits)) return value === null
+  const amount = perMillion(value.text)
+  if (amount === '0') return true
+  return field === 'output_cost_per_reasoning_token' && amount === gathered.base.output
+}
+
+function buildForm({ base, above, tiers, request, unpriced }: Gathered): PriceForm {
+  const [first, ...others] = [...above].sort(([left], [right]) => left - right)
+  for (const [aboveTokens] of others)
+    unpriced.push({ field: `prices above ${aboveTokens} tokens`, value: 'a second threshold' })
+  const tierForms: Record<string, ClassAmounts & { long_context?: ClassAmounts }> = {}
+  for (const [name, own] of tiers) {
+    const isListedAbove = Object.keys(own.above).length > 0
+    if (first !== undefined && !isListedAbove)
+      unpriced.push({ field: `tier ${name}`, value: 'no prices above the long-context threshold' })
+    else if (first === undefined && isListedAbove)
+      unpriced.push({ field: `tier ${name}`, value: 'a long-context threshold of its own' })
+    else
+      tierForms[name] = {
+        ...whole(own.base, base),
+        ...(isListedAbove && { long_context: whole(own.above, first?.[1] ?? base) }),
+      }
+  }
+  return {
+    ...whole(base, base),
+    ...(request !== undefined && { request }),
+    ...(first !== undefined && { long_context: { above: first[0], ...whole(first[1], base) } }),
+    ...(Object.keys(tierForms).length > 0 && { tiers: tierForms }),
+  }
+}
+
+/** With input and output, which a set of prices always has. */
+function whole(classes: ClassAmounts, base: ClassAmounts) {
+  return {
+    ...classes,
+    input: classes.input ?? base.input ?? '0',
+    output: classes.output ?? base.output ?? '0',
+  }
+}
+
+const tooFine = 'is no whole number of pico-dollars (10⁻¹² USD)'
+
+/** USD per token as written → USD per million tokens as exact decimal text. */
+function perMillion(text: string): string | { readonly mistake: string } {
+  const amount = exactPicos(text)
+  if (amount === undefined) return { mistake: tooFine }
+  if (amount < 0n) return { mistake: 'is below zero' }
+  return formatUsd(picos(amount * 1_000_000n))
+}
+
+/** Whole pico-dollars, or undefined where there is a rest; `3e-06`, `0.000003` and `3.0E-6` are one. */
+export function exactPicos(text: string): Picos | undefined {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text)
+  if (match === null) return undefined
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
+  const shift = Number(exponent) - fraction.length + 12
+  const digits = BigInt(whole + fraction)
+  const scale = 10n ** BigInt(Math.abs(shift))
+  if (shift < 0 && digits % scale !== 0n) return undefined
+  const amount = shift < 0 ? digits / scale : digits * scale
+  return picos(sign === '-' ? 0n - amount : amount)
+}
+
+function printValue(value: unknown): string {
+  if (value instanceof Digits) return value.text
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner instanceof Digits ? inner.text : inner,
+  )
+}

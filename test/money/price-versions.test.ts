@@ -1,0 +1,164 @@
+/**
+ * Prices that hold from a moment on, in a gateway that is never restarted: the switch, an exchange
+ * that runs across it, and an import of the community's list by the command. The clock is moved by
+ * hand; 1 token at 1 USD per million costs 1,000,000 pico-dollars, written here as `M`.
+ */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { importPrices, type ImportResult } from '../../src/operations/prices/import.ts'
+import { listPrices } from '../../src/operations/prices.ts'
+import { openProgram, type Program } from '../support/program.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { chargesOf, openAsk, sendAsk, startMoneyGateway, type MoneyGateway } from './harness.ts'
+
+const M = 1_000_000n
+const hourMs = 3_600_000
+
+function priceList(inputPerToken: string): string {
+  return `{"sample_spec": {"input_cost_per_token": 0},
+    "large-1": {"input_cost_per_token": ${inputPerToken}, "output_cost_per_token": 1e-05,
+      "litellm_provider": "someone", "mode": "chat", "input_cost_per_image": 0.004}}`
+}
+
+describe('a running gateway', () => {
+  let gateway: MoneyGateway
+  let clock: ManualClock
+  let account: TestAccount
+  beforeEach(async () => {
+    clock = new ManualClock(Date.parse('2026-11-21T12:00:00Z'))
+    gateway = await startMoneyGateway({ clock })
+    account = await gateway.createAccount()
+  })
+  afterEach(() => gateway.close())
+
+  const ask = { format: 'messages', isStream: false, sandbox: 'input=10; output=1' } as const
+  const take = async (input: string, validFrom: string): Promise<ImportResult> => {
+    const wanted = { text: priceList(input), valid_from: validFrom }
+    const taken = await importPrices(gateway.context, wanted, { dryRun: false })
+    await gateway.app.refresh()
+    return taken
+  }
+  const charged = async (): Promise<readonly bigint[]> =>
+    [...(await chargesOf(gateway.context.database, account.id)).values()].sort((left, right) =>
+      Number(left - right),
+    )
+
+  test('switches at the moment, and an exchange keeps the prices it began with', async () => {
+    assert.equal((await take('7e-06', '2026-11-21T13:00:00Z')).kind, 'applied')
+    await sendAsk(gateway.url, account.key, ask)
+    const running = openAsk(gateway.url, account.key, {
+      ...ask,
+      isStream: true,
+      sandbox: 'input=11; output=1; hold=g@after_head',
+    })
+    await gateway.sandbox.faults.reached('g')
+    clock.jumpWallTime(hourMs - 1)
+    await sendAsk(gateway.url, account.key, ask)
+    clock.jumpWallTime(1)
+    await sendAsk(gateway.url, account.key, ask)
+    gateway.sandbox.faults.release('g')
+    await running.ended
+    await gateway.ended(account, 4)
+    const old = 10n * 3n * M + 15n * M
+    assert.deepEqual(await charged(), [old, old, old + 3n * M, 10n * 7n * M + 10n * M])
+  })
+
+  test('shows each version and its state', async () => {
+    await take('7e-06', '2026-11-21T13:00:00Z')
+    await take('8e-06', '2026-11-22')
+    const shown = async (): Promise<readonly unknown[]> =>
+      (await listPrices(gateway.context))
+        .filter(({ model }) => model === 'large-1')
+        .map(({ state, valid_from, price }) => [state, valid_from, price.input])
+    assert.deepEqual(await shown(), [
+      ['in_force', null, 3],
+      ['later', '2026-11-21T13:00:00.000Z', 7],
+      ['later', '2026-11-22T00:00:00.000Z', 8],
+    ])
+    clock.jumpWallTime(hourMs)
+    assert.deepEqual(
+      (await shown()).map((version) => (version as readonly unknown[])[0]),
+      ['past', 'in_force', 'later'],
+    )
+    await assert.rejects(take('9e-06', '2026-11-20'), /must not be in the past/)
+  })
+})
+
+describe('price import', () => {
+  let program: Program
+  before(async () => {
+    program = await openProgram()
+    await program.write(
+      'catalog.yaml',
+      `
+models:
+  large-1: { vendor: alpha, price: { input: 3, output: 15, cache_read: 0.3, speeds: { fast: { multiplier: 2 } } } }
+  ours: { vendor: alpha, price: { input: 1, output: 2 } }
+channels:
+  main: { vendor: alpha, url: "http://127.0.0.1:9", credential: secret, models: { large-1: null, ours: theirs-2 } }
+`,
+    )
+    await program.json('apply', '-f', 'catalog.yaml')
+  })
+  after(() => program.close())
+
+  const list = (text: string): Promise<void> => writeFile(join(program.folder, 'prices.json'), text)
+
+  test('shows what it would do and does nothing, then does it once', async () => {
+    await list(priceList('2.5e-06'))
+    const before = await program.json<unknown>('price', 'list')
+    const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
+    assert.match(
+      dry.out,
+      /~ large-1 from .*\n {4}price\.input: 3 → 2\.5\n {4}price\.output: 15 → 10/,
+    )
+    assert.match(dry.out, /price\.cache_read: 0\.3 → –/)
+    assert.match(dry.out, /note: cache_read has no price in the list/)
+    assert.match(dry.out, /not priced: input_cost_per_image 0\.004/)
+    assert.match(dry.out, /note: ours is not in the list; it stays/)
+    assert.deepEqual(await program.json<unknown>('price', 'list'), before)
+
+    const done = await program.json<{ kind: string }>('price', 'import', 'prices.json')
+    assert.equal(done.kind, 'applied')
+    const again = await program.json<{ kind: string }>('price', 'import', 'prices.json')
+    assert.equal(again.kind, 'unchanged')
+    const versions = await program.json<readonly { model: string; state: string; price: object }[]>(
+      'price',
+      'list',
+    )
+    const inForce = versions.find(({ model, state }) => model === 'large-1' && state === 'in_force')
+    assert.deepEqual(inForce?.price, {
+      input: 2.5,
+      output: 10,
+      speeds: { fast: { multiplier: 2 } },
+    })
+  })
+
+  test('finds a model by the name its channels have for it, or by the one it is told', async () => {
+    const entry = '{"input_cost_per_token": 1e-07, "output_cost_per_token": 2e-06}'
+    await list(`{"theirs-2": ${entry}, "third": ${entry}}`)
+    type Taken = { readonly models: readonly { model: string; listed_as: string }[] }
+    const names = async (...words: readonly string[]): Promise<readonly string[]> =>
+      (
+        await program.json<Taken>('price', 'import', 'prices.json', '--dry-run', ...words)
+      ).models.map(({ model, listed_as }) => `${model} ${listed_as}`)
+    assert.deepEqual(await names(), ['ours theirs-2'])
+    assert.deepEqual(await names('--map', 'large-1=third', '--models', 'large-1'), [
+      'large-1 third',
+    ])
+    const wrong = await program.run('price', 'import', 'prices.json', '--map', 'large-1=nobody')
+    assert.equal(wrong.code, 2)
+  })
+
+  test('takes nothing where one price does not fit, and says which', async () => {
+    await list(priceList('2.5e-13'))
+    const before = await program.json<unknown>('price', 'list')
+    const refused = await program.run('price', 'import', 'prices.json')
+    assert.equal(refused.code, 1)
+    assert.match(refused.error, /large-1: input_cost_per_token 2\.5e-13 is no whole number/)
+    assert.deepEqual(await program.json<unknown>('price', 'list'), before)
+  })
+})
