@@ -147,6 +147,7 @@ describe('a field twice', () => {
     'tools',
     'n',
     'service_tier',
+    'temperature',
   ]
   const rest = JSON.stringify(plain).slice(1)
   for (const field of fields) {

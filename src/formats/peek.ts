@@ -21,7 +21,7 @@ import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './for
 import { asArray, asObject, type JsonObject } from './json.ts'
 import { nestingDepthMax, scanMembers, type MemberScan } from './scan.ts'
 
-/** Fields that decide what a request costs or where it goes; none may stand there twice. */
+/** Fields that the gateway checks or goes by; none may stand there twice. */
 const readFields: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -33,6 +33,7 @@ const readFields: ReadonlySet<string> = new Set([
   'system',
   'tools',
   'service_tier',
+  'temperature',
   'speed',
   'inference_geo',
   'store',

@@ -129,6 +129,7 @@ const readTwice: Readonly<Record<string, string>> = {
   system: '"x"',
   tools: '[]',
   service_tier: '"auto"',
+  temperature: '1',
   n: '1',
   stream_options: '{}',
   max_completion_tokens: '5',
