@@ -7,14 +7,14 @@ import { createAuthenticate } from './access/authenticate.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
-import { every, sleep, type Clock } from './base/clock.ts'
+import { sleep, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
-import { readHealth, replaceHealth } from './channels/health-store.ts'
-import { createHealthBook, type HealthBook } from './channels/health-book.ts'
-import { createProber } from './channels/prober.ts'
+import { openChannelKeeper } from './channels/channel-keeper.ts'
+import { measureChannels } from './channels/channel-gauges.ts'
+import type { HealthBook } from './channels/health-book.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
 import { createUpstream } from './channels/http-upstream.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
@@ -65,10 +65,6 @@ const keysRememberedMax = 10_000
 const settleTimeMs = 5_000
 const drainPollMs = 50
 const auditDifferencesLogged = 20
-/** Changes of state are stored at once, what was learned about usual times this often. */
-const healthSaveIntervalMs = 60_000
-/** How punctual holds, probes and checks are; a look costs nothing while none is due. */
-const wakeIntervalMs = 250
 const headBytesMax = 65_536
 
 export async function createApp(config: Config, effects: Effects): Promise<App> {
@@ -108,34 +104,27 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
   const snapshot = (): LoadedSnapshot => holder.current
 
   const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs, clock })
-  const prober = createProber({ clock, upstream, snapshot, health: () => health, onError })
-  const health = createHealthBook({
+  const channels = await openChannelKeeper({
     clock,
     random: effects.random,
+    database,
+    upstream,
+    telemetry,
+    snapshot,
+    region: config.region,
     checkIntervalMs: config.checkIntervalMs,
-    onEffect(effect, place) {
-      if (effect.kind === 'changed') {
-        telemetry.channelChanged(place.channel, { model: place.model, ...pickChange(effect) })
-        // A kill right after must not bring back on what has just been switched off.
-        void saveHealth().catch(onError)
-      } else if (effect.kind === 'alert') telemetry.alert('channel', { ...place, why: effect.why })
-      else prober.probe(place, effect.count)
-    },
+    onError,
   })
-  health.follow(undefined, holder.current)
-  health.restore(await readHealth(database))
-  function saveHealth(): Promise<void> {
-    return database.transact((transaction) => replaceHealth(transaction, health.save()))
-  }
-  const healthTimer = every(clock, healthSaveIntervalMs, saveHealth, onError)
+  const { health } = channels
 
   async function follow(area: RevisionArea, revision: number): Promise<void> {
     if (area === 'access' || area === 'accounts') keys.clear()
     if (area === 'accounts' || area === 'balances') await ledger.refresh()
     if (area !== 'catalogue') return
     const next = await readSnapshot(revision)
-    health.follow(holder.current, next)
+    const previous = holder.current
     holder.swap(next)
+    channels.follow(previous, holder.current)
     upstream.retain(new Set(next.channels.keys()))
     reportOutOfService(next, log)
   }
@@ -147,7 +136,6 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     onError,
   })
 
-  const wakeTimer = every(clock, wakeIntervalMs, () => health.wake(), onError)
   const watchdog = createWatchdog(clock)
   const running = createRunningLimits({
     perKeyMax: config.runningPerKeyMax,
@@ -239,6 +227,8 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     measure() {
       metrics.running.set(running.runningCount)
       metrics.openHolds.set(ledger.openHolds().count)
+      metrics.journalWaiting.set(channels.journalWaitingCount())
+      measureChannels(metrics, health.list(snapshot()))
     },
   }
   const adminListener = await listen(
@@ -265,14 +255,12 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     isDraining = true
     await bookkeeping.close()
     watch.close()
-    wakeTimer.cancel()
-    healthTimer.cancel()
     await Promise.all([listener.close(), adminListener.close()])
     watchdog.close()
     await upstream.close()
     await tokenCounter.close()
     await ledger.close()
-    await saveHealth().catch(onError)
+    await channels.close()
     await database.close()
     lock.close()
   }
@@ -310,14 +298,6 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     },
     close,
   }
-}
-
-function pickChange(effect: { from: string; to: string; why: string }): {
-  from: string
-  to: string
-  why: string
-} {
-  return { from: effect.from, to: effect.to, why: effect.why }
 }
 
 function reportOutOfService(snapshot: LoadedSnapshot, log: Logger): void {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
+import { addChannelCommands } from './cli/channel-commands.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { exitCodes, reportError } from './cli/shell.ts'
@@ -29,6 +30,7 @@ function buildProgram(): Command {
   addAccountCommands(program)
   addKeyCommands(program)
   addCatalogueCommands(program)
+  addChannelCommands(program)
   return program
 }
 

@@ -79,6 +79,12 @@ const tableOwners: TableOwners = {
   channel: ['src/channels/channel-store.ts'],
   operator_action: ['src/operations/action-store.ts'],
   channel_health: ['src/channels/health-store.ts'],
+  channel_change: ['src/channels/channel-change-store.ts'],
+  channel_state: ['src/channels/channel-state-store.ts'],
+  gateway_node: ['src/channels/node-store.ts'],
+  node_lease: ['src/channels/node-store.ts'],
+  channel_check: ['src/channels/node-store.ts'],
+  operator_cost: ['src/channels/operator-cost-store.ts'],
   revision: ['src/storage/changes.ts'],
 }
 

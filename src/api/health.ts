@@ -6,6 +6,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../base/clock.ts'
 import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
 import type { HealthBook } from '../channels/health-book.ts'
+import {
+  modelCondition,
+  type ChannelFitness,
+  type ModelCondition,
+} from '../channels/model-condition.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
 import { namedReply } from './refusal-reply.ts'
 
@@ -53,33 +58,21 @@ export function healthStatus(
   return conditions.every((condition) => condition === 'main') ? 'ok' : 'degraded'
 }
 
-type VendorCondition = 'main' | 'reserve' | 'none'
-
-function vendorCondition(snapshot: Snapshot, vendor: Vendor, health: HealthBook): VendorCondition {
-  let hasUsable = false
-  let isMainOnly = true
+/** A vendor with any model that runs on a reserve, or on nothing, is not on its main route. */
+function vendorCondition(snapshot: Snapshot, vendor: Vendor, health: HealthBook): ModelCondition {
+  const conditions: ModelCondition[] = []
   for (const model of snapshot.models.values()) {
     if (model.vendor !== vendor.name) continue
     const channels = snapshot.channelsByModel.get(model.id) ?? []
-    const usable = channels.filter((channel) => isUsable(channel, model.id, health))
-    if (usable.length > 0) hasUsable = true
-    const mainRank = Math.min(...channels.map((channel) => channel.rank))
-    const isMainOn = usable.some(
-      (channel) => channel.rank === mainRank && servesAsMain(channel, model.id, health),
-    )
-    if (!isMainOn) isMainOnly = false
+    conditions.push(modelCondition(channels, (channel) => fitnessOf(channel, model.id, health)))
   }
-  if (!hasUsable) return 'none'
-  return isMainOnly ? 'main' : 'reserve'
+  if (conditions.every((condition) => condition === 'none')) return 'none'
+  return conditions.every((condition) => condition === 'main') ? 'main' : 'reserve'
 }
 
 /** A trial may fail, and a slow channel has lost its traffic: until it returns, the reserve serves. */
-function servesAsMain(channel: Channel, model: string, health: HealthBook): boolean {
+function fitnessOf(channel: Channel, model: string, health: HealthBook): ChannelFitness {
   const grade = health.grade(channel, model)
-  return grade === 'on' || grade === 'ramp'
-}
-
-function isUsable(channel: Channel, model: string, health: HealthBook): boolean {
-  const grade = health.grade(channel, model)
-  return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+  if (grade === 'on' || grade === 'ramp') return 'main'
+  return grade === 'slow' || grade === 'trial' ? 'usable' : 'none'
 }

@@ -5,7 +5,7 @@
 import { randomFillSync } from 'node:crypto'
 
 /** Kinds of id and their prefixes. */
-export type IdKind = 'acc' | 'key' | 'ex' | 'ent' | 'evt'
+export type IdKind = 'acc' | 'key' | 'ex' | 'ent' | 'evt' | 'node'
 
 /** Crockford's alphabet: no letters that read alike, and it sorts as its values do. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

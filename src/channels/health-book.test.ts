@@ -230,7 +230,7 @@ test('what was saved resumes: on stays on with what is usual, everything else is
   const usualMs = next.book.list(snapshotOf(main))[1]?.usualFirstEventMs?.p50 ?? 0
   assert.ok(Math.abs(usualMs - 700) < 80)
   next.book.wake()
-  assert.deepEqual(next.told, ['main/m probe 1'])
+  assert.deepEqual(next.told, ['main/m changed trial', 'main/m probe 1'])
 })
 
 test('a jump of the wall clock moves nothing', () => {
@@ -300,4 +300,44 @@ test('a change of weight or of another channel leaves health alone', () => {
   const next = channel('main', { weight: 5 })
   book.follow(snapshotOf(main), snapshotOf(next, channel('new')))
   assert.equal(book.grade(next, 'm'), 'off')
+})
+
+test('an operator who wants to know now ends a hold, whatever the reason, and probes tell', () => {
+  for (const outcome of ['hard', 'config', 'model_missing'] as const) {
+    const { book, told, attempt, fail } = open()
+    book.follow(undefined, snapshotOf(main))
+    if (outcome === 'hard') fail(main)
+    else attempt(main, outcome, 'a')
+    assert.equal(book.grade(main, 'm'), 'off')
+    told.length = 0
+    book.recheck({ channel: 'main', model: 'm' })
+    assert.equal(book.find({ channel: 'main', model: 'm' })?.why, 'operator_check')
+    book.wake()
+    assert.deepEqual(told, ['main/m changed trial', 'main/m probe 1'])
+    // What is in use, or gone, has no hold to end.
+    told.length = 0
+    book.recheck({ channel: 'gone', model: 'm' })
+    assert.equal(book.find({ channel: 'gone', model: 'm' }), undefined)
+    assert.deepEqual(told, [])
+  }
+})
+
+test('forgetting that a channel was off is told like any other change, with the reason', () => {
+  const { book, told, fail } = open()
+  book.follow(undefined, snapshotOf(main))
+  fail(main)
+  told.length = 0
+  const disabled = channel('main', { override: 'disabled' })
+  book.follow(snapshotOf(main), snapshotOf(disabled))
+  assert.deepEqual(told, [])
+  book.follow(snapshotOf(disabled), snapshotOf(main))
+  assert.deepEqual(told, ['main/m changed on'])
+  assert.equal(book.grade(main, 'm'), 'on')
+  // Nothing is said of what was on, nor of what is gone.
+  const moved = channel('main', { url: 'https://elsewhere.example' })
+  book.follow(snapshotOf(main), snapshotOf(moved))
+  fail(moved)
+  told.length = 0
+  book.follow(snapshotOf(moved), snapshotOf())
+  assert.deepEqual(told, [])
 })

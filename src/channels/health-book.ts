@@ -12,18 +12,25 @@ import { createCheckPlan } from './check-plan.ts'
 import type { HealthEffect, HealthEvent, Outcome } from './health-event.ts'
 import { describePlace, type HealthLine } from './health-line.ts'
 import {
-  isRenewed,
   keepWhatApplies,
   newPlace,
   noteFailure,
   noteFirstEvent,
+  renewalOf,
   type ChannelEntry,
   type HealthPlace,
   type OpenAttempt,
   type Place,
 } from './health-place.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
-import { gradeOf, nextWakeAt, startState, type Grade, type HealthMode } from './health-state.ts'
+import {
+  gradeOf,
+  nextWakeAt,
+  shownMode,
+  startState,
+  type Grade,
+  type HealthMode,
+} from './health-state.ts'
 import { step } from './health.ts'
 import {
   isStreamKind,
@@ -73,6 +80,8 @@ export interface HealthBook extends ChannelFacts {
   end(attempt: OpenAttempt, result: AttemptEnd): void
   /** An attempt that ended `hard` failed on another channel as well: the request is to blame. */
   retract(attempt: OpenAttempt, keyId: string): void
+  /** An operator wants to know now: holds end, and probes tell. */
+  recheck(place: HealthPlace): void
   /** Another node has switched this off: probes find out whether that holds here too. */
   warn(place: HealthPlace): void
   grade(channel: Channel, model: string): Grade | 'disabled'
@@ -85,6 +94,8 @@ export interface HealthBook extends ChannelFacts {
   wake(): void
   /** When `wake` has something to do next, in monotonic time; at most a second off while requests wait. */
   nextWakeAt(): number
+  /** What an operator is shown of one place; undefined where the catalogue has no such place. */
+  find(place: HealthPlace): HealthLine | undefined
   /** Every channel × model of the snapshot, channels by rank and name. */
   list(snapshot: Snapshot): readonly HealthLine[]
   /** All that is worth keeping over a restart. */
@@ -276,15 +287,62 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
   function follow(previous: Snapshot | undefined, next: Snapshot): void {
     snapshot = next
+    const renewed: { readonly before: ChannelEntry; readonly why: string }[] = []
     for (const [name, entry] of book) {
       const channel = next.channels.get(name)
-      const isNew = previous !== undefined && isRenewed(previous.channels.get(name), channel)
-      if (channel === undefined || isNew) book.delete(name)
+      const why =
+        previous === undefined || channel === undefined
+          ? undefined
+          : renewalOf(previous.channels.get(name), channel)
+      if (channel === undefined || why !== undefined) book.delete(name)
       else keepWhatApplies(entry, channel)
+      if (why !== undefined) renewed.push({ before: entry, why })
     }
     for (const channel of next.channels.values())
       for (const model of channel.models.keys()) placeOf(channel, model)
     plan.follow(next, clock.monotonic())
+    for (const { before, why } of renewed) tellRenewal(before, why)
+  }
+
+  /** Forgetting that something was off is a change like any other. */
+  function tellRenewal({ channel: { name }, places }: ChannelEntry, why: string): void {
+    const now = clock.monotonic()
+    for (const [model, { state }] of places) {
+      const from = shownMode(state, now)
+      if (from === 'on' || book.get(name)?.places.has(model) !== true) continue
+      options.onEffect?.({ kind: 'changed', from, to: 'on', why }, { channel: name, model })
+    }
+  }
+
+  function restore(saved: readonly SavedHealth[]): void {
+    const moment = { now: clock.monotonic(), wallMs: clock.now() }
+    for (const one of saved) {
+      const { model } = one
+      const channel = channelOf(one)
+      if (channel === undefined) continue
+      const place = placeOf(channel, model)
+      place.state = restoreHealth(one, channel.check, moment)
+      wakeAt = Math.min(wakeAt, nextWakeAt(place.state) ?? wakeAt)
+      const to = shownMode(place.state, moment.now)
+      if (to === one.mode) continue
+      const { why } = place.state
+      options.onEffect?.(
+        { kind: 'changed', from: one.mode, to, why },
+        { channel: channel.name, model },
+      )
+    }
+  }
+
+  function describe(channel: Channel, model: string): HealthLine {
+    const place = placeOf(channel, model)
+    const { running } = entryOf(channel)
+    return describePlace({ channel, model, place, running }, { clock, startedAt })
+  }
+
+  /** The channel as the catalogue has it, where it has this model. */
+  function channelOf({ channel: name, model }: HealthPlace): Channel | undefined {
+    const channel = snapshot?.channels.get(name)
+    return channel?.models.has(model) === true ? channel : undefined
   }
 
   return {
@@ -301,9 +359,17 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     retract(attempt, keyId) {
       apply(attempt.channel, attempt.model, { kind: 'retracted', keyId })
     },
-    warn({ channel: name, model }) {
-      const channel = snapshot?.channels.get(name)
-      if (channel?.models.has(model) === true) apply(channel, model, { kind: 'warned' })
+    recheck(place) {
+      const channel = channelOf(place)
+      if (channel !== undefined) apply(channel, place.model, { kind: 'asked' })
+    },
+    warn(place) {
+      const channel = channelOf(place)
+      if (channel !== undefined) apply(channel, place.model, { kind: 'warned' })
+    },
+    find(place) {
+      const channel = channelOf(place)
+      return channel === undefined ? undefined : describe(channel, place.model)
     },
     grade(channel, model) {
       if (channel.override === 'disabled') return 'disabled'
@@ -319,13 +385,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     list(shown) {
       return [...shown.channels.values()]
         .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
-        .flatMap((channel) =>
-          [...channel.models.keys()].map((model) => {
-            const place = placeOf(channel, model)
-            const { running } = entryOf(channel)
-            return describePlace({ channel, model, place, running }, { clock, startedAt })
-          }),
-        )
+        .flatMap((channel) => [...channel.models.keys()].map((model) => describe(channel, model)))
     },
     save() {
       const now = clock.monotonic()
@@ -335,16 +395,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
         ),
       )
     },
-    restore(saved) {
-      const moment = { now: clock.monotonic(), wallMs: clock.now() }
-      for (const one of saved) {
-        const channel = snapshot?.channels.get(one.channel)
-        if (channel?.models.has(one.model) !== true) continue
-        const place = placeOf(channel, one.model)
-        place.state = restoreHealth(one, channel.check, moment)
-        wakeAt = Math.min(wakeAt, nextWakeAt(place.state) ?? wakeAt)
-      }
-    },
+    restore,
     follow,
   }
 }

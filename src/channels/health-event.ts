@@ -71,6 +71,8 @@ export type HealthEvent =
   | { readonly kind: 'compared'; readonly comparison: 'better' | 'worse' | 'waiting' }
   /** Time has passed: a hold may be over, and a probe may be due. */
   | { readonly kind: 'wake' }
+  /** An operator wants to know now whether it works again: end the hold. */
+  | { readonly kind: 'asked' }
   /** The reason for an off of cause `config` is gone elsewhere on this channel: end the hold. */
   | { readonly kind: 'released' }
 

@@ -82,12 +82,14 @@ export function keepWhatApplies(entry: ChannelEntry, channel: Channel): void {
   }
 }
 
-/** What was known of the channel says nothing about it any more. */
-export function isRenewed(before: Channel | undefined, after: Channel | undefined): boolean {
-  if (before === undefined || after === undefined) return true
-  return (
-    (before.override === 'disabled' && after.override === 'enabled') ||
-    before.url !== after.url ||
-    before.credential.reveal() !== after.credential.reveal()
-  )
+/** Why what was known of the channel says nothing about it any more; undefined where it still does. */
+export function renewalOf(
+  before: Channel | undefined,
+  after: Channel,
+): 'operator' | 'reconfigured' | undefined {
+  if (before === undefined) return 'reconfigured'
+  if (before.override === 'disabled' && after.override === 'enabled') return 'operator'
+  const isSame =
+    before.url === after.url && before.credential.reveal() === after.credential.reveal()
+  return isSame ? undefined : 'reconfigured'
 }

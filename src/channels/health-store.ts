@@ -23,16 +23,37 @@ export async function readHealth(queryable: Queryable): Promise<readonly SavedHe
   })
 }
 
-/** Puts these states in the place of all that were stored. */
+/**
+ * Puts these states in the place of all that were stored. Several nodes may do so at once, each of
+ * what it knows: the last word about a place counts.
+ */
 export async function replaceHealth(
   transaction: Transaction,
   saved: readonly SavedHealth[],
 ): Promise<void> {
-  await transaction.query('DELETE FROM channel_health')
-  for (const one of saved)
+  const kept = new Set<string>()
+  // In one order everywhere, so that two nodes wait for each other and never both for the other.
+  for (const one of saved.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))) {
+    kept.add(keyOf(one))
     await transaction.query(
       `INSERT INTO channel_health (channel, model, mode, why, since_ms, saved_at_ms, detail)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (channel, model) DO UPDATE
+         SET mode = excluded.mode, why = excluded.why, since_ms = excluded.since_ms,
+           saved_at_ms = excluded.saved_at_ms, detail = excluded.detail`,
       [one.channel, one.model, one.mode, one.why, one.sinceMs, one.savedAtMs, one.detail],
     )
+  }
+  for (const row of await transaction.query('SELECT channel, model FROM channel_health')) {
+    const place = { channel: String(row['channel']), model: String(row['model']) }
+    if (kept.has(keyOf(place))) continue
+    await transaction.query('DELETE FROM channel_health WHERE channel = $1 AND model = $2', [
+      place.channel,
+      place.model,
+    ])
+  }
+}
+
+function keyOf({ channel, model }: Pick<SavedHealth, 'channel' | 'model'>): string {
+  return `${channel}\n${model}`
 }

@@ -100,6 +100,8 @@ function react(state: HealthState, event: HealthEvent, moment: Moment): Step {
       return wake(state, moment)
     case 'released':
       return unchanged(isOffFor(state, 'config') ? toTrial(state, now, 'credential_works') : state)
+    case 'asked':
+      return unchanged(state.mode === 'off' ? toTrial(state, now, 'operator_check') : state)
     case 'answered':
       return judgeInUse(observed(withoutHard(state, event.beganAt ?? now), event, now), now)
     case 'overdue':

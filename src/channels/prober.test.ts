@@ -187,7 +187,7 @@ test('what a paid check took is told, so that it can be booked to the operator',
     snapshot: () => snapshot,
     health: () => createHealthBook({ clock: systemClock, random: () => 0.5 }),
     onError: (error) => errors.push(error),
-    onUsage: (at, usage) => told.resolve([at.channel, usage.reported.outputTokens]),
+    onChecked: (at, { usage }) => told.resolve([at.channel, usage?.reported.outputTokens]),
   })
   prober.probe(place)
   assert.deepEqual(await told.promise, ['probed', 1])

@@ -5,9 +5,8 @@
  * `checksPerMinuteMax`; only the few that decide about a channel in doubt go beyond it.
  */
 import type { Clock } from '../base/clock.ts'
-import type { Usage } from '../metering/usage.ts'
 import type { Snapshot } from './channel.ts'
-import { checkChannel } from './check.ts'
+import { checkChannel, type CheckResult } from './check.ts'
 import type { HealthBook } from './health-book.ts'
 import type { HealthPlace } from './health-place.ts'
 import type { Upstream } from './upstream.ts'
@@ -18,8 +17,8 @@ export interface ProberParts {
   readonly snapshot: () => Snapshot
   readonly health: () => HealthBook
   readonly onError: (error: unknown) => void
-  /** A paid check has been answered, and this is what the vendor says it took. */
-  readonly onUsage?: (place: HealthPlace, usage: Usage) => void
+  /** Told of each check that has ended, after health has. */
+  readonly onChecked?: (place: HealthPlace, result: CheckResult) => void
 }
 
 export interface Prober {
@@ -56,11 +55,12 @@ export function createProber(parts: ProberParts): Prober {
     const health = parts.health()
     const attempt = health.begin(channel, model, { isProbe: true })
     const request = { vendor, channel, model, by: channel.check, timeoutMs: checkTimeoutMs }
-    const { outcome, retryAfterMs, usage } = await checkChannel(request, parts)
+    const result = await checkChannel(request, parts)
+    const { outcome, retryAfterMs } = result
     // A listing is no measure of how long a model takes.
     if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
     health.end(attempt, { outcome, retryAfterMs, caller: undefined })
-    if (usage !== undefined) parts.onUsage?.(place, usage)
+    parts.onChecked?.(place, result)
   }
 
   function start(id: string, place: HealthPlace): void {

@@ -3,10 +3,18 @@
  * with a real exchange. A hand's "off" is kept apart from health, so that no check undoes it.
  */
 import { z } from 'zod'
+import { newId } from '../base/id.ts'
 import type { Channel, ChannelOverride, CheckKind, Vendor } from '../channels/channel.ts'
+import type { ChannelChange } from '../channels/channel-change.ts'
+import { appendChanges } from '../channels/channel-change-store.ts'
 import { readCatalogue, setOverride, type ChannelRow } from '../channels/channel-store.ts'
+import { countsOf, priceCheck } from '../channels/check-cost.ts'
+import { askForCheck, isRunning, listNodes } from '../channels/node-store.ts'
+import { appendCosts } from '../channels/operator-cost-store.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../channels/snapshot.ts'
+import type { Usage } from '../metering/usage.ts'
 import { readRevisions } from '../storage/changes.ts'
+import { readStoreTime } from '../storage/store-time.ts'
 import { recordAction } from './action-store.ts'
 import { notFound, parseInput, type OperationContext } from './context.ts'
 
@@ -52,8 +60,21 @@ export function switchChannel(
       action: override === 'disabled' ? 'channel.off' : 'channel.on',
       subject: name,
     })
+    await appendChanges(transaction, [overrideChange(context, row, override)])
     return viewChannel({ ...row, override })
   })
+}
+
+/** An operator's word is part of the channel's history, for all of its models. */
+function overrideChange(
+  { clock, actor }: OperationContext,
+  row: ChannelRow,
+  to: ChannelOverride,
+): ChannelChange {
+  const atMs = clock.now()
+  const id = newId('evt', atMs)
+  const place = { node: undefined, channel: row.name, model: undefined }
+  return { id, atMs, ...place, from: row.override, to, why: 'operator', actor, detail: {} }
 }
 
 /** Makes one real check; how is the caller's business, because it takes a network. */
@@ -66,6 +87,7 @@ export type RunCheck = (check: {
   readonly outcome: string
   readonly durationMs: number
   readonly status: number | undefined
+  readonly usage?: Usage | undefined
 }>
 
 export interface ModelCheck {
@@ -84,11 +106,15 @@ export interface ChannelCheck {
   /** Why nothing could be sent, such as a credential that cannot be read. */
   readonly reason: string | null
   readonly models: readonly ModelCheck[]
+  /** How many running gateways have been asked to check it themselves, at once. */
+  readonly gateways_asked: number
 }
 
 /**
  * Sends what the channel's `check` setting says: a tiny request per model, or one listing call. A
  * channel whose own checks are off is checked with requests, because the operator has asked for it.
+ * Running gateways are asked to do the same, because health is what they see: for them an operator's
+ * wish ends the hold of a channel that is off. What it costs is the operator's.
  */
 export async function checkChannel(
   context: OperationContext,
@@ -101,10 +127,12 @@ export async function checkChannel(
   if (channel === undefined) return failedCheck(await explainAbsence(context, snapshot, name), name)
   const vendor = snapshot.vendors.get(channel.vendor)
   if (vendor === undefined) return failedCheck(`its vendor ${channel.vendor} is retired`, name)
+  const gatewaysAsked = channel.override === 'enabled' ? await askGateways(context, name) : 0
   const models: ModelCheck[] = []
   const by = channel.check === 'models' ? 'models' : 'request'
   for (const model of channel.models.keys()) {
-    const { outcome, durationMs, status } = await run({ vendor, channel, model, by })
+    const { outcome, durationMs, status, usage } = await run({ vendor, channel, model, by })
+    if (usage !== undefined) await bookCheck(context, { snapshot, channel: name, model, usage })
     models.push({
       model,
       ok: outcome === 'ok',
@@ -115,7 +143,37 @@ export async function checkChannel(
     if (by === 'models') break
   }
   if (models.length === 0) return failedCheck('it serves no model that has a price', name)
-  return { channel: name, ok: models.every((model) => model.ok), reason: null, models }
+  const ok = models.every((model) => model.ok)
+  return { channel: name, ok, reason: null, models, gateways_asked: gatewaysAsked }
+}
+
+async function askGateways({ database, clock }: OperationContext, name: string): Promise<number> {
+  const nowMs = await readStoreTime(database, clock)
+  const nodes = await listNodes(database)
+  const running = nodes.filter((node) => isRunning(node, nowMs))
+  if (running.length === 0) return 0
+  const asked = { id: newId('evt', nowMs), channel: name, askedAtMs: nowMs }
+  await database.transact((transaction) => askForCheck(transaction, asked))
+  return running.length
+}
+
+async function bookCheck(
+  { database, clock }: OperationContext,
+  made: {
+    readonly snapshot: LoadedSnapshot
+    readonly channel: string
+    readonly model: string
+    readonly usage: Usage
+  },
+): Promise<void> {
+  const { snapshot, channel, model, usage } = made
+  const atMs = clock.now()
+  const amountPicos = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
+  if (amountPicos === undefined) return
+  const id = newId('evt', atMs)
+  const place = { node: undefined, channel, model }
+  const cost = { id, atMs, ...place, kind: 'check', usage: countsOf(usage), amountPicos } as const
+  await database.transact((transaction) => appendCosts(transaction, [cost]))
 }
 
 /** The catalogue as a gateway would run on it, with what it could not serve. */
@@ -125,7 +183,7 @@ export async function readSnapshot(context: OperationContext): Promise<LoadedSna
 }
 
 function failedCheck(reason: string, channel: string): ChannelCheck {
-  return { channel, ok: false, reason, models: [] }
+  return { channel, ok: false, reason, models: [], gateways_asked: 0 }
 }
 
 async function explainAbsence(

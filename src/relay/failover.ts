@@ -196,7 +196,7 @@ function learn(
 ): void {
   const { name } = attempt.channel
   if ('firstEventMs' in outcome) {
-    parts.telemetry.firstEvent(name, outcome.firstEventMs)
+    parts.telemetry.firstEvent({ channel: name, model: attempt.model }, outcome.firstEventMs)
     const outputTokens = outcome.kind === 'whole' ? outputTokensOf(outcome) : undefined
     parts.health.answered(attempt, outputTokens)
   }

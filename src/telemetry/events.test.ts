@@ -135,7 +135,11 @@ test('counters tell what was charged, what it cost the operator, and how it ende
   telemetry.failedOver('alpha')
   telemetry.refused('access.rate_limited', 'ex_2')
   telemetry.channelChanged('alpha-main', { model: 'm', from: 'on', to: 'off', why: 'w' })
-  telemetry.alert('channel', { channel: 'alpha-main' })
+  telemetry.credentialRefused({ channel: 'alpha-main', model: 'm', vendor: 'alpha' })
+  telemetry.probeEnded('alpha-main', 'ok')
+  telemetry.checkCost('alpha-main', picos(3_000_000n))
+  telemetry.firstEvent({ channel: 'alpha-main', model: 'm' }, 200)
+  telemetry.journalDropped('change')
   const shown = await text()
   for (const line of [
     'turnpike_exchanges_total{vendor="alpha",ending="completed",status="200"} 1',
@@ -146,10 +150,68 @@ test('counters tell what was charged, what it cost the operator, and how it ende
     'turnpike_attempts_total{channel="alpha-main",outcome="hard"} 1',
     'turnpike_failovers_total{vendor="alpha"} 1',
     'turnpike_refusals_total{code="access.rate_limited"} 1',
-    'turnpike_channel_state_changes_total{channel="alpha-main",to="off"} 1',
+    'turnpike_channel_state_changes_total{channel="alpha-main",to="off",why="w"} 1',
+    'turnpike_probes_total{channel="alpha-main",outcome="ok"} 1',
+    'turnpike_check_cost_usd_total{channel="alpha-main"} 0.000003',
+    'turnpike_first_event_seconds_bucket{le="0.25",channel="alpha-main",model="m"} 1',
+    'turnpike_channel_journal_dropped_total{kind="change"} 1',
+    'turnpike_events_total{event="channel.credential_refused"} 1',
     'turnpike_alarms_total{kind="channel"} 1',
   ])
     assert.ok(shown.includes(`${line}\n`), line)
+})
+
+test('each business event has its name, its fields and its level', () => {
+  const { lines, telemetry } = start('info')
+  const place = { channel: 'alpha-main', model: 'large-1', vendor: 'alpha' }
+  telemetry.channelOff(place, { from: 'on', to: 'off', why: 'failures_confirmed' })
+  telemetry.channelBack(place, { from: 'trial', to: 'ramp', why: 'trial_passed' })
+  telemetry.credentialRefused(place)
+  telemetry.modelMissing(place)
+  telemetry.reserveOnly('large-1', 'alpha')
+  telemetry.noUsableChannel('large-1', 'alpha')
+  telemetry.modelRecovered('large-1', 'alpha')
+  const model = { model: 'large-1', vendor: 'alpha' }
+  assert.deepEqual(
+    lines.map(({ time: _time, pid: _pid, hostname: _hostname, ...line }) => line),
+    [
+      {
+        level: 'warn',
+        event: 'channel.off',
+        ...place,
+        from: 'on',
+        to: 'off',
+        why: 'failures_confirmed',
+        msg: 'channel off',
+      },
+      {
+        level: 'info',
+        event: 'channel.back',
+        ...place,
+        from: 'trial',
+        to: 'ramp',
+        why: 'trial_passed',
+        msg: 'channel back',
+      },
+      {
+        level: 'error',
+        event: 'channel.credential_refused',
+        ...place,
+        why: 'credential_refused',
+        msg: 'operator needed',
+      },
+      {
+        level: 'error',
+        event: 'channel.model_missing',
+        ...place,
+        why: 'model_missing',
+        msg: 'operator needed',
+      },
+      { level: 'warn', event: 'model.reserve_only', ...model, msg: 'running on reserve only' },
+      { level: 'error', event: 'model.no_usable_channel', ...model, msg: 'no usable channel' },
+      { level: 'info', event: 'model.recovered', ...model, msg: 'main route serves again' },
+    ],
+  )
 })
 
 test('milestones are handed on, and cost nothing where nobody listens', () => {

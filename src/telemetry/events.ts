@@ -45,11 +45,40 @@ export interface AuditSummary {
   readonly durationMs: number
 }
 
+/** A model on a channel, in every event about one. */
+export interface EventPlace {
+  readonly channel: string
+  readonly model: string
+  readonly vendor: string
+}
+
+export interface StateChange {
+  readonly from: string
+  readonly to: string
+  readonly why: string
+}
+
+/**
+ * What an operator may want to be woken for. Names and fields are stable; docs/operating.md says
+ * what to do about each.
+ */
+export type BusinessEvent =
+  | ({ readonly event: 'channel.off' | 'channel.back' } & EventPlace & StateChange)
+  | ({
+      readonly event: 'channel.credential_refused' | 'channel.model_missing'
+      readonly why: string
+    } & EventPlace)
+  | {
+      readonly event: 'model.reserve_only' | 'model.no_usable_channel' | 'model.recovered'
+      readonly model: string
+      readonly vendor: string
+    }
+
 export interface Telemetry {
   exchangeEnded(summary: ExchangeSummary): void
   refused(code: string, exchangeId: string): void
   attemptEnded(channel: string, outcome: string): void
-  firstEvent(channel: string, durationMs: number): void
+  firstEvent(place: { readonly channel: string; readonly model: string }, durationMs: number): void
   failedOver(vendor: string): void
   channelChanged(
     channel: string,
@@ -57,8 +86,25 @@ export interface Telemetry {
   ): void
   audited(summary: AuditSummary): void
   auditFailed(error: unknown): void
-  /** The operator has to act. */
-  alert(kind: string, detail: Readonly<Record<string, string | number>>): void
+  /** A request of the gateway's own has been answered, or not. */
+  probeEnded(channel: string, outcome: string): void
+  checkCost(channel: string, amountPicos: Picos): void
+  /** A line about channels is lost for good: the store has been out for too long. */
+  journalDropped(kind: string): void
+  /** A channel no longer serves a model. */
+  channelOff(place: EventPlace, change: StateChange): void
+  /** It serves the model again, with all or a growing share of its traffic. */
+  channelBack(place: EventPlace, change: StateChange): void
+  /** The vendor refuses the operator's credential or account: the operator has to act. */
+  credentialRefused(place: EventPlace): void
+  /** The channel does not know a model that the catalogue says it has: the operator has to act. */
+  modelMissing(place: EventPlace): void
+  /** No channel of the model's main route is in use: the last lines of defence serve. */
+  reserveOnly(model: string, vendor: string): void
+  /** Requests for the model will fail, or are tried where they probably fail. */
+  noUsableChannel(model: string, vendor: string): void
+  /** The main route serves the model again. */
+  modelRecovered(model: string, vendor: string): void
   /** Something that must never happen did: a broken invariant, a fault nobody expected. */
   fault(error: unknown, where: string): void
   milestone(milestone: Milestone, exchangeId: string): void
@@ -72,14 +118,22 @@ export interface TelemetryOptions {
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { log, metrics, onMilestone } = options
-  function alert(kind: string, detail: Readonly<Record<string, string | number>>): void {
-    metrics.alarms.inc({ kind })
-    log.error({ kind, ...detail }, 'operator needed')
-  }
+
   function fault(error: unknown, where: string): void {
     metrics.alarms.inc({ kind: 'fault' })
     log.error({ where, ...describe(error) }, 'fault')
   }
+
+  function tell(level: 'info' | 'warn' | 'error', event: BusinessEvent, message: string): void {
+    metrics.events.inc({ event: event.event })
+    log[level](event, message)
+  }
+
+  function demandOperator(event: BusinessEvent): void {
+    metrics.alarms.inc({ kind: 'channel' })
+    tell('error', event, 'operator needed')
+  }
+
   return {
     exchangeEnded(summary) {
       const { vendor, ending } = summary
@@ -100,15 +154,50 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     attemptEnded(channel, outcome) {
       metrics.attempts.inc({ channel, outcome })
     },
-    firstEvent(channel, durationMs) {
-      metrics.firstEventSeconds.observe({ channel }, durationMs / 1_000)
+    firstEvent({ channel, model }, durationMs) {
+      metrics.firstEventSeconds.observe({ channel, model }, durationMs / 1_000)
     },
     failedOver(vendor) {
       metrics.failovers.inc({ vendor })
     },
     channelChanged(channel, change) {
-      metrics.channelChanges.inc({ channel, to: change.to })
+      metrics.channelChanges.inc({ channel, to: change.to, why: change.why })
       log.warn({ channel, ...change }, 'channel state changed')
+    },
+    probeEnded(channel, outcome) {
+      metrics.probes.inc({ channel, outcome })
+    },
+    checkCost(channel, amountPicos) {
+      if (amountPicos > 0n) metrics.checkCostUsd.inc({ channel }, usdNumber(amountPicos))
+    },
+    journalDropped(kind) {
+      metrics.journalDropped.inc({ kind })
+      log.error({ kind }, 'a line about channels is lost: the store has been out for too long')
+    },
+    channelOff(place, { from, to, why }) {
+      tell('warn', { event: 'channel.off', ...place, from, to, why }, 'channel off')
+    },
+    channelBack(place, { from, to, why }) {
+      tell('info', { event: 'channel.back', ...place, from, to, why }, 'channel back')
+    },
+    credentialRefused(place) {
+      demandOperator({
+        event: 'channel.credential_refused',
+        ...place,
+        why: 'credential_refused',
+      })
+    },
+    modelMissing(place) {
+      demandOperator({ event: 'channel.model_missing', ...place, why: 'model_missing' })
+    },
+    reserveOnly(model, vendor) {
+      tell('warn', { event: 'model.reserve_only', model, vendor }, 'running on reserve only')
+    },
+    noUsableChannel(model, vendor) {
+      tell('error', { event: 'model.no_usable_channel', model, vendor }, 'no usable channel')
+    },
+    modelRecovered(model, vendor) {
+      tell('info', { event: 'model.recovered', model, vendor }, 'main route serves again')
     },
     audited({ differenceCount, differences, endedAtMs, durationMs }) {
       const isClean = differenceCount === 0
@@ -119,13 +208,13 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       const summary = { differences: differenceCount, durationMs: Math.round(durationMs) }
       if (isClean) return log.debug(summary, 'books audited')
       for (const difference of differences) log.error(difference, 'the books contradict themselves')
-      alert('audit', summary)
+      metrics.alarms.inc({ kind: 'audit' })
+      log.error({ kind: 'audit', ...summary }, 'operator needed')
     },
     auditFailed(error) {
       metrics.audits.inc({ result: 'failed' })
       fault(error, 'audit')
     },
-    alert,
     fault,
     milestone(milestone, exchangeId) {
       onMilestone?.(milestone, exchangeId)

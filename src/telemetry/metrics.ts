@@ -10,11 +10,17 @@ export interface Metrics {
   readonly refusals: Counter<'code'>
   readonly attempts: Counter<'channel' | 'outcome'>
   readonly failovers: Counter<'vendor'>
-  readonly firstEventSeconds: Histogram<'channel'>
+  readonly firstEventSeconds: Histogram<'channel' | 'model'>
   readonly chargedUsd: Counter<'vendor'>
   readonly operatorCostUsd: Counter<'vendor'>
   readonly estimatedCharges: Counter<'vendor'>
-  readonly channelChanges: Counter<'channel' | 'to'>
+  readonly channelChanges: Counter<'channel' | 'to' | 'why'>
+  readonly channelState: Gauge<'channel' | 'model' | 'state'>
+  readonly probes: Counter<'channel' | 'outcome'>
+  readonly checkCostUsd: Counter<'channel'>
+  readonly events: Counter<'event'>
+  readonly journalDropped: Counter<'kind'>
+  readonly journalWaiting: Gauge
   readonly alarms: Counter<'kind'>
   readonly audits: Counter<'result'>
   readonly auditDifferences: Gauge
@@ -59,7 +65,7 @@ export function createMetrics(): Metrics {
     firstEventSeconds: new Histogram({
       name: 'turnpike_first_event_seconds',
       help: 'From the request sent to the first event of the answer (whole answer where not streamed).',
-      labelNames: ['channel'],
+      labelNames: ['channel', 'model'],
       buckets: firstEventBuckets,
       registers,
     }),
@@ -83,8 +89,43 @@ export function createMetrics(): Metrics {
     }),
     channelChanges: new Counter({
       name: 'turnpike_channel_state_changes_total',
-      help: 'Channel health transitions by the state entered.',
-      labelNames: ['channel', 'to'],
+      help: 'Channel health transitions by the state entered and the reason.',
+      labelNames: ['channel', 'to', 'why'],
+      registers,
+    }),
+    channelState: new Gauge({
+      name: 'turnpike_channel_state',
+      help: '1 for the state that a model on a channel is in, 0 for the others.',
+      labelNames: ['channel', 'model', 'state'],
+      registers,
+    }),
+    probes: new Counter({
+      name: 'turnpike_probes_total',
+      help: "Requests of the gateway's own to channels, by outcome class.",
+      labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+    checkCostUsd: new Counter({
+      name: 'turnpike_check_cost_usd_total',
+      help: "What the gateway's own requests cost the operator at list price.",
+      labelNames: ['channel'],
+      registers,
+    }),
+    events: new Counter({
+      name: 'turnpike_events_total',
+      help: 'Events an operator may want to be woken for, by name.',
+      labelNames: ['event'],
+      registers,
+    }),
+    journalDropped: new Counter({
+      name: 'turnpike_channel_journal_dropped_total',
+      help: 'History lines and costs of checks lost because the store was out for too long.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    journalWaiting: new Gauge({
+      name: 'turnpike_channel_journal_waiting',
+      help: 'History lines and costs of checks that wait for the store.',
       registers,
     }),
     alarms: new Counter({

@@ -319,7 +319,6 @@ export class MoneyWorld {
       channelChanged: ignore,
       audited: ignore,
       auditFailed: ignore,
-      alert: ignore,
       milestone: ignore,
       // A charge that could not be stored is told of here as well, and is no fault of the relay.
       fault: (error, where) => {

@@ -1,0 +1,61 @@
+/** SQL for table `operator_cost`: what the gateway's own requests have cost. Append-only; no account pays it. */
+import { picos, type Picos } from '../base/money.ts'
+import type { UsageCounts } from '../metering/usage.ts'
+import type { Queryable, Transaction } from '../storage/database.ts'
+
+export interface OperatorCost {
+  /** Unique, so that a write repeated after a broken-off answer books nothing twice. */
+  readonly id: string
+  readonly atMs: number
+  /** Undefined: an operator's command, not a gateway. */
+  readonly node: string | undefined
+  readonly channel: string
+  readonly model: string
+  readonly kind: 'check'
+  /** Counts only: what else a vendor says of its answer stays out. */
+  readonly usage: UsageCounts
+  readonly amountPicos: Picos
+}
+
+export async function appendCosts(
+  transaction: Transaction,
+  costs: readonly OperatorCost[],
+): Promise<void> {
+  for (const cost of costs)
+    await transaction.query(
+      `INSERT INTO operator_cost (id, at_ms, node, channel, model, kind, usage, amount_picos)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (id) DO NOTHING`,
+      [
+        cost.id,
+        cost.atMs,
+        cost.node ?? '',
+        cost.channel,
+        cost.model,
+        cost.kind,
+        JSON.stringify(cost.usage),
+        cost.amountPicos,
+      ],
+    )
+}
+
+export interface CostSum {
+  readonly count: number
+  readonly amountPicos: Picos
+}
+
+/** What a channel's checks cost from one moment to before another. */
+export async function sumCosts(
+  queryable: Queryable,
+  of: { readonly channel: string; readonly fromMs: number; readonly untilMs: number },
+): Promise<CostSum> {
+  const [row] = await queryable.query(
+    `SELECT COUNT(*) AS count, CAST(COALESCE(SUM(amount_picos), 0) AS BIGINT) AS amount_picos
+     FROM operator_cost WHERE channel = $1 AND at_ms >= $2 AND at_ms < $3`,
+    [of.channel, of.fromMs, of.untilMs],
+  )
+  return {
+    count: Number(row?.['count']),
+    amountPicos: picos(BigInt(String(row?.['amount_picos']))),
+  }
+}

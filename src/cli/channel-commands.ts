@@ -1,0 +1,259 @@
+/** `turnpike channel …`: how channels are doing, their history, and the operator's hand on them. */
+import type { Command } from 'commander'
+import {
+  channelHistory,
+  reportChannels,
+  showChannel,
+  type ChannelChangeView,
+  type ChannelDetail,
+  type ChannelHealthView,
+  type ChannelListing,
+  type ChannelReport,
+  type FailureView,
+  type NodeView,
+} from '../operations/channel-health.ts'
+import { checkChannel, switchChannel, type ChannelCheck } from '../operations/channels.ts'
+import { formatAge } from './age.ts'
+import { withCheck } from './check.ts'
+import { exitCodes, onStore, type Answer } from './shell.ts'
+import { formatFields, formatTable, type Cell } from './table.ts'
+
+export function addChannelCommands(program: Command): void {
+  const channel = program.command('channel').description('ways to a vendor')
+  channel
+    .command('list')
+    .description('all channels of the catalogue and how they are doing')
+    .action(onStore(async (context) => showReport(await reportChannels(context))))
+  channel
+    .command('show')
+    .description('all there is to know about one channel')
+    .argument('<name>')
+    .action(
+      onStore(async (context, { arguments: [name] }) =>
+        showDetail(await showChannel(context, { channel: name })),
+      ),
+    )
+  channel
+    .command('history')
+    .description('what became of a channel and why, newest first; of all channels without a name')
+    .argument('[name]')
+    .option('--limit <n>', 'how many lines', '50')
+    .action(
+      onStore(async (context, { arguments: [name], options }) => {
+        const count = options['limit']
+        const changes = await channelHistory(context, { channel: name, count })
+        return { json: changes, text: historyTable(changes) }
+      }),
+    )
+  addHandCommands(channel)
+}
+
+function addHandCommands(channel: Command): void {
+  for (const [word, override] of [
+    ['off', 'disabled'],
+    ['on', 'enabled'],
+  ] as const) {
+    channel
+      .command(word)
+      .description(word === 'off' ? 'use it no more, until told otherwise' : 'use it again')
+      .argument('<name>')
+      .action(
+        onStore(async (context, { arguments: [name] }) => {
+          const view = await switchChannel(context, override, { channel: name })
+          return { json: view, text: `Channel ${view.name} is ${word}.` }
+        }),
+      )
+  }
+  channel
+    .command('check')
+    .description('send a real, tiny request for each of its models, and have gateways do so too')
+    .argument('<name>')
+    .action(
+      onStore((context, { arguments: [name] }, config) =>
+        withCheck(config, async (run) =>
+          showCheck(await checkChannel(context, { channel: name }, run)),
+        ),
+      ),
+    )
+}
+
+const listHeading = [
+  'channel',
+  'vendor',
+  'rank',
+  'weight',
+  'hand',
+  'check',
+  'model',
+  'state',
+  'for',
+  'why',
+  'share',
+  'first event ms',
+  'usual ms',
+  'next',
+]
+
+function showReport(report: ChannelReport): Answer {
+  const hasNodes = report.nodes.length > 1
+  const rows = report.channels.flatMap((channel) => channelRows(channel, report.at, hasNodes))
+  const table = formatTable(
+    hasNodes ? [...listHeading, 'gateway'] : listHeading,
+    rows,
+    'There are no channels. Run: turnpike apply -f catalog.yaml',
+  )
+  const foot = report.channels.length === 0 ? '' : `\n\n${sourceText(report)}`
+  return { json: report.channels, text: table + foot }
+}
+
+function channelRows(
+  channel: ChannelListing,
+  at: string,
+  hasNodes: boolean,
+): readonly (readonly Cell[])[] {
+  const head = [
+    channel.name,
+    channel.vendor,
+    channel.rank,
+    channel.weight,
+    channel.enabled ? 'on' : 'off',
+    channel.check,
+  ]
+  return Object.keys(channel.models).flatMap((model): readonly (readonly Cell[])[] => {
+    const health = channel.health.filter((one) => one.model === model)
+    if (health.length === 0) return [[...head, model, 'unknown']]
+    return health.map((one) => [
+      ...head,
+      model,
+      ...healthCells(one, at),
+      ...(hasNodes ? [one.node] : []),
+    ])
+  })
+}
+
+function healthCells(health: ChannelHealthView, at: string): readonly Cell[] {
+  return [
+    health.rests_until === null ? health.state : `${health.state}, rests`,
+    formatAge(Date.parse(at) - Date.parse(health.since)),
+    health.why,
+    `${Math.round(health.share * 100)} %`,
+    timesText(health.first_event_ms),
+    timesText(health.usual_first_event_ms),
+    nextText(health, at),
+  ]
+}
+
+function timesText(times: ChannelHealthView['first_event_ms']): string | null {
+  return times === null ? null : `${times.p50} / ${times.p95}`
+}
+
+function nextText({ rests_until: rests, wakes_at: wakes }: ChannelHealthView, at: string): Cell {
+  const next = rests ?? wakes
+  if (next === null) return null
+  const inMs = Date.parse(next) - Date.parse(at)
+  return inMs > 0 ? `in ${formatAge(inMs)}` : 'now'
+}
+
+/** Whose word this is and how old it is; never pretends that somebody is looking. */
+function sourceText(report: Pick<ChannelReport, 'is_live' | 'nodes'>): string {
+  const [first] = report.nodes
+  if (first === undefined) return 'No gateway has run on this store yet: nothing is known.'
+  if (!report.is_live)
+    return `No gateway runs on this store. This was last known ${formatAge(first.age_ms)} ago, by ${nodeText(first)}.`
+  return report.nodes
+    .map((node) => `Published by ${nodeText(node)}, seen ${formatAge(node.age_ms)} ago.`)
+    .join('\n')
+}
+
+function nodeText({ id, region, makes_checks: makesChecks }: NodeView): string {
+  return `gateway ${id} (${region}${makesChecks ? ', makes the regular checks' : ''})`
+}
+
+function showDetail(detail: ChannelDetail): Answer {
+  const { month, count, usd } = detail.check_cost
+  const fields = formatFields({
+    channel: detail.name,
+    vendor: detail.vendor,
+    url: detail.url,
+    credential: detail.credential,
+    hand: detail.enabled ? 'on' : 'off: switched off by an operator',
+    rank: detail.rank,
+    weight: detail.weight,
+    'max concurrent': detail.max_concurrent ?? 'no cap',
+    check: detail.check,
+    'cost of checks': `${usd} USD in ${month}, ${count} checks`,
+  })
+  const models = Object.entries(detail.models).map(([model, name]) =>
+    modelText(detail, model, name),
+  )
+  const history = `history, newest first\n${historyTable(detail.history)}`
+  return { json: detail, text: [fields, ...models, sourceText(detail), history].join('\n\n') }
+}
+
+function modelText(detail: ChannelDetail, model: string, name: string | null): string {
+  const heading = `model ${model}${name === null ? '' : ` (there ${name})`}`
+  const health = detail.health.filter((one) => one.model === model)
+  if (health.length === 0) return `${heading}\nstate  unknown`
+  return health
+    .map((one) => {
+      const [state, age, why, share, firstEvent, usual, next] = healthCells(one, detail.at)
+      const fields = formatFields({
+        state,
+        since: `${one.since}, ${String(age)}`,
+        why,
+        share,
+        running: one.running,
+        'first event ms, p50 / p95': firstEvent,
+        'usual ms, p50 / p95': usual,
+        'last whole answer': one.last_ok_at,
+        next,
+        failures: failuresText(one.failures),
+        ...(detail.nodes.length > 1 && { gateway: one.node }),
+      })
+      return `${heading}\n${fields}`
+    })
+    .join('\n\n')
+}
+
+function failuresText(failures: readonly FailureView[]): string {
+  if (failures.length === 0) return 'none'
+  return failures
+    .map((failure) => `${failure.class} ${failure.count}, last ${failure.last_at}`)
+    .join('; ')
+}
+
+function historyTable(changes: readonly ChannelChangeView[]): string {
+  return formatTable(
+    ['at', 'channel', 'model', 'from', 'to', 'why', 'by', 'failures'],
+    changes.map((change) => [
+      change.at,
+      change.channel,
+      change.model ?? 'all',
+      change.from,
+      change.to,
+      change.why,
+      change.actor ?? change.node,
+      change.failures.map((failure) => `${failure.class} ${failure.count}`),
+    ]),
+    'Nothing has happened yet.',
+  )
+}
+
+function showCheck(check: ChannelCheck): Answer {
+  const table = formatTable(
+    ['model', 'result', 'status', 'ms'],
+    check.models.map((model) => [model.model, model.outcome, model.status, model.duration_ms]),
+    '',
+  )
+  const head = formatFields({
+    channel: check.channel,
+    result: check.ok ? 'ok' : 'failed',
+    ...(check.reason !== null && { reason: check.reason }),
+    ...(check.gateways_asked > 0 && { 'gateways asked to check': check.gateways_asked }),
+  })
+  return {
+    json: check,
+    text: table === '' ? head : `${head}\n\n${table}`,
+    exitCode: check.ok ? exitCodes.done : exitCodes.failed,
+  }
+}
