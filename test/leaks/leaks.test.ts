@@ -35,7 +35,7 @@ const names = {
   reference: hostile(canaries.plant('credit reference', 'store', 'command')),
   note: hostile(canaries.plant('credit note', 'store', 'command')),
   channel: canaries.plant('channel name', 'store', 'command', 'log', 'metrics'),
-  model: canaries.plant('model name', 'store', 'command', 'log', 'usage', 'answer'),
+  model: canaries.plant('model name', 'store', 'command', 'log', 'metrics', 'usage', 'answer'),
   upstreamModel: canaries.plant('vendor-side model name', 'store', 'command', 'answer'),
   environment: canaries.plant('environment name', 'store', 'command'),
 }

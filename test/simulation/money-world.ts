@@ -319,6 +319,16 @@ export class MoneyWorld {
       channelChanged: ignore,
       audited: ignore,
       auditFailed: ignore,
+      probeEnded: ignore,
+      checkCost: ignore,
+      journalDropped: ignore,
+      channelOff: ignore,
+      channelBack: ignore,
+      credentialRefused: ignore,
+      modelMissing: ignore,
+      reserveOnly: ignore,
+      noUsableChannel: ignore,
+      modelRecovered: ignore,
       milestone: ignore,
       // A charge that could not be stored is told of here as well, and is no fault of the relay.
       fault: (error, where) => {
