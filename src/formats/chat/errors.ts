@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../base/errors.ts'
 import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
-import { hasEnvelope } from '../vendor-error.ts'
+import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../status-fault.ts'
 
 /** The operator's account, money or keys: nothing a client can mend, and no waiting helps. */
 const accountCodes: ReadonlySet<string> = new Set([
@@ -26,36 +26,13 @@ const overloadCodes: ReadonlySet<string> = new Set([
   'slow_down',
 ])
 
-const pathMessage = /^(?:not found\.?$|invalid url|unknown (?:request )?(?:url|path))/i
-
 export function classifyChat(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
   if (status === 401 || status === 402) return 'config'
   if (status >= 400 && status < 500 && isOneOf(accountCodes, error)) return 'config'
   if (status >= 500 && isOneOf(overloadCodes, error)) return 'throttle'
   if (status >= 400 && status < 500 && error.code === 'model_not_found') return 'model_missing'
-  switch (status) {
-    case 403:
-      // A page instead of an envelope comes from a filter in front of the vendor, not from a key.
-      return hasEnvelope(error) ? 'config' : 'hard'
-    case 404:
-      return classifyMissing(error)
-    case 405:
-    case 407:
-      return 'config'
-    case 408:
-    case 409:
-      return 'conflict'
-    case 429:
-    case 529:
-      return 'throttle'
-    case 500:
-      return 'lone_500'
-    case 503:
-      return head.headers['retry-after'] === undefined ? 'hard' : 'throttle'
-    default:
-      return status >= 400 && status < 500 ? 'client' : 'hard'
-  }
+  return faultOfStatus(head, error, faultOfMissing)
 }
 
 /** The status an error event would have had as an answer of its own; the code says it best. */
@@ -86,9 +63,7 @@ export function classifyChatEvent(error: VendorError): {
   readonly status: number
 } {
   const status = statusOfEvent(error)
-  const fault = classifyChat({ status, headers: {} }, error)
-  // The vendor had accepted the request already; that is no 500 to repeat at once.
-  return { fault: fault === 'lone_500' ? 'hard' : fault, status }
+  return { fault: faultOfEvent(classifyChat({ status, headers: {} }, error)), status }
 }
 
 function statusOfEvent(error: VendorError): number {
@@ -103,12 +78,9 @@ function isOneOf(words: ReadonlySet<string>, error: VendorError): boolean {
   return words.has(error.code ?? '') || words.has(error.type ?? '')
 }
 
-function classifyMissing(error: VendorError): UpstreamFault {
-  // No envelope, or a path the server does not have: the channel's address is wrong.
-  if (!hasEnvelope(error)) return 'config'
-  const message = error.message ?? ''
-  if (pathMessage.test(message)) return 'config'
-  return /\bmodel\b/i.test(message) ? 'model_missing' : 'client'
+function faultOfMissing(error: VendorError): UpstreamFault {
+  if (isAboutPath(error)) return 'config'
+  return isAboutModel(error) ? 'model_missing' : 'client'
 }
 
 const typeOfStatus: Readonly<Record<number, string>> = {

@@ -6,7 +6,7 @@
  * the account's own troubles that come without a code.
  */
 import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
-import { hasEnvelope } from '../vendor-error.ts'
+import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../status-fault.ts'
 
 /** The operator's account, money or keys: nothing a client can mend. */
 const accountCodes: ReadonlySet<string> = new Set([
@@ -19,35 +19,12 @@ const accountCodes: ReadonlySet<string> = new Set([
 ])
 
 const accountMessage = /credit balance is too low|specified (?:workspace )?API usage limits/i
-const pathMessage = /^(?:not found\.?$|invalid url|unknown (?:request )?(?:url|path))/i
 
 export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
-  if (status === 401 || status === 402) return 'config'
   if (status >= 400 && status < 500 && isAccountTrouble(error)) return 'config'
   if (error.type === 'overloaded_error' && status >= 500) return 'throttle'
-  switch (status) {
-    case 403:
-      // A page instead of an envelope comes from a filter in front of the vendor, not from a key.
-      return hasEnvelope(error) ? 'config' : 'hard'
-    case 404:
-      return classifyMissing(error)
-    case 405:
-    case 407:
-      return 'config'
-    case 408:
-    case 409:
-      return 'conflict'
-    case 429:
-    case 529:
-      return 'throttle'
-    case 500:
-      return 'lone_500'
-    case 503:
-      return head.headers['retry-after'] === undefined ? 'hard' : 'throttle'
-    default:
-      return status >= 400 && status < 500 ? 'client' : 'hard'
-  }
+  return faultOfStatus(head, error, faultOfMissing)
 }
 
 /** The status an error event would have had as an answer of its own. */
@@ -70,9 +47,7 @@ export function classifyMessagesEvent(error: VendorError): {
   readonly status: number
 } {
   const status = statusOfType[error.type ?? ''] ?? 502
-  const fault = classifyMessages({ status, headers: {} }, error)
-  // The vendor had accepted the request already; that is no 500 to repeat at once.
-  return { fault: fault === 'lone_500' ? 'hard' : fault, status }
+  return { fault: faultOfEvent(classifyMessages({ status, headers: {} }, error)), status }
 }
 
 function isAccountTrouble(error: VendorError): boolean {
@@ -82,13 +57,11 @@ function isAccountTrouble(error: VendorError): boolean {
   return accountMessage.test(error.message ?? '')
 }
 
-function classifyMissing(error: VendorError): UpstreamFault {
-  // No envelope, or a path the server does not have: the channel's address is wrong.
-  if (!hasEnvelope(error)) return 'config'
-  const message = error.message ?? ''
-  if (error.code !== undefined && error.code !== 'model_not_found') return 'client'
-  if (pathMessage.test(message)) return 'config'
-  return error.code === 'model_not_found' || /\bmodel\b/i.test(message) ? 'model_missing' : 'client'
+function faultOfMissing(error: VendorError): UpstreamFault {
+  const namesModel = error.code === 'model_not_found'
+  if (error.code !== undefined && !namesModel) return 'client'
+  if (isAboutPath(error)) return 'config'
+  return namesModel || isAboutModel(error) ? 'model_missing' : 'client'
 }
 
 const typeOfStatus: Readonly<Record<number, string>> = {
