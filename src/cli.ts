@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
+import { addBackupCommands } from './cli/backup-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
@@ -31,6 +32,7 @@ function buildProgram(): Command {
   addKeyCommands(program)
   addCatalogueCommands(program)
   addChannelCommands(program)
+  addBackupCommands(program)
   return program
 }
 

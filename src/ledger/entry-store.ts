@@ -13,7 +13,7 @@ import {
   zeroPicos,
   type Picos,
 } from '../base/money.ts'
-import type { Row, Transaction } from '../storage/database.ts'
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
 export type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
@@ -83,6 +83,14 @@ export async function credit(
     amountPicos,
   ])
   return { kind: 'booked', entry, balancePicos }
+}
+
+/** The last one of the whole store; undefined where there is none. */
+export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
+  const [row] = await database.query(
+    `SELECT ${entryColumns} FROM entry ORDER BY sequence DESC LIMIT 1`,
+  )
+  return row === undefined ? undefined : readEntry(row)
 }
 
 /** An exchange's id says when it began; its charge is booked at most this much later. */

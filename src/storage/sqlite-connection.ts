@@ -138,6 +138,13 @@ export function openConnection(path: string, options: ConnectionOptions = {}): S
   }
 }
 
+/** Opens a store that nobody writes to, without leaving a trace in it or beside it. */
+export function openReadOnly(path: string): SqliteConnection {
+  const database = new DatabaseSync(path, { readOnly: true, readBigInts: true, defensive: true })
+  demandSafeVersion(database)
+  return new SqliteConnection(database)
+}
+
 /** Opens a file used for nothing but its lock: no WAL, no waiting. See lock.ts. */
 export function openLockFile(path: string): SqliteConnection {
   createPrivately(path)

@@ -8,6 +8,7 @@ import {
   faultOf,
   openConnection,
   openError,
+  openReadOnly,
   storeError,
   type SqliteConnection,
 } from './sqlite-connection.ts'
@@ -15,6 +16,15 @@ import {
 export function openSqlite(path: string): Database {
   try {
     return new SerialDatabase(localExecutor(openConnection(path)))
+  } catch (error) {
+    throw openError(path, error)
+  }
+}
+
+/** For looking at a copy; writing to it fails. */
+export function openSqliteReadOnly(path: string): Database {
+  try {
+    return new SerialDatabase(localExecutor(openReadOnly(path)))
   } catch (error) {
     throw openError(path, error)
   }

@@ -1,0 +1,99 @@
+/**
+ * Copies of an embedded store: taken while others write to it, checked, and put in place under their
+ * name only when they are whole. No file is ever overwritten; a copy is readable by its owner alone.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { GatewayError } from '../base/errors.ts'
+import type { Database, Queryable } from './database.ts'
+
+/** Beside the place it is meant for, so that putting it there is one step of the file system. */
+export interface UnfinishedFile {
+  readonly path: string
+  /** On the disk under its final name when it returns; throws where that name is taken. */
+  publish(): void
+  /** Without effect once it has been published. */
+  remove(): void
+}
+
+/** `make` writes the file; it is there, empty and private, before. */
+export function beginFile(path: string): UnfinishedFile {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  refuseExisting(path)
+  const name = `.${basename(path)}.${randomBytes(4).toString('hex')}.unfinished`
+  const unfinished = join(dirname(path), name)
+  closeSync(openSync(unfinished, 'wx', 0o600))
+  return {
+    path: unfinished,
+    publish() {
+      sync(unfinished)
+      refuseExisting(path)
+      // A link, unlike a renaming, fails where another process has taken the name meanwhile.
+      linkSync(unfinished, path)
+      rmSync(unfinished)
+      sync(dirname(path))
+    },
+    remove: () => rmSync(unfinished, { force: true }),
+  }
+}
+
+/** With the files that belong to a store: a log left behind would be taken for the new store's own. */
+const besides = ['', '-wal', '-shm', '-journal']
+
+export function refuseExisting(path: string): void {
+  for (const suffix of besides)
+    if (existsSync(path + suffix))
+      throw new GatewayError(
+        'operations.conflict',
+        `There is a file ${path + suffix} already, and nothing is ever overwritten. Name another one.`,
+      )
+}
+
+/**
+ * One moment of the store, whole, into an empty file. Not SQLite's backup interface: that begins
+ * anew with each commit of another connection, so under load it might never end.
+ */
+export async function copyStore(database: Database, path: string): Promise<void> {
+  if (database.dialect !== 'sqlite')
+    throw new GatewayError(
+      'operations.invalid',
+      'A store on PostgreSQL is backed up with its own tools, while the gateway runs: ' +
+        '`pg_dump --format=custom --file=FILE URL` for one moment, a base backup with an archive of ' +
+        'the log for every moment. Restore into a new database and run `turnpike audit` on it.',
+    )
+  await database.query('VACUUM INTO $1', [path])
+}
+
+export function copyFile(from: string, to: string): void {
+  copyFileSync(from, to)
+}
+
+/** What SQLite itself finds wrong with the file; empty where it is sound. */
+export async function findFileFaults(copy: Queryable): Promise<readonly string[]> {
+  const integrity = await copy.query('PRAGMA integrity_check(20)')
+  const faults = integrity.map((row) => String(row['integrity_check']))
+  const references = await copy.query('PRAGMA foreign_key_check')
+  return [
+    ...faults.filter((fault) => fault !== 'ok'),
+    ...references.slice(0, 20).map((row) => `a row of ${String(row['table'])} refers to nothing`),
+  ]
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
