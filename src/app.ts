@@ -113,6 +113,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     snapshot,
     region: config.region,
     checkIntervalMs: config.checkIntervalMs,
+    failoverTokensMax: config.failoverTokensMax,
     onError,
   })
   const { health } = channels
@@ -163,8 +164,11 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
       telemetry,
       attemptsMax: config.attemptsMax,
       requestDeadlineMs: config.requestDeadlineMs,
+      firstEventFactor: config.firstEventFactor,
+      firstEventTimeoutMinMs: config.firstEventTimeoutMinMs,
       limits: {
         firstEventTimeoutMs: config.firstEventTimeoutMs,
+        commitPoint: config.commitPoint,
         wholeAnswerTimeoutMs: config.answerTimeoutMs,
         clientLeftGraceMs: config.clientLeftGraceMs,
         answerBytesMax: config.answerBytesMax,

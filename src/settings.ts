@@ -159,6 +159,16 @@ export const settings = {
     duration({ min: 10, max: 60 * minuteMs }),
     2 * minuteMs,
   ),
+  /** A channel's own, tighter limit: so many times the 99th percentile of its first events … */
+  firstEventFactor: setting('first_event_factor', count({ min: 1, max: 1_000 }), 4),
+  /** … and never below this. */
+  firstEventTimeoutMinMs: setting(
+    'first_event_timeout_min',
+    duration({ min: 10, max: 60 * minuteMs }),
+    10_000,
+  ),
+  /** What an answer must have begun with before the client sees anything of it. */
+  commitPoint: setting('commit_point', choice(['first_event', 'first_content']), 'first_event'),
   /** Answers without a stream: until the whole answer is there. */
   answerTimeoutMs: setting(
     'answer_timeout',
@@ -173,6 +183,8 @@ export const settings = {
     60 * minuteMs,
   ),
   attemptsMax: setting('max_attempts', count({ min: 1, max: 20 }), 3),
+  /** Full bucket of each channel; moving into it is allowed above half. */
+  failoverTokensMax: setting('failover_tokens', count({ min: 2, max: 1_000_000 }), 100),
 
   /** How often the books are audited in the background, give or take a tenth. */
   auditIntervalMs: setting(

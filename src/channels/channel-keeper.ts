@@ -31,6 +31,7 @@ export interface ChannelKeeperParts {
   readonly snapshot: () => Snapshot
   readonly region: string
   readonly checkIntervalMs: number
+  readonly failoverTokensMax: number
   readonly onError: (error: unknown) => void
 }
 
@@ -68,6 +69,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
     clock,
     random: parts.random,
     checkIntervalMs: parts.checkIntervalMs,
+    failoverTokensMax: parts.failoverTokensMax,
     mayCheck: () => round.mayCheck(),
     onEffect: hear,
   })

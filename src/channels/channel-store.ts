@@ -5,7 +5,7 @@
  */
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
 import { operatorFeatures, type FormatName, type OperatorFeature } from '../formats/format.ts'
-import type { ChannelOverride, CheckKind, CredentialScheme } from './channel.ts'
+import type { ChannelOverride, CheckKind, CredentialScheme, PinnedBaseline } from './channel.ts'
 
 export interface VendorRow {
   readonly name: string
@@ -22,6 +22,7 @@ export interface ModelRow {
   readonly id: string
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  readonly firstEventTimeoutMs: number | undefined
   readonly createdAtMs: number
   readonly retiredAtMs: number | undefined
 }
@@ -45,6 +46,7 @@ export interface ChannelRow {
   readonly maxConcurrent: number | undefined
   readonly check: CheckKind
   readonly override: ChannelOverride
+  readonly baselines: ReadonlyMap<string, PinnedBaseline>
   readonly retiredAtMs: number | undefined
 }
 
@@ -96,14 +98,18 @@ export async function saveVendor(transaction: Transaction, vendor: VendorRow): P
 /** Inserts or overwrites; the time of creation stays that of the first insert. */
 export async function saveModel(transaction: Transaction, model: ModelRow): Promise<void> {
   await transaction.query(
-    `INSERT INTO model (id, vendor, max_output_tokens, created_at_ms, retired_at_ms)
-     VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO model (id, vendor, max_output_tokens, first_event_timeout_ms, created_at_ms,
+       retired_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (id) DO UPDATE SET vendor = excluded.vendor,
-       max_output_tokens = excluded.max_output_tokens, retired_at_ms = excluded.retired_at_ms`,
+       max_output_tokens = excluded.max_output_tokens,
+       first_event_timeout_ms = excluded.first_event_timeout_ms,
+       retired_at_ms = excluded.retired_at_ms`,
     [
       model.id,
       model.vendor,
       model.maxOutputTokens ?? null,
+      model.firstEventTimeoutMs ?? null,
       model.createdAtMs,
       model.retiredAtMs ?? null,
     ],
@@ -137,12 +143,13 @@ export async function withdrawPrice(
 export async function saveChannel(transaction: Transaction, channel: ChannelRow): Promise<void> {
   await transaction.query(
     `INSERT INTO channel (name, vendor, url, credential, models, rank, weight, max_concurrent,
-       check_kind, override, retired_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       check_kind, override, baselines, retired_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (name) DO UPDATE SET vendor = excluded.vendor, url = excluded.url,
        credential = excluded.credential, models = excluded.models, rank = excluded.rank,
        weight = excluded.weight, max_concurrent = excluded.max_concurrent,
-       check_kind = excluded.check_kind, retired_at_ms = excluded.retired_at_ms`,
+       check_kind = excluded.check_kind, baselines = excluded.baselines,
+       retired_at_ms = excluded.retired_at_ms`,
     [
       channel.name,
       channel.vendor,
@@ -154,6 +161,7 @@ export async function saveChannel(transaction: Transaction, channel: ChannelRow)
       channel.maxConcurrent ?? null,
       channel.check,
       channel.override,
+      JSON.stringify(Object.fromEntries(channel.baselines)),
       channel.retiredAtMs ?? null,
     ],
   )
@@ -200,6 +208,7 @@ function readModel(row: Row): ModelRow {
     id: String(row['id']),
     vendor: String(row['vendor']),
     maxOutputTokens: numberOrNone(row['max_output_tokens']),
+    firstEventTimeoutMs: numberOrNone(row['first_event_timeout_ms']),
     createdAtMs: Number(row['created_at_ms']),
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }
@@ -215,6 +224,7 @@ function readPrice(row: Row): PriceRow {
 
 function readChannel(row: Row): ChannelRow {
   const models = JSON.parse(String(row['models'])) as Record<string, string | null>
+  const baselines = JSON.parse(String(row['baselines'])) as Record<string, PinnedBaseline>
   return {
     name: String(row['name']),
     vendor: String(row['vendor']),
@@ -226,6 +236,7 @@ function readChannel(row: Row): ChannelRow {
     maxConcurrent: numberOrNone(row['max_concurrent']),
     check: String(row['check_kind']) as CheckKind,
     override: String(row['override']) as ChannelOverride,
+    baselines: new Map(Object.entries(baselines)),
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }
 }

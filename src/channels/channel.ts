@@ -30,8 +30,16 @@ export interface Model {
   readonly id: string
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  /** How long its streams may take to begin, where that differs from the gateway's setting. */
+  readonly firstEventTimeoutMs?: number | undefined
   readonly createdAtMs: number
   readonly prices: ModelPrices
+}
+
+/** What an operator says is usual for a model on a channel: time to a stream's first event. */
+export interface PinnedBaseline {
+  readonly p50Ms: number
+  readonly p95Ms: number
 }
 
 export interface Channel {
@@ -48,6 +56,8 @@ export interface Channel {
   readonly maxConcurrent: number | undefined
   readonly check: CheckKind
   readonly override: ChannelOverride
+  /** By model; what is not here is learned. */
+  readonly baselines?: ReadonlyMap<string, PinnedBaseline>
 }
 
 export interface Snapshot {

@@ -208,7 +208,30 @@ test('slow traffic moves to a channel that probes show to be better', () => {
   book.wake()
   assert.equal(book.grade(main, 'm'), 'slow')
   attempt(main, 'client', 'a')
-  assert.equal(book.usualLimitMs(main, 'm', stream.traits) !== undefined, true)
+  assert.equal(book.usualMostMs(main, 'm', stream.traits) !== undefined, true)
+})
+
+test('a pinned baseline is what is usual, from the first request on and whatever is learned', () => {
+  const pinned = new Map([['m', { p50Ms: 1_000, p95Ms: 2_000 }]])
+  const { book, clock } = open()
+  const channel = { ...main, baselines: pinned }
+  book.follow(undefined, snapshotOf(channel))
+  const traits = { isStream: true, inputTokens: 100_000 }
+  assert.equal(book.usualMostMs(channel, 'm', traits), 2_000)
+  assert.equal(book.usualMostMs(channel, 'n', traits), undefined)
+  assert.equal(book.usualMostMs(channel, 'm', { ...traits, isStream: false }), undefined)
+  const serve = (durationMs: number): void => {
+    const one = book.begin(channel, 'm', { traits })
+    clock.advance(durationMs)
+    book.answered(one)
+    book.end(one, { outcome: 'ok', caller: callerOf('a') })
+  }
+  for (let index = 0; index < 300; index++) serve(1_900)
+  assert.equal(book.state('main', 'm').latency.isSuspected, false)
+  for (let index = 0; index < 40; index++) serve(2_100)
+  assert.equal(book.state('main', 'm').latency.isSuspected, true)
+  const [line] = book.list(snapshotOf(channel))
+  assert.deepEqual(line?.usualFirstEventMs?.p50, 1_000)
 })
 
 test('what was saved resumes: on stays on with what is usual, everything else is on trial', () => {

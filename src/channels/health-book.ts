@@ -36,19 +36,22 @@ import {
   isStreamKind,
   latencyKind,
   ownQuantiles,
+  pinnedQuantiles,
   probeKind,
   type LatencyTraits,
 } from './latency.ts'
 import { createLatencyWatch } from './latency-watch.ts'
 import type { Caller } from './outcome-window.ts'
 import type { ChannelFacts } from './select.ts'
-import { fullTokens, mayFailOverInto, spendTokens } from './tokens.ts'
+import { defaultTokensMax, fullTokens, mayFailOverInto, spendTokens } from './tokens.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
   readonly random: Random
   /** How often a channel is checked that nothing else proves. */
   readonly checkIntervalMs?: number
+  /** Size of each channel's bucket of failover tokens. */
+  readonly failoverTokensMax?: number
   /** Several gateways on one store: only one of them runs the checks. */
   readonly mayCheck?: () => boolean
   /** Told of each effect once, in order, after the state has changed. Must not throw. */
@@ -85,8 +88,8 @@ export interface HealthBook extends ChannelFacts {
   /** Another node has switched this off: probes find out whether that holds here too. */
   warn(place: HealthPlace): void
   grade(channel: Channel, model: string): Grade | 'disabled'
-  /** How long an attempt may wait for its first event, from what is usual; undefined while unknown. */
-  usualLimitMs(channel: Channel, model: string, traits: LatencyTraits): number | undefined
+  /** What 99 in 100 streams of this kind take to begin at most; undefined while unknown. */
+  usualMostMs(channel: Channel, model: string, traits: LatencyTraits): number | undefined
   /**
    * Lets time pass: holds end, probes and checks fall due, requests that wait too long are noticed.
    * Cheap when nothing is due; about once a second is often enough.
@@ -112,7 +115,6 @@ export interface HealthBook extends ChannelFacts {
 
 const defaultCheckIntervalMs = 600_000
 const warnedSiblingsMax = 3
-const limitFactor = 4
 /** Answers shorter than this are mostly overhead: their time per token says little. */
 const tokensPerAnswerMin = 16
 
@@ -120,6 +122,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   const { clock, random } = options
   const book = new Map<string, ChannelEntry>()
   const startedAt = clock.monotonic()
+  const tokensMax = options.failoverTokensMax ?? defaultTokensMax
   let snapshot: Snapshot | undefined
   let wakeAt = Number.POSITIVE_INFINITY
   const plan = createCheckPlan({
@@ -142,7 +145,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   function entryOf(channel: Channel): ChannelEntry {
     let entry = book.get(channel.name)
     if (entry === undefined) {
-      entry = { channel, running: 0, tokens: fullTokens, places: new Map() }
+      entry = { channel, running: 0, tokens: fullTokens(tokensMax), places: new Map() }
       book.set(channel.name, entry)
     }
     return entry
@@ -349,8 +352,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     state: (name, model) => book.get(name)?.places.get(model)?.state ?? startState('request'),
     running: (name) => book.get(name)?.running ?? 0,
     mayFailOverInto(name) {
-      const tokens = book.get(name)?.tokens ?? fullTokens
-      return mayFailOverInto(tokens, clock.monotonic())
+      const tokens = book.get(name)?.tokens
+      return tokens === undefined || mayFailOverInto(tokens, clock.monotonic())
     },
     draw: random,
     begin,
@@ -375,10 +378,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       if (channel.override === 'disabled') return 'disabled'
       return gradeOf(placeOf(channel, model).state, clock.monotonic())
     },
-    usualLimitMs(channel, model, traits) {
+    usualMostMs(channel, model, traits) {
       const kind = latencyKind(traits)
-      const p99 = ownQuantiles(placeOf(channel, model).state.latency, kind)?.p99
-      return p99 === undefined || !isStreamKind(kind) ? undefined : limitFactor * p99
+      if (!isStreamKind(kind)) return undefined
+      const { latency } = placeOf(channel, model).state
+      return (pinnedQuantiles(channel, model, kind) ?? ownQuantiles(latency, kind))?.p99
     },
     wake,
     nextWakeAt: () => Math.min(wakeAt, watch.nextScanAt(), plan.nextAt()),

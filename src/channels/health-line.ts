@@ -13,7 +13,7 @@ import {
   type ShownMode,
 } from './health-state.ts'
 import type { Outcome } from './health-event.ts'
-import { ownQuantiles, probeKind } from './latency.ts'
+import { ownQuantiles, pinnedQuantiles, probeKind } from './latency.ts'
 
 export interface HealthLine {
   readonly channel: string
@@ -83,7 +83,8 @@ export function describePlace(
     lastOkAtMs: state.lastOkAt === undefined ? undefined : wallTime(state.lastOkAt),
     running,
     firstEventMs: quantilesOf(place.recentMs),
-    usualFirstEventMs: ownQuantiles(state.latency, probeKind),
+    usualFirstEventMs:
+      pinnedQuantiles(channel, model, probeKind) ?? ownQuantiles(state.latency, probeKind),
     failures: [...place.failures].map(([outcome, { count, at }]) => ({
       outcome,
       count,

@@ -8,7 +8,13 @@ import type { HealthEvent } from './health-event.ts'
 import type { HealthPlace, OpenAttempt, Place } from './health-place.ts'
 import { gradeOf } from './health-state.ts'
 import { isEstablished, isTrusted, type Quantiles } from './latency-baseline.ts'
-import { compareAsAlternative, isStreamKind, ownQuantiles, slowAbove } from './latency.ts'
+import {
+  compareAsAlternative,
+  isStreamKind,
+  ownQuantiles,
+  pinnedQuantiles,
+  slowAbove,
+} from './latency.ts'
 
 export interface LatencyWatchParts {
   /** Of the present catalogue. */
@@ -22,8 +28,8 @@ export interface LatencyWatchParts {
 
 export interface LatencyWatch {
   /**
-   * What is usual for this kind on another of the model's channels, where this one has seen too
-   * little to tell and that one has seen more.
+   * What an operator says is usual; else what is on another of the model's channels, where this one
+   * has seen too little to tell and that one has seen more.
    */
   inherited(place: Place, attempt: OpenAttempt): Quantiles | undefined
   /** Answers the reducer's question whether another channel is better. */
@@ -46,6 +52,8 @@ export function createLatencyWatch(parts: LatencyWatchParts): LatencyWatch {
   function inherited(place: Place, attempt: OpenAttempt): Quantiles | undefined {
     const { kind, model } = attempt
     if (kind === undefined) return undefined
+    const pinned = pinnedQuantiles(attempt.channel, model, kind)
+    if (pinned !== undefined) return pinned
     const own = place.state.latency.baselines[kind]
     if (isEstablished(own)) return undefined
     let best: Quantiles | undefined

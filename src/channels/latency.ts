@@ -4,6 +4,7 @@
  * so that "is the alternative better" is asked and answered outside. The invariant: nothing is
  * learned while slowness is suspected or established.
  */
+import type { Channel } from './channel.ts'
 import { isTrusted, learnValues, type Baseline, type Quantiles } from './latency-baseline.ts'
 
 /** Kind of a request by what its time depends on: streamed or whole, and the size of its input. */
@@ -112,6 +113,17 @@ export const probeKind = latencyKind({ isStream: true, inputTokens: 0 })
 export function ownQuantiles(latency: LatencyState, kind: number): Quantiles | undefined {
   const baseline = latency.baselines[kind]
   return isTrusted(baseline) ? baseline : undefined
+}
+
+/** An operator's word for streams; its upper end stands for what is beyond it. */
+export function pinnedQuantiles(
+  channel: Pick<Channel, 'baselines'>,
+  model: string,
+  kind: number,
+): Quantiles | undefined {
+  const pinned = channel.baselines?.get(model)
+  if (pinned === undefined || !isStreamKind(kind)) return undefined
+  return { p50: pinned.p50Ms, p95: pinned.p95Ms, p99: pinned.p95Ms }
 }
 
 /** Above this a sample is slow. */

@@ -21,6 +21,7 @@ function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow 
     maxConcurrent: undefined,
     check: 'request',
     override: 'enabled',
+    baselines: new Map(),
     retiredAtMs: undefined,
     ...change,
   }
@@ -45,6 +46,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         id: 'm',
         vendor: 'alpha',
         maxOutputTokens: undefined,
+        firstEventTimeoutMs: undefined,
         createdAtMs: 1,
         retiredAtMs: undefined,
       },

@@ -110,6 +110,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
     id: row.id,
     vendor: row.vendor,
     maxOutputTokens: row.maxOutputTokens,
+    firstEventTimeoutMs: row.firstEventTimeoutMs,
     createdAtMs: row.createdAtMs,
     prices,
   }
@@ -135,6 +136,7 @@ function buildChannel(
     maxConcurrent: row.maxConcurrent,
     check: row.check,
     override: row.override,
+    baselines: row.baselines,
   }
 }
 

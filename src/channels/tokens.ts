@@ -7,12 +7,13 @@ import type { Outcome } from './health-event.ts'
 
 export interface Tokens {
   readonly count: number
+  /** Of a full bucket; moving into the channel is allowed above half of it. */
+  readonly max: number
   /** Monotonic time to which the refill is counted. */
   readonly at: number
 }
 
-export const tokensMax = 100
-const allowedAbove = 50
+export const defaultTokensMax = 100
 const perSuccess = 0.1
 const perFailure = 1
 /**
@@ -21,22 +22,25 @@ const perFailure = 1
  */
 const refillPerMs = 0.2 / 1_000
 
-export const fullTokens: Tokens = { count: tokensMax, at: 0 }
+export function fullTokens(max: number): Tokens {
+  return { count: max, max, at: 0 }
+}
 
 export function mayFailOverInto(tokens: Tokens, now: number): boolean {
-  return countAt(tokens, now) > allowedAbove
+  return countAt(tokens, now) > tokens.max / 2
 }
 
 export function spendTokens(tokens: Tokens, outcome: Outcome, now: number): Tokens {
   const change = changeOf(outcome)
-  if (change === 0 || (change > 0 && tokens.count >= tokensMax)) return tokens
-  const count = Math.min(tokensMax, Math.max(0, countAt(tokens, now) + change))
-  return { count, at: now }
+  const { max } = tokens
+  if (change === 0 || (change > 0 && tokens.count >= max)) return tokens
+  const count = Math.min(max, Math.max(0, countAt(tokens, now) + change))
+  return { count, max, at: now }
 }
 
 /** Refills no further than a little above the threshold: trust beyond that has to be earned. */
-function countAt({ count, at }: Tokens, now: number): number {
-  const refilledMax = allowedAbove + perFailure
+function countAt({ count, max, at }: Tokens, now: number): number {
+  const refilledMax = max / 2 + perFailure
   return count >= refilledMax ? count : Math.min(refilledMax, count + (now - at) * refillPerMs)
 }
 

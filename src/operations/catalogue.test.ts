@@ -428,6 +428,81 @@ channels:
   assert.equal((await snapshot()).channels.get('b')?.url, 'https://b.example')
 })
 
+test('limits for the first event are applied, shown, exported and served', async (t) => {
+  const { apply, context, snapshot } = await openStore(t)
+  const plain = `
+models: { m: { vendor: alpha, price: { input: 1, output: 2 } } }
+channels: { a: { vendor: alpha, url: https://a.example, credential: k, models: [m] } }
+`
+  const pinned = `
+models: { m: { vendor: alpha, first_event_timeout: 10m, price: { input: 1, output: 2 } } }
+channels:
+  a:
+    vendor: alpha
+    url: https://a.example
+    credential: k
+    models: [m]
+    baselines: { m: { p50: 800ms, p95: 2s } }
+`
+  await apply(plain)
+  const applied = await apply(pinned)
+  assert.ok(applied.kind === 'applied')
+  assert.deepEqual(
+    applied.diff.flatMap(({ changes }) => changes),
+    [
+      { field: 'first_event_timeout', from: undefined, to: '10m' },
+      { field: 'baselines', from: undefined, to: 'm p50 800ms, p95 2s' },
+    ],
+  )
+  const served = await snapshot()
+  assert.equal(served.models.get('m')?.firstEventTimeoutMs, 600_000)
+  assert.deepEqual(
+    served.channels.get('a')?.baselines,
+    new Map([['m', { p50Ms: 800, p95Ms: 2_000 }]]),
+  )
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+  assert.equal((await apply(plain)).kind, 'applied')
+  const after = await snapshot()
+  assert.equal(after.models.get('m')?.firstEventTimeoutMs, undefined)
+  assert.equal(after.channels.get('a')?.baselines?.size, 0)
+})
+
+test('mistaken limits for the first event are told with their lines', async (t) => {
+  const { apply } = await openStore(t)
+  const result = await apply(`models:
+  m: { vendor: alpha, first_event_timeout: 10, price: { input: 1, output: 2 } }
+channels:
+  a:
+    vendor: alpha
+    url: https://a.example
+    credential: k
+    models: [m]
+    baselines:
+      n: { p50: 800ms, p95: 2s }
+      m: { p50: 3s, p95: 2s }
+  b: { vendor: alpha, url: https://b.example, credential: k, models: [m], baselines: { m: 2s } }
+`)
+  const seen = mistakesOf(result)
+  for (const expected of [
+    /^2 models\.m\.first_event_timeout: must be a duration such as 800ms, 30s or 10m, from 10ms to 1h/,
+    /^11 channels\.a\.baselines\.m\.p95: cannot be below p50/,
+    /^12 channels\.b\.baselines\.m: must be p50 and p95/,
+  ])
+    assert.ok(
+      seen.some((line) => expected.test(line)),
+      `${String(expected)} in ${seen.join('\n')}`,
+    )
+  const unserved = await apply(`models: { m: { vendor: alpha, price: { input: 1, output: 2 } } }
+channels:
+  a:
+    { vendor: alpha, url: https://a.example, credential: k, models: [m], baselines: { n: { p50: 1s, p95: 2s } } }
+`)
+  assert.match(
+    mistakesOf(unserved).join(),
+    /channels\.a\.baselines\.n: this channel does not serve n/,
+  )
+})
+
 test('all mistakes come at once, each with its line, and nothing is applied', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const result = await apply(`vendors:

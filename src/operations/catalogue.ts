@@ -4,6 +4,7 @@
  * inverse of `applyCatalogue`. It prints nothing; showing a difference is for its callers.
  */
 import { stringify } from 'yaml'
+import { formatDuration } from '../base/duration.ts'
 import {
   readCatalogue,
   saveChannel,
@@ -13,6 +14,7 @@ import {
   withdrawPrice,
   type CatalogueRows,
 } from '../channels/channel-store.ts'
+import type { PinnedBaseline } from '../channels/channel.ts'
 import { printModelPrices } from '../metering/price-book.ts'
 import type { Transaction } from '../storage/database.ts'
 import { recordAction } from './action-store.ts'
@@ -155,6 +157,9 @@ export async function exportCatalogue(
       {
         vendor: row.vendor,
         ...(row.maxOutputTokens !== undefined && { max_output_tokens: row.maxOutputTokens }),
+        ...(row.firstEventTimeoutMs !== undefined && {
+          first_event_timeout: formatDuration(row.firstEventTimeoutMs),
+        }),
         ...(versions.length > 0 && { price: printModelPrices(versions) }),
       },
     ]
@@ -170,6 +175,7 @@ export async function exportCatalogue(
       weight: row.weight,
       ...(row.maxConcurrent !== undefined && { max_concurrent: row.maxConcurrent }),
       check: row.check,
+      ...(row.baselines.size > 0 && { baselines: printBaselines(row.baselines) }),
     },
   ])
   return stringify(
@@ -185,6 +191,15 @@ export async function exportCatalogue(
 
 function isInUse(row: { readonly retiredAtMs: number | undefined }): boolean {
   return row.retiredAtMs === undefined
+}
+
+function printBaselines(baselines: ReadonlyMap<string, PinnedBaseline>): unknown {
+  return Object.fromEntries(
+    [...baselines].map(([model, { p50Ms, p95Ms }]) => [
+      model,
+      { p50: formatDuration(p50Ms), p95: formatDuration(p95Ms) },
+    ]),
+  )
 }
 
 function printModels(models: ReadonlyMap<string, string | undefined>): unknown {

@@ -22,9 +22,13 @@ import type { ClientLink } from './client-link.ts'
 import type { Admitted } from './stages.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 
+export type CommitPoint = 'first_event' | 'first_content'
+
 export interface AttemptLimits {
-  /** From the request sent to the first event of a stream. */
+  /** From the request sent to the first event of a stream, unless its model has a limit of its own. */
   readonly firstEventTimeoutMs: number
+  /** What a stream has to have begun with before anything of it is shown. */
+  readonly commitPoint: CommitPoint
   /** From the request sent to the end of an answer that is not streamed. */
   readonly wholeAnswerTimeoutMs: number
   /** How long to read on for the vendor's count once the client has left; 0 = not at all. */
@@ -153,9 +157,10 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     this.#resolve = resolve
     this.#sentAtMs = parts.monotonic()
     const { limits } = parts
-    const { isStream } = request.admitted.facts
-    this.#limitMs =
-      this.#sentAtMs + (isStream ? limits.firstEventTimeoutMs : limits.wholeAnswerTimeoutMs)
+    const { facts, model } = request.admitted
+    const { isStream } = facts
+    const firstEventMs = model.firstEventTimeoutMs ?? limits.firstEventTimeoutMs
+    this.#limitMs = this.#sentAtMs + (isStream ? firstEventMs : limits.wholeAnswerTimeoutMs)
     const usualMs = isStream ? (request.firstEventLimitMs ?? Infinity) : Infinity
     this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + usualMs, request.deadlineMs)
   }
@@ -311,7 +316,7 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
   #judgeStart(meter: StreamMeter): void {
     const head = this.#head
     if (head === undefined) return
-    if (meter.hasStarted) {
+    if (this.#isBegun(meter)) {
       this.#settle({
         kind: 'streaming',
         head,
@@ -332,6 +337,12 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
       error: meter.error,
       fault,
     })
+  }
+
+  #isBegun(meter: StreamMeter): boolean {
+    if (!meter.hasStarted) return false
+    if (this.#parts.limits.commitPoint === 'first_event' || meter.isTerminated) return true
+    return meter.reading().hasOutput
   }
 
   #onClientGone(): void {

@@ -28,6 +28,9 @@ export interface FailoverParts extends AttemptParts {
   readonly telemetry: Telemetry
   readonly attemptsMax: number
   readonly requestDeadlineMs: number
+  /** A channel's own limit for the first event: so many times what is usual at most, never below. */
+  readonly firstEventFactor: number
+  readonly firstEventTimeoutMinMs: number
 }
 
 type Streaming = Extract<AttemptOutcome, { kind: 'streaming' }>
@@ -169,16 +172,15 @@ async function tryChannel(
   return { attempt, outcome: await outcome }
 }
 
-const firstEventLimitMin = 10_000
-
 /** How long the first event may take by what is usual on this channel; see `AttemptRequest`. */
 function firstEventLimitMs(
   { model }: Admitted,
   { channel, traits }: Pick<Try, 'channel'> & { readonly traits: LatencyTraits },
-  { health }: FailoverParts,
+  { health, firstEventFactor, firstEventTimeoutMinMs }: FailoverParts,
 ): number | undefined {
-  const usualMs = health.usualLimitMs(channel, model.id, traits)
-  return usualMs === undefined ? undefined : Math.max(firstEventLimitMin, usualMs)
+  const mostMs = health.usualMostMs(channel, model.id, traits)
+  if (mostMs === undefined) return undefined
+  return Math.max(firstEventTimeoutMinMs, firstEventFactor * mostMs)
 }
 
 interface Lesson extends Tried {

@@ -173,6 +173,99 @@ describe('a silent vendor', () => {
   })
 })
 
+describe('a limit for the first event tighter than the general one', () => {
+  const format: FormatName = 'messages'
+  const { main, reserve, model } = places[format]
+
+  async function withGateway(
+    settings: Record<string, string>,
+    work: (gateway: FailoverGateway, clock: ManualClock) => Promise<void>,
+  ): Promise<void> {
+    const clock = new ManualClock()
+    const catalogue = catalogueOf({
+      every: { check: 'none' },
+      channels: { [main]: { baselines: { [model]: { p50: '1s', p95: '5s' } } } },
+    })
+    const gateway = await startFailoverGateway({ clock, catalogue, settings })
+    try {
+      await work(gateway, clock)
+    } finally {
+      await gateway.close()
+    }
+  }
+
+  async function hold(
+    gateway: FailoverGateway,
+    gate: string,
+  ): Promise<{ readonly answer: Promise<WireAnswer> }> {
+    gateway.sandbox.faults.set(main, `hold=${gate}@before_head`)
+    const answer = gateway.ask({ format, isStream: true, marker: gate })
+    await gateway.sandbox.faults.reached(gate)
+    return { answer }
+  }
+
+  test('is four times what is usual on the channel, and moves the request to the reserve', () =>
+    withGateway({}, async (gateway, clock) => {
+      const { answer } = await hold(gateway, 'usual')
+      clock.advance(20 * second - tickMs)
+      assert.deepEqual(gateway.tried('usual'), [main])
+      clock.advance(2 * tickMs)
+      assertWhole(await answer, await gateway.served('usual', reserve), 'usual')
+      assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+    }))
+
+  test('is by the operator’s factor, and never below the least', () =>
+    withGateway(
+      { first_event_factor: '1', first_event_timeout_min: '7s' },
+      async (gateway, clock) => {
+        const { answer } = await hold(gateway, 'least')
+        clock.advance(7 * second - tickMs)
+        assert.deepEqual(gateway.tried('least'), [main])
+        clock.advance(2 * tickMs)
+        assertWhole(await answer, await gateway.served('least', reserve), 'least')
+      },
+    ))
+
+  test('does not hold where no other channel is fit: an unusual request has its time', () =>
+    withGateway({}, async (gateway, clock) => {
+      gateway.sandbox.faults.set(reserve, 'error=401')
+      gateway.sandbox.faults.set(main, 'error=502')
+      await gateway.ask({ format, isStream: true })
+      assert.equal(gateway.grade(reserve, model), 'off')
+      const { answer } = await hold(gateway, 'alone')
+      clock.advance(2 * minute - tickMs)
+      gateway.sandbox.faults.clear()
+      gateway.sandbox.faults.release('alone')
+      assertWhole(await answer, await gateway.served('alone', main), 'alone')
+    }))
+})
+
+describe('a commit point at the first content', () => {
+  for (const format of formats)
+    for (const [moment, fault] of [
+      ['tells an error', 'error_at=1; event_error=500'],
+      ['breaks off', 'cut_event=1'],
+      ['ends cleanly', 'cut_event=1; cut_as=end'],
+    ] as const)
+      test(`a ${format} stream that ${moment} before any is replaced by the reserve`, async () => {
+        const gateway = await startFailoverGateway({ settings: { commit_point: 'first_content' } })
+        try {
+          const { main, reserve } = places[format]
+          gateway.sandbox.faults.set(main, fault)
+          const answer = await gateway.ask({ format, isStream: true, marker: moment })
+          assert.deepEqual(gateway.tried(moment), [main, reserve])
+          assertWhole(answer, await gateway.served(moment, reserve), moment)
+          assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+          // An answer without any content is an answer all the same.
+          gateway.sandbox.faults.set(main, 'output=0')
+          const empty = await gateway.ask({ format, isStream: true, marker: 'empty' })
+          assertWhole(empty, await gateway.served('empty', main), 'empty')
+        } finally {
+          await gateway.close()
+        }
+      })
+})
+
 describe('a request deadline shorter than every limit of a channel', () => {
   for (const format of formats)
     for (const isStream of [false, true]) {

@@ -279,7 +279,10 @@ export class MoneyWorld {
         telemetry,
         attemptsMax: 3,
         requestDeadlineMs: 600_000,
+        firstEventFactor: 4,
+        firstEventTimeoutMinMs: 10_000,
         limits: {
+          commitPoint: 'first_event',
           firstEventTimeoutMs: 30_000,
           wholeAnswerTimeoutMs: 60_000,
           clientLeftGraceMs: 5_000,

@@ -3,7 +3,8 @@
  * References between them are judged in `review.ts`. Pure; it reads no store and no environment.
  */
 import { z } from 'zod'
-import type { CheckKind, CredentialScheme } from '../../channels/channel.ts'
+import { formatDuration, parseDuration } from '../../base/duration.ts'
+import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
 import { operatorFeatures, type OperatorFeature } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, type ModelPrices } from '../../metering/price-book.ts'
 import { urlFault } from './url.ts'
@@ -20,6 +21,7 @@ export interface VendorEntry {
 export interface ModelEntry {
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  readonly firstEventTimeoutMs: number | undefined
   /** Undefined: the file says nothing about prices, those in the store stay. */
   readonly prices: ModelPrices | undefined
 }
@@ -35,6 +37,7 @@ export interface ChannelEntry {
   readonly weight: number
   readonly maxConcurrent: number | undefined
   readonly check: CheckKind
+  readonly baselines: ReadonlyMap<string, PinnedBaseline>
 }
 
 export const rankMax = 99
@@ -43,6 +46,8 @@ export const maxConcurrentMax = 1_000_000
 export const maxOutputTokensMax = 100_000_000
 const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
+
+const firstEventMaxMs = 3_600_000
 
 const visibleText = /^[\x21-\x7e]+$/
 
@@ -58,6 +63,20 @@ function choice<const Choice extends string>(choices: readonly [Choice, ...Choic
 function text(error: string) {
   return z.string({ error })
 }
+
+/** Milliseconds. */
+function duration(range: { readonly min: number; readonly max: number }) {
+  const error = `must be a duration such as 800ms, 30s or 10m, from ${formatDuration(range.min)} to ${formatDuration(range.max)}`
+  return text(error).transform((given, context): number => {
+    const durationMs = parseDuration(given)
+    if (durationMs !== undefined && durationMs >= range.min && durationMs <= range.max)
+      return durationMs
+    context.addIssue({ code: 'custom', message: error })
+    return z.NEVER
+  })
+}
+
+const firstEventTime = duration({ min: 1, max: firstEventMaxMs })
 
 export const vendorSchema = z
   .strictObject({
@@ -93,11 +112,13 @@ export const modelSchema = z
   .strictObject({
     vendor: text('must be the name of a vendor'),
     max_output_tokens: wholeNumber({ min: 1, max: maxOutputTokensMax }).optional(),
+    first_event_timeout: duration({ min: 10, max: firstEventMaxMs }).optional(),
     price: priceSchema.optional(),
   })
   .transform((form): ModelEntry => ({
     vendor: form.vendor,
     maxOutputTokens: form.max_output_tokens,
+    firstEventTimeoutMs: form.first_event_timeout,
     prices: form.price === undefined ? undefined : parseModelPrices(form.price),
   }))
 
@@ -149,6 +170,11 @@ function isVendorSideName(name: unknown): name is string {
   )
 }
 
+const baselineSchema = z
+  .strictObject({ p50: firstEventTime, p95: firstEventTime }, { error: 'must be p50 and p95' })
+  .refine((given) => given.p50 <= given.p95, { path: ['p95'], error: 'cannot be below p50' })
+  .transform((given): PinnedBaseline => ({ p50Ms: given.p50, p95Ms: given.p95 }))
+
 export const channelSchema = z
   .strictObject({
     vendor: text('must be the name of a vendor'),
@@ -159,6 +185,11 @@ export const channelSchema = z
     weight: wholeNumber({ min: 1, max: weightMax }).default(1),
     max_concurrent: wholeNumber({ min: 1, max: maxConcurrentMax }).optional(),
     check: choice(['request', 'models', 'none']).default('request'),
+    baselines: z
+      .record(z.string(), baselineSchema, {
+        error: 'must be a mapping of models to { p50: 800ms, p95: 2s }',
+      })
+      .default({}),
   })
   .transform((form): ChannelEntry => ({
     vendor: form.vendor,
@@ -169,6 +200,7 @@ export const channelSchema = z
     weight: form.weight,
     maxConcurrent: form.max_concurrent,
     check: form.check,
+    baselines: new Map(Object.entries(form.baselines)),
   }))
 
 /** Keys of each entry, for suggestions. */
@@ -181,6 +213,16 @@ export const entryKeys = {
     'require_max_tokens',
     'allow',
   ],
-  models: ['vendor', 'max_output_tokens', 'price'],
-  channels: ['vendor', 'url', 'credential', 'models', 'rank', 'weight', 'max_concurrent', 'check'],
+  models: ['vendor', 'max_output_tokens', 'first_event_timeout', 'price'],
+  channels: [
+    'vendor',
+    'url',
+    'credential',
+    'models',
+    'rank',
+    'weight',
+    'max_concurrent',
+    'check',
+    'baselines',
+  ],
 } as const

@@ -10,6 +10,7 @@ import type {
   PriceRow,
   VendorRow,
 } from '../../channels/channel-store.ts'
+import { formatDuration } from '../../base/duration.ts'
 import { encodePrices } from '../../metering/price-book.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
 import { currentPrices, describePrices, planPrices, readVersions } from './prices.ts'
@@ -106,6 +107,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput) {
       id,
       vendor: entry.vendor,
       maxOutputTokens: entry.maxOutputTokens,
+      firstEventTimeoutMs: entry.firstEventTimeoutMs,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
@@ -147,6 +149,7 @@ function planChannels({ stored, catalogue, credentials, nowMs }: PlanInput) {
       maxConcurrent: entry.maxConcurrent,
       check: entry.check,
       override: old?.override ?? 'enabled',
+      baselines: entry.baselines,
       retiredAtMs: undefined,
     } as const
     const oldView = liveView(old, (one) => viewChannel(one, describeCredential(one.credential)))
@@ -187,13 +190,22 @@ function viewVendor(row: VendorRow): View {
 }
 
 function viewModel(row: ModelRow, prices: View): View {
-  const own = view({ vendor: row.vendor, max_output_tokens: row.maxOutputTokens })
+  const { firstEventTimeoutMs: timeoutMs } = row
+  const own = view({
+    vendor: row.vendor,
+    max_output_tokens: row.maxOutputTokens,
+    first_event_timeout: timeoutMs === undefined ? undefined : formatDuration(timeoutMs),
+  })
   return new Map([...own, ...prices])
 }
 
 function viewChannel(row: Omit<ChannelRow, 'credential'>, credential: string): View {
   const models = [...row.models].map(([model, name]) =>
     name === undefined ? model : `${model} as ${name}`,
+  )
+  const baselines = [...row.baselines].map(
+    ([model, { p50Ms, p95Ms }]) =>
+      `${model} p50 ${formatDuration(p50Ms)}, p95 ${formatDuration(p95Ms)}`,
   )
   return view({
     vendor: row.vendor,
@@ -204,6 +216,7 @@ function viewChannel(row: Omit<ChannelRow, 'credential'>, credential: string): V
     weight: row.weight,
     max_concurrent: row.maxConcurrent,
     check: row.check,
+    baselines: baselines.length === 0 ? undefined : baselines.sort().join('; '),
   })
 }
 

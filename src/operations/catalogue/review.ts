@@ -218,6 +218,9 @@ function checkReferences(given: Given, catalogue: Catalogue, complain: Complain)
     const path = ['channels', name]
     checkVendor([...path, 'vendor'], channel.vendor)
     if (channel.models.size === 0) complain([...path, 'models'], 'must name at least one model')
+    for (const id of channel.baselines.keys())
+      if (!channel.models.has(id))
+        complain([...path, 'baselines', id], `this channel does not serve ${id}`, 'key')
     for (const [index, id] of [...channel.models.keys()].entries()) {
       const place = [...path, 'models', isList(given, name) ? index : id]
       const model = catalogue.models.get(id)
