@@ -97,10 +97,12 @@ function addMoneyCommands(account: Command): void {
     )
   account
     .command('credit')
-    .description('add money; repeating a reference changes nothing')
+    .description(
+      'add money, or take it back by a negative amount; repeating a reference changes nothing',
+    )
     .argument('<name>')
     .argument('<usd>')
-    .requiredOption('--reference <ref>', 'your own number for this payment')
+    .requiredOption('--reference <ref>', 'your own number for this booking')
     .option('--note <text>', 'kept with the entry')
     .action(
       onStore(async (context, { arguments: [name, amount], options }) => {
@@ -111,8 +113,8 @@ function addMoneyCommands(account: Command): void {
           note: options['note'],
         })
         const word = credited.repeated
-          ? 'This reference has been credited before; nothing changed.'
-          : `Credited ${credited.amount_usd} USD.`
+          ? 'This reference has been booked before; nothing changed.'
+          : `Booked ${credited.amount_usd} USD.`
         return { json: credited, text: `${word}\nbalance  ${credited.balance_usd} USD` }
       }),
     )

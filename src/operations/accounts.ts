@@ -29,7 +29,7 @@ import {
   entryReference,
   limitUsd,
   note,
-  positiveUsd,
+  entryUsd,
   priceMultiplier,
   requestsPerMinute,
   windowMinutes,
@@ -158,7 +158,7 @@ export function limitAccount(context: OperationContext, input: unknown): Promise
 
 const creditInput = z.strictObject({
   account: accountReference,
-  amount_usd: positiveUsd,
+  amount_usd: entryUsd,
   reference: entryReference,
   note,
 })
@@ -199,7 +199,8 @@ async function book(
   transaction: Transaction,
   wanted: Omit<CreditRequest, 'kind' | 'atMs'>,
 ): Promise<Booked> {
-  const request: CreditRequest = { ...wanted, kind: 'credit', atMs: context.clock.now() }
+  const kind = wanted.amountPicos > 0n ? 'credit' : 'adjustment'
+  const request: CreditRequest = { ...wanted, kind, atMs: context.clock.now() }
   const result = await credit(transaction, request)
   switch (result.kind) {
     case 'repeated':
@@ -227,9 +228,9 @@ async function book(
 function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reason']): GatewayError {
   switch (reason) {
     case 'amount_sign':
-      return invalid('amount_usd: must be above 0')
+      return invalid('amount_usd: must not be 0')
     case 'balance_out_of_range':
-      return invalid(`amount_usd: the balance would pass ${amountUsdMax} USD`)
+      return invalid(`amount_usd: the balance would pass ${amountUsdMax} USD or its negative`)
     case 'reference':
       return invalid('reference: must not begin with ex_, which stands for charges')
   }

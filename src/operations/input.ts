@@ -56,9 +56,10 @@ function usd(expected: string, fits: (amount: Picos) => boolean) {
   })
 }
 
-export const positiveUsd = usd(
-  `an amount in USD above 0 and at most ${amountUsdMax}, with at most 12 decimals, such as 12.50`,
-  (amount) => amount > 0n && amount <= balanceMax,
+/** What an entry may book: money in, or, as a correction, out. */
+export const entryUsd = usd(
+  `an amount in USD such as 12.50, or -12.50 to take back, not 0 and at most ${amountUsdMax}, with at most 12 decimals`,
+  (amount) => amount !== 0n && amount <= balanceMax && amount >= 0n - balanceMax,
 )
 
 /** A first credit; zero books nothing. */

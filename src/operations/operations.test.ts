@@ -153,14 +153,15 @@ describe('accounts', () => {
       }
     }))
 
-  it('refuse amounts that are not exact, positive and within bounds', () =>
+  it('refuse amounts that are not exact, or nothing, or out of bounds', () =>
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme' })
       for (const amount of [
         '0',
-        '-5',
+        '-0',
         '1e5',
         '9000001',
+        '-9000001',
         '0.0000000000001',
         'NaN',
         '',
@@ -174,6 +175,24 @@ describe('accounts', () => {
       await creditAccount(context, { account: 'acme', amount_usd: '9000000', reference: 'r' })
       await rejectsWith('operations.invalid', /balance would pass 9000000 USD/, () =>
         creditAccount(context, { account: 'acme', amount_usd: '0.01', reference: 's' }),
+      )
+      assert.ok((await auditLedger(context)).clean)
+    }))
+
+  it('take money back by a negative amount, once for each reference, below zero if need be', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme', balance_usd: '10' })
+      const correction = { account: 'acme', amount_usd: '-12.5', reference: 'chargeback-1' }
+      assert.equal((await creditAccount(context, correction)).balance_usd, -2.5)
+      const again = await creditAccount(context, correction)
+      assert.deepEqual([again.repeated, again.balance_usd], [true, -2.5])
+      const { lines } = await readStatement(context, { account: 'acme' })
+      assert.deepEqual(
+        lines.map((line) => [line.kind, line.amount]),
+        [
+          ['credit', '10'],
+          ['adjustment', '-12.5'],
+        ],
       )
       assert.ok((await auditLedger(context)).clean)
     }))
