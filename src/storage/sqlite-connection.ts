@@ -70,10 +70,10 @@ export class SqliteConnection {
 
   /** Runs `work` in one write transaction: durable when this returns, undone when it throws. */
   transact<Result>(work: () => Result): Result {
-    this.#database.exec('BEGIN IMMEDIATE')
+    this.#cached('BEGIN IMMEDIATE').run()
     try {
       const result = work()
-      this.#database.exec('COMMIT')
+      this.#cached('COMMIT').run()
       return result
     } catch (error) {
       this.rollBack()
@@ -199,17 +199,22 @@ function wrapStatement(statement: StatementSync): Statement {
 /**
  * SQLite numbers parameters by `?1`; `$1` would be a name. Quoted text, quoted names and comments
  * pass unchanged. A second statement is refused, because SQLite would ignore it without a word.
+ * Where each is used once and in order, none needs its number, and binding is spared the search for
+ * it, whose length grows with the square of their count.
  */
 function numberParameters(sql: string): string {
-  const numbered = sql.replace(
-    /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\d+)/g,
-    (matched: string, number: string | undefined) =>
-      number === undefined ? matched : '?' + number,
-  )
+  const numbers = [...sql.matchAll(tokenPattern)].flatMap((match) => match[1] ?? [])
+  const isInOrder = numbers.every((number, index) => Number(number) === index + 1)
+  const numbered = sql.replace(tokenPattern, (matched: string, number: string | undefined) => {
+    if (number === undefined) return matched
+    return isInOrder ? '?' : '?' + number
+  })
   if (/;\s*\S/.test(numbered.replace(/'(?:[^']|'')*'|--[^\n]*/g, '')))
     throw new InvariantError('one statement at a time; several go through script()')
   return numbered
 }
+
+const tokenPattern = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\d+)/g
 
 function createPrivately(path: string): void {
   if (existsSync(path)) return

@@ -13,6 +13,7 @@ import type {
   ToWriter,
   WriterLinkEvents,
 } from '../../src/ledger/embedded/messages.ts'
+import { placeOf } from '../../src/ledger/embedded/exchange-row.ts'
 import { StoreWriter } from '../../src/ledger/embedded/store-writer.ts'
 import { credit } from '../../src/ledger/entry-store.ts'
 import { picos } from '../../src/base/money.ts'
@@ -128,7 +129,7 @@ export class SimStore {
     const answer = writer.handle(message)
     if (answer instanceof Promise) throw new Error('a simulated exchange asks for no figures')
     const bookedIds =
-      message.kind === 'settle' ? message.records.map(({ exchangeId }) => exchangeId) : []
+      message.kind === 'settle' ? message.exchanges.map(({ row }) => row[placeOf.exchangeId]) : []
     this.#fromStore.push({ message: answer, bookedIds })
     if (message.kind === 'settle') this.onBooked()
   }
@@ -186,7 +187,7 @@ export class SimStore {
   #failBatch(message: Extract<ToWriter, { kind: 'settle' }>, writer: StoreWriter): void {
     const kind = this.#fault
     if (kind === 'broken_after') {
-      for (const { exchangeId } of message.records) this.unknowableIds.add(exchangeId)
+      for (const { row } of message.exchanges) this.unknowableIds.add(row[placeOf.exchangeId])
       void writer.handle(message)
       this.onBooked()
     }

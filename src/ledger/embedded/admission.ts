@@ -189,6 +189,11 @@ export class Admission {
     return { count: this.#holds.size, heldPicos }
   }
 
+  /** Holds that have not ended durably yet. */
+  get openCount(): number {
+    return this.#holds.size
+  }
+
   accountIds(): string[] {
     return [...this.#accounts.keys()]
   }

@@ -6,8 +6,9 @@
 import { utcDay, utcMonth } from '../../base/clock.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { SqliteConnection, Statement } from '../../storage/sqlite-connection.ts'
-import type { ExchangeRecord } from '../ledger.ts'
 import { readPicos, totalMonth } from '../usage.ts'
+import { dayNumber } from './admission.ts'
+import { exchangeColumns, placeOf, type EndedExchange } from './exchange-row.ts'
 
 export interface Booked {
   /** Of each account that was charged: its balance as this transaction left it. */
@@ -28,42 +29,45 @@ interface Figures {
   costPicos: Picos
 }
 
-interface Sums {
-  readonly charged: Map<string, Picos>
-  readonly days: Map<string, Figures>
-  readonly months: Map<string, Figures>
+/** What one key of an account used of one model on one day. */
+interface DayFigures extends Figures {
+  readonly accountId: string
+  readonly model: string
+  readonly atMs: number
 }
 
 export class Booking {
   readonly #connection: SqliteConnection
+  readonly #newestExchange: Statement
   readonly #insertExchange: Statement
-  readonly #insertCharge: Statement
+  readonly #insertCharges: Statement
   readonly #changeBalance: Statement
   readonly #addToDay: Statement
   readonly #addToMonth: Statement
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
+    this.#newestExchange = connection.prepare(newestExchangeSql)
     this.#insertExchange = connection.prepare(insertExchangeSql)
-    this.#insertCharge = connection.prepare(insertChargeSql)
+    this.#insertCharges = connection.prepare(insertChargesSql)
     this.#changeBalance = connection.prepare(changeBalanceSql)
     this.#addToDay = connection.prepare(addFiguresSql('usage_day', dayColumns))
     this.#addToMonth = connection.prepare(addFiguresSql('usage_month', monthColumns))
   }
 
   /** Durable when it returns, nothing booked when it throws. */
-  book(records: readonly ExchangeRecord[]): Booked {
-    return this.#connection.transact(() => this.#write(records))
+  book(exchanges: readonly EndedExchange[]): Booked {
+    return this.#connection.transact(() => this.#write(exchanges))
   }
 
   /** The same, each exchange in a transaction of its own: for a batch in which one is refused. */
-  bookOneByOne(records: readonly ExchangeRecord[], isRefusal: (error: Error) => boolean): Booked {
+  bookOneByOne(exchanges: readonly EndedExchange[], isRefusal: (error: Error) => boolean): Booked {
     const balances = new Map<string, Picos>()
     const repeatedAccountIds: string[] = []
     const refused: [number, Error][] = []
-    for (const [index, record] of records.entries()) {
+    for (const [index, exchange] of exchanges.entries()) {
       try {
-        const booked = this.book([record])
+        const booked = this.book([exchange])
         for (const [accountId, balancePicos] of booked.balances)
           balances.set(accountId, balancePicos)
         repeatedAccountIds.push(...booked.repeatedAccountIds)
@@ -75,95 +79,82 @@ export class Booking {
     return { balances: [...balances], repeatedAccountIds, refused }
   }
 
-  #write(records: readonly ExchangeRecord[]): Booked {
-    const sums: Sums = { charged: new Map(), days: new Map(), months: new Map() }
+  #write(exchanges: readonly EndedExchange[]): Booked {
+    const newestBefore = this.#newestExchange.first()?.['newest'] ?? 0
+    const days = new Map<string, DayFigures>()
     const repeatedAccountIds: string[] = []
-    for (const record of records) {
-      if (!this.#insert(record)) repeatedAccountIds.push(record.accountId)
-      else if (record.amountPicos > 0n) {
-        this.#charge(record)
-        addToSums(sums, record)
-      }
+    for (const exchange of exchanges) {
+      const { row } = exchange
+      // No row is inserted where the exchange has one already.
+      if (this.#insertExchange.run(...row) === 0) repeatedAccountIds.push(row[placeOf.accountId])
+      else if (row[placeOf.amountPicos] > 0n) addToDay(days, exchange)
     }
-    for (const figures of sums.days.values()) writeFigures(this.#addToDay, figures)
-    for (const figures of sums.months.values()) writeFigures(this.#addToMonth, figures)
-    return { balances: this.#chargeAccounts(sums.charged), repeatedAccountIds, refused: [] }
+    if (days.size > 0) this.#insertCharges.run(newestBefore)
+    for (const figures of days.values()) writeFigures(this.#addToDay, figures)
+    for (const figures of toMonths(days.values()).values()) writeFigures(this.#addToMonth, figures)
+    return { balances: this.#chargeAccounts(days.values()), repeatedAccountIds, refused: [] }
   }
 
-  /** False where the exchange has a row already. */
-  #insert(record: ExchangeRecord): boolean {
-    return (
-      this.#insertExchange.run(
-        record.accountId,
-        record.exchangeId,
-        record.keyId,
-        record.vendor,
-        record.model,
-        record.operation,
-        record.isStream ? 1 : 0,
-        record.channel ?? null,
-        record.startedAtMs,
-        record.endedAtMs,
-        record.ending,
-        record.status,
-        record.attemptCount,
-        record.amountPicos,
-        record.usage === undefined ? null : JSON.stringify(record.usage),
-        record.marks.join(','),
-        record.priceLines,
-        record.vendorRequestId ?? null,
-        record.operatorCostPicos,
-      ) === 1
-    )
-  }
-
-  #charge(record: ExchangeRecord): void {
-    const { accountId, exchangeId, amountPicos, endedAtMs } = record
-    this.#insertCharge.run(accountId, exchangeId, negated(amountPicos), endedAtMs)
-  }
-
-  #chargeAccounts(charged: ReadonlyMap<string, Picos>): [string, Picos][] {
+  #chargeAccounts(days: Iterable<DayFigures>): [string, Picos][] {
+    const charged = new Map<string, Picos>()
+    for (const { accountId, costPicos } of days)
+      charged.set(accountId, addPicos(charged.get(accountId) ?? zeroPicos, costPicos))
     const balances: [string, Picos][] = []
     for (const [accountId, amountPicos] of charged) {
-      const row = this.#changeBalance.first(accountId, negated(amountPicos))
+      const row = this.#changeBalance.first(accountId, subtractPicos(zeroPicos, amountPicos))
       if (row !== undefined) balances.push([accountId, readPicos(row, 'balance_picos')])
     }
     return balances
   }
 }
 
-function addToSums(sums: Sums, record: ExchangeRecord): void {
-  const { accountId, keyId, model, endedAtMs } = record
-  const before = sums.charged.get(accountId) ?? zeroPicos
-  sums.charged.set(accountId, addPicos(before, record.amountPicos))
-  addToFigures(sums.days, [accountId, utcDay(endedAtMs), keyId, model], record)
-  addToFigures(sums.months, [accountId, utcMonth(endedAtMs), model], record)
-  addToFigures(sums.months, [accountId, totalMonth, model], record)
+function addToDay(days: Map<string, DayFigures>, { row, tokens }: EndedExchange): void {
+  const accountId = row[placeOf.accountId]
+  const keyId = row[placeOf.keyId]
+  const model = row[placeOf.model]
+  const atMs = row[placeOf.endedAtMs]
+  const name = `${accountId}\0${keyId}\0${dayNumber(atMs)}\0${model}`
+  let figures = days.get(name)
+  if (figures === undefined) {
+    const key = [accountId, utcDay(atMs), keyId, model]
+    figures = { ...noFigures, key, accountId, model, atMs }
+    days.set(name, figures)
+  }
+  const [inputTokens, outputTokens, cacheTokens] = tokens
+  const costPicos = row[placeOf.amountPicos]
+  addFigures(figures, { requests: 1, inputTokens, outputTokens, cacheTokens, costPicos })
 }
 
-function addToFigures(
-  sums: Map<string, Figures>,
-  key: readonly string[],
-  record: ExchangeRecord,
-): void {
-  const name = key.join('\0')
-  let figures = sums.get(name)
-  if (figures === undefined) {
-    figures = {
-      key,
-      requests: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      cacheTokens: 0,
-      costPicos: zeroPicos,
+/** The same figures by month, and since ever. */
+function toMonths(days: Iterable<DayFigures>): Map<string, Figures> {
+  const months = new Map<string, Figures>()
+  for (const figures of days) {
+    const { accountId, model, atMs } = figures
+    for (const month of [utcMonth(atMs), totalMonth]) {
+      const key = [accountId, month, model]
+      const name = key.join('\0')
+      const known = months.get(name)
+      if (known === undefined) months.set(name, { ...figures, key })
+      else addFigures(known, figures)
     }
-    sums.set(name, figures)
   }
-  figures.requests++
-  figures.inputTokens += record.usage?.reported.inputTokens ?? 0
-  figures.outputTokens += record.usage?.reported.outputTokens ?? 0
-  figures.cacheTokens += record.usage?.reported.cacheTokens ?? 0
-  figures.costPicos = addPicos(figures.costPicos, record.amountPicos)
+  return months
+}
+
+const noFigures = {
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheTokens: 0,
+  costPicos: zeroPicos,
+} as const
+
+function addFigures(sum: Figures, more: Omit<Figures, 'key'>): void {
+  sum.requests += more.requests
+  sum.inputTokens += more.inputTokens
+  sum.outputTokens += more.outputTokens
+  sum.cacheTokens += more.cacheTokens
+  sum.costPicos = addPicos(sum.costPicos, more.costPicos)
 }
 
 function writeFigures(statement: Statement, figures: Figures): void {
@@ -177,27 +168,6 @@ function writeFigures(statement: Statement, figures: Figures): void {
   )
 }
 
-const exchangeColumns = [
-  'account_id',
-  'exchange_id',
-  'key_id',
-  'vendor',
-  'model',
-  'operation',
-  'is_stream',
-  'channel',
-  'started_at_ms',
-  'ended_at_ms',
-  'ending',
-  'status',
-  'attempt_count',
-  'amount_picos',
-  'usage',
-  'marks',
-  'price_lines',
-  'vendor_request_id',
-  'operator_cost_picos',
-]
 const dayColumns = ['account_id', 'day', 'key_id', 'model']
 const monthColumns = ['account_id', 'month', 'model']
 const figureColumns = ['requests', 'input_tokens', 'output_tokens', 'cache_tokens', 'cost_picos']
@@ -206,8 +176,15 @@ const insertExchangeSql = `INSERT INTO exchange (${exchangeColumns.join(', ')})
   VALUES (${numbered(exchangeColumns)})
   ON CONFLICT (account_id, exchange_id) DO NOTHING`
 
-const insertChargeSql = `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
-  VALUES ($1, 'charge', $2, $3, $4)`
+/**
+ * The charges of all exchanges whose rows this transaction has inserted: row ids only grow, and no
+ * other connection writes meanwhile. One statement, because each would read and write the sequence.
+ */
+const insertChargesSql = `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+  SELECT account_id, 'charge', exchange_id, -amount_picos, ended_at_ms FROM exchange
+   WHERE rowid > $1 AND amount_picos > 0 ORDER BY rowid`
+
+const newestExchangeSql = 'SELECT MAX(rowid) AS newest FROM exchange'
 
 const changeBalanceSql = `UPDATE account SET balance_picos = balance_picos + $2
   WHERE id = $1 RETURNING balance_picos`
@@ -217,10 +194,6 @@ function addFiguresSql(table: string, keyColumns: readonly string[]): string {
   const additions = figureColumns.map((column) => `${column} = ${column} + excluded.${column}`)
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${numbered(columns)})
     ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${additions.join(', ')}`
-}
-
-function negated(amountPicos: Picos): Picos {
-  return subtractPicos(zeroPicos, amountPicos)
 }
 
 function numbered(columns: readonly string[]): string {

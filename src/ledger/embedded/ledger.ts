@@ -77,11 +77,15 @@ class SqliteLedger implements EmbeddedLedger {
   constructor(options: EmbeddedLedgerOptions) {
     this.#clock = options.clock
     this.#onFault = options.onFault
-    this.#writer = new LedgerWriter(options, {
-      onBooked: (batch, booked) => this.#book(batch, booked),
-      onRefused: (settlement, error) => this.#refuse(settlement, error),
-      onDead: options.onFatal,
-    })
+    const openCount = (): number => this.#admission.openCount
+    this.#writer = new LedgerWriter(
+      { ...options, openCount },
+      {
+        onBooked: (batch, booked) => this.#book(batch, booked),
+        onRefused: (settlement, error) => this.#refuse(settlement, error),
+        onDead: options.onFatal,
+      },
+    )
     this.started = this.#writer.started
   }
 

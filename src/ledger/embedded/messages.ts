@@ -1,9 +1,10 @@
 /** What the ledger and its writer thread say to each other. Plain data only: it crosses threads. */
-import type { ExchangeRecord, UsageFigures } from '../ledger.ts'
+import type { UsageFigures } from '../ledger.ts'
 import type { UsageQuestion } from '../usage.ts'
 import type { SqliteFault } from '../../storage/sqlite-connection.ts'
 import type { AccountFacts, LoadedAccount } from './admission.ts'
 import type { Booked } from './booking.ts'
+import type { EndedExchange } from './exchange-row.ts'
 
 export type Question =
   | { readonly kind: 'load'; readonly accountId: string; readonly atMs: number }
@@ -24,7 +25,7 @@ export interface WriterThreadData {
 }
 
 export type ToWriter =
-  | { readonly kind: 'settle'; readonly records: readonly ExchangeRecord[] }
+  | { readonly kind: 'settle'; readonly exchanges: readonly EndedExchange[] }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | { readonly kind: 'close' }
 

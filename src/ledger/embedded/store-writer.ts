@@ -6,10 +6,10 @@
 import { GatewayError } from '../../base/errors.ts'
 import type { SqlValue } from '../../storage/database.ts'
 import { faultOf, type SqliteConnection } from '../../storage/sqlite-connection.ts'
-import type { ExchangeRecord } from '../ledger.ts'
 import { readUsage, type UsageQuestion } from '../usage.ts'
 import { loadAccount, loadFacts } from './account-loading.ts'
 import { Booking, type Booked } from './booking.ts'
+import type { EndedExchange } from './exchange-row.ts'
 import type { FromWriter, Question, ToWriter } from './messages.ts'
 
 export class StoreWriter {
@@ -26,7 +26,7 @@ export class StoreWriter {
   handle(message: ToWriter): FromWriter | Promise<FromWriter> {
     switch (message.kind) {
       case 'settle':
-        return this.#settle(message.records)
+        return this.#settle(message.exchanges)
       case 'ask':
         return message.question.kind === 'usage'
           ? this.#answerUsage(message.id, message.question)
@@ -37,7 +37,7 @@ export class StoreWriter {
     }
   }
 
-  #settle(records: readonly ExchangeRecord[]): FromWriter {
+  #settle(exchanges: readonly EndedExchange[]): FromWriter {
     if (this.#isBroken) {
       const error = new GatewayError(
         'ledger.unavailable',
@@ -46,7 +46,7 @@ export class StoreWriter {
       return { kind: 'not_settled', fault: 'broken', error }
     }
     try {
-      return { kind: 'settled', booked: this.#book(records) }
+      return { kind: 'settled', booked: this.#book(exchanges) }
     } catch (thrown) {
       const error = asError(thrown)
       const fault = this.#connection.isInTransaction ? 'broken' : faultOf(error)
@@ -55,15 +55,15 @@ export class StoreWriter {
     }
   }
 
-  #book(records: readonly ExchangeRecord[]): Booked {
-    // The store has nothing against working, only against this record.
+  #book(exchanges: readonly EndedExchange[]): Booked {
+    // The store has nothing against working, only against this exchange.
     const isRefusal = (error: Error): boolean =>
       faultOf(error) === 'statement' && !this.#connection.isInTransaction
     try {
-      return this.#booking.book(records)
+      return this.#booking.book(exchanges)
     } catch (error) {
       if (!isRefusal(asError(error))) throw error
-      return this.#booking.bookOneByOne(records, isRefusal)
+      return this.#booking.bookOneByOne(exchanges, isRefusal)
     }
   }
 

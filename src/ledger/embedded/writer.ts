@@ -14,6 +14,7 @@ import { addPicos, zeroPicos } from '../../base/money.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite-connection.ts'
 import type { ExchangeRecord } from '../ledger.ts'
 import type { Booked } from './booking.ts'
+import { toEndedExchange } from './exchange-row.ts'
 import type {
   Answers,
   FromWriter,
@@ -27,6 +28,12 @@ const recordsPerBatchMax = 256
 /** While one batch is being written, a second one is worth its message only from this size on. */
 const recordsForSecondBatch = 64
 const batchesInFlightMax = 2
+/**
+ * A commit costs the same whether it carries one exchange or thirty, so a batch waits for others that
+ * are about to end: until so many turns of the event loop have brought none, or so many have passed.
+ */
+const quietTurns = 2
+const gatheringTurnsMax = 16
 const firstRetryMs = 250
 const lastRetryMs = 5_000
 
@@ -52,6 +59,8 @@ export interface WriterOptions {
   readonly path: string
   readonly clock: Clock
   readonly pagesMax?: number
+  /** Exchanges that are under way or not yet acknowledged. */
+  readonly openCount: () => number
   /** Where the writer runs; a thread of its own unless told. */
   readonly openLink?: OpenWriterLink
 }
@@ -66,6 +75,7 @@ export class LedgerWriter {
   readonly #link: WriterLink
   readonly #clock: Clock
   readonly #events: WriterEvents
+  readonly #openCount: () => number
   readonly #starting = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
   readonly #waiting = new Map<number, Waiting>()
@@ -73,7 +83,7 @@ export class LedgerWriter {
   #queue: Settlement[] = []
   readonly #inFlight: Settlement[][] = []
   #state: 'starting' | 'running' | 'blocked' | 'dead' | 'closed' = 'starting'
-  #isFlushScheduled = false
+  #isGathering = false
   #retryTimer: Timer | undefined
   #retryMs = firstRetryMs
   #lastQuestion = 0
@@ -83,6 +93,7 @@ export class LedgerWriter {
   constructor(options: WriterOptions, events: WriterEvents) {
     this.#clock = options.clock
     this.#events = events
+    this.#openCount = options.openCount
     this.started = this.#starting.promise
     const openLink = options.openLink ?? openThread
     this.#link = openLink(
@@ -161,14 +172,31 @@ export class LedgerWriter {
       )
   }
 
+  /** Behind the events of this turn, so that all exchanges that end in it share one message. */
   #scheduleFlush(): void {
-    if (this.#isFlushScheduled || !this.#mayFlush()) return
-    this.#isFlushScheduled = true
-    // After the events of this turn, so that all exchanges that end in it share one message.
-    setImmediate(() => {
-      this.#isFlushScheduled = false
+    if (this.#isGathering || !this.#mayFlush()) return
+    this.#isGathering = true
+    let turns = 0
+    let lastGrowth = 0
+    let length = this.#queue.length
+    const gather = (): void => {
+      turns++
+      if (this.#queue.length > length) lastGrowth = turns
+      length = this.#queue.length
+      if (turns - lastGrowth < quietTurns && turns < gatheringTurnsMax && this.#isWorthWaiting()) {
+        setImmediate(gather)
+        return
+      }
+      this.#isGathering = false
       this.#flush()
-    })
+    }
+    setImmediate(gather)
+  }
+
+  #isWorthWaiting(): boolean {
+    if (this.#queue.length >= recordsForSecondBatch) return false
+    const inFlight = this.#inFlight.reduce((count, batch) => count + batch.length, 0)
+    return this.#openCount() > this.#queue.length + inFlight
   }
 
   #mayFlush(): boolean {
@@ -188,7 +216,8 @@ export class LedgerWriter {
         : this.#queue.slice(0, recordsPerBatchMax)
     this.#queue = batch === this.#queue ? [] : this.#queue.slice(recordsPerBatchMax)
     this.#inFlight.push(batch)
-    this.#send({ kind: 'settle', records: batch.map((settlement) => settlement.record) })
+    const exchanges = batch.map(({ record }) => toEndedExchange(record))
+    this.#send({ kind: 'settle', exchanges })
   }
 
   #receive(message: FromWriter): void {
@@ -225,7 +254,7 @@ export class LedgerWriter {
       if (refusal === undefined) settlement.resolve()
       else this.#refuse(settlement, refusal)
     }
-    this.#flush()
+    this.#scheduleFlush()
     this.#tellWhenQuiet()
   }
 
