@@ -7,7 +7,7 @@ import { createAuthenticate } from './access/authenticate.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
-import { sleep, type Clock } from './base/clock.ts'
+import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
@@ -245,6 +245,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     random: effects.random,
     store: config.store,
     auditIntervalMs: config.auditIntervalMs,
+    exchangeRetentionMs: config.exchangeRetentionMs,
     onAudit: (audit, durationMs) =>
       telemetry.audited({
         differenceCount: audit.counts.differences,
@@ -252,6 +253,9 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
         endedAtMs: clock.now(),
         durationMs,
       }),
+    onRetention: ({ cutMs, removed }) => {
+      if (removed > 0) log.info({ keptFrom: utcDay(cutMs), removed }, 'old exchanges removed')
+    },
     onError: (error) => telemetry.auditFailed(error),
   })
 

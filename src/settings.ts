@@ -193,6 +193,13 @@ export const settings = {
     60 * minuteMs,
   ),
 
+  /** How long an exchange is kept after it has ended; for ever where nothing is said. */
+  exchangeRetentionMs: setting(
+    'exchange_retention',
+    duration({ min: 2 * dayMs, max: 36_500 * dayMs }),
+    undefined,
+  ),
+
   /** How long the gateway reads on for the vendor's final count; zero = not at all. */
   clientLeftGraceMs: setting('client_left_grace', duration({ min: 0, max: 5 * minuteMs }), 5_000),
   /** What is charged when the vendor breaks off in the middle of an answer. */

@@ -64,13 +64,9 @@ async function auditFrom(
   await auditStrays(snapshot, { ...range, cutMs }, findings)
   const fromMs = Math.max(range.sinceMs, cutMs)
   const byExchange = new Map<string, Figures>()
-  let previous = ''
   let isOverrun = false
   for await (const row of eachExchange(snapshot, { ...range, fromMs })) {
     findings.counts.exchanges++
-    const exchangeId = String(row['exchange_id'])
-    if (exchangeId === previous) reportTwice(findings, accountId, exchangeId)
-    previous = exchangeId
     if (String(row['marks']).includes('over_hold')) isOverrun = true
     auditExchange(row, { findings, recompute })
     addToDay(byExchange, row)
@@ -106,17 +102,6 @@ async function auditBalance(
     text: 'the balance differs from the sum of its entries',
     stored: usd(balance),
     derived: usd(derived),
-  })
-}
-
-function reportTwice(findings: Findings, accountId: string, exchangeId: string): void {
-  report(findings, {
-    kind: 'exchange_twice',
-    accountId,
-    row: `exchange ${exchangeId}`,
-    text: `exchange ${exchangeId} is recorded more than once`,
-    stored: 'two rows',
-    derived: 'one',
   })
 }
 

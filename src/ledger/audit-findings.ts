@@ -8,7 +8,6 @@ const invariants = {
   overspent: 'I3',
   charge_without_exchange: 'I5',
   exchange_without_charge: 'I5',
-  exchange_twice: 'I5',
   amount: 'I5',
   attempts: 'I7',
   price_lines: 'I8',

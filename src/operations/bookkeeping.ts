@@ -1,11 +1,12 @@
 /**
  * What a running gateway does for its books in the background: soon after the start and then every
- * interval it audits what has come since the last time. Each round is a thread of its own with
+ * interval it audits what has come since the last time, and lets go what need not be kept. Each round is a thread of its own with
  * bounded memory, and at most one runs. It tells results; what they mean is for whoever listens.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
+import type { RetentionReport } from '../ledger/exchange-retention.ts'
 import type { AuditView } from './audit.ts'
 
 export interface BookkeepingOptions {
@@ -14,7 +15,10 @@ export interface BookkeepingOptions {
   /** As the setting is written. */
   readonly store: string
   readonly auditIntervalMs: number
+  /** How long exchanges are kept; undefined = for ever. */
+  readonly exchangeRetentionMs: number | undefined
   readonly onAudit: (audit: AuditView, durationMs: number) => void
+  readonly onRetention: (report: RetentionReport) => void
   /** Hears of a round that could not be finished; the next one is made all the same. */
   readonly onError: (error: unknown) => void
 }
@@ -23,11 +27,13 @@ export interface BookkeepingOptions {
 export interface RoundOrder {
   readonly store: string
   readonly nowMs: number
+  readonly keepMs: number | undefined
 }
 
-export interface RoundResult {
-  readonly audit: AuditView
-}
+export type RoundResult = { readonly isLast: boolean } & (
+  | { readonly kind: 'audit'; readonly audit: AuditView }
+  | { readonly kind: 'retention'; readonly report: RetentionReport }
+)
 
 export interface Bookkeeping {
   /** Breaks off a round that is under way; nothing of it is lost but its time. */
@@ -42,7 +48,7 @@ const spread = 0.2
 const heapMb = 256
 
 export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
-  const { clock, random, auditIntervalMs, onAudit, onError } = options
+  const { clock, random, auditIntervalMs, onAudit, onRetention, onError } = options
   const threads = new Set<Worker>()
   let isRunning = false
   let timer: Timer = clock.after(firstRoundMs + Math.round(random() * firstRoundSpreadMs), begin)
@@ -53,23 +59,29 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
     if (isRunning) return
     isRunning = true
     const startedMs = clock.monotonic()
-    const order: RoundOrder = { store: options.store, nowMs: clock.now() }
+    const { store, exchangeRetentionMs: keepMs } = options
+    const order: RoundOrder = { store, nowMs: clock.now(), keepMs }
     const thread = new Worker(new URL('./bookkeeping-worker.ts', import.meta.url), {
       workerData: order,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
     threads.add(thread)
-    const end = (tell: () => void): void => {
-      // Once: a thread that has told its result or its fault still exits afterwards.
-      if (!threads.delete(thread)) return
+    /** False where it has ended before: a thread that has told its last result still exits. */
+    const end = (): boolean => {
+      if (!threads.delete(thread)) return false
       isRunning = false
-      tell()
+      return true
     }
-    thread.on('message', ({ audit }: RoundResult) =>
-      end(() => onAudit(audit, clock.monotonic() - startedMs)),
-    )
-    thread.on('error', (error) => end(() => onError(error)))
-    thread.on('exit', () => end(() => onError(new Error('the thread ended before the audit'))))
+    thread.on('message', (result: RoundResult) => {
+      if (result.isLast ? !end() : !threads.has(thread)) return
+      if (result.kind === 'audit') onAudit(result.audit, clock.monotonic() - startedMs)
+      else onRetention(result.report)
+    })
+    const fail = (error: unknown): void => {
+      if (end()) onError(error)
+    }
+    thread.on('error', fail)
+    thread.on('exit', () => fail(new Error('the thread ended before the round was over')))
   }
 
   return {

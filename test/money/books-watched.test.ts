@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { pino } from 'pino'
 import { createFirstAdminToken } from '../../src/operations/keys.ts'
 import { startGateway, type Gateway } from '../support/gateway.ts'
-import { send } from '../support/http-client.ts'
+import { send, usage } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { exchangesOf, sendAsk } from './harness.ts'
 
 type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string }
 
@@ -19,7 +20,7 @@ let gateway: Gateway
 let lines: LogLine[]
 let look: () => void = () => undefined
 
-beforeEach(async () => {
+async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
   lines = []
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -29,8 +30,8 @@ beforeEach(async () => {
     },
   })
   const log = pino({ level: 'debug' }, destination)
-  gateway = await startGateway({ clock, log })
-})
+  gateway = await startGateway({ clock, log, settings })
+}
 afterEach(() => gateway.close())
 
 /** The next line with this message, from the `count`-th on. */
@@ -53,6 +54,7 @@ async function metric(name: string): Promise<number> {
 let adminToken: string | undefined
 
 test('audits after the start and every hour, and raises an alarm that stands until it is mended', async () => {
+  await start()
   adminToken = (await createFirstAdminToken(gateway.context))?.secret
   const account = await gateway.createAccount()
   assert.equal(await metric('turnpike_audit_time_seconds'), 0)
@@ -79,6 +81,7 @@ test('audits after the start and every hour, and raises an alarm that stands unt
 })
 
 test('tells an audit that could not be made', async () => {
+  await start()
   adminToken = (await createFirstAdminToken(gateway.context))?.secret
   await gateway.context.database.transact((transaction) =>
     transaction.script('DROP TABLE exchange_cut'),
@@ -86,6 +89,27 @@ test('tells an audit that could not be made', async () => {
   clock.advance(20_000)
   assert.equal((await logged('fault'))['where'], 'audit')
   assert.equal(await metric('turnpike_audits_total{result="failed"}'), 1)
+})
+
+test('lets exchanges go that are older than the setting says, and the books still close', async () => {
+  await start({ exchange_retention: '2d' })
+  const account = await gateway.createAccount()
+  const ask = { format: 'messages', isStream: false } as const
+  assert.equal((await sendAsk(gateway.url, account.key, ask)).status, 200)
+  const beforehand = await usage(gateway.url, account.token, 'total')
+  clock.jumpWallTime(4 * 24 * hourMs)
+  assert.equal((await sendAsk(gateway.url, account.key, ask)).status, 200)
+  clock.advance(20_000)
+  const line = await logged('old exchanges removed')
+  assert.equal(line['removed'], 1)
+  assert.equal((await exchangesOf(gateway.context.database)).length, 1)
+  const audit = await gateway.audit()
+  assert.deepEqual([audit.clean, audit.counts.entries, audit.counts.exchanges], [true, 3, 1])
+  assert.equal(audit.exchanges_from?.slice(0, 10), line['keptFrom'])
+  const afterwards = await usage(gateway.url, account.token, 'total')
+  const requests = (figures: Record<string, unknown>): number =>
+    (figures['usage'] as { requests: number }).requests
+  assert.deepEqual([requests(beforehand), requests(afterwards)], [1, 2])
 })
 
 async function setBalance(balancePicos: bigint): Promise<void> {

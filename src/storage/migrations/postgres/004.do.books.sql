@@ -4,7 +4,7 @@
 -- All entries of the account with a time before `through_ms` have been found right and came to
 -- `balance_picos`. Always 00:00 UTC of some day. Lost without harm: the next audit begins anew.
 CREATE TABLE audit_checkpoint (
-  account_id TEXT PRIMARY KEY REFERENCES account (id),
+  account_id TEXT COLLATE "C" PRIMARY KEY REFERENCES account (id),
   through_ms BIGINT NOT NULL,
   balance_picos BIGINT NOT NULL,
   audited_at_ms BIGINT NOT NULL
