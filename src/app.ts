@@ -18,18 +18,14 @@ import type { HealthBook } from './channels/health-book.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
 import { createUpstream } from './channels/http-upstream.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
+import { openGatewayStore } from './gateway-store.ts'
 import { listen, type Listener } from './http/listener.ts'
-import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import { startBookkeeping } from './operations/bookkeeping.ts'
 import type { RelayParts } from './relay/relay.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { RevisionArea } from './storage/database.ts'
-import { parseStoreLocation } from './storage/location.ts'
-import { lockStore } from './storage/lock.ts'
-import { migrate } from './storage/migrate.ts'
-import { openSqliteThread } from './storage/sqlite-thread.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createTelemetry, type Milestone } from './telemetry/events.ts'
 
@@ -46,6 +42,8 @@ export interface Effects {
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
   /** Pages of 4 KB that charges may have the store grow to, where that is less than the disk has. */
   readonly storePagesMax?: number
+  /** Time of a store on PostgreSQL where a test holds it still; the server's own otherwise. */
+  readonly readStoreTime?: () => number
 }
 
 export interface App {
@@ -69,11 +67,6 @@ const headBytesMax = 65_536
 
 export async function createApp(config: Config, effects: Effects): Promise<App> {
   const { clock, log } = effects
-  const { path } = parseStoreLocation(config.store)
-  const lock = lockStore(path)
-  const database = await openSqliteThread(path, effects.onFatal)
-  await migrate(database)
-
   const metrics = createMetrics()
   const telemetry = createTelemetry({
     log,
@@ -81,16 +74,17 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     ...(effects.onMilestone === undefined ? {} : { onMilestone: effects.onMilestone }),
   })
   const onError = (error: unknown): void => telemetry.fault(error, 'background')
-  const keys = createKeyDirectory(database, { bound: keysRememberedMax })
-  const authenticate = createAuthenticate(keys)
-  const ledger = await createEmbeddedLedger({
-    path,
+  const store = await openGatewayStore({
+    config,
     clock,
     onFatal: effects.onFatal,
     onFault: (error) => telemetry.fault(error, 'ledger'),
-    ...(effects.storePagesMax === undefined ? {} : { pagesMax: effects.storePagesMax }),
+    pagesMax: effects.storePagesMax,
+    readStoreTime: effects.readStoreTime,
   })
-
+  const { database, ledger } = store
+  const keys = createKeyDirectory(database, { bound: keysRememberedMax })
+  const authenticate = createAuthenticate(keys)
   // Counters before contents: a change in between is then seen as one still to follow.
   const since = await readRevisions(database)
   const readSnapshot = (revision: number): Promise<LoadedSnapshot> =>
@@ -135,6 +129,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     since,
     onChange: (area, revision) => void follow(area, revision).catch(onError),
     onError,
+    ...(store.listen === undefined ? {} : { listen: store.listen }),
   })
 
   const watchdog = createWatchdog(clock)
@@ -197,7 +192,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
   }
 
   let isDraining = false
-  const isStoreAvailable = (): boolean => ledger.isAvailable() && database.isAvailable()
+  const isStoreAvailable = (): boolean => store.isAvailable()
 
   const common = {
     headBytesMax,
@@ -269,8 +264,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     await tokenCounter.close()
     await ledger.close()
     await channels.close()
-    await database.close()
-    lock.close()
+    await store.close()
   }
 
   /** Resolves when it is so, or after `timeoutMs`. */

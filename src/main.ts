@@ -12,10 +12,9 @@ import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
 import type { OperationContext } from './operations/context.ts'
 import type { Config } from './settings.ts'
-import { parseStoreLocation } from './storage/location.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
-import { openSqlite } from './storage/sqlite.ts'
+import { openStore } from './storage/open.ts'
 import type { Milestone } from './telemetry/events.ts'
 
 export interface Ready {
@@ -95,7 +94,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
 
 /** Schema, and the operator's token: the one of the settings, else one made on the first start. */
 async function prepareStore(config: Config): Promise<string | undefined> {
-  const database = openSqlite(parseStoreLocation(config.store).path)
+  const database = await openStore(config.store)
   try {
     await migrate(database)
     const context: OperationContext = {

@@ -99,6 +99,12 @@ export const settings = {
   /** `sqlite:` with an absolute path, or a PostgreSQL URL. */
   store: setting('store', storeText, 'sqlite:./data/turnpike.db'),
   region: setting('region', region, 'local'),
+  /** How this process is called among the nodes of a store on PostgreSQL; by default its host's name. */
+  nodeName: setting('node_name', region, undefined),
+  /** After which the holds of a node that died are free again (PostgreSQL). */
+  nodeLeaseMs: setting('node_lease', duration({ min: 1_000, max: 10 * minuteMs }), 30_000),
+  /** How long the end of an answer waits while its charge cannot be stored (PostgreSQL). */
+  settleTimeoutMs: setting('settle_timeout', duration({ min: 100, max: 10 * minuteMs }), 30_000),
   masterKey: setting('master_key', masterKey, undefined),
   /** Absolute; by default `master.key` beside an embedded store. */
   masterKeyFile: setting('master_key_file', path, undefined),

@@ -14,10 +14,9 @@ import { serve } from './main.ts'
 import { demoCatalogueText, demoCredentials } from './sandbox/demo.ts'
 import { startSandbox, type Sandbox } from './sandbox/sandbox.ts'
 import type { Config, ListenAddress } from './settings.ts'
-import { parseStoreLocation } from './storage/location.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
-import { openSqlite } from './storage/sqlite.ts'
+import { openStore } from './storage/open.ts'
 
 /** Where the simulated vendors listen, if nothing else does. */
 const usualSandboxPort = 9_100
@@ -63,7 +62,7 @@ function configOption(given: readonly string[]): string | undefined {
 }
 
 async function prepareDemo(config: Config): Promise<Demo | undefined> {
-  const database = openSqlite(parseStoreLocation(config.store).path)
+  const database = await openStore(config.store)
   const context: OperationContext = {
     database,
     clock: systemClock,

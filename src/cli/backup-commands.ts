@@ -24,8 +24,8 @@ export function addBackupCommands(program: Command): void {
     .argument('<file>')
     .action(
       answering(async ({ arguments: [file = ''], options }) => {
-        const { path } = parseStoreLocation(readConfig(options).store)
-        const restored = await restoreStore({ file, storePath: path })
+        const location = parseStoreLocation(readConfig(options).store)
+        const restored = await restoreStore({ file, location })
         return show(restored, {}, 'Put the master key beside it before the gateway starts.')
       }),
     )

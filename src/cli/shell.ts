@@ -125,10 +125,9 @@ async function writeOut(text: string): Promise<void> {
 export async function openStore(
   config: Config,
 ): Promise<{ readonly database: Database; readonly migrated: Migrated }> {
-  const { parseStoreLocation } = await import('../storage/location.ts')
-  const { openSqlite } = await import('../storage/sqlite.ts')
+  const { openStore: open } = await import('../storage/open.ts')
   const { migrate } = await import('../storage/migrate.ts')
-  const database = openSqlite(parseStoreLocation(config.store).path)
+  const database = await open(config.store)
   try {
     return { database, migrated: await migrate(database) }
   } catch (error) {

@@ -142,6 +142,11 @@ export interface Ledger {
   headroom(accountId: string, atMs: number): Headroom | undefined
   /** Sum and number of holds that have not ended durably yet, for metrics and drain. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
+  /**
+   * Takes over balances and limits that commands have changed; to be called when the store's revision
+   * of `accounts` or `balances` has moved. Resolves when decisions are made by them.
+   */
+  refresh(): Promise<void>
   /** Whether durable writes are possible right now, as far as is known. */
   isAvailable(): boolean
   close(): Promise<void>

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { GatewayError } from '../base/errors.ts'
 import { newestEntry } from '../ledger/entry-store.ts'
 import {
   beginFile,
@@ -14,6 +15,7 @@ import {
   refuseExisting,
 } from '../storage/backup.ts'
 import type { Database } from '../storage/database.ts'
+import type { StoreLocation } from '../storage/location.ts'
 import { lockStore } from '../storage/lock.ts'
 import { schemaVersion } from '../storage/migrate.ts'
 import { openSqliteReadOnly } from '../storage/sqlite.ts'
@@ -36,6 +38,7 @@ export interface BackupView {
 /** The file may lie anywhere, and must not exist. */
 export async function backupStore(context: OperationContext, input: unknown): Promise<BackupView> {
   const file = resolve(parseInput(fileInput, input).file)
+  if (context.database.dialect !== 'sqlite') throw ownTools()
   const takenAtMs = context.clock.now()
   const unfinished = beginFile(file)
   try {
@@ -53,9 +56,10 @@ export type RestoredView = Omit<BackupView, 'taken_at'>
 /** Puts a backup where a store is to be; refuses where one is, or where a gateway holds the place. */
 export async function restoreStore(input: {
   readonly file: string
-  readonly storePath: string
+  readonly location: StoreLocation
 }): Promise<RestoredView> {
-  const storePath = resolve(input.storePath)
+  if (input.location.kind !== 'sqlite') throw ownTools()
+  const storePath = resolve(input.location.path)
   refuseExisting(storePath)
   const unfinished = beginFile(storePath)
   try {
@@ -79,7 +83,7 @@ async function examine(path: string): Promise<Seen> {
   const copy = openSqliteReadOnly(path)
   try {
     await refuseUnsound(copy)
-    const version = await schemaVersion(copy)
+    const version = await schemaVersion(copy, 'sqlite')
     if (version === 0) throw conflict('The file is a database, and no store of this program.')
     const last = await newestEntry(copy)
     return {
@@ -101,4 +105,11 @@ async function refuseUnsound(copy: Database): Promise<void> {
     faults = [error instanceof Error ? error.message : 'it cannot be read']
   }
   if (faults.length > 0) throw conflict(`The copy is damaged: ${faults.join('; ')}`)
+}
+
+function ownTools(): GatewayError {
+  return conflict(
+    'A store on PostgreSQL is backed up by its own tools: pg_basebackup with an archive of its WAL, ' +
+      'or pg_dump. Restore it with them too, then run: turnpike audit',
+  )
 }

@@ -8,8 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { sleep, systemClock } from '../base/clock.ts'
 import { InvariantError } from '../base/errors.ts'
 import { removeOldExchanges } from '../ledger/exchange-retention.ts'
-import { parseStoreLocation } from '../storage/location.ts'
-import { openSqlite } from '../storage/sqlite.ts'
+import { openStore } from '../storage/open.ts'
 import { auditSinceCheckpoints } from './audit.ts'
 import type { RoundOrder, RoundResult } from './bookkeeping.ts'
 
@@ -22,7 +21,7 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 
 // Timers of the clock do not keep a thread alive; this does, until the round is over.
 port.ref()
-const database = openSqlite(parseStoreLocation(order.store).path)
+const database = await openStore(order.store)
 try {
   const { nowMs, keepMs } = order
   const audit = await auditSinceCheckpoints(database, nowMs)

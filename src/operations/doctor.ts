@@ -36,7 +36,7 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
 }
 
 async function examineStore(context: OperationContext): Promise<Finding> {
-  const version = await schemaVersion(context.database)
+  const version = await schemaVersion(context.database, context.database.dialect)
   // An empty transaction takes the write lock, which a full or read-only disk refuses.
   await context.database.transact(() => Promise.resolve())
   return ok('store', `The store is writable and has schema version ${version}.`)

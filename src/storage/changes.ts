@@ -1,7 +1,8 @@
 /**
  * Follows what commands and other nodes change while a gateway runs: polls the counters of table
  * `revision`, which triggers raise, and reports each area that moved. It knows areas and numbers,
- * not what they mean.
+ * not what they mean. Where the store can say that something moved, it is asked at once; polling
+ * goes on all the same, so that a word that was lost costs a moment and nothing else.
  *
  * The counters are read outright: `PRAGMA data_version` would move with every charge and would
  * hide changes made through the same connection, and four rows cost as little to read.
@@ -26,6 +27,8 @@ export interface RevisionWatchOptions {
   readonly onChange: (area: RevisionArea, revision: number) => void
   /** Hears of a poll that failed; the next one is made all the same. */
   readonly onError: (error: unknown) => void
+  /** Calls `hint` whenever counters may have moved, until closed. */
+  readonly listen?: (hint: () => void) => { close(): void }
 }
 
 export async function readRevisions(database: Queryable): Promise<Revisions> {
@@ -39,21 +42,26 @@ export async function readRevisions(database: Queryable): Promise<Revisions> {
 
 /** Watches until closed. Read `since` before reading what is to be kept current, never after. */
 export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
-  const { database, clock, onChange, onError } = options
+  const { database, clock, onChange, onError, listen } = options
   let seen = options.since
   let isClosed = false
   const poll = async (): Promise<void> => {
-    const before = seen
     const now = await readRevisions(database)
     if (isClosed) return
-    seen = now
-    for (const area of revisionAreas) if (now[area] !== before[area]) onChange(area, now[area])
+    // Two polls may overlap; counters only grow, so the older of two readings is told by them.
+    for (const area of revisionAreas)
+      if (now[area] > seen[area]) {
+        seen = { ...seen, [area]: now[area] }
+        onChange(area, now[area])
+      }
   }
   const timer = every(clock, pollIntervalMs, poll, onError)
+  const listener = listen?.(() => void poll().catch(onError))
   return {
     close() {
       isClosed = true
       timer.cancel()
+      listener?.close()
     },
   }
 }

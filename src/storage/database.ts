@@ -6,6 +6,8 @@
 export type SqlValue = string | number | bigint | null | Uint8Array
 export type Row = Readonly<Record<string, SqlValue>>
 
+export type Dialect = 'sqlite' | 'postgres'
+
 /** Something statements can be sent to: the database itself, or a transaction on it. */
 export interface Queryable {
   /** One statement. Rejects with `ledger.unavailable` where the store does not answer. */
@@ -20,11 +22,12 @@ export interface Transaction extends Queryable {
 }
 
 export interface Database extends Queryable {
-  readonly dialect: 'sqlite' | 'postgres'
+  readonly dialect: Dialect
   /**
    * Runs `work` in one write transaction: committed and durable when the promise resolves, rolled
    * back when `work` rejects. Network I/O never happens inside. Transactions of one Database run
-   * one after another; statements outside wait for them, so `work` uses only what it is given.
+   * one after another; statements outside wait for them, so `work` uses only what it is given. Where
+   * nothing has been committed for certain it may be run again, so it changes nothing else.
    */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /** Runs reads that all see one moment, without keeping writers of other connections waiting. */

@@ -8,15 +8,15 @@ describe('the store location', () => {
       kind: 'sqlite',
       path: './data/turnpike.db',
     })
-    assert.equal(parseStoreLocation('sqlite:/var/lib/a store.db').path, '/var/lib/a store.db')
+    assert.deepEqual(parseStoreLocation('sqlite:/var/lib/a store.db'), {
+      kind: 'sqlite',
+      path: '/var/lib/a store.db',
+    })
   })
 
-  it('says that PostgreSQL is not built in yet', () => {
+  it('is a URL of PostgreSQL', () => {
     for (const text of ['postgres://user@host/db', 'postgresql://host/db'])
-      assert.throws(() => parseStoreLocation(text), {
-        code: 'operations.invalid',
-        message: /PostgreSQL is not built in yet/,
-      })
+      assert.equal(parseStoreLocation(text).kind, 'postgres')
   })
 
   it('is refused with an example where it is anything else', () => {

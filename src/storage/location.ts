@@ -1,5 +1,6 @@
 /** Where the store is, as operators write it: `sqlite:PATH` or `postgres://…`. Opens nothing. */
 import { GatewayError } from '../base/errors.ts'
+import { parsePostgresUrl, type PostgresLocation } from './postgres-location.ts'
 
 export interface SqliteLocation {
   readonly kind: 'sqlite'
@@ -7,18 +8,17 @@ export interface SqliteLocation {
   readonly path: string
 }
 
-export function parseStoreLocation(text: string): SqliteLocation {
-  if (/^postgres(ql)?:\/\//.test(text))
-    throw new GatewayError(
-      'operations.invalid',
-      'A store on PostgreSQL is not built in yet; use sqlite:PATH, for example sqlite:./data/turnpike.db.',
-    )
+export type StoreLocation = SqliteLocation | PostgresLocation
+
+export function parseStoreLocation(text: string): StoreLocation {
+  if (/^postgres(ql)?:\/\//.test(text)) return parsePostgresUrl(text)
   const match = /^sqlite:(?!\/\/)(.+)$/s.exec(text)
   const path = match?.[1]
   if (path === undefined || path.includes('\0') || path === ':memory:')
     throw new GatewayError(
       'operations.invalid',
-      'The store is written as sqlite:PATH, for example sqlite:./data/turnpike.db.',
+      'The store is written as sqlite:PATH, for example sqlite:./data/turnpike.db, ' +
+        'or as postgres://USER:PASSWORD@HOST/DATABASE.',
     )
   return { kind: 'sqlite', path }
 }

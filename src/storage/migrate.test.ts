@@ -35,12 +35,12 @@ describe('migrations', () => {
     ).map((row) => row['name'])
 
   it('bring an empty store to the newest schema, and then have nothing to do', async () => {
-    assert.equal(await schemaVersion(database), 0)
+    assert.equal(await schemaVersion(database, 'sqlite'), 0)
     const first = await migrate(database)
     assert.equal(first.applied[0], '1 initial')
     assert.match(first.applied.at(-1) ?? '', new RegExp(`^${first.version} `))
     assert.deepEqual(await migrate(database), { applied: [], version: first.version })
-    assert.equal(await schemaVersion(database), first.version)
+    assert.equal(await schemaVersion(database, 'sqlite'), first.version)
     assert.ok((await tables()).includes('account'))
   })
 
@@ -63,7 +63,7 @@ describe('migrations', () => {
     write('003.do.three.sql', 'CREATE TABLE three (id INTEGER); CREATE TABLE one (id INTEGER)')
     await assert.rejects(migrate(database, migrations), /table one already exists/)
     assert.deepEqual(await tables(), ['one'])
-    assert.equal(await schemaVersion(database), 1)
+    assert.equal(await schemaVersion(database, 'sqlite'), 1)
     write('003.do.three.sql', 'CREATE TABLE three (id INTEGER)')
     assert.equal((await migrate(database, migrations)).version, 3)
   })
@@ -93,7 +93,7 @@ describe('migrations', () => {
       code: 'operations.conflict',
       message: /schema version 2, this program knows 1/,
     })
-    assert.equal(await schemaVersion(database), 2)
+    assert.equal(await schemaVersion(database, 'sqlite'), 2)
   })
 
   it('refuse to go on from a migration that has been edited since', async () => {

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Postgrator from 'postgrator'
 import { GatewayError } from '../base/errors.ts'
-import type { Database, Queryable, Transaction } from './database.ts'
+import type { Database, Dialect, Queryable, Transaction } from './database.ts'
 
 export interface Migrated {
   /** Names of the migrations applied by this call; empty when there was nothing to do. */
@@ -17,6 +17,10 @@ export interface Migrated {
 }
 
 const versionTable = 'schemaversion'
+const tableSql: Readonly<Record<Dialect, string>> = {
+  sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = $1",
+  postgres: 'SELECT to_regclass($1) AS name WHERE to_regclass($1) IS NOT NULL',
+}
 const shippedFolder = join(import.meta.dirname, 'migrations')
 
 /** `folder` holds one folder per dialect; tests bring their own. */
@@ -24,32 +28,32 @@ export function migrate(database: Database, folder: string = shippedFolder): Pro
   const files = join(folder, database.dialect)
   return database.transact(async (transaction) => {
     const newestKnown = newestMigration(files)
-    const version = await schemaVersion(transaction)
+    const version = await schemaVersion(transaction, database.dialect)
     if (version > newestKnown)
       throw new GatewayError(
         'operations.conflict',
         `The store has schema version ${version}, this program knows ${newestKnown}: a newer ` +
           'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
       )
-    const applied = await apply(transaction, files)
+    const applied = await apply(transaction, { files, dialect: database.dialect })
     return { applied, version: newestKnown }
   })
 }
 
 /** The version the store's schema has; 0 where there is none yet. */
-export async function schemaVersion(database: Queryable): Promise<number> {
-  const tables = await database.query(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = $1",
-    [versionTable],
-  )
+export async function schemaVersion(database: Queryable, dialect: Dialect): Promise<number> {
+  const tables = await database.query(tableSql[dialect], [versionTable])
   if (tables.length === 0) return 0
   const [row] = await database.query(`SELECT MAX(version) AS version FROM ${versionTable}`)
   return Number(row?.['version'] ?? 0)
 }
 
-async function apply(transaction: Transaction, files: string): Promise<string[]> {
+async function apply(
+  transaction: Transaction,
+  { files, dialect }: { readonly files: string; readonly dialect: Dialect },
+): Promise<string[]> {
   const postgrator = new Postgrator({
-    driver: 'sqlite3',
+    driver: dialect === 'sqlite' ? 'sqlite3' : 'pg',
     schemaTable: versionTable,
     migrationPattern: join(files, '*.sql'),
     validateChecksums: true,

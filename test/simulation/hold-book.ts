@@ -39,6 +39,7 @@ export class HoldBook {
       usage: (...question) => ledger.usage(...question),
       headroom: (...question) => ledger.headroom(...question),
       openHolds: () => ledger.openHolds(),
+      refresh: () => ledger.refresh(),
       isAvailable: () => ledger.isAvailable(),
       close: () => ledger.close(),
     }

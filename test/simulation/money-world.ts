@@ -13,7 +13,8 @@ import { zeroPicos } from '../../src/base/money.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Snapshot } from '../../src/channels/channel.ts'
 import { createHealthBook } from '../../src/channels/health-book.ts'
-import { createEmbeddedLedger, type EmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
+import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
 import { estimateTokens } from '../../src/metering/text-estimate.ts'
 import { relay, type RelayParts } from '../../src/relay/relay.ts'
 import { createWatchdog } from '../../src/base/watchdog.ts'
@@ -52,7 +53,7 @@ interface Rates {
 
 interface Gateway {
   readonly server: Server
-  readonly ledger: EmbeddedLedger
+  readonly ledger: Ledger
   /** False once it has died; its timers no longer fire. */
   isAlive: boolean
   /** The store has failed for good: the process has to end. */
@@ -88,7 +89,7 @@ export class MoneyWorld {
     this.store.onAcknowledged = (exchangeIds) => this.holds.acknowledge(exchangeIds)
   }
 
-  get ledger(): EmbeddedLedger {
+  get ledger(): Ledger {
     return this.#live.ledger
   }
 
@@ -254,7 +255,7 @@ export class MoneyWorld {
     return item
   }
 
-  #relayParts(clock: Clock, ledger: EmbeddedLedger): RelayParts {
+  #relayParts(clock: Clock, ledger: Ledger): RelayParts {
     const watchdog = createWatchdog(clock)
     const monotonic = (): number => clock.monotonic()
     const now = (): number => clock.now()

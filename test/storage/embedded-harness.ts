@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEmbeddedLedger, type EmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
+import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
@@ -11,7 +11,6 @@ import type { LedgerHarness } from './ledger-harness.ts'
 
 export interface EmbeddedHarness extends LedgerHarness {
   readonly path: string
-  readonly ledger: EmbeddedLedger
   /** What the ledger has reported as beyond repair, and the exchanges the store refused. */
   readonly fatalErrors: readonly Error[]
   readonly faults: readonly string[]

@@ -17,8 +17,11 @@ import type { OperationContext } from '../../src/operations/context.ts'
 import { createClientKey, createReaderToken } from '../../src/operations/keys.ts'
 import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { parseStoreLocation } from '../../src/storage/location.ts'
 import { loadMasterKey } from '../../src/storage/master-key.ts'
 import { migrate } from '../../src/storage/migrate.ts'
+import { openPostgres } from '../../src/storage/postgres.ts'
 import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
 import type { Milestone } from '../../src/telemetry/events.ts'
 
@@ -31,6 +34,8 @@ export interface GatewayOptions {
   /** The catalogue file; by default the demo's. */
   readonly catalogue?: (sandboxUrl: string) => string
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  /** An empty database on PostgreSQL, or one that another gateway of the test has filled; SQLite unless told. */
+  readonly storeUrl?: string
   /** A disk that is full when the store has this many pages of 4 KB. */
   readonly storePagesMax?: number
 }
@@ -59,6 +64,8 @@ export interface Gateway {
   readonly adminUrl: string
   readonly sandbox: Sandbox
   readonly folder: string
+  /** For another gateway on the same store. */
+  readonly catalogueText: string
   /** Operations on the same store, through a connection of their own, as commands have. */
   readonly context: OperationContext
   createAccount(wish?: AccountWish): Promise<TestAccount>
@@ -67,6 +74,8 @@ export interface Gateway {
 }
 
 let accountCount = 0
+/** Of all gateways of a test that share a store. */
+const sharedMasterKey = '5'.repeat(64)
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
@@ -74,7 +83,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const env: Record<string, string> = {
     TURNPIKE_LISTEN: '127.0.0.1:0',
     TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
-    TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+    TURNPIKE_STORE: options.storeUrl ?? `sqlite:${join(folder, 'turnpike.db')}`,
+    ...(options.storeUrl === undefined ? {} : { TURNPIKE_MASTER_KEY: sharedMasterKey }),
   }
   for (const [key, value] of Object.entries(options.settings ?? {}))
     env[`TURNPIKE_${key.toUpperCase()}`] = value
@@ -84,9 +94,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
 
   const clock = options.clock ?? systemClock
-  // A thread of its own: a connection of this thread would wait for a lock that only this thread's
-  // event loop can release.
-  const database = await openSqliteThread(join(folder, 'turnpike.db'))
+  const database = await openTestStore(config.store)
   await migrate(database)
   const context: OperationContext = {
     database,
@@ -109,6 +117,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       throw error
     },
     ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
+    ...(clock === systemClock ? {} : { readStoreTime: () => clock.now() }),
     ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
   })
 
@@ -118,6 +127,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminUrl: `http://127.0.0.1:${app.adminAddress.port}`,
     sandbox,
     folder,
+    catalogueText: text,
     context,
     async createAccount(wish = {}) {
       const name = `account-${++accountCount}`
@@ -134,4 +144,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+function openTestStore(store: string): Promise<Database> {
+  const location = parseStoreLocation(store)
+  // A thread of its own: a connection of this thread would wait for a lock that only this thread's
+  // event loop can release.
+  return location.kind === 'sqlite'
+    ? openSqliteThread(location.path)
+    : openPostgres(location, { connectionsMax: 2 })
 }

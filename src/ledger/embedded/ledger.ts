@@ -37,18 +37,8 @@ export interface EmbeddedLedgerOptions {
   readonly openLink?: OpenWriterLink
 }
 
-export interface EmbeddedLedger extends Ledger {
-  /**
-   * Reads balances and limits again that commands may have changed; to be called when the store's
-   * revision of `accounts` or `balances` has moved. Resolves when memory is current.
-   */
-  refresh(): Promise<void>
-}
-
 /** Rejects where the store cannot be opened. */
-export async function createEmbeddedLedger(
-  options: EmbeddedLedgerOptions,
-): Promise<EmbeddedLedger> {
+export async function createEmbeddedLedger(options: EmbeddedLedgerOptions): Promise<Ledger> {
   const ledger = new SqliteLedger(options)
   try {
     await ledger.started
@@ -63,7 +53,7 @@ const loadsMax = 3
 /** Accounts per question, so that a refresh of very many never keeps charges waiting for long. */
 const accountsPerRefresh = 500
 
-class SqliteLedger implements EmbeddedLedger {
+class SqliteLedger implements Ledger {
   readonly started: Promise<void>
   readonly #clock: Clock
   readonly #onFault: (error: Error, exchangeId: string) => void

@@ -1,0 +1,107 @@
+/**
+ * The store of a running gateway, on either engine: opened, migrated, with the ledger on it. The one
+ * place that knows what the two need: SQLite one process and threads, PostgreSQL a node's name.
+ */
+import { hostname } from 'node:os'
+import type { Clock } from './base/clock.ts'
+import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import { openPostgresLedger } from './ledger/postgres/ledger.ts'
+import type { Config } from './settings.ts'
+import type { RevisionWatchOptions } from './storage/changes.ts'
+import type { Database } from './storage/database.ts'
+import { parseStoreLocation, type SqliteLocation } from './storage/location.ts'
+import { lockStore } from './storage/lock.ts'
+import { migrate } from './storage/migrate.ts'
+import { listenForRevisions } from './storage/postgres-listener.ts'
+import type { PostgresLocation } from './storage/postgres-location.ts'
+import { openPostgres } from './storage/postgres.ts'
+import { openSqliteThread } from './storage/sqlite-thread.ts'
+
+export interface GatewayStoreOptions {
+  readonly config: Config
+  readonly clock: Clock
+  /** The store failed for good: the process has to end and be started anew. */
+  readonly onFatal: (error: Error) => void
+  /** What went wrong once and is tried again, or concerns one exchange. */
+  readonly onFault: (error: unknown) => void
+  /** Pages of 4 KB that charges may have an embedded store grow to. */
+  readonly pagesMax: number | undefined
+  /** Time of a store on PostgreSQL where a test holds it still. */
+  readonly readStoreTime: (() => number) | undefined
+}
+
+export interface GatewayStore {
+  readonly database: Database
+  /** Closed by its user, before the store. */
+  readonly ledger: Ledger
+  /** Whether everything about it answers, as far as is known. */
+  isAvailable(): boolean
+  /** Tells of changes at once, where the engine can. */
+  readonly listen: RevisionWatchOptions['listen']
+  close(): Promise<void>
+}
+
+export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
+  const location = parseStoreLocation(options.config.store)
+  return location.kind === 'sqlite'
+    ? openEmbedded(location, options)
+    : openOnServer(location, options)
+}
+
+async function openEmbedded(
+  { path }: SqliteLocation,
+  { clock, onFatal, onFault, pagesMax }: GatewayStoreOptions,
+): Promise<GatewayStore> {
+  const lock = lockStore(path)
+  const database = await openSqliteThread(path, onFatal)
+  await migrate(database)
+  const ledger = await createEmbeddedLedger({
+    path,
+    clock,
+    onFatal,
+    onFault,
+    ...(pagesMax === undefined ? {} : { pagesMax }),
+  })
+  return {
+    database,
+    ledger,
+    isAvailable: () => ledger.isAvailable() && database.isAvailable(),
+    listen: undefined,
+    async close() {
+      await database.close()
+      lock.close()
+    },
+  }
+}
+
+async function openOnServer(
+  location: PostgresLocation,
+  { config, clock, onFault, readStoreTime }: GatewayStoreOptions,
+): Promise<GatewayStore> {
+  const database = await openPostgres(location)
+  try {
+    await migrate(database)
+    const ledger = await openPostgresLedger({
+      location,
+      database,
+      clock,
+      nodeName: config.nodeName ?? hostname(),
+      leaseMs: config.nodeLeaseMs,
+      settleTimeoutMs: config.settleTimeoutMs,
+      onFault,
+      onError: onFault,
+      ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
+    })
+    return {
+      database,
+      ledger,
+      isAvailable: () => ledger.isAvailable() && database.isAvailable(),
+      listen: (hint) => listenForRevisions({ location, hint }),
+      close: () => database.close(),
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

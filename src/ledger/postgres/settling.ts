@@ -1,0 +1,168 @@
+/**
+ * Takes ended exchanges into the store, in groups. It keeps: an exchange is acknowledged only after
+ * the statement that books it has committed. Where the answer to a statement is lost, the same
+ * exchanges are handed in again on another connection: their rows tell which are booked already.
+ *
+ * While no server answers, each settlement waits until its deadline; then its answer is withheld,
+ * and what remains to be recorded is an exchange that cost the client nothing.
+ */
+import type { Clock, Timer } from '../../base/clock.ts'
+import { GatewayError } from '../../base/errors.ts'
+import { addPicos, zeroPicos } from '../../base/money.ts'
+import { faultOf } from '../../storage/postgres-connection.ts'
+import type { PostgresPool } from '../../storage/postgres-pool.ts'
+import type { ExchangeRecord } from '../ledger.ts'
+import { Groups } from './groups.ts'
+import { settleExchanges } from './statements.ts'
+
+export interface Settlement {
+  record: ExchangeRecord
+  /** Monotonic; when it is given up that the client gets the end of the answer. */
+  readonly deadlineMs: number
+  isWithheld: boolean
+  resolve(): void
+  reject(error: Error): void
+}
+
+export interface SettlingOptions {
+  readonly pool: PostgresPool
+  readonly clock: Clock
+  /** Durable; called before any promise of the group is resolved. */
+  readonly onBooked: (group: readonly Settlement[]) => void
+  /** The store will never take this one; its hold must not be freed. */
+  readonly onRefused: (settlement: Settlement, error: Error) => void
+  /** A group could not be stored and is tried again; told once per outage. */
+  readonly onOutage: (error: Error) => void
+}
+
+const retryMs = 250
+
+export class Settling {
+  readonly #options: SettlingOptions
+  readonly #groups: Groups<Settlement>
+  #isBlocked = false
+  #retryTimer: Timer | undefined
+  /** Set by close(): told when nothing is left to write, or nothing more can be. */
+  #onQuiet: (() => void) | undefined
+
+  constructor(options: SettlingOptions) {
+    this.#options = options
+    this.#groups = new Groups({
+      send: (group) => this.#send(group),
+      onEnded: () => this.#tellWhenQuiet(),
+    })
+  }
+
+  add(settlement: Settlement): void {
+    this.#groups.add(settlement)
+  }
+
+  /** Writes what is left; rejects where no server takes it. */
+  async close(): Promise<void> {
+    if (!this.#groups.isIdle) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onQuiet = resolve
+      this.#groups.resume()
+      await promise
+    }
+    this.#retryTimer?.cancel()
+    const unwritten = this.#groups.waiting
+    for (const settlement of unwritten) withhold(settlement, unavailable())
+    if (unwritten.length > 0)
+      throw new GatewayError(
+        'ledger.unavailable',
+        `${unwritten.length} ended exchanges could not be stored; their answers were not completed.`,
+      )
+  }
+
+  async #send(group: readonly Settlement[]): Promise<void> {
+    try {
+      await this.#book(group)
+      this.#isBlocked = false
+    } catch (error) {
+      if (isOutage(error)) this.#handBack(group, error)
+      else await this.#bookOneByOne(group)
+    }
+  }
+
+  async #book(group: readonly Settlement[]): Promise<void> {
+    const records = group.map((settlement) => settlement.record)
+    await this.#options.pool.useAgain((connection) => settleExchanges(connection, records))
+    this.#options.onBooked(group)
+    for (const settlement of group) settlement.resolve()
+  }
+
+  /** One of them is refused; the others must not suffer for it. */
+  async #bookOneByOne(group: readonly Settlement[]): Promise<void> {
+    for (const [index, settlement] of group.entries()) {
+      try {
+        await this.#book([settlement])
+      } catch (error) {
+        if (isOutage(error)) {
+          this.#handBack(group.slice(index), error)
+          return
+        }
+        this.#refuse(settlement, error)
+      }
+    }
+  }
+
+  #refuse(settlement: Settlement, cause: unknown): void {
+    const error = new GatewayError('gateway.internal', 'The exchange could not be recorded.', {
+      cause,
+    })
+    this.#options.onRefused(settlement, error)
+    settlement.reject(error)
+  }
+
+  #handBack(group: readonly Settlement[], cause: unknown): void {
+    const error = unavailable(cause)
+    if (!this.#isBlocked) this.#options.onOutage(error)
+    this.#isBlocked = true
+    this.#groups.pause()
+    this.#groups.putBack(group)
+    this.#withholdOverdue(error)
+    this.#retryTimer?.cancel()
+    this.#retryTimer = this.#options.clock.after(retryMs, () => this.#groups.resume())
+  }
+
+  #withholdOverdue(error: Error): void {
+    const nowMs = this.#options.clock.monotonic()
+    for (const settlement of this.#groups.waiting)
+      if (settlement.deadlineMs <= nowMs) withhold(settlement, error)
+  }
+
+  #tellWhenQuiet(): void {
+    if (this.#groups.isStopped || this.#groups.isIdle) this.#onQuiet?.()
+  }
+}
+
+function isOutage(error: unknown): boolean {
+  return (
+    faultOf(error) !== 'statement' ||
+    (error instanceof GatewayError && error.code === 'ledger.unavailable')
+  )
+}
+
+/** Nobody gets the end of an answer whose charge is not durable, so nobody is charged for it later. */
+function withhold(settlement: Settlement, error: Error): void {
+  if (settlement.isWithheld) return
+  const { record } = settlement
+  settlement.isWithheld = true
+  settlement.record = {
+    ...record,
+    ending: 'failed',
+    amountPicos: zeroPicos,
+    usage: undefined,
+    marks: [],
+    priceLines: '',
+    operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
+  }
+  settlement.reject(error)
+}
+
+function unavailable(cause?: unknown): GatewayError {
+  return new GatewayError('ledger.unavailable', 'The ledger cannot store charges at the moment.', {
+    cause,
+  })
+}

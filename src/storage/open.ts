@@ -1,0 +1,14 @@
+/** Opens a store for whoever comes and goes: a command, the preparation of a start. */
+import type { Database } from './database.ts'
+import { parseStoreLocation } from './location.ts'
+
+/** Each engine is loaded only where it is used: a command is over before it would pay off. */
+export async function openStore(text: string): Promise<Database> {
+  const location = parseStoreLocation(text)
+  if (location.kind === 'sqlite') {
+    const { openSqlite } = await import('./sqlite.ts')
+    return openSqlite(location.path)
+  }
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres(location, { connectionsMax: 1 })
+}

@@ -1,0 +1,63 @@
+/** Ledgers on PostgreSQL for tests: one server per file, time held still by hand for all its nodes. */
+import { openPostgresLedger, type PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
+import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import type { LedgerHarness } from './ledger-harness.ts'
+
+export interface PostgresHarness extends LedgerHarness {
+  readonly ledger: PostgresLedger
+  readonly database: PostgresDatabase
+  /** What the ledger has reported, and the exchanges the store refused. */
+  readonly errors: readonly unknown[]
+  readonly faults: readonly string[]
+  /** One more node on the same store, with the same clock. */
+  openNode(): Promise<PostgresLedger>
+}
+
+export const testLeaseMs = 30_000
+
+export async function openPostgresHarness(url: string): Promise<PostgresHarness> {
+  const location = parsePostgresUrl(url)
+  const clock = new ManualClock()
+  const database = await openPostgres(location, { connectionsMax: 2 })
+  await migrate(database)
+  const errors: unknown[] = []
+  const faults: string[] = []
+  const others: PostgresLedger[] = []
+  const open = (): Promise<PostgresLedger> =>
+    openPostgresLedger({
+      location,
+      database,
+      clock,
+      nodeName: 'test',
+      leaseMs: testLeaseMs,
+      settleTimeoutMs: 30_000,
+      readTime: () => clock.now(),
+      onFault: (_error, exchangeId) => faults.push(exchangeId),
+      onError: (error) => errors.push(error),
+    })
+  const around = (ledger: PostgresLedger): PostgresHarness => ({
+    ledger,
+    clock,
+    database,
+    errors,
+    faults,
+    becomeCurrent: () => Promise.resolve(),
+    async openNode() {
+      const other = await open()
+      others.push(other)
+      return other
+    },
+    async restart() {
+      await ledger.close()
+      return around(await open())
+    },
+    async close() {
+      await Promise.all([ledger, ...others].map((one) => one.close()))
+      await database.close()
+    },
+  })
+  return around(await open())
+}
