@@ -97,6 +97,17 @@ for (const format of ['messages', 'chat'] as const) {
       assert.equal(record?.target, '/probed/v1/models')
     })
 
+    for (const [said, restMs] of [
+      ['retry_after=30', 30_000],
+      ['retry_after=none; header=retry-after-ms:2500', 2_500],
+      ['retry_after=none', undefined],
+    ] as const)
+      test(`that meets a 429 with ${said} tells for how long, as traffic does`, async () => {
+        sandbox.faults.set('probed', `error=429; ${said}`)
+        const { outcome, retryAfterMs } = await check(requestFor(format, 'request'))
+        assert.deepEqual([outcome, retryAfterMs], ['throttle', restMs])
+      })
+
     const verdicts: readonly (readonly [string, Outcome, number | undefined])[] = [
       ['error=401', 'config', 401],
       ['error=403', format === 'messages' ? 'config' : 'model_missing', 403],

@@ -305,6 +305,17 @@ test('a rest lasts as the vendor asks, between one second and five minutes, five
   }
 })
 
+test('a throttled probe rests the channel as traffic would, in every mode', () => {
+  const throttled = { ...probed('throttle'), retryAfterMs: 40_000 }
+  const trial = step(offAfterRun(), wake, 30_000, middle).state
+  for (const state of [freshState, offAfterRun(), trial]) {
+    const rested = step(state, throttled, 30_500, middle).state
+    assert.equal(rested.restUntil, 70_500, state.mode)
+    assert.equal(rested.mode, state.mode === 'off' ? 'trial' : state.mode)
+  }
+  assert.equal(gradeOf(step(freshState, throttled, 500, middle).state, 40_499), 'resting')
+})
+
 test('a shorter rest never ends a longer one early; throttling alone never switches off', () => {
   const rests = [ended('throttle', 'a', 60_000), ended('throttle', 'a', 2_000)]
   assert.equal(gradeOf(run(freshState, rests, 0).state, 59_000), 'resting')

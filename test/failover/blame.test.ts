@@ -65,6 +65,28 @@ for (const format of formats) {
         assert.deepEqual(probes, [])
       })
 
+    test('that fail in the middle of their answers: told each time, and no channel is blamed', async () => {
+      await gateway.lessons()
+      const untouched = gateway.app.health.state(main, model)
+      for (let index = 0; index < 50; index++) {
+        const marker = `bad-${markerCount++}`
+        const sandbox = 'error_at=3; event_error=400'
+        const answer = await gateway.ask({ format, isStream: true, marker, sandbox })
+        assert.equal(answer.isComplete, false)
+        assert.deepEqual(gateway.tried(marker), [main])
+        clock.advance(second)
+      }
+      assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 50 })
+      const { mode, since, run, unrefuted } = gateway.app.health.state(main, model)
+      assert.deepEqual(
+        [mode, since, run, unrefuted],
+        [untouched.mode, untouched.since, untouched.run, untouched.unrefuted],
+      )
+      assert.deepEqual(await gateway.health(), { code: 200, status: 'ok' })
+      const probes = gateway.sandbox.log.records.filter((one) => one.marker === undefined)
+      assert.deepEqual(probes, [])
+    })
+
     test('or leaves before the answer comes', async () => {
       const untouched = gateway.app.health.state(main, model)
       for (let index = 0; index < 30; index++) {

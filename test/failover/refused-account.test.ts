@@ -1,0 +1,97 @@
+/**
+ * A vendor that refuses the operator's credential, account or money: off within one request, told to the
+ * operator, not to the client, and back by the gateway's own checks once it is mended.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FormatName } from '../../src/formats/format.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  assertWhole,
+  capture,
+  catalogueOf,
+  formats,
+  namesOperator,
+  passUntil,
+  places,
+  startFailoverGateway,
+} from './harness.ts'
+
+const second = 1_000
+let markerCount = 0
+
+function newMarker(): string {
+  return `refused-${markerCount++}`
+}
+
+/** Credential, account, money: whatever status the vendor says it with. */
+const refusals: Readonly<Record<FormatName, readonly string[]>> = {
+  messages: ['401', '402', '403', '400_credit', '429_enforced_spend_limit_reached'],
+  chat: ['401', '403_region', '429_insufficient_quota', '429_project_spend_limit_exceeded'],
+}
+
+const models: Readonly<Record<FormatName, readonly string[]>> = {
+  messages: ['large-1', 'small-1'],
+  chat: ['chat-1', 'chat-mini-1'],
+}
+
+for (const format of formats) {
+  const { main, reserve, model } = places[format]
+
+  for (const error of refusals[format])
+    test(`a vendor account that is refused (${format} ${error}) is off within one request for all its models, and told to the operator`, async () => {
+      const clock = new ManualClock()
+      const lines: Record<string, unknown>[] = []
+      const gateway = await startFailoverGateway({ clock, log: capture(lines) })
+      try {
+        gateway.sandbox.faults.set(main, `error=${error}`)
+        const first = newMarker()
+        const answer = await gateway.ask({ format, isStream: false, marker: first })
+        assert.deepEqual(gateway.tried(first), [main, reserve])
+        assertWhole(answer, await gateway.served(first, reserve), error)
+        assert.ok(!namesOperator(answer.body.toString() + answer.rawHeaders.join('\n')))
+        for (const one of models[format]) assert.equal(gateway.grade(main, one), 'off')
+        for (let index = 0; index < 20; index++) {
+          const marker = newMarker()
+          await gateway.ask({ format, isStream: index % 2 === 0, marker })
+          assert.deepEqual(gateway.tried(marker), [reserve])
+          clock.advance(5 * second)
+        }
+        const alerts = lines.filter((line) => line['msg'] === 'operator needed')
+        assert.equal(alerts.length, 1, 'one alert for the channel, not one per model or request')
+        assert.deepEqual(
+          [alerts[0]?.['level'], alerts[0]?.['channel'], alerts[0]?.['why']],
+          ['error', main, 'credential_refused'],
+        )
+        assert.deepEqual(await gateway.health(), { code: 200, status: 'degraded' })
+      } finally {
+        await gateway.close()
+      }
+    })
+
+  test(`a refused credential (${format}) that is mended serves again within five minutes, by the gateway’s own checks`, async () => {
+    const clock = new ManualClock()
+    const settings = { check_interval: '1440m' }
+    const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+    try {
+      gateway.sandbox.faults.set(main, 'error=401')
+      await gateway.ask({ format, isStream: false })
+      await passUntil(clock, 900 * second, async () => {
+        await gateway.health()
+        return clock.monotonic() >= 800 * second
+      })
+      assert.equal(gateway.grade(main, model), 'off')
+      gateway.sandbox.faults.clear()
+      await passUntil(clock, 300 * second, async () => {
+        await gateway.health()
+        return gateway.grade(main, model) === 'ramp'
+      })
+      await passUntil(clock, 121 * second, async () => {
+        await gateway.health()
+        return gateway.grade(main, model) === 'on'
+      })
+    } finally {
+      await gateway.close()
+    }
+  })
+}
