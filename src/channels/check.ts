@@ -130,8 +130,10 @@ function judgeCheck(
   const { head, body } = answer
   if (head === undefined) return { outcome: 'hard' }
   if (head.status >= 200 && head.status < 300) {
-    const isJson = (head.header('content-type') ?? '').includes('json')
-    return isJson ? judgeAnswer(format, sent, body) : { outcome: 'hard' }
+    const contentType = (head.header('content-type') ?? '').toLowerCase()
+    return contentType === '' || contentType.includes('json')
+      ? judgeAnswer(format, sent, body)
+      : { outcome: 'hard' }
   }
   const headers = { 'retry-after': head.header('retry-after') }
   const fault = format.classify({ status: head.status, headers }, format.readError(body))

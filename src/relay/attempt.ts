@@ -178,12 +178,13 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
   onHead(head: UpstreamHead): void {
     this.#head = head
     if (head.status < 200 || head.status > 299) return
-    const contentType = head.header('content-type') ?? ''
+    const contentType = (head.header('content-type') ?? '').toLowerCase()
     const encoding = head.header('content-encoding')
     const isStream = this.#request.admitted.facts.isStream
-    const isExpected = isStream
-      ? contentType.startsWith('text/event-stream')
-      : contentType.includes('json')
+    // An answer that does not name its type has to show by its bytes what it is.
+    const isExpected =
+      contentType === '' ||
+      (isStream ? contentType.startsWith('text/event-stream') : contentType.includes('json'))
     if (!isExpected || (encoding !== undefined && encoding !== 'identity')) {
       this.#break('not_the_format')
       return

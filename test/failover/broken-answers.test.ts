@@ -148,6 +148,15 @@ for (const format of formats) {
         })
     })
 
+    for (const type of ['', isStream ? 'Text/Event-Stream' : 'Application/JSON'])
+      test(`${asked} is served under the type "${type}", for its bytes are of the format`, async () => {
+        const fault = `content_type=${type}`
+        const { marker, answer } = await askFaulty({ format, isStream, main: fault })
+        assert.deepEqual(gateway.tried(marker), [main])
+        assertWhole(answer, await gateway.served(marker, main), type)
+        assert.deepEqual(await gateway.lessons(), { [`${main} ok`]: 1 })
+      })
+
     describe(`every channel fails ${asked} before a byte has gone out`, () => {
       for (const [name, fault] of Object.entries(faults))
         test(`${name}: one honest error, no charge`, async () => {
