@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { refuse } from '../base/errors.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { refusalReply } from './refusal-reply.ts'
+import { namedReply, refusalReply } from './refusal-reply.ts'
 
 export interface AdminParts {
   readonly clock: Clock
@@ -29,11 +29,14 @@ export async function serveAdmin(
     const refusal = refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
     return sendReply(request, response, refusalReply(refusal, parts.clock))
   }
-  if (path === '/livez') return sendReply(request, response, jsonReply(200, { status: 'alive' }))
+  if (path === '/livez') {
+    const answer = jsonReply(200, { status: 'alive' })
+    return sendReply(request, response, namedReply(answer, parts.clock))
+  }
   if (path === '/readyz') {
     const isReady = parts.isReady()
     const answer = jsonReply(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready' })
-    return sendReply(request, response, answer)
+    return sendReply(request, response, namedReply(answer, parts.clock))
   }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'admin', {
     address: request.socket.remoteAddress,
@@ -49,13 +52,11 @@ export async function serveAdmin(
 async function serveMetrics(
   request: IncomingMessage,
   response: ServerResponse,
-  { metrics, measure }: AdminParts,
+  { clock, metrics, measure }: AdminParts,
 ): Promise<void> {
   measure()
   const text = await metrics.registry.metrics()
-  sendReply(request, response, {
-    status: 200,
-    headers: ['content-type', metrics.registry.contentType, 'cache-control', 'no-store'],
-    body: Buffer.from(text),
-  })
+  const headers = ['content-type', metrics.registry.contentType, 'cache-control', 'no-store']
+  const answer = { status: 200, headers, body: Buffer.from(text) }
+  sendReply(request, response, namedReply(answer, clock))
 }

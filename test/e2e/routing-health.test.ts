@@ -53,6 +53,19 @@ test('HEAD gives the head of the same answer, a query changes nothing', async (t
   assert.equal(get.headers['cache-control'], 'no-store')
 })
 
+test("the operator's address tells that it lives and is ready, each answer with an id", async (t) => {
+  const gateway = await start(t)
+  for (const [path, status] of [
+    ['/livez', 'alive'],
+    ['/readyz', 'ready'],
+  ] as const) {
+    const answer = await send(gateway.adminUrl + path)
+    assert.equal(answer.status, 200)
+    assert.deepEqual(JSON.parse(answer.body.toString()), { status })
+    assert.match(String(answer.headers['x-turnpike-request-id']), /^ex_\w{26}$/)
+  }
+})
+
 test('a reserve in place of a main channel is degraded, and its main channel back is ok', async (t) => {
   const gateway = await start(t)
   await switchOff(gateway, 'alpha-main')
