@@ -17,7 +17,8 @@ import type {
   UpstreamReceiver,
 } from '../channels/upstream.ts'
 import { isStaleConnection } from '../channels/upstream-failure.ts'
-import type { MeterReading, StreamMeter, UpstreamFault, VendorError } from '../formats/format.ts'
+import type { MeterReading, StreamMeter } from '../formats/format.ts'
+import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Admitted } from './stages.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
@@ -62,62 +63,6 @@ export interface AttemptRequest {
    */
   readonly hasAlternative: () => boolean
 }
-
-/** What the rest of a committed stream is handed to. */
-export interface StreamReceiver {
-  /** Bytes the client may have now. Returning false pauses the vendor until `LiveStream.resume`. */
-  onPieces(pieces: readonly Buffer[]): boolean
-  onEnd(): void
-  /** The stream cannot go on: connection lost, bad framing, or beyond what can be metered. */
-  onCut(): void
-}
-
-/** A stream past its commit point. */
-export interface LiveStream {
-  readonly meter: StreamMeter
-  /** Hands over what has come and all that will come. Call once. */
-  take(receiver: StreamReceiver): void
-  resume(): void
-  /** Ends the upstream request; the receiver hears nothing more. */
-  abort(): void
-}
-
-export type AttemptOutcome =
-  | {
-      readonly kind: 'streaming'
-      readonly head: UpstreamHead
-      readonly stream: LiveStream
-      readonly firstEventMs: number
-    }
-  | {
-      readonly kind: 'whole'
-      readonly head: UpstreamHead
-      readonly body: Buffer
-      readonly reading: MeterReading
-      readonly firstEventMs: number
-    }
-  | {
-      /** The vendor said no, with a status or with an error as a stream's first event. */
-      readonly kind: 'vendor_error'
-      readonly head: UpstreamHead
-      readonly status: number
-      readonly body: Buffer
-      readonly error: VendorError
-      readonly fault: UpstreamFault
-    }
-  | {
-      readonly kind: 'broken'
-      readonly cause: BrokenCause
-      /** No byte of the request had left: sending it again cannot double anything. */
-      readonly isUnsent: boolean
-      /** A kept-alive connection died under the request before a byte of an answer. */
-      readonly isStale: boolean
-    }
-  | { readonly kind: 'client_left' }
-
-/** `timeout` is a limit of the channel's own; `deadline` and `shutdown` are the gateway's doing. */
-export type BrokenCause =
-  'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format' | 'deadline' | 'shutdown'
 
 /** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
 const errorBytesMax = 1_048_576

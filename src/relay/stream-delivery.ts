@@ -9,7 +9,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Ending } from '../ledger/ledger.ts'
-import type { LiveStream, StreamReceiver } from './attempt.ts'
+import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink } from './client-link.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { UpstreamHead } from '../channels/upstream.ts'
 import type { UpstreamFault } from '../formats/format.ts'
-import type { AttemptOutcome, BrokenCause } from './attempt.ts'
+import type { AttemptOutcome, BrokenCause } from './attempt-outcome.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 const head: UpstreamHead = {

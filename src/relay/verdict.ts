@@ -21,7 +21,7 @@
  *     client left                     abandon                     nobody
  */
 import type { Outcome } from '../channels/health-event.ts'
-import type { AttemptOutcome } from './attempt.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
 
 export type Next = 'commit' | 'failover' | 'retry_same' | 'give_up' | 'abandon'
 
