@@ -59,3 +59,28 @@ export async function sumCosts(
     amountPicos: picos(BigInt(String(row?.['amount_picos']))),
   }
 }
+
+export interface ModelCost {
+  readonly channel: string
+  readonly model: string
+  readonly usage: UsageCounts
+  readonly amountPicos: Picos
+}
+
+/** Every cost of a period, one by one; from inclusive, until exclusive. */
+export async function listCosts(
+  queryable: Queryable,
+  of: { readonly fromMs: number; readonly untilMs: number },
+): Promise<readonly ModelCost[]> {
+  const rows = await queryable.query(
+    `SELECT channel, model, usage, amount_picos FROM operator_cost
+      WHERE at_ms >= $1 AND at_ms < $2 ORDER BY sequence`,
+    [of.fromMs, of.untilMs],
+  )
+  return rows.map((row) => ({
+    channel: String(row['channel']),
+    model: String(row['model']),
+    usage: JSON.parse(String(row['usage'])) as UsageCounts,
+    amountPicos: picos(BigInt(String(row['amount_picos']))),
+  }))
+}

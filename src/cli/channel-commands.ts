@@ -15,11 +15,13 @@ import {
 import { checkChannel, switchChannel, type ChannelCheck } from '../operations/channels.ts'
 import { formatAge } from './age.ts'
 import { withCheck } from './check.ts'
+import { addReconcileCommand } from './reconcile-command.ts'
 import { exitCodes, onStore, type Answer } from './shell.ts'
 import { formatFields, formatTable, type Cell } from './table.ts'
 
 export function addChannelCommands(program: Command): void {
   const channel = program.command('channel').description('ways to a vendor')
+  addReconcileCommand(channel)
   channel
     .command('list')
     .description('all channels of the catalogue and how they are doing')

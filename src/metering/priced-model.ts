@@ -37,6 +37,6 @@ export function findPrices(models: PricedModels, served: string | undefined): Fo
 }
 
 /** A model's name without what says which edition it is: `-20260115`, `-2026-01-15`, `-latest`. */
-function undated(model: string): string {
+export function undated(model: string): string {
   return model.replace(/(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$/, '')
 }

@@ -1,0 +1,96 @@
+/** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
+import type { Command } from 'commander'
+import { reconcileChannel, type Comparison, type Reconciliation } from '../operations/reconcile.ts'
+import { readText } from './files.ts'
+import { exitCodes, onStore, type Answer } from './shell.ts'
+import { formatTable } from './table.ts'
+
+export function addReconcileCommand(channel: Command): void {
+  channel
+    .command('reconcile')
+    .description('what was charged on a channel, beside what its vendor counted')
+    .argument('<name>', 'a channel, or all')
+    .requiredOption('--from <date>', 'first day or moment, UTC')
+    .requiredOption('--to <date>', 'last day, or a moment, UTC')
+    .option(
+      '--vendor-file <file>',
+      "the vendor's counts, CSV or JSON; - reads standard input",
+      readText,
+    )
+    .action(
+      onStore(async (context, { arguments: [name], options }) =>
+        show(
+          await reconcileChannel(context, {
+            channel: name,
+            from: options['from'],
+            to: options['to'],
+            vendor_counts: options['vendorFile'],
+          }),
+        ),
+      ),
+    )
+}
+
+function show(reconciliation: Reconciliation): Answer {
+  const { comparison, models } = reconciliation
+  const table = formatTable(
+    ['channel', 'model', 'charged', 'tokens', 'USD', 'estimated', 'uncharged'].concat([
+      'other attempts',
+      'cost USD',
+      'checks',
+      'check tokens',
+      'check USD',
+    ]),
+    models.map((row) => [
+      row.channel === '' ? null : row.channel,
+      row.model,
+      row.charged_requests,
+      counts(row.charged_tokens),
+      row.charged_usd,
+      row.estimated_requests,
+      row.uncharged_requests,
+      row.other_attempts,
+      row.operator_cost_usd,
+      row.checks,
+      counts(row.check_tokens),
+      row.check_usd,
+    ]),
+    'Nothing went over this channel in the period.',
+  )
+  if (comparison === null) return { json: reconciliation, text: table }
+  const agrees = comparison.verdicts.every(({ verdict }) => verdict !== 'unexplained')
+  const isWhole = agrees && comparison.unknown_models.length === 0
+  return {
+    json: reconciliation,
+    text: `${table}\n\n${compared(comparison)}`,
+    exitCode: isWhole ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function counts(tokens: Readonly<Record<string, number | undefined>>): string {
+  return Object.entries(tokens)
+    .map(([name, count]) => `${name} ${count ?? 0}`)
+    .join(', ')
+}
+
+function compared({ figures, verdicts, unknown_models }: Comparison): string {
+  const table = formatTable(
+    ['model', 'figure', 'vendor', 'here', 'difference'],
+    figures.map((row) => [row.model, row.figure, row.vendor, row.ours, row.difference]),
+    'There is nothing to compare.',
+  )
+  const lines = verdicts.map((one) => {
+    if (one.verdict === 'unexplained')
+      return `${one.model}: NOT explained: ${one.reasons.join('; ')}`
+    const beyond = `${one.difference_usd} USD beyond the charges`
+    return one.verdict === 'explained'
+      ? `${one.model}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
+      : `${one.model}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
+          `answers whose counts never came can be the rest (up to ${one.possible_up_to_usd} USD)`
+  })
+  const strangers = unknown_models.map(
+    (model) =>
+      `${model}: NOT explained: the vendor counted it, and nothing of it went through here`,
+  )
+  return [table, '', ...lines, ...strangers].join('\n')
+}

@@ -1,0 +1,131 @@
+/**
+ * What exchanges came to by channel and model in a period: what was charged, with its tokens by price
+ * class, and what was not. Reads account by account along the index of exchanges and holds sums only.
+ */
+import { addPicos, maxPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { usageClasses, type Usage, type UsageClass } from '../metering/usage.ts'
+import type { Queryable, Row } from '../storage/database.ts'
+import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
+import { readPicos } from './usage.ts'
+
+export type ClassCounts = { [Class in UsageClass]?: number }
+
+export interface ChannelSums {
+  /** Empty where no channel's answer was delivered. */
+  readonly channel: string
+  readonly model: string
+  charged: number
+  /** By class, of what was charged. */
+  readonly counts: ClassCounts
+  chargedPicos: Picos
+  /** The dearest single one. */
+  largestPicos: Picos
+  /** Charged by an estimate because no usable count came, with the tokens and the amount of these. */
+  estimated: number
+  readonly estimatedCounts: ClassCounts
+  estimatedPicos: Picos
+  /** Answered by the channel and charged to nobody: empty answers, refusals, broken streams. */
+  uncharged: number
+  /** Attempts beyond the one that was delivered; they may have been on any channel. */
+  otherAttempts: number
+  /** What all of these may have cost the operator. */
+  operatorCostPicos: Picos
+}
+
+export interface SumsPeriod {
+  /** Exchanges that ended in it; from inclusive, to exclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+const pageSize = 1_000
+
+export async function sumChannels(
+  snapshot: Queryable,
+  period: SumsPeriod,
+): Promise<readonly ChannelSums[]> {
+  const sums = new Map<string, ChannelSums>()
+  for (const { id } of await snapshot.query('SELECT id FROM account ORDER BY id'))
+    for await (const row of eachExchange(snapshot, String(id), period)) add(sums, row)
+  return [...sums.values()]
+}
+
+async function* eachExchange(
+  snapshot: Queryable,
+  accountId: string,
+  { fromMs, toMs }: SumsPeriod,
+): AsyncGenerator<Row> {
+  let last = firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs))
+  for (;;) {
+    const rows = await snapshot.query(
+      `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
+              operator_cost_picos
+         FROM exchange
+        WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
+          AND ended_at_ms >= $4 AND ended_at_ms < $5
+        ORDER BY exchange_id LIMIT $6`,
+      [accountId, last, firstExchangeIdAt(toMs), fromMs, toMs, pageSize],
+    )
+    yield* rows
+    if (rows.length < pageSize) return
+    last = String(rows.at(-1)?.['exchange_id'])
+  }
+}
+
+function add(sums: Map<string, ChannelSums>, row: Row): void {
+  const channel = typeof row['channel'] === 'string' ? row['channel'] : ''
+  const model = String(row['model'])
+  const sum = sumsOf(sums, channel, model)
+  const amountPicos = readPicos(row, 'amount_picos')
+  const attempts = Number(row['attempt_count'])
+  sum.otherAttempts += channel === '' ? attempts : Math.max(attempts - 1, 0)
+  sum.operatorCostPicos = addPicos(sum.operatorCostPicos, readPicos(row, 'operator_cost_picos'))
+  if (amountPicos === 0n) {
+    if (channel !== '') sum.uncharged++
+    return
+  }
+  sum.charged++
+  sum.chargedPicos = addPicos(sum.chargedPicos, amountPicos)
+  sum.largestPicos = maxPicos(sum.largestPicos, amountPicos)
+  const isEstimated = String(row['marks']).split(',').includes('estimated')
+  if (isEstimated) {
+    sum.estimated++
+    sum.estimatedPicos = addPicos(sum.estimatedPicos, amountPicos)
+  }
+  const { parts } = JSON.parse(String(row['usage'])) as Usage
+  for (const { model: served, counts } of parts) {
+    // A part that another model served is that model's with the vendor.
+    const own = served === undefined ? sum : sumsOf(sums, channel, served)
+    addCounts(own.counts, counts)
+    if (isEstimated) addCounts(own.estimatedCounts, counts)
+  }
+}
+
+export function addCounts(sum: ClassCounts, counts: Readonly<ClassCounts>): void {
+  for (const usageClass of usageClasses) {
+    const count = counts[usageClass]
+    if (count !== undefined && count > 0) sum[usageClass] = (sum[usageClass] ?? 0) + count
+  }
+}
+
+function sumsOf(sums: Map<string, ChannelSums>, channel: string, model: string): ChannelSums {
+  const name = `${channel}\0${model}`
+  const known = sums.get(name)
+  if (known !== undefined) return known
+  const sum: ChannelSums = {
+    channel,
+    model,
+    charged: 0,
+    counts: {},
+    chargedPicos: zeroPicos,
+    largestPicos: zeroPicos,
+    estimated: 0,
+    estimatedCounts: {},
+    estimatedPicos: zeroPicos,
+    uncharged: 0,
+    otherAttempts: 0,
+    operatorCostPicos: zeroPicos,
+  }
+  sums.set(name, sum)
+  return sum
+}

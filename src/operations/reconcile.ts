@@ -1,0 +1,362 @@
+/**
+ * Reconciliation: what the gateway charged on a channel beside what the vendor counted there. The
+ * vendor may have counted more, by the checks (known to the token) and by answers and attempts that
+ * were charged to nobody (known by their cost, as far as their counts came before they broke off); it
+ * may have counted otherwise where a charge was an estimate. So a difference is explained, possible,
+ * or one that nothing here explains.
+ */
+import { z } from 'zod'
+import {
+  addPicos,
+  formatUsd,
+  maxPicos,
+  multiplyPicos,
+  subtractPicos,
+  zeroPicos,
+  type Picos,
+} from '../base/money.ts'
+import { readCatalogue, type CatalogueRows } from '../channels/channel-store.ts'
+import { listCosts } from '../channels/operator-cost-store.ts'
+import {
+  addCounts,
+  sumChannels,
+  type ChannelSums,
+  type ClassCounts,
+} from '../ledger/channel-sums.ts'
+import { pricesAt, type ClassPrices } from '../metering/price-book.ts'
+import { undated } from '../metering/priced-model.ts'
+import type { UsageClass } from '../metering/usage.ts'
+import { readVersions } from './catalogue/prices.ts'
+import { invalid, notFound, parseInput, type OperationContext } from './context.ts'
+import { fromTime, untilTime } from './input.ts'
+import { readVendorCounts, vendorFigures, type VendorCounts } from './vendor-counts.ts'
+import { timeText } from './views.ts'
+
+const reconcileInput = z.strictObject({
+  /** A channel's name, or `all`. */
+  channel: z.string().min(1, 'must name a channel, or all'),
+  from: fromTime,
+  to: untilTime,
+  /** The vendor's counts, as `vendor-counts.ts` reads them. */
+  vendor_counts: z.string().optional(),
+})
+
+export interface ReconciledModel {
+  readonly channel: string
+  readonly model: string
+  readonly charged_requests: number
+  readonly charged_tokens: Readonly<ClassCounts>
+  readonly charged_usd: string
+  readonly estimated_requests: number
+  readonly estimated_usd: string
+  readonly uncharged_requests: number
+  readonly other_attempts: number
+  /** What uncharged answers and failed attempts may have cost the operator. */
+  readonly operator_cost_usd: string
+  readonly checks: number
+  readonly check_tokens: Readonly<ClassCounts>
+  readonly check_usd: string
+}
+
+export interface ReconciledFigure {
+  readonly model: string
+  readonly figure: string
+  readonly vendor: number
+  /** Charged, and spent on checks. */
+  readonly ours: number
+  readonly difference: number
+}
+
+export interface Comparison {
+  readonly figures: readonly ReconciledFigure[]
+  /** Models of which the vendor counted something and the gateway nothing. */
+  readonly unknown_models: readonly string[]
+  readonly verdicts: readonly ModelVerdict[]
+}
+
+export interface ModelVerdict {
+  readonly model: string
+  /**
+   * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
+   * counts never came; `unexplained` by neither.
+   */
+  readonly verdict: 'explained' | 'possible' | 'unexplained'
+  /** The tokens the vendor counted beyond ours, at list price. */
+  readonly difference_usd: string
+  /** The recorded cost and the estimates. */
+  readonly explained_up_to_usd: string
+  /** With the most that answers without counts can have cost. */
+  readonly possible_up_to_usd: string
+  readonly reasons: readonly string[]
+}
+
+export interface Reconciliation {
+  readonly channel: string
+  readonly from: string
+  readonly to: string
+  readonly models: readonly ReconciledModel[]
+  /** Null where no counts of the vendor were given. */
+  readonly comparison: Comparison | null
+}
+
+interface Row extends ChannelSums {
+  checks: number
+  readonly checkCounts: ClassCounts
+  checkPicos: Picos
+}
+
+export function reconcileChannel(
+  context: OperationContext,
+  input: unknown,
+): Promise<Reconciliation> {
+  const { channel, from, to, vendor_counts } = parseInput(reconcileInput, input)
+  if (from >= to) throw invalid('to: must be after from')
+  const counts = vendor_counts === undefined ? undefined : readVendorCounts(vendor_counts)
+  if (typeof counts === 'string') throw invalid(`the vendor's counts cannot be read: ${counts}`)
+  return context.database.snapshot(async (snapshot) => {
+    const catalogue = await readCatalogue(snapshot)
+    if (channel !== 'all' && !catalogue.channels.some(({ name }) => name === channel))
+      throw notFound(`There is no channel ${channel}.`)
+    const isWanted = (row: { readonly channel: string }): boolean =>
+      channel === 'all' || row.channel === channel || row.channel === ''
+    const sums = await sumChannels(snapshot, { fromMs: from, toMs: to })
+    const rows = mergeNames(sums.filter(isWanted), catalogue)
+    for (const cost of await listCosts(snapshot, { fromMs: from, untilMs: to }))
+      if (isWanted(cost)) addCheck(rows, cost)
+    const sorted = [...rows.values()].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
+    return {
+      channel,
+      from: timeText(from),
+      to: timeText(to),
+      models: sorted.map(viewRow),
+      comparison:
+        counts === undefined
+          ? null
+          : compareAll(sorted, counts, { catalogue, atMs: to - 1, channel }),
+    }
+  })
+}
+
+type Rows = Map<string, Row>
+
+function nameOf({ channel, model }: { readonly channel: string; readonly model: string }): string {
+  return `${channel}\0${model}`
+}
+
+function rowOf(rows: Rows, place: { readonly channel: string; readonly model: string }): Row {
+  const name = nameOf(place)
+  const known = rows.get(name)
+  if (known !== undefined) return known
+  const row: Row = {
+    channel: place.channel,
+    model: place.model,
+    charged: 0,
+    counts: {},
+    chargedPicos: zeroPicos,
+    largestPicos: zeroPicos,
+    estimated: 0,
+    estimatedCounts: {},
+    estimatedPicos: zeroPicos,
+    uncharged: 0,
+    otherAttempts: 0,
+    operatorCostPicos: zeroPicos,
+    checks: 0,
+    checkCounts: {},
+    checkPicos: zeroPicos,
+  }
+  rows.set(name, row)
+  return row
+}
+
+/** Under one name for each model: the catalogue's, where the vendor's answers call it otherwise. */
+function mergeNames(sums: readonly ChannelSums[], catalogue: CatalogueRows): Rows {
+  const rows: Rows = new Map()
+  for (const sum of sums) {
+    const model = ourName(sum.model, catalogue, sum.channel)
+    const row = rowOf(rows, { channel: sum.channel, model })
+    row.charged += sum.charged
+    row.chargedPicos = addPicos(row.chargedPicos, sum.chargedPicos)
+    row.largestPicos = maxPicos(row.largestPicos, sum.largestPicos)
+    row.estimated += sum.estimated
+    row.estimatedPicos = addPicos(row.estimatedPicos, sum.estimatedPicos)
+    row.uncharged += sum.uncharged
+    row.otherAttempts += sum.otherAttempts
+    row.operatorCostPicos = addPicos(row.operatorCostPicos, sum.operatorCostPicos)
+    addCounts(row.counts, sum.counts)
+    addCounts(row.estimatedCounts, sum.estimatedCounts)
+  }
+  return rows
+}
+
+/** A model's id here: as it stands, by a channel's name for it, or without its date. */
+function ourName(served: string, { models, channels }: CatalogueRows, channel: string): string {
+  const ids = new Set(models.map(({ id }) => id))
+  if (ids.has(served)) return served
+  for (const { name, models: mapped } of channels) {
+    if (channel !== '' && channel !== 'all' && name !== channel) continue
+    for (const [id, theirs] of mapped)
+      if (theirs !== undefined && undated(theirs) === undated(served)) return id
+  }
+  for (const id of ids) if (undated(id) === undated(served)) return id
+  return served
+}
+
+function addCheck(
+  rows: Rows,
+  cost: {
+    readonly channel: string
+    readonly model: string
+    readonly usage: ClassCounts
+    readonly amountPicos: Picos
+  },
+): void {
+  const row = rowOf(rows, cost)
+  row.checks++
+  row.checkPicos = addPicos(row.checkPicos, cost.amountPicos)
+  addCounts(row.checkCounts, cost.usage)
+}
+
+function viewRow(row: Row): ReconciledModel {
+  return {
+    channel: row.channel,
+    model: row.model,
+    charged_requests: row.charged,
+    charged_tokens: row.counts,
+    charged_usd: formatUsd(row.chargedPicos),
+    estimated_requests: row.estimated,
+    estimated_usd: formatUsd(row.estimatedPicos),
+    uncharged_requests: row.uncharged,
+    other_attempts: row.otherAttempts,
+    operator_cost_usd: formatUsd(row.operatorCostPicos),
+    checks: row.checks,
+    check_tokens: row.checkCounts,
+    check_usd: formatUsd(row.checkPicos),
+  }
+}
+
+interface ComparisonFacts {
+  readonly catalogue: CatalogueRows
+  readonly atMs: number
+  readonly channel: string
+}
+
+function compareAll(
+  rows: readonly Row[],
+  counts: readonly VendorCounts[],
+  facts: ComparisonFacts,
+): Comparison {
+  const byModel = Map.groupBy(rows, (row) => row.model)
+  const figures: ReconciledFigure[] = []
+  const verdicts: ModelVerdict[] = []
+  const unknown: string[] = []
+  const seen = new Set<string>()
+  for (const vendor of counts) {
+    const model = ourName(vendor.model, facts.catalogue, facts.channel)
+    const own = byModel.get(model)
+    seen.add(model)
+    if (own === undefined) unknown.push(vendor.model)
+    else {
+      const compared = compareModel(model, vendor, own)
+      figures.push(...compared)
+      verdicts.push(judge(model, compared, { rows: own, ...facts }))
+    }
+  }
+  for (const [model, own] of byModel)
+    if (!seen.has(model) && own.some(({ charged }) => charged > 0))
+      verdicts.push({
+        model,
+        verdict: 'unexplained',
+        difference_usd: '0',
+        explained_up_to_usd: '0',
+        possible_up_to_usd: '0',
+        reasons: ['the vendor counted nothing of it, and it was charged'],
+      })
+  return { figures, verdicts, unknown_models: unknown }
+}
+
+function compareModel(
+  model: string,
+  vendor: VendorCounts,
+  rows: readonly Row[],
+): readonly ReconciledFigure[] {
+  const line = (figure: string, theirs: number, ours: number): ReconciledFigure => ({
+    model,
+    figure,
+    vendor: theirs,
+    ours,
+    difference: theirs - ours,
+  })
+  const requests = rows.reduce((sum, row) => sum + row.charged + row.checks, 0)
+  return [
+    ...(vendor.requests === undefined ? [] : [line('requests', vendor.requests, requests)]),
+    ...[...vendor.figures].map(([figure, theirs]) => {
+      const classes = vendorFigures[figure] ?? []
+      const ours = rows.reduce(
+        (sum, row) => sum + total(row.counts, classes) + total(row.checkCounts, classes),
+        0,
+      )
+      return line(figure, theirs, ours)
+    }),
+  ]
+}
+
+function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): number {
+  return classes.reduce((sum, usageClass) => sum + (counts[usageClass] ?? 0), 0)
+}
+
+function judge(
+  model: string,
+  figures: readonly ReconciledFigure[],
+  facts: ComparisonFacts & { readonly rows: readonly Row[] },
+): ModelVerdict {
+  const { rows, catalogue, atMs } = facts
+  const prices = pricesAt(readVersions(catalogue.prices.filter((row) => row.model === model)), atMs)
+  const unpaid = rows.reduce((count, row) => count + row.uncharged + row.otherAttempts, 0)
+  const reasons: string[] = []
+  let beyond = zeroPicos
+  for (const { figure, difference } of figures) {
+    const classes = vendorFigures[figure] ?? []
+    const estimated = rows.reduce((count, row) => count + total(row.estimatedCounts, classes), 0)
+    if (difference < 0 && -difference > estimated)
+      reasons.push(`${-difference} ${figure} were charged that it did not count`)
+    if (figure === 'requests' && difference > unpaid)
+      reasons.push(`it counted ${difference - unpaid} requests that nothing here explains`)
+    if (difference > 0) beyond = addPicos(beyond, worth(classes, prices?.classes, difference))
+  }
+  const sum = (read: (row: Row) => Picos): Picos =>
+    rows.reduce((amount, row) => addPicos(amount, read(row)), zeroPicos)
+  const explained = addPicos(
+    sum((row) => row.operatorCostPicos),
+    sum((row) => row.estimatedPicos),
+  )
+  const outputMax = catalogue.models.find(({ id }) => id === model)?.maxOutputTokens ?? 0
+  const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
+  const eachAtMost = addPicos(largest, worth(['output'], prices?.classes, outputMax))
+  const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
+  if (beyond > possible)
+    reasons.push(
+      `it counted tokens worth ${formatUsd(subtractPicos(beyond, possible))} USD that nothing here explains`,
+    )
+  return {
+    model,
+    verdict: reasons.length > 0 ? 'unexplained' : beyond > explained ? 'possible' : 'explained',
+    difference_usd: formatUsd(beyond),
+    explained_up_to_usd: formatUsd(explained),
+    possible_up_to_usd: formatUsd(possible),
+    reasons,
+  }
+}
+
+/** A figure of several classes is worth what its cheapest one costs at least. */
+function worth(
+  classes: readonly UsageClass[],
+  prices: ClassPrices | undefined,
+  count: number,
+): Picos {
+  let cheapest: Picos | undefined
+  for (const usageClass of classes) {
+    const price = prices?.[usageClass]
+    if (price !== undefined && (cheapest === undefined || price < cheapest)) cheapest = price
+  }
+  return multiplyPicos(cheapest ?? zeroPicos, count)
+}

@@ -1,0 +1,173 @@
+/**
+ * A channel's books beside its vendor's: the sandbox vendors' own log, which shares no counting with
+ * the gateway, is written as the CSV a vendor's console gives, and reconciled by the command. Then
+ * the vendor's counts are changed, and each change has to show.
+ */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Reconciliation } from '../../src/operations/reconcile.ts'
+import { billedParts } from '../../src/sandbox/served-record.ts'
+import { runProgram } from '../support/program.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { formats, mainChannels, sendAsk, startMoneyGateway, type MoneyGateway } from './harness.ts'
+
+const classes = {
+  input: 'input',
+  output: 'output',
+  cacheRead: 'cache_read',
+  cacheWrite5m: 'cache_write_5m',
+} as const
+
+const behaviours: readonly string[] = [
+  'output=8',
+  'output=20; event_delay_ms=0',
+  'cached=40; output=5',
+  'refusal=empty',
+  'output=0',
+  'error=400',
+  'status=500',
+  'error=429; retry_after=1',
+  'cut_event=4',
+]
+
+let gateway: MoneyGateway
+let account: TestAccount
+
+before(async () => {
+  gateway = await startMoneyGateway()
+  account = await gateway.createAccount()
+  let asked = 0
+  for (const format of formats)
+    for (const isStream of [true, false])
+      for (const sandbox of behaviours) {
+        await sendAsk(gateway.url, account.key, { format, isStream, sandbox })
+        asked++
+      }
+  await gateway.ended(account, asked)
+})
+after(() => gateway.close())
+
+type Counts = Record<string, number>
+
+/** What the vendor's console would show: by model, of one channel or of all. */
+function vendorCounts(channel: string): Map<string, Counts> {
+  const byModel = new Map<string, Counts>()
+  for (const record of gateway.sandbox.log.records) {
+    const parts = billedParts(record)
+    if (parts.length === 0 || (channel !== 'all' && record.channel !== channel)) continue
+    const counts = byModel.get(record.model) ?? { requests: 0 }
+    byModel.set(record.model, counts)
+    counts['requests'] = (counts['requests'] ?? 0) + 1
+    for (const part of parts)
+      for (const [theirs, ours] of Object.entries(classes))
+        counts[ours] = (counts[ours] ?? 0) + part.counts[theirs as keyof typeof classes]
+  }
+  return byModel
+}
+
+async function reconcile(
+  channel: string,
+  counts: ReadonlyMap<string, Counts>,
+): Promise<{ readonly code: number; readonly result: Reconciliation }> {
+  const columns = ['requests', ...Object.values(classes)]
+  const rows = [...counts].map(([model, row]) =>
+    [model, ...columns.map((column) => row[column] ?? 0)].join(','),
+  )
+  const file = join(gateway.folder, 'vendor.csv')
+  await writeFile(file, [`model,${columns.join(',')}`, ...rows].join('\r\n'))
+  const day = (offset: number): string =>
+    new Date(gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const words = ['channel', 'reconcile', channel, '--from', day(-1), '--to', day(1)]
+  const ran = await runProgram([...words, '--vendor-file', file, '--json'], {
+    cwd: gateway.folder,
+    env: { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` },
+  })
+  assert.equal(ran.error, '')
+  return { code: ran.code, result: JSON.parse(ran.out) as Reconciliation }
+}
+
+for (const format of formats) {
+  const channel = mainChannels[format]
+  test(`${channel}: what its vendor counted beyond the charges was lost by the operator`, async () => {
+    const { code, result } = await reconcile(channel, vendorCounts(channel))
+    const { comparison } = result
+    assert.ok(comparison !== null)
+    assert.deepEqual(comparison.unknown_models, [])
+    const [verdict] = comparison.verdicts
+    assert.deepEqual(verdict?.reasons, [])
+    assert.equal(code, 0)
+    assert.equal(verdict.verdict, 'possible', 'broken streams never told their counts')
+    assert.ok(Number(verdict.difference_usd) > Number(verdict.explained_up_to_usd))
+    const requests = comparison.figures.find(({ figure }) => figure === 'requests')
+    const row = result.models.find((one) => one.channel === channel)
+    assert.ok(requests !== undefined && row !== undefined)
+    assert.ok(row.uncharged_requests > 0 && row.charged_requests > 0)
+    assert.ok(requests.difference > 0 && requests.difference <= row.uncharged_requests)
+  })
+}
+
+test('what is charged alone agrees to the token', async () => {
+  const counts = new Map<string, Counts>()
+  const plain = await gateway.createAccount()
+  const from = gateway.sandbox.log.records.length
+  await sendAsk(gateway.url, plain.key, { format: 'messages', isStream: true, model: 'small-1' })
+  await gateway.ended(plain, 1)
+  for (const record of gateway.sandbox.log.records.slice(from))
+    for (const part of billedParts(record))
+      counts.set(record.model, {
+        requests: 1,
+        input: part.counts.input,
+        output: part.counts.output,
+        cache_read: part.counts.cacheRead,
+        cache_write_5m: part.counts.cacheWrite5m,
+      })
+  const { result } = await reconcile('alpha-main', counts)
+  const figures = result.comparison?.figures ?? []
+  assert.deepEqual(
+    figures.map(({ difference }) => difference),
+    figures.map(() => 0),
+  )
+  assert.equal(figures[0]?.vendor, 1)
+  assert.equal(result.comparison?.verdicts[0]?.verdict, 'explained')
+})
+
+const changes: readonly [title: string, change: (counts: Counts) => void, reason: RegExp][] = [
+  [
+    'tokens that nobody was charged',
+    (counts) => (counts['output'] = (counts['output'] ?? 0) + 1_000_000),
+    /it counted tokens worth .* USD that nothing here explains/,
+  ],
+  [
+    'a request too many',
+    (counts) => (counts['requests'] = (counts['requests'] ?? 0) + 1_000),
+    /requests that nothing here explains/,
+  ],
+  [
+    'tokens that were charged and not served',
+    (counts) => (counts['input'] = 0),
+    /input were charged that it did not count/,
+  ],
+]
+for (const [title, change, reason] of changes)
+  test(`finds ${title}`, async () => {
+    const counts = vendorCounts('alpha-main')
+    const changed = counts.get('large-1')
+    assert.ok(changed !== undefined)
+    change(changed)
+    const { code, result } = await reconcile('alpha-main', counts)
+    assert.equal(code, 1)
+    const verdict = result.comparison?.verdicts.find(({ model }) => model === 'large-1')
+    assert.equal(verdict?.verdict, 'unexplained')
+    assert.match(verdict.reasons.join('; '), reason)
+  })
+
+test('finds a model that the vendor knows and the gateway does not, and one the other way', async () => {
+  const counts = new Map([['never-1', { requests: 1 }]])
+  const { code, result } = await reconcile('all', counts)
+  assert.equal(code, 1)
+  assert.deepEqual(result.comparison?.unknown_models, ['never-1'])
+  const verdict = result.comparison.verdicts.find(({ model }) => model === 'chat-1')
+  assert.deepEqual(verdict?.reasons, ['the vendor counted nothing of it, and it was charged'])
+})
