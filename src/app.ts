@@ -51,7 +51,7 @@ export interface App {
   readonly adminAddress: Listener['address']
   readonly health: HealthBook
   readonly snapshot: () => LoadedSnapshot
-  /** Follows what commands changed in the store now, without waiting for the next poll. */
+  /** Follows what commands changed in the store now, and answers, without waiting for the next poll. */
   refresh(): Promise<void>
   /** Takes no more requests, lets running ones finish for at most this long, then closes everything. */
   drain(timeoutMs: number): Promise<void>
@@ -288,6 +288,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
       const revisions = await readRevisions(database)
       for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)
         await follow(area, revisions[area])
+      await channels.exchanged()
     },
     async drain(timeoutMs) {
       isDraining = true

@@ -43,6 +43,8 @@ export interface ChannelKeeper {
   journalWaitingCount(): number
   /** The catalogue has changed; `next` is what `snapshot` gives from now on. */
   follow(previous: Snapshot, next: Snapshot): void
+  /** Resolves when what waits has been exchanged with the store, as far as that answers. */
+  exchanged(): Promise<void>
   /** Writes what is left. */
   close(): Promise<void>
 }
@@ -98,7 +100,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
       telemetry.channelChanged(place.channel, { model: place.model, from, to, why })
       noteChange(effect, place)
       alerts.changed(effect, place)
-      void round.hurry()
+      void round.save()
     }
   }
 
@@ -128,6 +130,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
     const { channel, model } = place
     const counts = countsOf(usage)
     journal.addCost({ id, atMs, node, channel, model, kind: 'check', usage: counts, amountPicos })
+    void round.write()
   }
 
   /** An operator's wish: every model, whatever the plan says, and no hold stands in its way. */
@@ -152,6 +155,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
       health.follow(previous, next)
       alerts.review()
     },
+    exchanged: () => round.write(),
     async close() {
       wakeTimer.cancel()
       await round.close().catch(onError)

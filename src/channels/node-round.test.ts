@@ -107,7 +107,7 @@ async function startNode(name: string, agedMs = 0): Promise<Node> {
     },
   }
   nodes.push(made)
-  await round.hurry()
+  await round.write()
   return made
 }
 
@@ -128,7 +128,7 @@ async function pass(durationMs: number, ...alive: readonly Node[]): Promise<void
   for (let passedMs = 0; passedMs < durationMs; passedMs += second)
     for (const node of alive) {
       node.clock.advance(second)
-      await node.round.hurry()
+      await node.round.write()
     }
 }
 
@@ -272,7 +272,7 @@ test('while the store is out lines wait, one fault is told, and then all of them
 test('many lines are written in their order, the last ones when the node ends', async () => {
   const a = await startNode('a')
   for (let number = 0; number < 1_200; number++) a.journal.addChange(change(number))
-  await a.round.hurry()
+  await a.round.write()
   assert.equal(a.journal.waitingCount, 0)
   a.journal.addChange(change(1_200))
   await a.end()

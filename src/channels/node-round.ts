@@ -49,8 +49,10 @@ export interface NodeRoundParts {
 }
 
 export interface NodeRound {
-  /** Something is worth writing at once; resolves when that has been tried. */
-  hurry(): Promise<void>
+  /** Writes what waits now; resolves when that has been tried. */
+  write(): Promise<void>
+  /** The same, and what a restart resumes from with it. */
+  save(): Promise<void>
   /** Whether this node is the one that makes the regular checks. */
   mayCheck(): boolean
   /** Writes what is left and tells the others that this node has ended. */
@@ -102,13 +104,15 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
     const isBeat = beganAt >= beatAt
     const isSaving = isSaveWanted || beganAt >= saveAt
     const next = draft(nowMs, isBeat)
-    const isNews = [...next].some(([key, state]) => published.get(key) !== state)
+    const isNews =
+      [...next].some(([key, state]) => published.get(key) !== state) ||
+      [...published.keys()].some((key) => !next.has(key))
     const isWriting = isBeat || isSaving || isNews || journal.waitingCount > 0
     if (isWriting) {
       const batch = journal.nextBatch()
       const saved = isSaving ? parts.save() : undefined
       isSaveWanted = false
-      const isHolder = await write({ batch, saved, next, isBeat, nowMs })
+      const isHolder = await commit({ batch, saved, next, isBeat, nowMs })
       journal.written(batch)
       published = next
       if (isSaving) saveAt = beganAt + saveMs
@@ -122,7 +126,7 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
   }
 
   /** One transaction; whether this node holds the lease is known where it showed that it lives. */
-  async function write(what: {
+  async function commit(what: {
     readonly batch: JournalBatch
     readonly saved: readonly SavedHealth[] | undefined
     readonly next: ReadonlyMap<string, PublishedState>
@@ -222,7 +226,8 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
   void run()
 
   return {
-    hurry() {
+    write: () => (isClosed ? Promise.resolve() : run()),
+    save() {
       // A kill right after must not bring back on what has just been switched off.
       isSaveWanted = true
       return isClosed ? Promise.resolve() : run()

@@ -1,0 +1,195 @@
+/**
+ * `turnpike channel …` beside a gateway that runs, after it has ended, and before any has run: what is
+ * known is shown with its age, and nothing is made up. Real processes and simulated vendors.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type {
+  ChannelChangeView,
+  ChannelDetail,
+  ChannelHealthView,
+  ChannelListing,
+} from '../../src/operations/channel-health.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { post, send } from '../support/http-client.ts'
+import { openProgram, type Program, type Serving } from '../support/program.ts'
+
+let sandbox: Sandbox
+let program: Program
+let gateway: Serving
+let key: string
+before(async () => {
+  sandbox = await startSandbox()
+  program = await openProgram({ MAIN_KEY: 'vendor-main', RESERVE_KEY: 'vendor-reserve' })
+  await program.write('catalog.yaml', catalogue())
+  await program.json('apply', '-f', 'catalog.yaml')
+  await program.json('account', 'create', 'acme', '--balance', '5')
+  key = (await program.json<{ key: string }>('key', 'create', 'acme')).key
+})
+after(async () => {
+  await program.close()
+  await sandbox.close()
+})
+
+function catalogue(): string {
+  return `
+vendors:
+  alpha: { format: messages, version_header: anthropic-version, default_version: "2023-06-01", credential: x-api-key }
+models:
+  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 3, output: 15 } }
+channels:
+  main: { vendor: alpha, url: "${sandbox.url}/main", credential: "env:MAIN_KEY", models: [large-1], rank: 0, max_concurrent: 40 }
+  reserve: { vendor: alpha, url: "${sandbox.url}/reserve", credential: "env:RESERVE_KEY", models: [large-1], rank: 1, weight: 3, check: models }
+`
+}
+
+/** Keeps a failing test from running for ever; how quick anything is, is no matter here. */
+const atMostMs = 60_000
+
+async function eventually<Answer>(
+  what: string,
+  ask: () => Promise<Answer>,
+  fits: (answer: Answer) => boolean,
+): Promise<Answer> {
+  const startedMs = performance.now()
+  for (;;) {
+    const answer = await ask()
+    if (fits(answer)) return answer
+    assert.ok(performance.now() - startedMs < atMostMs, `${what}: ${JSON.stringify(answer)}`)
+  }
+}
+
+async function healthOf(name: string): Promise<ChannelHealthView | undefined> {
+  const channels = await program.json<readonly ChannelListing[]>('channel', 'list')
+  return channels.find((channel) => channel.name === name)?.health[0]
+}
+
+async function text(...words: readonly string[]): Promise<string> {
+  const { code, out, error } = await program.run('channel', ...words)
+  assert.equal(code, 0, error)
+  return out
+}
+
+async function history(name: string): Promise<readonly string[]> {
+  const changes = await program.json<readonly ChannelChangeView[]>('channel', 'history', name)
+  return changes.map(({ from, to, why }) => `${from} → ${to}: ${why}`).toReversed()
+}
+
+function untilState(name: string, state: string): Promise<ChannelHealthView | undefined> {
+  return eventually(
+    `${name} ${state}`,
+    () => healthOf(name),
+    (health) => health?.state === state && health.is_live,
+  )
+}
+
+test('before any gateway has run nothing is known, and that is what is said', async () => {
+  const listed = await text('list')
+  assert.match(listed, /^main +alpha +0 +1 +on +request +large-1 +unknown$/m)
+  assert.match(listed, /^reserve +alpha +1 +3 +on +models +large-1 +unknown$/m)
+  assert.match(listed, /No gateway has run on this store yet/)
+  const shown = await program.json<ChannelDetail>('channel', 'show', 'main')
+  assert.deepEqual([shown.is_live, shown.nodes, shown.health, shown.history], [false, [], [], []])
+  assert.equal(shown.check_cost.usd, '0')
+  assert.match(await text('show', 'main'), /^max concurrent +40$/m)
+  assert.match(await text('history'), /Nothing has happened yet/)
+  for (const word of ['show', 'history', 'check', 'off']) {
+    const ran = await program.run('channel', word, 'nowhere')
+    assert.equal(ran.code, 1)
+    assert.match(ran.error, /no channel nowhere; there are main, reserve/)
+  }
+})
+
+test('a running gateway’s word is shown, with a check of the operator’s own', async () => {
+  gateway = await program.serve()
+  await untilState('main', 'on')
+  const listed = await text('list')
+  assert.match(listed, /^main +alpha +0 +1 +on +request +large-1 +on .* start +100 %/m)
+  assert.match(listed, /^Published by gateway node_\w+ \(local.*\), seen \d+ s ago\.$/m)
+
+  const checked = await program.json('channel', 'check', 'main')
+  assert.deepEqual([checked['ok'], checked['gateways_asked']], [true, 1])
+  const shown = await eventually(
+    'the cost of both checks',
+    () => program.json<ChannelDetail>('channel', 'show', 'main'),
+    ({ check_cost: cost }) => cost.count === 2,
+  )
+  assert.ok(Number(shown.check_cost.usd) > 0)
+  assert.match(await text('show', 'main'), /^cost of checks +0\.\d+ USD in \d{4}-\d\d, 2 checks$/m)
+  assert.deepEqual(shown.history, [])
+})
+
+test('a refused credential is shown with its reason, and a check brings the mended channel back', async () => {
+  sandbox.faults.set('main', 'error=401')
+  const answer = await post(`${gateway.url}/alpha/v1/messages`, key, {
+    model: 'large-1',
+    max_tokens: 20,
+    messages: [{ role: 'user', content: 'hello' }],
+  })
+  assert.equal(answer.status, 200)
+  const off = await untilState('main', 'off')
+  assert.equal(off?.why, 'credential_refused')
+  assert.match(await text('list'), /^main .* off +\d+ s +credential_refused +0 % .* in \d+ /m)
+  assert.match(await text('show', 'main'), /^failures +config \d+, last 2\d{3}-/m)
+
+  sandbox.faults.clear()
+  const checked = await program.json('channel', 'check', 'main')
+  assert.equal(checked['ok'], true)
+  const told = await eventually(
+    'back on trial',
+    () => history('main'),
+    (lines) => lines.includes('off → trial: operator_check'),
+  )
+  assert.deepEqual(told.slice(0, 2), [
+    'on → off: credential_refused',
+    'off → trial: operator_check',
+  ])
+})
+
+test('an operator’s word is shown and noted, with who said it', async () => {
+  await program.json('channel', 'off', 'reserve')
+  await untilState('reserve', 'disabled')
+  assert.match(await text('list'), /^reserve +alpha +1 +3 +off .* disabled .* operator /m)
+  assert.match(await text('show', 'reserve'), /^hand +off: switched off by an operator$/m)
+  assert.match(await text('history', 'reserve'), / all +enabled +disabled +operator +cli:\w+/)
+  await program.json('channel', 'on', 'reserve')
+  await untilState('reserve', 'on')
+})
+
+test('without a gateway what was last known is shown, and how old it is', async () => {
+  sandbox.faults.set('main', 'error=401')
+  await eventually(
+    'off again, or on its way',
+    async () => {
+      await program.run('channel', 'check', 'main')
+      return healthOf('main')
+    },
+    (health) => health?.state === 'off',
+  )
+  assert.equal(await gateway.stop(), 0)
+  const last = await healthOf('main')
+  assert.deepEqual([last?.state, last?.is_live], ['off', false])
+  assert.match(
+    await text('list'),
+    /No gateway runs on this store\. This was last known \d+ \w+ ago, by gateway node_\w+ \(local\)\./,
+  )
+  assert.equal((await program.json('channel', 'check', 'reserve'))['gateways_asked'], 0)
+})
+
+test('a restart resumes on trial, says so in the history, in the list and in /health', async () => {
+  gateway = await program.serve()
+  const trial = await eventually(
+    'the new gateway’s word',
+    () => healthOf('main'),
+    (health) => health?.is_live === true,
+  )
+  assert.notEqual(trial?.state, 'on')
+  assert.ok((await history('main')).includes('off → trial: restarted'))
+  const health = await send(`${gateway.url}/health`)
+  assert.equal((JSON.parse(health.body.toString()) as { status: string }).status, 'degraded')
+  const nodes = (await program.json<ChannelDetail>('channel', 'show', 'main')).nodes
+  assert.deepEqual(
+    nodes.map((node) => node.is_running),
+    [true],
+  )
+})

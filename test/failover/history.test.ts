@@ -1,0 +1,278 @@
+/**
+ * What an operator reads afterwards: an outage from its first failure to the last line of its history,
+ * live state as `channel list` and `channel show` tell it, what checks cost, the events and counters
+ * beside it, and that nothing private is in any of it.
+ */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { createAdminToken } from '../../src/operations/keys.ts'
+import {
+  channelHistory,
+  reportChannels,
+  showChannel,
+  type ChannelHealthView,
+} from '../../src/operations/channel-health.ts'
+import { switchChannel } from '../../src/operations/channels.ts'
+import { demoCredentials } from '../../src/sandbox/demo.ts'
+import { send } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  capture,
+  catalogueOf,
+  namesOperator,
+  startFailoverGateway,
+  type FailoverGateway,
+} from './harness.ts'
+
+const second = 1_000
+const main = 'alpha-main'
+const model = 'large-1'
+const format = 'messages'
+
+let clock: ManualClock
+let gateway: FailoverGateway
+let lines: Record<string, unknown>[]
+
+async function start(): Promise<void> {
+  clock = new ManualClock()
+  lines = []
+  gateway = await startFailoverGateway({
+    clock,
+    log: capture(lines),
+    catalogue: catalogueOf({}),
+    // Regular checks far apart: every probe of these tests has a reason in the story.
+    settings: { check_interval: '1d' },
+  })
+}
+
+beforeEach(start)
+afterEach(() => gateway.close())
+
+/** Time passes a second at a time, and every probe ends before the next one begins. */
+async function passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  for (let passed = 0; !(await isSo()); passed++) {
+    assert.ok(passed < 600, `${what} has not come in ten minutes`)
+    clock.advance(second)
+    do await gateway.health()
+    while (
+      gateway.app
+        .snapshot()
+        .channels.keys()
+        .some((name) => gateway.app.health.running(name) > 0)
+    )
+  }
+}
+
+/** What the gateway writes a little later is looked for until it is there; each look lets it work. */
+async function read<Found>(
+  what: string,
+  look: () => Promise<Found>,
+  fits: (found: Found) => boolean,
+): Promise<Found> {
+  let found = await look()
+  for (let looks = 0; !fits(found); looks++) {
+    assert.ok(looks < 20_000, `${what}: ${JSON.stringify(found)}`)
+    found = await look()
+  }
+  return found
+}
+
+async function history(channel = main): Promise<readonly string[]> {
+  const changes = await channelHistory(gateway.context, { channel })
+  return changes
+    .map(({ model: of, from, to, why }) => `${of ?? 'all'} ${from} → ${to}: ${why}`)
+    .toReversed()
+}
+
+async function healthOf(name: string): Promise<ChannelHealthView | undefined> {
+  const { channels } = await reportChannels(gateway.context)
+  return channels
+    .find((channel) => channel.name === name)
+    ?.health.find((health) => health.model === model)
+}
+
+function eventsOf(name: string): readonly Record<string, unknown>[] {
+  return lines.filter((line) => line['event'] === name)
+}
+
+async function fail(): Promise<void> {
+  gateway.sandbox.faults.set(main, 'reset=before_head')
+  for (let index = 0; index < 3; index++) await gateway.ask({ format, isStream: true })
+  await passUntil('off', () => gateway.grade(main, model) === 'off')
+}
+
+async function metrics(): Promise<string> {
+  const { secret } = await createAdminToken(gateway.context, { name: 'metrics' })
+  const answer = await send(`${gateway.adminUrl}/metrics`, {
+    headers: { authorization: `Bearer ${secret}` },
+  })
+  return answer.body.toString()
+}
+
+describe('an outage', () => {
+  test('is told by its history in order, by the list while it lasts, and by events and counters', async () => {
+    await fail()
+    const off = await read(
+      'off in the list',
+      () => healthOf(main),
+      (health) => health?.state === 'off',
+    )
+    assert.equal(off?.why, 'failures_confirmed')
+    assert.deepEqual([off.share, off.is_usable, off.is_live], [0, false, true])
+    assert.ok(off.wakes_at !== null && Date.parse(off.wakes_at) > clock.now())
+    assert.deepEqual(
+      off.failures.map((failure) => failure.class),
+      ['hard'],
+    )
+    assert.equal((await gateway.health()).status, 'degraded')
+    assert.match(
+      await metrics(),
+      /^turnpike_channel_state\{channel="alpha-main",model="large-1",state="off"\} 1$/m,
+    )
+
+    gateway.sandbox.faults.clear()
+    await passUntil('on', () => gateway.grade(main, model) === 'on')
+    // Whatever time has brought about is noted at the next look.
+    const expected = [
+      `${model} on → off: failures_confirmed`,
+      `${model} off → trial: hold_over`,
+      `${model} trial → ramp: trial_passed`,
+      `${model} ramp → on: ramp_over`,
+    ]
+    const told = await read('the history', history, (found) => found.length >= expected.length)
+    assert.deepEqual(told, expected)
+    const [first] = (await channelHistory(gateway.context, { channel: main })).toReversed()
+    const [failure] = first?.failures ?? []
+    assert.equal(failure?.class, 'hard')
+    assert.ok(failure.count >= 5, 'three requests and at least two probes')
+    assert.ok(first?.wakes_at !== null)
+    assert.deepEqual(await history('alpha-reserve'), [])
+
+    const back = await read(
+      'on in the list',
+      () => healthOf(main),
+      (health) => health?.state === 'on',
+    )
+    assert.deepEqual([back?.why, back?.share], ['ramp_over', 1])
+    assert.deepEqual(
+      ['channel.off', 'channel.back', 'model.reserve_only', 'model.recovered'].map(
+        (name) => eventsOf(name).length,
+      ),
+      [1, 1, 1, 1],
+    )
+    const place = { channel: main, model, vendor: 'alpha' }
+    const {
+      event: _event,
+      level: _level,
+      time: _time,
+      msg: _msg,
+      ...fields
+    } = eventsOf('channel.off')[0] ?? {}
+    assert.deepEqual(fields, { ...place, from: 'on', to: 'off', why: 'failures_confirmed' })
+    const shown = await metrics()
+    for (const line of [
+      'turnpike_channel_state_changes_total{channel="alpha-main",to="off",why="failures_confirmed"} 1',
+      'turnpike_channel_state{channel="alpha-main",model="large-1",state="on"} 1',
+      'turnpike_channel_state{channel="alpha-main",model="large-1",state="off"} 0',
+      'turnpike_probes_total{channel="alpha-main",outcome="ok"} 3',
+      'turnpike_channel_journal_waiting 0',
+    ])
+      assert.ok(shown.includes(`${line}\n`), line)
+  })
+
+  test('costs the operator its probes, at the price book, and no account anything', async () => {
+    await fail()
+    gateway.sandbox.faults.clear()
+    const before = await gateway.context.database.query('SELECT exchange_id FROM exchange')
+    await passUntil('on', () => gateway.grade(main, model) === 'on')
+    const { check_cost: cost } = await read(
+      'three paid checks',
+      () => showChannel(gateway.context, { channel: main }),
+      (shown) => shown.check_cost.count === 3,
+    )
+    assert.equal(cost.month, '2026-11')
+    const rows = await gateway.context.database.query(
+      'SELECT model, kind, usage, amount_picos FROM operator_cost ORDER BY sequence',
+    )
+    let sum = 0n
+    for (const row of rows) {
+      const usage = JSON.parse(String(row['usage'])) as { input: number; output: number }
+      const picos = BigInt(usage.input) * 3_000_000n + BigInt(usage.output) * 15_000_000n
+      assert.deepEqual([row['model'], row['kind'], row['amount_picos']], [model, 'check', picos])
+      sum += picos
+    }
+    assert.ok(sum > 0n)
+    assert.equal(cost.usd, `0.${String(sum).padStart(12, '0').replace(/0+$/, '')}`)
+    const entries = await gateway.context.database.query('SELECT exchange_id FROM exchange')
+    assert.equal(entries.length, before.length)
+    assert.equal((await gateway.audit()).clean, true)
+  })
+
+  test('and an operator’s word stand in one history, with who said it', async () => {
+    await fail()
+    await switchChannel(gateway.context, 'disabled', { channel: main })
+    await gateway.app.refresh()
+    clock.advance(second)
+    const disabled = await read(
+      'disabled',
+      () => healthOf(main),
+      (health) => health?.state === 'disabled',
+    )
+    assert.equal(disabled?.why, 'operator')
+    gateway.sandbox.faults.clear()
+    await switchChannel(gateway.context, 'enabled', { channel: main })
+    await gateway.app.refresh()
+    const told = await read('the history', history, (found) => found.length >= 4)
+    assert.deepEqual(told, [
+      `${model} on → off: failures_confirmed`,
+      'all enabled → disabled: operator',
+      'all disabled → enabled: operator',
+      `${model} off → on: operator`,
+    ])
+    const changes = await channelHistory(gateway.context, { channel: main, count: 2 })
+    assert.equal(changes.length, 2)
+    assert.deepEqual([changes[1]?.actor, changes[1]?.node, changes[1]?.model], ['test', null, null])
+  })
+})
+
+test('a refused credential is told without a word of the vendor’s, its account or the credential', async () => {
+  for (const channel of ['alpha-main', 'beta-main'])
+    gateway.sandbox.faults.set(channel, 'error=401; message=canary-of-the-vendor')
+  for (const one of ['messages', 'chat'] as const)
+    for (const isStream of [false, true])
+      await gateway.ask({ format: one, isStream, marker: `canary-of-a-client-${one}` })
+  await read('the history', history, (found) => found.length >= 2)
+  assert.equal(eventsOf('channel.credential_refused').length, 2)
+  const written = []
+  for (const table of ['channel_change', 'channel_state', 'channel_health', 'operator_cost'])
+    written.push(...(await gateway.context.database.query(`SELECT * FROM ${table}`)))
+  const shown = [
+    JSON.stringify(written, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+    JSON.stringify(await reportChannels(gateway.context)),
+    JSON.stringify(await showChannel(gateway.context, { channel: main })),
+    JSON.stringify(lines),
+  ]
+  assert.ok(written.length >= 10, `${written.length} rows`)
+  for (const text of shown) {
+    assert.ok(!namesOperator(text))
+    assert.doesNotMatch(text, /canary/)
+    for (const credential of Object.values(demoCredentials)) assert.ok(!text.includes(credential))
+  }
+})
+
+test('no usable channel at all is an event of its own, and so is the recovery', async () => {
+  gateway.sandbox.faults.set('*', 'error=401')
+  await gateway.ask({ format, isStream: false })
+  assert.deepEqual(
+    eventsOf('model.no_usable_channel').map((line) => [line['model'], line['level']]),
+    [
+      ['large-1', 'error'],
+      ['small-1', 'error'],
+    ],
+  )
+  gateway.sandbox.faults.clear()
+  await passUntil('on', () => gateway.grade(main, model) === 'on')
+  assert.ok(eventsOf('model.recovered').some((line) => line['model'] === model))
+})
