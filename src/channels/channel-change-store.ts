@@ -34,7 +34,7 @@ export interface ChangeQuery {
   readonly countMax: number
 }
 
-/** The newest first. */
+/** The newest first: by when it happened, for a line may have waited for the store. */
 export async function listChanges(
   queryable: Queryable,
   { channel, countMax }: ChangeQuery,
@@ -43,7 +43,7 @@ export async function listChanges(
     channel === undefined ? ['', [countMax]] : ['WHERE channel = $2', [countMax, channel]]
   const rows = await queryable.query(
     `SELECT id, at_ms, node, channel, model, from_state, to_state, why, actor, detail
-     FROM channel_change ${where} ORDER BY sequence DESC LIMIT $1`,
+     FROM channel_change ${where} ORDER BY at_ms DESC, sequence DESC LIMIT $1`,
     parameters,
   )
   return rows.map(readChange)

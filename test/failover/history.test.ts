@@ -210,6 +210,7 @@ describe('an outage', () => {
 
   test('and an operator’s word stand in one history, with who said it', async () => {
     await fail()
+    clock.advance(1)
     await switchChannel(gateway.context, 'disabled', { channel: main })
     await gateway.app.refresh()
     clock.advance(second)

@@ -100,6 +100,7 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
     snapshot: () => snapshot,
     region: 'test',
     checkIntervalMs: options.checkIntervalMs,
+    failoverTokensMax: 100,
     onError: (error) => faults.push(error),
   })
   let hasEnded = false

@@ -16,7 +16,8 @@ CREATE TABLE channel_change (
   actor TEXT, -- the operator
   detail TEXT NOT NULL DEFAULT '{}' -- JSON, see channels/channel-change.ts
 );
-CREATE INDEX channel_change_by_channel ON channel_change (channel, sequence);
+CREATE INDEX channel_change_by_channel ON channel_change (channel, at_ms, sequence);
+CREATE INDEX channel_change_by_time ON channel_change (at_ms, sequence);
 
 CREATE FUNCTION refuse_change_of_channel_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
