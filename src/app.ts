@@ -201,6 +201,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     keepAliveTimeoutMs: config.keepAliveTimeoutMs,
     connectionsMax: config.connectionsMax,
     newRequestId: () => newId('ex', clock.now()),
+    clock,
   }
   const faults = { telemetry, clock }
   const front: FrontParts = {

@@ -2,7 +2,6 @@
  * The two listeners' front doors: which of our parts serves a request. Part of the composition root:
  * it knows the endpoints there are, and nothing of what they do.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Authenticate } from './access/authenticate.ts'
 import { serveHealth } from './api/health.ts'
 import { refusalReply } from './api/refusal-reply.ts'
@@ -11,7 +10,9 @@ import type { Clock } from './base/clock.ts'
 import { refuse, type Refusal } from './base/errors.ts'
 import type { Snapshot } from './channels/channel.ts'
 import type { HealthBook } from './channels/health-book.ts'
+import type { IncomingRequest } from './http/incoming-request.ts'
 import type { RequestHandler } from './http/listener.ts'
+import type { ResponseWriter } from './http/response-writer.ts'
 import { sendReply } from './http/reply.ts'
 import { splitTarget } from './http/router.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -36,13 +37,13 @@ const notPlain = refuse('http.malformed', 'The request target is not a plain pat
 
 /** The public listener: `/health`, `/v1/usage`, and the vendors' prefixes. */
 export async function serveFront(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingRequest,
+  response: ResponseWriter,
   parts: FrontParts,
 ): Promise<void> {
   const refuseWith = (refusal: Refusal): void =>
     sendReply(request, response, refusalReply(refusal, parts.clock))
-  const target = splitTarget(request.url ?? '')
+  const target = splitTarget(request.target)
   if (target === undefined) return refuseWith(notPlain)
   const { path, query } = target
   if (path === '/health') {
@@ -57,7 +58,7 @@ export async function serveFront(
   const vendor = slash === -1 ? undefined : snapshot.vendors.get(path.slice(1, slash))
   if (vendor === undefined) return refuseWith(unknownPath(snapshot))
   const isDraining = parts.isDraining()
-  if (isDraining) response.setHeader('connection', 'close')
+  if (isDraining) response.closeAfterwards()
   const behindPrefix = { path: path.slice(slash), query }
   return relay(
     { request, response, snapshot, vendor, target: behindPrefix, isDraining },
@@ -71,7 +72,7 @@ function unknownPath(snapshot: Snapshot): Refusal {
   return refuse('http.not_found', `There is nothing here. This gateway serves ${there}.`)
 }
 
-type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+type Serve = (request: IncomingRequest, response: ResponseWriter) => Promise<void>
 
 /** Turns a fault nobody expected into an answer, so that no request is left hanging. */
 export function catching(

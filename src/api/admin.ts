@@ -2,11 +2,12 @@
  * The operator's listener: `/metrics`, `/livez`, `/readyz`. Liveness means that the event loop turns
  * and never depends on a vendor or the store; readiness means that requests can be taken.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse } from '../base/errors.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { namedReply, refusalReply } from './refusal-reply.ts'
 
@@ -20,11 +21,11 @@ export interface AdminParts {
 }
 
 export async function serveAdmin(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingRequest,
+  response: ResponseWriter,
   parts: AdminParts,
 ): Promise<void> {
-  const path = request.url?.split('?', 1)[0]
+  const path = request.target.split('?', 1)[0]
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     const refusal = refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
     return sendReply(request, response, refusalReply(refusal, parts.clock))
@@ -39,7 +40,7 @@ export async function serveAdmin(
     return sendReply(request, response, namedReply(answer, parts.clock))
   }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'admin', {
-    address: request.socket.remoteAddress,
+    address: request.remoteAddress,
     nowMs: parts.clock.now(),
   })
   if (principal.kind === 'refusal')
@@ -50,8 +51,8 @@ export async function serveAdmin(
 }
 
 async function serveMetrics(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingRequest,
+  response: ResponseWriter,
   { clock, metrics, measure }: AdminParts,
 ): Promise<void> {
   measure()

@@ -2,7 +2,6 @@
  * `GET /health`: how the gateway is, from what it already knows. Never asks a vendor or the store,
  * so it answers at once however busy the rest is.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../base/clock.ts'
 import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
 import type { HealthBook } from '../channels/health-book.ts'
@@ -11,7 +10,9 @@ import {
   type ChannelFitness,
   type ModelCondition,
 } from '../channels/model-condition.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import { namedReply } from './refusal-reply.ts'
 
 export type HealthStatus = 'ok' | 'degraded' | 'down'
@@ -25,8 +26,8 @@ export interface HealthApiParts {
 }
 
 export function serveHealth(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingRequest,
+  response: ResponseWriter,
   parts: HealthApiParts,
 ): void {
   const snapshot = parts.snapshot()

@@ -2,11 +2,12 @@
  * `GET /v1/usage`: what an account holder reads about money. The shape is fixed by the product's
  * specification; every field is always there, and the figures are those of the ledger at this moment.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Ledger, UsagePeriod } from '../ledger/ledger.ts'
 import { usageAnswer, type UsageAnswer } from '../operations/usage.ts'
 import { namedReply, refusalReply } from './refusal-reply.ts'
@@ -18,8 +19,8 @@ export interface UsageApiParts {
 }
 
 export async function serveUsage(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: IncomingRequest,
+  response: ResponseWriter,
   query: string,
   parts: UsageApiParts,
 ): Promise<void> {
@@ -30,12 +31,12 @@ export async function serveUsage(
 }
 
 async function readUsage(
-  request: IncomingMessage,
+  request: IncomingRequest,
   query: string,
   parts: UsageApiParts,
 ): Promise<UsageAnswer | Refusal> {
   const nowMs = parts.clock.now()
-  const caller = { address: request.socket.remoteAddress, nowMs }
+  const caller = { address: request.remoteAddress, nowMs }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   if (request.method !== 'GET')

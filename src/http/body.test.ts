@@ -1,11 +1,16 @@
 /** Bodies as clients really send them: whole, in crumbs, chunked, too large, too slow, cut off. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { systemClock } from '../base/clock.ts'
 import { readBody, type BodyReading } from './body.ts'
+import { IncomingBody } from './incoming-body.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import { listen } from './listener.ts'
+import type { ResponseWriter } from './response-writer.ts'
+import { chunkedBody } from './wire/framing.ts'
 
 const cleanups: Array<() => void> = []
 afterEach(() => {
@@ -13,8 +18,8 @@ afterEach(() => {
 })
 
 interface Arrived {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly request: IncomingRequest
+  readonly response: ResponseWriter
 }
 
 interface Connection {
@@ -24,25 +29,35 @@ interface Connection {
 }
 
 async function openConnection(): Promise<Connection> {
-  const server = createServer()
   const waiting: Arrived[] = []
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    waiting.push({ request, response })
-    server.emit('arrived')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const news = new EventEmitter()
+  const listener = await listen(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      headBytesMax: 16_384,
+      headTimeoutMs: 10_000,
+      requestTimeoutMs: 10_000,
+      keepAliveTimeoutMs: 10_000,
+      connectionsMax: 10,
+      newRequestId: () => 'none',
+      clock: systemClock,
+    },
+    (request, response) => {
+      waiting.push({ request, response })
+      news.emit('arrived')
+    },
+  )
+  const client = connect(listener.address.port, '127.0.0.1')
   client.on('error', () => client.destroy())
   cleanups.push(() => {
     client.destroy()
-    server.closeAllConnections()
-    server.close()
+    void listener.close()
   })
   return {
     client,
     async arrived() {
-      if (waiting.length === 0) await once(server, 'arrived')
+      if (waiting.length === 0) await once(news, 'arrived')
       return waiting.shift() ?? assert.fail()
     },
   }
@@ -50,14 +65,19 @@ async function openConnection(): Promise<Connection> {
 
 const head = 'POST / HTTP/1.1\r\nhost: x\r\n'
 
+function finish(response: ResponseWriter): void {
+  response.writeHead(200, [])
+  response.end()
+}
+
 interface Reading {
   readonly clock: ManualClock
   readonly reading: Promise<BodyReading>
 }
 
-function read(request: IncomingMessage, bytesMax = 1_000_000): Reading {
+function read(request: IncomingRequest, bytesMax = 1_000_000): Reading {
   const clock = new ManualClock()
-  return { clock, reading: readBody(request, { bytesMax, timeoutMs: 1_000, clock }) }
+  return { clock, reading: readBody(request.body, { bytesMax, timeoutMs: 1_000, clock }) }
 }
 
 async function expectBody({ clock, reading }: Reading): Promise<Buffer> {
@@ -79,29 +99,22 @@ describe('a body', () => {
     const { client, arrived } = await openConnection()
     client.write(`${head}content-length: 5\r\n\r\nhello`)
     const { request } = await arrived()
-    while (!request.complete) await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(request.body.isComplete)
     const started = read(request)
     assert.equal(started.clock.pendingCount, 0)
     assert.equal((await expectBody(started)).toString(), 'hello')
   })
 
-  it('that has arrived in several pieces before anybody reads is put together', async () => {
+  it('that comes in several pieces, some before anybody reads, is put together', async () => {
     const { client, arrived } = await openConnection()
     for (const last of ['!', '?']) {
       client.write(`${head}content-length: 6\r\n\r\nhe`)
       const { request, response } = await arrived()
-      for (const [piece, bytes] of [
-        ['ll', 4],
-        [`o${last}`, 6],
-      ] as const) {
-        client.write(piece)
-        while (request.readableLength < bytes) await new Promise((resolve) => setImmediate(resolve))
-      }
-      while (!request.complete) await new Promise((resolve) => setImmediate(resolve))
+      client.write('ll')
+      client.write(`o${last}`)
       const started = read(request)
-      assert.equal(started.clock.pendingCount, 0)
       assert.equal((await expectBody(started)).toString(), `hello${last}`)
-      response.end()
+      finish(response)
     }
   })
 
@@ -111,7 +124,7 @@ describe('a body', () => {
       client.write(`${head}content-length: 5\r\n\r\n${text}`)
       const { request, response } = await arrived()
       assert.equal((await expectBody(read(request))).toString(), text)
-      response.end()
+      finish(response)
     }
   })
 
@@ -121,7 +134,7 @@ describe('a body', () => {
       client.write(`${head}${framing}\r\n${framing.startsWith('t') ? '0\r\n\r\n' : ''}`)
       const { request, response } = await arrived()
       assert.equal((await expectBody(read(request))).length, 0)
-      response.end()
+      finish(response)
     }
   })
 
@@ -169,7 +182,7 @@ describe('a body', () => {
       client.write(head + framed('12345'))
       const fitting = await arrived()
       assert.equal((await expectBody(read(fitting.request, 5))).length, 5)
-      fitting.response.end()
+      finish(fitting.response)
       client.write(head + framed('123456'))
       const { request } = await arrived()
       const { clock, reading } = read(request, 5)
@@ -186,12 +199,18 @@ describe('a body', () => {
   })
 
   it('found too large is not read on', async () => {
-    const { client, arrived } = await openConnection()
-    client.write(`${head}transfer-encoding: chunked\r\n\r\n6\r\n123456\r\n`)
-    const { request } = await arrived()
-    await read(request, 5).reading
-    assert.equal(request.isPaused(), true)
-    assert.equal(request.listenerCount('data'), 0)
+    let isReading = false
+    const body = new IncomingBody(chunkedBody, {
+      pauseReading: () => void (isReading = false),
+      resumeReading: () => void (isReading = true),
+    })
+    const clock = new ManualClock()
+    const reading = readBody(body, { bytesMax: 5, timeoutMs: 1_000, clock })
+    assert.equal(isReading, true)
+    body.push(Buffer.from('6\r\n123456\r\n'), 0)
+    assert.deepEqual(await reading, { kind: 'too_large' })
+    assert.equal(isReading, false)
+    assert.equal(clock.pendingCount, 0)
   })
 
   it('that does not come in time is given up', async () => {
@@ -226,10 +245,9 @@ describe('a body', () => {
   it('of a client that has gone already is not waited for', async () => {
     const { client, arrived } = await openConnection()
     client.write(`${head}content-length: 5\r\n\r\nhal`)
-    const { request } = await arrived()
+    const { request, response } = await arrived()
     client.resetAndDestroy()
-    // Not `once`, which would listen for errors as well: readBody must do without.
-    await new Promise((resolve) => request.on('close', resolve))
+    await new Promise<void>((resolve) => (response.onGone = resolve))
     assert.deepEqual(await read(request).reading, { kind: 'client_gone' })
   })
 })

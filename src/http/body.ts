@@ -3,8 +3,8 @@
  * it and answers nobody. Invariant: memory in use follows the bytes that have really arrived, never
  * what a client merely announces, and each byte is copied a bounded number of times.
  */
-import type { IncomingMessage } from 'node:http'
 import type { Clock, Timer } from '../base/clock.ts'
+import type { BodyReceiver, IncomingBody } from './incoming-body.ts'
 
 export interface BodyLimits {
   readonly bytesMax: number
@@ -27,93 +27,75 @@ const firstBytes = 16_384
 
 const empty = Buffer.alloc(0)
 
-/** Reads the body of a request nobody has begun to read. Never rejects. */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<BodyReading> {
-  const announced = request.headers['content-length']
-  const announcedBytes = announced === undefined ? undefined : Number(announced)
+/** Reads a body nobody has begun to read. Never rejects. */
+export function readBody(body: IncomingBody, limits: BodyLimits): Promise<BodyReading> {
+  const { announcedBytes } = body
   if (announcedBytes !== undefined && announcedBytes > limits.bytesMax)
     return Promise.resolve({ kind: 'too_large' })
   // Often everything is here already by the time the caller is known: then no listener, no timer.
-  if (request.complete && request.readableLength === announcedBytes) {
-    return Promise.resolve({ kind: 'body', body: takeArrived(request, announcedBytes) })
-  }
-  if (request.destroyed) return Promise.resolve({ kind: 'client_gone' })
+  if (body.isComplete) return Promise.resolve(takeWhole(body, limits.bytesMax))
   return new Promise((resolve) => {
-    new BodyReader(request, { announcedBytes, limits, resolve }).start()
+    new BodyReader(body, { limits, resolve }).start()
   })
 }
 
-/** Everything a request holds already; `read` gives it chunk by chunk. */
-function takeArrived(request: IncomingMessage, bytes: number): Buffer {
-  const first = request.read() as Buffer | null
-  if (first === null || first.length === bytes) return first ?? empty
-  const chunks = [first]
-  for (;;) {
-    const chunk = request.read() as Buffer | null
-    if (chunk === null) return Buffer.concat(chunks, bytes)
-    chunks.push(chunk)
-  }
+function takeWhole(body: IncomingBody, bytesMax: number): BodyReading {
+  const arrived = body.takeArrived()
+  const whole = arrived.length > 1 ? Buffer.concat(arrived) : (arrived[0] ?? empty)
+  return whole.length > bytesMax ? { kind: 'too_large' } : { kind: 'body', body: whole }
 }
 
 interface ReaderParts {
-  readonly announcedBytes: number | undefined
   readonly limits: BodyLimits
   readonly resolve: (reading: BodyReading) => void
 }
 
-class BodyReader {
-  readonly #request: IncomingMessage
+class BodyReader implements BodyReceiver {
+  readonly #body: IncomingBody
   readonly #parts: ReaderParts
   #buffer: Buffer = empty
   #length = 0
   #timer: Timer | undefined
 
-  constructor(request: IncomingMessage, parts: ReaderParts) {
-    this.#request = request
+  constructor(body: IncomingBody, parts: ReaderParts) {
+    this.#body = body
     this.#parts = parts
   }
 
   start(): void {
     const { clock, timeoutMs } = this.#parts.limits
-    this.#timer = clock.after(timeoutMs, this.#onTimeout)
-    this.#request.on('close', this.#onClose)
-    this.#request.on('end', this.#onEnd)
-    this.#request.on('data', this.#onData)
+    this.#timer = clock.after(timeoutMs, () => this.#stop({ kind: 'timed_out' }))
+    this.#body.readInto(this)
   }
 
-  readonly #onData = (chunk: Buffer): void => {
-    const length = this.#length + chunk.length
+  onContent(content: Buffer): void {
+    const length = this.#length + content.length
     if (length > this.#parts.limits.bytesMax) {
-      this.#request.pause()
-      this.#settle({ kind: 'too_large' })
+      this.#stop({ kind: 'too_large' })
       return
     }
-    // Nothing before it and nothing to follow: the chunk is the body, and nobody else holds it.
-    if (this.#length === 0 && length === this.#parts.announcedBytes) {
-      this.#buffer = chunk
+    // Nothing before it and nothing to follow: it is the body, and nobody else holds it.
+    if (this.#length === 0 && length === this.#body.announcedBytes) {
+      this.#buffer = content
     } else {
       if (length > this.#buffer.length) this.#grow(length)
-      chunk.copy(this.#buffer, this.#length)
+      content.copy(this.#buffer, this.#length)
     }
     this.#length = length
   }
 
-  readonly #onEnd = (): void => {
+  onEnd(): void {
     this.#settle({ kind: 'body', body: this.#buffer.subarray(0, this.#length) })
   }
 
-  readonly #onClose = (): void => {
+  onGone(): void {
     this.#settle({ kind: 'client_gone' })
-  }
-
-  readonly #onTimeout = (): void => {
-    this.#request.pause()
-    this.#settle({ kind: 'timed_out' })
   }
 
   /** Doubling keeps the copying linear however small the chunks are. */
   #grow(neededBytes: number): void {
-    const { announcedBytes, limits } = this.#parts
+    const { limits } = this.#parts
+    const { announcedBytes } = this.#body
     const wholeBytes = announcedBytes ?? limits.bytesMax
     const firstSize = announcedBytes === undefined ? firstBytes : trustedBytesMax
     const size = Math.min(wholeBytes, Math.max(neededBytes, firstSize, this.#buffer.length * 2))
@@ -122,11 +104,13 @@ class BodyReader {
     this.#buffer = grown
   }
 
+  #stop(reading: BodyReading): void {
+    this.#body.stop()
+    this.#settle(reading)
+  }
+
   #settle(reading: BodyReading): void {
     this.#timer?.cancel()
-    this.#request.off('close', this.#onClose)
-    this.#request.off('end', this.#onEnd)
-    this.#request.off('data', this.#onData)
     this.#parts.resolve(reading)
   }
 }

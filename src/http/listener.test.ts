@@ -1,20 +1,22 @@
 /** How a listener counts, drains and closes, on real sockets. What it refuses: test/e2e/listener.test.ts. */
 import assert from 'node:assert/strict'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../test/support/raw-client.ts'
+import { systemClock } from '../base/clock.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 import { listen, type Listener } from './listener.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 interface Rig {
   readonly listener: Listener
   readonly url: string
   /** Resolves with the next request's response, unanswered. */
-  next(): Promise<ServerResponse>
+  next(): Promise<ResponseWriter>
 }
 
 async function start(connectionsMax = 100): Promise<Rig> {
-  const arrived: ServerResponse[] = []
+  const arrived: ResponseWriter[] = []
   let wake: () => void = () => undefined
   let requestCount = 0
   const listener = await listen(
@@ -27,8 +29,9 @@ async function start(connectionsMax = 100): Promise<Rig> {
       keepAliveTimeoutMs: 75_000,
       connectionsMax,
       newRequestId: () => `request-${requestCount++}`,
+      clock: systemClock,
     },
-    (_request: IncomingMessage, response: ServerResponse) => {
+    (_request: IncomingRequest, response: ResponseWriter) => {
       arrived.push(response)
       wake()
     },
@@ -52,12 +55,17 @@ async function turn(): Promise<void> {
 
 const plain = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n'
 
+function answer(response: ResponseWriter, text: string): void {
+  response.writeHead(200, [])
+  response.end([Buffer.from(text)])
+}
+
 /** A kept-alive connection that has had one answer. */
 async function becomeIdle(rig: Rig): Promise<RawConnection> {
   const connection = await connectRaw(rig.url)
   connection.write(plain)
   const response = await rig.next()
-  response.end('served')
+  answer(response, 'served')
   assert.equal((await connection.next())?.body.toString(), 'served')
   return connection
 }
@@ -91,13 +99,14 @@ test('a drain closes idle connections at once, lets a running answer finish, and
   const busy = await connectRaw(rig.url)
   busy.write(plain)
   const response = await rig.next()
-  response.write('first ')
+  response.writeHead(200, [])
+  response.write([Buffer.from('first ')])
 
   const drained = rig.listener.drain()
   await idle.ended
   assert.ok(await isRefused(rig))
   assert.equal(rig.listener.connectionCount(), 1)
-  response.end('and last')
+  response.end([Buffer.from('and last')])
   const answer = await busy.next()
   assert.equal(answer?.body.toString(), 'first and last')
   assert.ok(answer.isComplete)
@@ -116,12 +125,13 @@ test('a close cuts what runs, once or many times, and is told when all is gone',
   const busy = await connectRaw(rig.url)
   busy.write(plain)
   const response = await rig.next()
-  response.write('never finished')
+  response.writeHead(200, [])
+  response.write([Buffer.from('never finished')])
   await Promise.all([rig.listener.close(), rig.listener.close()])
   await rig.listener.drain()
   await turn()
   assert.equal(rig.listener.connectionCount(), 0)
-  assert.ok(response.destroyed)
+  assert.ok(response.isGone)
   const answer = await busy.next()
   assert.notEqual(answer?.isComplete, true)
   busy.close()
@@ -147,7 +157,7 @@ test('over the number of connections the newest are dropped, and the others go o
   await third.ended
   first.write(plain)
   const response = await rig.next()
-  response.end('still here')
+  answer(response, 'still here')
   assert.equal((await first.next())?.body.toString(), 'still here')
   for (const connection of [first, second, third]) connection.close()
   await rig.listener.close()
@@ -165,6 +175,7 @@ test('a port that is taken is an error of the start, not of a request', async ()
     keepAliveTimeoutMs: 1_000,
     connectionsMax: 1,
     newRequestId: () => 'none',
+    clock: systemClock,
   }
   await assert.rejects(
     listen(options, () => undefined),

@@ -2,8 +2,8 @@
  * Writes whole answers of our own: one head, one body, one write. Used for our JSON endpoints and
  * for errors in any format; streamed and relayed answers have their own writer in relay/deliver.ts.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { abandonBody, isBodySmall } from './listener.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 export interface Reply {
   readonly status: number
@@ -12,19 +12,26 @@ export interface Reply {
   readonly body: Buffer
 }
 
+/** So much of a body nobody has read is read on, so that the connection can serve again. */
+const smallBodyBytesMax = 65_536
+
 /**
  * Sends a reply and takes care of a request body nobody will read: a small rest is swallowed, a
  * large one costs the client its connection. Does nothing when the client has gone.
  */
-export function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
-  if (response.destroyed || response.headersSent) return
-  const headers = [...reply.headers, 'content-length', String(reply.body.length)]
+export function sendReply(request: IncomingRequest, response: ResponseWriter, reply: Reply): void {
+  if (response.isGone || response.isHeadWritten) return
   // What a client in delay sends next could no more be told from a new request.
-  const keepsConnection = reply.status !== 408 && isBodySmall(request)
-  if (!keepsConnection) headers.push('connection', 'close')
-  response.writeHead(reply.status, headers)
-  response.end(request.method === 'HEAD' ? undefined : reply.body)
-  if (!keepsConnection) abandonBody(request)
+  if (reply.status === 408 || !isBodySmall(request)) response.closeAfterwards()
+  response.writeHead(reply.status, reply.headers)
+  response.end([reply.body])
+}
+
+/** True when so little of the body can be left that reading on is cheaper than a new connection. */
+function isBodySmall({ body, awaitsInvitation }: IncomingRequest): boolean {
+  if (body.isComplete) return true
+  if (body.announcedBytes === undefined || awaitsInvitation) return false
+  return body.announcedBytes <= smallBodyBytesMax
 }
 
 /** A JSON reply; private data is never to be stored on the way. */

@@ -2,7 +2,7 @@
  * The client's end of an exchange as the relay needs to know it: is it still there, tell me when it
  * goes. One close listener per exchange serves every stage.
  */
-import type { ServerResponse } from 'node:http'
+import type { ResponseWriter } from '../http/response-writer.ts'
 
 export interface ClientLink {
   readonly isGone: boolean
@@ -17,18 +17,17 @@ interface Moments {
   readonly onLeft: () => void
 }
 
-export function linkClient(response: ServerResponse, moments: Moments): ClientLink {
+export function linkClient(response: ResponseWriter, moments: Moments): ClientLink {
   const link = {
-    isGone: response.destroyed,
-    goneAtMs: response.destroyed ? moments.monotonic() : Infinity,
+    isGone: response.isGone,
+    goneAtMs: response.isGone ? moments.monotonic() : Infinity,
     onGone: undefined as (() => void) | undefined,
   }
-  response.on('close', () => {
-    if (response.writableFinished) return
+  response.onGone = () => {
     link.isGone = true
     link.goneAtMs = moments.monotonic()
     link.onGone?.()
     moments.onLeft()
-  })
+  }
   return link
 }

@@ -3,13 +3,13 @@
  * the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers alone and
  * in the order the product promises.
  */
-import type { IncomingMessage } from 'node:http'
 import type { Principal } from '../access/principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import { readBody } from '../http/body.ts'
 import { findVersionFault } from '../http/headers.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
 import { pricesAt, type Prices } from '../metering/price-book.ts'
 import type { ForwardedOperation, Identified, Prepared } from './stages.ts'
 
@@ -25,13 +25,12 @@ export async function intake(
   parts: IntakeParts,
 ): Promise<Prepared | Refusal | 'client_gone'> {
   const { request, response, format, vendor } = identified
-  const declaredBytes = Number(request.headers['content-length'] ?? 0)
-  if (declaredBytes > parts.bodyBytesMax) return tooLarge(parts.bodyBytesMax)
+  if ((request.body.announcedBytes ?? 0) > parts.bodyBytesMax) return tooLarge(parts.bodyBytesMax)
   const unsupported = findTypeFault(request)
   if (unsupported !== undefined) return unsupported
 
-  if (request.headers.expect !== undefined) response.writeContinue()
-  const read = await readBody(request, {
+  if (request.awaitsInvitation) response.invite()
+  const read = await readBody(request.body, {
     bytesMax: parts.bodyBytesMax,
     timeoutMs: parts.bodyTimeoutMs,
     clock: parts.clock,
@@ -64,11 +63,11 @@ function tooLarge(bytesMax: number): Refusal {
   return refuse('http.body_too_large', `The request body is larger than ${limit}.`)
 }
 
-function findTypeFault(request: IncomingMessage): Refusal | undefined {
-  const encoding = request.headers['content-encoding']
+function findTypeFault(request: IncomingRequest): Refusal | undefined {
+  const encoding = request.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
-  const contentType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  const contentType = (request.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase()
   if (contentType === 'application/json' || contentType?.endsWith('+json') === true)
     return undefined
   return refuse(

@@ -3,7 +3,6 @@
  * every stage is one call. Nothing below calls back up. Whatever goes wrong that nobody expected is
  * caught here, and only here.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { RunningLimits } from '../access/limits.ts'
 import type { Clock } from '../base/clock.ts'
@@ -12,7 +11,9 @@ import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
 import type { FormatName, OperationName } from '../formats/format.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
 import { sendReply } from '../http/reply.ts'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Target } from '../http/router.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { admit, isFree, type AdmitParts } from './admit.ts'
@@ -40,8 +41,8 @@ export interface RelayParts {
 
 /** A request whose path begins with a vendor's prefix. */
 export interface VendorRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly request: IncomingRequest
+  readonly response: ResponseWriter
   readonly snapshot: Snapshot
   readonly vendor: Vendor
   /** Path behind the prefix, and the raw query. */
@@ -59,7 +60,7 @@ export async function relay(vendorRequest: VendorRequest, parts: RelayParts): Pr
   } catch (error) {
     parts.telemetry.fault(error, 'relay')
     const refusal = refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
-    if (incoming.response.headersSent) incoming.response.destroy()
+    if (incoming.response.isHeadWritten) incoming.response.destroy()
     else refuseWith(incoming, refusal, parts)
   }
 }
@@ -89,12 +90,12 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
 
 async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
   const { request, response } = incoming
-  const found = findOperation(incoming.format.name, request.method ?? '', incoming.path)
+  const found = findOperation(incoming.format.name, request.method, incoming.path)
   if (found.kind === 'found' && found.operation === 'hello')
     return sendReply(request, response, helloReply(incoming))
 
   const known = parts.authenticate(presentedSecret(request.rawHeaders), 'client', {
-    address: request.socket.remoteAddress,
+    address: request.remoteAddress,
     nowMs: incoming.startedAtMs,
   })
   const principal = known instanceof Promise ? await known : known

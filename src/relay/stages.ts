@@ -2,19 +2,20 @@
  * The values the stages of one exchange hand on. Each contains its predecessor, so that a function
  * that needs a hold asks for `Admitted` and cannot be called too early.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Picos } from '../base/money.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Model, Snapshot, Vendor } from '../channels/channel.ts'
 import type { Format, OperationName, RequestFacts } from '../formats/format.ts'
+import type { IncomingRequest } from '../http/incoming-request.ts'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { Prices } from '../metering/price-book.ts'
 
 /** A request on a vendor's prefix, as accepted from the listener. */
 export interface Incoming {
   readonly exchangeId: string
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly request: IncomingRequest
+  readonly response: ResponseWriter
   readonly snapshot: Snapshot
   readonly vendor: Vendor
   readonly format: Format

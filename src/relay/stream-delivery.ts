@@ -7,7 +7,7 @@
  *       │       └─▶ released   the last piece (or the stream's error) has been written
  *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
  */
-import type { ServerResponse } from 'node:http'
+import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink } from './client-link.ts'
@@ -22,7 +22,7 @@ export interface StreamLimits {
 }
 
 export interface StreamDeliveryParts {
-  readonly response: ServerResponse
+  readonly response: ResponseWriter
   readonly client: ClientLink
   readonly stream: LiveStream
   readonly watchdog: Watchdog
@@ -51,7 +51,7 @@ export class StreamDelivery implements StreamReceiver, Watched {
   #isPaused = false
   /** What comes now is more than the stream's beginning, and nobody has been told yet. */
   #isMoreNews = false
-  #heldWritten = 0
+  #heldTaken = 0
 
   constructor(parts: StreamDeliveryParts) {
     this.#parts = parts
@@ -63,7 +63,7 @@ export class StreamDelivery implements StreamReceiver, Watched {
     const { watchdog, client, stream, response } = this.#parts
     watchdog.watch(this)
     client.onGone = () => this.#onClientGone()
-    response.on('drain', () => this.#onDrain())
+    response.onDrain = () => this.#onDrain()
     if (client.isGone) this.#onClientGone()
     stream.take(this)
     this.#isMoreNews = this.#ending === undefined
@@ -72,13 +72,13 @@ export class StreamDelivery implements StreamReceiver, Watched {
   onPieces(pieces: readonly Buffer[]): boolean {
     const { response, client, stream, limits } = this.#parts
     if (this.#isReleased) {
-      this.#writeHeld()
+      response.write(this.#takeHeld())
       return true
     }
     if (this.#ending !== undefined) return true
     let isWritable = true
     if (!client.isGone) {
-      for (const piece of pieces) isWritable = response.write(piece)
+      isWritable = response.write(pieces)
       this.dueMs = this.#limit(isWritable ? limits.idleTimeoutMs : limits.writeStallTimeoutMs)
     }
     if (this.#isMoreNews) {
@@ -139,9 +139,12 @@ export class StreamDelivery implements StreamReceiver, Watched {
       return
     }
     if (this.#ending === 'completed' && isDurable) {
-      this.#writeHeld()
+      if (this.#isUpstreamDone) {
+        this.#close()
+        return
+      }
+      response.write(this.#takeHeld())
       this.dueMs = this.#parts.monotonic() + afterTerminalMs
-      if (this.#isUpstreamDone) this.#close()
       return
     }
     this.#stopUpstream()
@@ -149,10 +152,9 @@ export class StreamDelivery implements StreamReceiver, Watched {
     // A vendor's own error event has been passed on already; a second one would be ours to invent.
     const { error, isErrorWithheld } = stream.meter
     if (error === undefined || isErrorWithheld)
-      response.write(errorEvent(this.#ending ?? 'upstream_cut'))
-    // Flushed, then closed without the last chunk: no client can take this for a whole answer. What
-    // was written in this turn reaches the socket only at the turn's end.
-    setImmediate(() => response.socket?.destroySoon())
+      response.write([errorEvent(this.#ending ?? 'upstream_cut')])
+    // Flushed, then closed without the last chunk: no client can take this for a whole answer.
+    response.breakOff()
   }
 
   #onTerminated(): void {
@@ -202,12 +204,11 @@ export class StreamDelivery implements StreamReceiver, Watched {
     this.#parts.stream.resume()
   }
 
-  #writeHeld(): void {
+  #takeHeld(): readonly Buffer[] {
     const { held } = this.#parts.stream.meter
-    for (; this.#heldWritten < held.length; this.#heldWritten++) {
-      const piece = held[this.#heldWritten]
-      if (piece !== undefined) this.#parts.response.write(piece)
-    }
+    const rest = held.slice(this.#heldTaken)
+    this.#heldTaken = held.length
+    return rest
   }
 
   #close(): void {
@@ -215,13 +216,9 @@ export class StreamDelivery implements StreamReceiver, Watched {
     this.#stopUpstream()
     watchdog.unwatch(this)
     client.onGone = undefined
-    if (response.destroyed) return
-    if (this.#ending === 'completed') {
-      this.#writeHeld()
-      response.end()
-    } else {
-      response.destroy()
-    }
+    if (response.isGone) return
+    if (this.#ending === 'completed') response.end(this.#takeHeld())
+    else response.destroy()
   }
 
   #stopUpstream(): void {

@@ -4,7 +4,7 @@
  * The process may die between any two steps; the store is what outlives it.
  */
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Principal } from '../../src/access/principal.ts'
 import { createRunningLimits } from '../../src/access/limits.ts'
 import { refuse } from '../../src/base/errors.ts'
@@ -13,6 +13,7 @@ import { zeroPicos } from '../../src/base/money.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Snapshot } from '../../src/channels/channel.ts'
 import { createHealthBook } from '../../src/channels/health-book.ts'
+import { ServerConnection, type ConnectionSite } from '../../src/http/server-connection.ts'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { estimateTokens } from '../../src/metering/text-estimate.ts'
@@ -52,7 +53,8 @@ interface Rates {
 }
 
 interface Gateway {
-  readonly server: Server
+  /** A client has connected. */
+  readonly accept: (socket: Socket) => void
   readonly ledger: Ledger
   /** False once it has died; its timers no longer fire. */
   isAlive: boolean
@@ -110,24 +112,9 @@ export class MoneyWorld {
       onFault: (error) => void this.faults.push(error),
     })
     const parts = this.#relayParts(clock, ledger)
-    const server = createServer((request, response) => {
-      const target = request.url ?? ''
-      const slash = target.indexOf('/', 1)
-      const vendor = this.#options.snapshot.vendors.get(target.slice(1, slash))
-      assert.ok(vendor !== undefined)
-      void relay(
-        {
-          request,
-          response,
-          vendor,
-          snapshot: this.#options.snapshot,
-          target: { path: target.slice(slash), query: '' },
-          isDraining: false,
-        },
-        parts,
-      )
-    })
-    const gateway: Gateway = Object.assign(state, { server, ledger })
+    const site = this.#site(clock, parts)
+    const accept = (socket: Socket): void => void new ServerConnection(socket, site)
+    const gateway: Gateway = Object.assign(state, { accept, ledger })
     this.#gateway = gateway
   }
 
@@ -206,7 +193,7 @@ export class MoneyWorld {
       secret: account.secret,
     } as const
     this.story.push(`ask ${request.number}`)
-    this.clients.push(new SimClient(request, this.#live.server))
+    this.clients.push(new SimClient(request, this.#live.accept))
   }
 
   #leave(client: SimClient): void {
@@ -253,6 +240,30 @@ export class MoneyWorld {
     const item = items[Math.floor(this.#random() * items.length)]
     assert.ok(item !== undefined)
     return item
+  }
+
+  /** What a listener gives its connections, without the network in front of it. */
+  #site(clock: Clock, parts: RelayParts): ConnectionSite {
+    const { snapshot } = this.#options
+    return {
+      headBytesMax: 16_384,
+      headTimeoutMs: 10_000,
+      requestTimeoutMs: 60_000,
+      keepAliveTimeoutMs: 75_000,
+      keepAlive: 'timeout=75',
+      watchdog: createWatchdog(clock),
+      monotonic: () => clock.monotonic(),
+      date: () => new Date(clock.now()).toUTCString(),
+      newRequestId: () => 'unread',
+      isDraining: () => false,
+      handle(request, response) {
+        const slash = request.target.indexOf('/', 1)
+        const vendor = snapshot.vendors.get(request.target.slice(1, slash))
+        assert.ok(vendor !== undefined)
+        const target = { path: request.target.slice(slash), query: '' }
+        void relay({ request, response, vendor, snapshot, target, isDraining: false }, parts)
+      },
+    }
   }
 
   #relayParts(clock: Clock, ledger: Ledger): RelayParts {

@@ -1,9 +1,8 @@
 /**
- * A client of the simulation on a socket without a network: Node's own HTTP server reads from and
- * writes to it. Bytes arrive in the turn in which they are written, unless the client reads slowly.
+ * A client of the simulation on a socket without a network: a connection of the gateway's
+ * listener reads from and writes to it. Bytes arrive in the turn in which they are written, unless the client reads slowly.
  */
 import { Socket } from 'node:net'
-import type { Server } from 'node:http'
 import type { FormatName } from '../../src/formats/format.ts'
 
 export interface SimRequest {
@@ -73,13 +72,13 @@ export class SimClient {
   #isOpen = true
   #isSlow = false
 
-  constructor(request: SimRequest, server: Server) {
+  constructor(request: SimRequest, accept: (socket: Socket) => void) {
     this.request = request
     this.#socket.onBytes = (bytes) => {
       if (this.#isOpen) this.#take(bytes.toString('latin1'))
     }
     this.#socket.onFinished = () => void (this.#isOpen = false)
-    server.emit('connection', this.#socket)
+    accept(this.#socket)
     this.#socket.push(requestBytes(request))
   }
 

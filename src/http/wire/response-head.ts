@@ -3,14 +3,7 @@
  * about everything that decides where this answer ends and the next one begins.
  */
 import { hasListMember, isNamed, parseFields } from './field-syntax.ts'
-
-/** How the end of a body is found; `none` where there is no body at all. */
-export type Framing =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'length'; readonly bytes: number }
-  | { readonly kind: 'chunked' }
-  /** It ends where the connection ends. */
-  | { readonly kind: 'close' }
+import { chunkedBody, noBody, parseLength, untilClose, type Framing } from './framing.ts'
 
 export interface ResponseHead {
   readonly status: number
@@ -22,9 +15,6 @@ export interface ResponseHead {
 }
 
 const fieldsMax = 256
-const noBody: Framing = { kind: 'none' }
-const untilClose: Framing = { kind: 'close' }
-export const chunkedBody: Framing = { kind: 'chunked' }
 
 /** Undefined for what is no well-formed head of HTTP/1.1 or 1.0. `text` is what a HeadReader gives. */
 export function parseResponseHead(text: string, isHeadRequest: boolean): ResponseHead | undefined {
@@ -95,13 +85,6 @@ function readFacts(fields: readonly string[]): Facts {
     }
   }
   return facts
-}
-
-const lengthPattern = /^\d{1,15}$/
-
-/** Undefined for anything but plain digits of an exact number. */
-export function parseLength(value: string): number | undefined {
-  return lengthPattern.test(value) ? Number(value) : undefined
 }
 
 function keepAlive(facts: Facts, isHttp11: boolean, framing: Framing): number | undefined {
