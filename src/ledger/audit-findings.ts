@@ -5,7 +5,10 @@ import { formatUsd, type Picos } from '../base/money.ts'
 const invariants = {
   balance: 'I1',
   unknown_account: 'I1',
+  held: 'I2',
   overspent: 'I3',
+  hold_ended: 'I4',
+  hold_overdue: 'I4',
   charge_without_exchange: 'I5',
   exchange_without_charge: 'I5',
   amount: 'I5',

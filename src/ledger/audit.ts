@@ -8,6 +8,7 @@
  *     amount       = its price lines, added up again
  *     usage_day    = Σ charged exchanges, by the UTC day on which they ended, and Σ charges of that day
  *     usage_month  = Σ usage_day; total = Σ usage_month
+ *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
  *     credits      are what was booked under their reference
  *     sequence     without a gap (SQLite): no entry has been taken out; the guarding triggers are there
  *
@@ -20,6 +21,7 @@ import { auditAccount } from './audit-account.ts'
 import { findCheckpoint, saveCheckpoint, type AuditCheckpoint } from './audit-checkpoint-store.ts'
 import { noFindings, report, type AuditDifference, type Findings } from './audit-findings.ts'
 import { readExchangeCut } from './exchange-cut-store.ts'
+import { auditHolds } from './postgres/audit-holds.ts'
 
 export type { AuditDifference } from './audit-findings.ts'
 
@@ -86,6 +88,7 @@ async function auditOne(
 ): Promise<AuditCheckpoint | undefined> {
   const { recompute, sinceCheckpoints } = options
   return database.snapshot(async (snapshot) => {
+    if (database.dialect === 'postgres') await auditHolds(snapshot, accountId, findings)
     if (sinceCheckpoints === undefined) {
       await auditAccount(snapshot, { accountId, recompute, settledMs: 0 }, findings)
       return undefined

@@ -1,0 +1,137 @@
+/**
+ * What an operator does with the books, on PostgreSQL: audit with its holds, checkpoints, statement,
+ * months that go as a whole, sums by channel. The same is shown for the embedded store beside the
+ * code; here it is the other dialect that is tried.
+ */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { picos } from '../../src/base/money.ts'
+import { listCosts } from '../../src/channels/operator-cost-store.ts'
+import { audit, type AuditReport } from '../../src/ledger/audit.ts'
+import { sumChannels } from '../../src/ledger/channel-sums.ts'
+import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
+import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
+import { copyStore } from '../../src/storage/backup.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { charge, holdRequest, makeAccount, mustPlace } from './ledger-harness.ts'
+import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
+
+const dayMs = 86_400_000
+let server: PostgresServer
+let harness: PostgresHarness
+let accountId: string
+
+before(async () => {
+  server = await startPostgres()
+})
+after(() => server.close())
+beforeEach(async () => {
+  harness = await openPostgresHarness(await server.createDatabase())
+  accountId = await makeAccount(harness, { balancePicos: 1_000n })
+})
+afterEach(() => harness.close())
+
+function runAudit(sinceCheckpoints = false): Promise<AuditReport> {
+  return audit(harness.database, {
+    recompute: (lines) => picos(BigInt(lines)),
+    ...(sinceCheckpoints && { sinceCheckpoints: { nowMs: harness.clock.now() } }),
+  })
+}
+
+async function found(): Promise<readonly string[]> {
+  return (await runAudit()).differences.map(({ invariant, kind }) => `${invariant} ${kind}`)
+}
+
+test('an audit is clean beside an open hold, also from a checkpoint', async () => {
+  await charge(harness, accountId, 30n)
+  const report = await runAudit()
+  assert.deepEqual(report.differences, [])
+  assert.deepEqual([report.counts.entries, report.counts.charges], [2, 1])
+  harness.clock.advance(3 * dayMs)
+  await runAudit(true)
+  await charge(harness, accountId, 1n)
+  await mustPlace(harness.ledger, holdRequest(harness, accountId, 7n))
+  const next = await runAudit(true)
+  assert.deepEqual(next.differences, [])
+  assert.equal(next.counts.exchanges, 1)
+})
+
+test('an audit finds what was set aside and is no hold, and a hold that has ended', async () => {
+  const { exchangeId } = await charge(harness, accountId, 30n)
+  await harness.database.query('UPDATE account SET held_picos = 5')
+  assert.deepEqual(await found(), ['I2 held'])
+  await harness.database.query(
+    `INSERT INTO hold (account_id, exchange_id, key_id, amount_picos, boot, placed_at_ms)
+     SELECT $1, $2, 'key_one', 5, boot, lease_until_ms - ${2 * dayMs} FROM node`,
+    [accountId, exchangeId],
+  )
+  assert.deepEqual(await found(), ['I4 hold_ended', 'I4 hold_overdue'])
+})
+
+test('an audit finds a changed balance and a guard that was taken down', async () => {
+  await harness.database.query('UPDATE account SET balance_picos = 1001')
+  await harness.database.query('DROP TRIGGER entry_is_never_deleted ON entry')
+  assert.deepEqual(await found(), ['I9 guard', 'I1 balance'])
+})
+
+test('a statement closes from any moment on', async () => {
+  for (let hour = 0; hour < 5; hour++) {
+    await charge(harness, accountId, BigInt(hour + 1))
+    harness.clock.advance(6 * 3_600_000)
+  }
+  const toMs = harness.clock.now() + 1
+  for (let fromMs = toMs - 2 * dayMs; fromMs <= toMs; fromMs += 6 * 3_600_000) {
+    const period = { accountId, fromMs, toMs }
+    const opening = await readOpeningBalance(harness.database, period)
+    const entries = await Array.fromAsync(eachStatementEntry(harness.database, period))
+    const closing = entries.reduce((sum, entry) => sum + entry.amountPicos, 0n + opening)
+    assert.equal(closing, 985n, new Date(fromMs).toISOString())
+  }
+})
+
+test('old months go as whole tables, the rest of the cut row by row, and the books close', async () => {
+  const months = async (): Promise<readonly string[]> =>
+    (
+      await harness.database.query(
+        `SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+          WHERE inhparent = 'exchange'::regclass AND relname <> 'exchange_default' ORDER BY 1`,
+      )
+    ).map((row) => String(row['name']))
+  const startMs = harness.clock.now()
+  await harness.database.query('SELECT ensure_exchange_partitions($1, $2)', [
+    startMs,
+    startMs + 70 * dayMs,
+  ])
+  for (let week = 0; week < 9; week++) {
+    await charge(harness, accountId, 1n)
+    harness.clock.advance(7 * dayMs)
+  }
+  assert.ok((await months()).includes('exchange_2026_11'))
+  const report = await removeOldExchanges(harness.database, {
+    nowMs: harness.clock.now(),
+    keepMs: 40 * dayMs,
+    pause: () => Promise.resolve(),
+  })
+  assert.equal(new Date(report.cutMs).toISOString(), '2026-12-14T00:00:00.000Z')
+  assert.equal(report.removed, 2, 'the two of December before the cut; November went whole')
+  assert.ok(!(await months()).includes('exchange_2026_11'))
+  assert.ok((await months()).includes('exchange_2026_12'))
+  const after = await runAudit()
+  assert.deepEqual(after.differences, [])
+  assert.deepEqual([after.counts.entries, after.counts.exchanges], [10, 5])
+})
+
+test('sums by channel and the cost of checks are read', async () => {
+  await charge(harness, accountId, 30n)
+  const period = { fromMs: 0, toMs: harness.clock.now() + dayMs }
+  const [sum] = await sumChannels(harness.database, period)
+  assert.deepEqual(
+    [sum?.channel, sum?.charged, sum?.chargedPicos, sum?.counts],
+    ['alpha-main', 1, 30n, { input: 10, output: 20, cache_read: 5 }],
+  )
+  assert.deepEqual(await listCosts(harness.database, { fromMs: 0, untilMs: period.toMs }), [])
+})
+
+test('a backup says which tools to use', async () => {
+  await assert.rejects(copyStore(harness.database, '/tmp/never.db'), /pg_dump --format=custom/)
+})
