@@ -14,7 +14,7 @@ import { readCatalogue, setOverride } from '../channels/channel-store.ts'
 import { loadSnapshot } from '../channels/snapshot.ts'
 import { pricesAt } from '../metering/price-book.ts'
 import { migrate } from '../storage/migrate.ts'
-import { openSqlite } from '../storage/sqlite.ts'
+import { openNewStore } from '../../test/support/test-store.ts'
 import { readRevisions } from '../storage/changes.ts'
 import { listActions } from './action-store.ts'
 import { applyCatalogue, exportCatalogue, type ApplyResult } from './catalogue.ts'
@@ -33,7 +33,7 @@ interface Bench {
 
 async function openStore(t: TestContext, clock = new ManualClock()): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-catalogue-'))
-  const database = openSqlite(join(folder, 'store.db'))
+  const database = await openNewStore(folder)
   t.after(async () => {
     await database.close()
     rmSync(folder, { recursive: true })

@@ -9,8 +9,8 @@ import { findKeyBySecretHash, findKnownKey } from '../access/key-store.ts'
 import { GatewayError, type ErrorCode } from '../base/errors.ts'
 import { Secret } from '../base/secret.ts'
 import { migrate } from '../storage/migrate.ts'
-import { openSqlite } from '../storage/sqlite.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { openNewStore } from '../../test/support/test-store.ts'
 import {
   createAccount,
   creditAccount,
@@ -47,7 +47,7 @@ interface World {
 
 async function withWorld(test: (world: World) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-operations-'))
-  const database = openSqlite(join(folder, 'store.db'))
+  const database = await openNewStore(folder)
   const clock = new ManualClock()
   try {
     await migrate(database)

@@ -233,7 +233,7 @@ export async function exchangesOf(
   accountId?: string,
 ): Promise<readonly BookedExchange[]> {
   const rows = await database.query(
-    `SELECT * FROM exchange WHERE $1 IS NULL OR account_id = $1 ORDER BY exchange_id`,
+    `SELECT * FROM exchange WHERE account_id = COALESCE($1, account_id) ORDER BY exchange_id`,
     [accountId ?? null],
   )
   return rows.map((row) => ({
@@ -260,7 +260,7 @@ export async function chargesOf(
 ): Promise<ReadonlyMap<string, bigint>> {
   const rows = await database.query(
     `SELECT reference, amount_picos FROM entry
-      WHERE kind = 'charge' AND ($1 IS NULL OR account_id = $1)`,
+      WHERE kind = 'charge' AND account_id = COALESCE($1, account_id)`,
     [accountId ?? null],
   )
   const charges = new Map<string, bigint>()

@@ -1,5 +1,6 @@
 /** Ledgers on PostgreSQL for tests: one server per file, time held still by hand for all its nodes. */
 import { openPostgresLedger, type PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
 import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres.ts'
@@ -12,13 +13,23 @@ export interface PostgresHarness extends LedgerHarness {
   /** What the ledger has reported, and the exchanges the store refused. */
   readonly errors: readonly unknown[]
   readonly faults: readonly string[]
+  restart(): Promise<PostgresHarness>
   /** One more node on the same store, with the same clock. */
   openNode(): Promise<PostgresLedger>
 }
 
 export const testLeaseMs = 30_000
 
-export async function openPostgresHarness(url: string): Promise<PostgresHarness> {
+export interface PostgresHarnessOptions {
+  /** The ledger lives in real time; the harness's clock tells nothing but when requests were made. */
+  readonly isRealTime?: boolean
+  readonly settleTimeoutMs?: number
+}
+
+export async function openPostgresHarness(
+  url: string,
+  options: PostgresHarnessOptions = {},
+): Promise<PostgresHarness> {
   const location = parsePostgresUrl(url)
   const clock = new ManualClock()
   const database = await openPostgres(location, { connectionsMax: 2 })
@@ -30,11 +41,11 @@ export async function openPostgresHarness(url: string): Promise<PostgresHarness>
     openPostgresLedger({
       location,
       database,
-      clock,
+      clock: options.isRealTime === true ? systemClock : clock,
       nodeName: 'test',
       leaseMs: testLeaseMs,
-      settleTimeoutMs: 30_000,
-      readTime: () => clock.now(),
+      settleTimeoutMs: options.settleTimeoutMs ?? 600_000,
+      ...(options.isRealTime === true ? {} : { readTime: () => clock.now() }),
       onFault: (_error, exchangeId) => faults.push(exchangeId),
       onError: (error) => errors.push(error),
     })

@@ -23,6 +23,7 @@ import { loadMasterKey } from '../../src/storage/master-key.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openPostgres } from '../../src/storage/postgres.ts'
 import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
+import { newStoreUrl } from './test-store.ts'
 import type { Milestone } from '../../src/telemetry/events.ts'
 
 export interface GatewayOptions {
@@ -34,7 +35,7 @@ export interface GatewayOptions {
   /** The catalogue file; by default the demo's. */
   readonly catalogue?: (sandboxUrl: string) => string
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
-  /** An empty database on PostgreSQL, or one that another gateway of the test has filled; SQLite unless told. */
+  /** A store that another gateway of the test has filled; a new one unless told. */
   readonly storeUrl?: string
   /** A disk that is full when the store has this many pages of 4 KB. */
   readonly storePagesMax?: number
@@ -80,11 +81,12 @@ const sharedMasterKey = '5'.repeat(64)
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
   const sandbox = await startSandbox({ keepBodies: true, ...options.sandbox })
+  const storeUrl = options.storeUrl ?? (await newStoreUrl(folder))
   const env: Record<string, string> = {
     TURNPIKE_LISTEN: '127.0.0.1:0',
     TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
-    TURNPIKE_STORE: options.storeUrl ?? `sqlite:${join(folder, 'turnpike.db')}`,
-    ...(options.storeUrl === undefined ? {} : { TURNPIKE_MASTER_KEY: sharedMasterKey }),
+    TURNPIKE_STORE: storeUrl,
+    ...(storeUrl.startsWith('sqlite:') ? {} : { TURNPIKE_MASTER_KEY: sharedMasterKey }),
   }
   for (const [key, value] of Object.entries(options.settings ?? {}))
     env[`TURNPIKE_${key.toUpperCase()}`] = value

@@ -36,6 +36,8 @@ export interface SettlingOptions {
 }
 
 const retryMs = 250
+/** How long a process that ends waits for a server that takes what is left. */
+const closeTimeoutMs = 15_000
 
 export class Settling {
   readonly #options: SettlingOptions
@@ -44,6 +46,8 @@ export class Settling {
   #retryTimer: Timer | undefined
   /** Set by close(): told when nothing is left to write, or nothing more can be. */
   #onQuiet: (() => void) | undefined
+  /** Monotonic; set by close(). */
+  #closeByMs = Infinity
 
   constructor(options: SettlingOptions) {
     this.#options = options
@@ -62,6 +66,7 @@ export class Settling {
     if (!this.#groups.isIdle) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#onQuiet = resolve
+      this.#closeByMs = this.#options.clock.monotonic() + closeTimeoutMs
       this.#groups.resume()
       await promise
     }
@@ -133,7 +138,8 @@ export class Settling {
   }
 
   #tellWhenQuiet(): void {
-    if (this.#groups.isStopped || this.#groups.isIdle) this.#onQuiet?.()
+    const isGivenUp = this.#groups.isStopped && this.#options.clock.monotonic() >= this.#closeByMs
+    if (this.#groups.isIdle || isGivenUp) this.#onQuiet?.()
   }
 }
 

@@ -1,0 +1,172 @@
+/** What the ledger does when PostgreSQL goes away in the middle: nothing is lost, nothing doubled. */
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { GatewayError } from '../../src/base/errors.ts'
+import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
+import { openPostgres } from '../../src/storage/postgres.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
+
+describe('the ledger on a PostgreSQL that fails', () => {
+  let server: PostgresServer
+  let url: string
+  let harness: PostgresHarness
+  before(async () => {
+    server = await startPostgres()
+    url = await server.createDatabase()
+  })
+  after(() => server.close())
+  afterEach(async () => {
+    try {
+      assert.deepEqual(await findDifferences(harness.database), [])
+    } finally {
+      await harness.close()
+    }
+  })
+
+  /** Places and settles `count` exchanges; resolves when all are booked. */
+  async function chargeMany(accountId: string, count: number): Promise<void> {
+    const holds = await Promise.all(
+      Array.from({ length: count }, () =>
+        mustPlace(harness.ledger, holdRequest(harness, accountId, 10n)),
+      ),
+    )
+    const endedAtMs = harness.clock.now()
+    await Promise.all(
+      holds.map((hold) => harness.ledger.settle(hold, recordOf(hold, 3n, { endedAtMs }))),
+    )
+  }
+
+  /** Asks again for as long as the answer is that no server is known to be there. */
+  async function onceAvailable<Result>(ask: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!(error instanceof GatewayError && error.code === 'ledger.unavailable')) throw error
+        await setImmediate()
+      }
+    }
+  }
+
+  const balanceOf = async (accountId: string): Promise<bigint | undefined> =>
+    (await harness.ledger.usage(accountId, 'day', harness.clock.now()))?.balancePicos
+
+  it('books each charge once while its connections are cut again and again', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 1_000_000n })
+    const over = new AbortController()
+    const cutting = (async () => {
+      let cuts = 0
+      while (!over.signal.aborted) cuts += await server.terminateBackends()
+      return cuts
+    })()
+    const settling: Promise<void>[] = []
+    for (let index = 0; index < 300; index++) {
+      const placed = await harness.ledger.place(holdRequest(harness, accountId, 10n))
+      if (placed.kind !== 'hold') continue
+      const record = recordOf(placed, 3n, { endedAtMs: harness.clock.now() })
+      settling.push(harness.ledger.settle(placed, record))
+    }
+    over.abort()
+    assert.ok((await cutting) > 0)
+    await Promise.all(settling)
+    const left = await onceAvailable(() => balanceOf(accountId))
+    assert.equal(left, 1_000_000n - 3n * BigInt(settling.length))
+    assert.equal(harness.ledger.openHolds().count, 0)
+    // A hold whose answer was lost has been told to nobody; the next tick frees it.
+    await onceAvailable(() => harness.ledger.tick())
+    assert.deepEqual(
+      await harness.database.query('SELECT 1 AS held FROM account WHERE held_picos <> 0'),
+      [],
+    )
+  })
+
+  it('refuses while the server is away and books what was in flight when it is back', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    await server.stop('immediate')
+    const settling = harness.ledger.settle(
+      hold,
+      recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
+    )
+    const refused = await harness.ledger.place(holdRequest(harness, accountId, 10n))
+    assert.deepEqual(refused, { kind: 'unavailable' })
+    assert.equal(harness.ledger.isAvailable(), false)
+    await server.start()
+    await settling
+    assert.equal(harness.ledger.isAvailable(), true)
+    await chargeMany(accountId, 10)
+    const left = await onceAvailable(() => balanceOf(accountId))
+    assert.equal(left, 10_000n - 4n - 30n)
+  })
+
+  it('withholds the end of an answer after its deadline, and then charges nothing for it', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true, settleTimeoutMs: 300 })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    await server.stop('immediate')
+    await assert.rejects(
+      harness.ledger.settle(hold, recordOf(hold, 4n, { endedAtMs: harness.clock.now() })),
+      { code: 'ledger.unavailable' },
+    )
+    await server.start()
+    // In good order: what is left to record is written before it closes.
+    const { restart } = harness
+    harness = await onceAvailable(() => restart())
+    const [row] = await onceAvailable(() =>
+      harness.database.query(
+        'SELECT ending, amount_picos, operator_cost_picos FROM exchange WHERE exchange_id = $1',
+        [hold.exchangeId],
+      ),
+    )
+    assert.deepEqual({ ...row }, { ending: 'failed', amount_picos: 0n, operator_cost_picos: 4n })
+    assert.equal(await balanceOf(accountId), 10_000n)
+  })
+
+  it('books the others of a group in which the store refuses one', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const holds = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        mustPlace(harness.ledger, holdRequest(harness, accountId, 10n)),
+      ),
+    )
+    const settled = await Promise.allSettled(
+      holds.map((hold, index) =>
+        harness.ledger.settle(
+          hold,
+          recordOf(hold, index === 2 ? -1n : 1n, { endedAtMs: harness.clock.now() }),
+        ),
+      ),
+    )
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+    )
+    assert.deepEqual(harness.faults, [holds[2]?.exchangeId])
+    assert.equal(await balanceOf(accountId), 10_000n - 4n)
+  })
+
+  for (const [setting, value] of [
+    ['synchronous_commit', 'off'],
+    ['synchronous_commit', 'local'],
+    ['fsync', 'off'],
+    ['full_page_writes', 'off'],
+  ] as const)
+    it(`refuses a server with ${setting} = ${value} and says what to change`, async () => {
+      harness = await openPostgresHarness(url, { isRealTime: true })
+      await server.restart('fast', { [setting]: value })
+      try {
+        await assert.rejects(openPostgres(parsePostgresUrl(url)), {
+          code: 'operations.invalid',
+          message: new RegExp(`${setting} = ${value}[^]*Set`),
+        })
+      } finally {
+        await server.restart('fast', {})
+      }
+    })
+})

@@ -1,0 +1,201 @@
+/** Several nodes on one PostgreSQL: what one admits, charges or leaves behind when it dies, all know. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { picos } from '../../src/base/money.ts'
+import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
+import type { PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import { openPostgresHarness, testLeaseMs, type PostgresHarness } from './postgres-harness.ts'
+
+const rounds = 20
+const parallel = 100
+
+describe('several nodes on one PostgreSQL', () => {
+  let server: PostgresServer
+  let url: string
+  let harness: PostgresHarness
+  let one: PostgresLedger
+  let other: PostgresLedger
+  before(async () => {
+    server = await startPostgres()
+    url = await server.createDatabase()
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    harness = await openPostgresHarness(url)
+    one = harness.ledger
+    other = await harness.openNode()
+  })
+  afterEach(async () => {
+    try {
+      assert.deepEqual(await findDifferences(harness.database), [])
+      assert.deepEqual(await heldDifferences(), [])
+    } finally {
+      await harness.close()
+    }
+  })
+
+  /** Accounts whose held amount is not the sum of their holds. */
+  function heldDifferences(): Promise<readonly object[]> {
+    return harness.database.query(
+      `SELECT id FROM account WHERE held_picos <>
+         (SELECT COALESCE(SUM(amount_picos), 0) FROM hold WHERE account_id = account.id)`,
+    )
+  }
+
+  /** Asks both nodes at once, in turns. */
+  function placeOnBoth(
+    count: number,
+    request: (index: number) => HoldRequest,
+  ): Promise<readonly (Hold | HoldRefusal)[]> {
+    return Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        (index % 2 === 0 ? one : other).place(request(index)),
+      ),
+    )
+  }
+
+  const admitted = (placed: readonly (Hold | HoldRefusal)[]): readonly Hold[] =>
+    placed.filter((answer) => answer.kind === 'hold')
+
+  it('admit exactly as many as the balance has room for, round after round', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const fundsFor = 1 + (round % 9)
+      const accountId = await makeAccount(harness, { balancePicos: BigInt(fundsFor) * 100n })
+      const placed = await placeOnBoth(parallel, () => holdRequest(harness, accountId, 100n))
+      assert.equal(admitted(placed).length, fundsFor)
+    }
+  })
+
+  it('never hold more than there is when amounts differ, and refuse nothing that still fits', async () => {
+    const accountId = await makeAccount(harness, { balancePicos: 1_000n })
+    const placed = await placeOnBoth(parallel, (index) =>
+      holdRequest(harness, accountId, BigInt((index * 37) % 90) + 1n),
+    )
+    const held = admitted(placed).reduce((sum, { amountPicos }) => sum + amountPicos, 0n)
+    const left = 1_000n - held
+    assert.ok(left >= 0n)
+    if (left > 0n)
+      assert.equal((await other.place(holdRequest(harness, accountId, left))).kind, 'hold')
+    assert.equal(
+      (await one.place(holdRequest(harness, accountId, 1n))).kind,
+      'insufficient_balance',
+    )
+  })
+
+  it('admit exactly what requests per minute allow, and say to the millisecond when to come', async () => {
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n, rpm: 7 })
+    const ask = (): Promise<readonly (Hold | HoldRefusal)[]> =>
+      placeOnBoth(60, () => holdRequest(harness, accountId, 1n))
+    assert.equal(admitted(await ask()).length, 7)
+    harness.clock.advance(59_999)
+    assert.deepEqual(await other.place(holdRequest(harness, accountId, 1n)), {
+      kind: 'rate_limited',
+      retryAfterMs: 1,
+      rpm: 7,
+      windowMinutes: 1,
+    })
+    harness.clock.advance(1)
+    assert.equal(admitted(await ask()).length, 7)
+  })
+
+  it('keep the daily limits of account and key together', async () => {
+    const limits = { balancePicos: 10_000n, dailyLimitPicos: 500n }
+    const accountId = await makeAccount(harness, limits)
+    const limited = { keyId: 'key_limited', keyDailyLimitPicos: picos(200n) }
+    const byKey = await placeOnBoth(60, () => holdRequest(harness, accountId, 100n, limited))
+    assert.equal(admitted(byKey).length, 2)
+    const byAccount = await placeOnBoth(60, () => holdRequest(harness, accountId, 100n))
+    assert.equal(admitted(byAccount).length, 3)
+  })
+
+  it('charge an exchange once, whichever of them books it and however often', async () => {
+    const accountId = await makeAccount(harness, { balancePicos: 1_000n })
+    const hold = await mustPlace(one, holdRequest(harness, accountId, 100n))
+    const record = recordOf(hold, 60n, { endedAtMs: harness.clock.now() })
+    const repeats = Array.from({ length: 20 }, (_, index) => index % 2 === 0)
+    await Promise.all(repeats.map((isOne) => (isOne ? one : other).settle(hold, record)))
+    for (const ledger of [one, other]) {
+      const figures = await ledger.usage(accountId, 'total', harness.clock.now())
+      assert.equal(figures?.balancePicos, 940n)
+      assert.equal(figures.byModel[0]?.requests, 1)
+    }
+  })
+
+  it('charge and hold on the same accounts at once without a difference', async () => {
+    const accountIds = await Promise.all(
+      Array.from({ length: 7 }, () => makeAccount(harness, { balancePicos: 100_000n })),
+    )
+    await Promise.all(
+      Array.from({ length: 400 }, async (_, index) => {
+        const ledger = index % 2 === 0 ? one : other
+        const accountId = accountIds[(index * 31) % 7] ?? ''
+        const hold = await mustPlace(ledger, holdRequest(harness, accountId, 50n))
+        await ledger.settle(hold, recordOf(hold, 7n, { endedAtMs: harness.clock.now() }))
+      }),
+    )
+    let left = 0n
+    for (const accountId of accountIds)
+      left += (await one.usage(accountId, 'day', harness.clock.now()))?.balancePicos ?? 0n
+    assert.equal(left, 700_000n - 400n * 7n)
+    assert.equal(one.openHolds().count + other.openHolds().count, 0)
+  })
+
+  describe('when one dies', () => {
+    /** Lets the lease of whoever is not told to tick run out, tick by tick as in real time. */
+    async function outlive(survivors: readonly PostgresLedger[]): Promise<void> {
+      for (let tick = 0; tick < 12; tick++) {
+        harness.clock.advance(testLeaseMs / 6)
+        await Promise.all(survivors.map((ledger) => ledger.tick()))
+      }
+    }
+
+    it('its holds are free within the lease and recorded as expired; those of the living stay', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      await mustPlace(one, holdRequest(harness, accountId, 30n))
+      await mustPlace(other, holdRequest(harness, accountId, 70n))
+      await other.abandon()
+      const third = await harness.openNode()
+      await outlive([one, third])
+      const [expired] = await harness.database.query(
+        'SELECT COUNT(*) AS holds, SUM(amount_picos) AS held FROM expired_hold WHERE account_id = $1',
+        [accountId],
+      )
+      assert.deepEqual({ ...expired }, { holds: 1n, held: 70n })
+      assert.equal(
+        (await third.place(holdRequest(harness, accountId, 71n))).kind,
+        'insufficient_balance',
+      )
+      assert.equal((await third.place(holdRequest(harness, accountId, 70n))).kind, 'hold')
+    })
+
+    it('a charge of it that still comes is booked, once, and frees nothing twice', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      const hold = await mustPlace(other, holdRequest(harness, accountId, 70n))
+      await other.abandon()
+      await outlive([one])
+      await one.settle(hold, recordOf(hold, 50n, { endedAtMs: harness.clock.now() }))
+      const figures = await one.usage(accountId, 'day', harness.clock.now())
+      assert.equal(figures?.balancePicos, 50n)
+      assert.equal((await one.place(holdRequest(harness, accountId, 50n))).kind, 'hold')
+    })
+
+    it('a node that was only paused goes on: its next hold renews the lease', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      harness.clock.advance(10 * testLeaseMs)
+      assert.equal((await one.place(holdRequest(harness, accountId, 10n))).kind, 'hold')
+    })
+
+    it('nothing is freed by a node whose own lease has just begun', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      await mustPlace(other, holdRequest(harness, accountId, 100n))
+      await other.abandon()
+      // As after an outage of the server: all leases have passed, and the first one is back.
+      harness.clock.advance(10 * testLeaseMs)
+      await one.tick()
+      const answer = await one.place(holdRequest(harness, accountId, 100n))
+      assert.equal(answer.kind, 'insufficient_balance')
+    })
+  })
+})
