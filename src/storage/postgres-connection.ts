@@ -30,6 +30,12 @@ export interface ConnectOptions {
   readonly answerTimeoutMs: number
 }
 
+/**
+ * The class of the warning with which a server acknowledges a commit that its standby may not have,
+ * because the wait for it was cancelled. Asked again, the same has to wait as well.
+ */
+const doubtfulCommit = '01000'
+
 export class PostgresConnection {
   readonly #client: Client
   readonly #options: ConnectOptions
@@ -43,6 +49,9 @@ export class PostgresConnection {
     this.#options = options
     client.on('error', (error) => (this.#lost ??= error))
     client.on('end', () => (this.#lost ??= new Error('the server has ended the connection')))
+    client.on('notice', ({ code }) => {
+      if (code === doubtfulCommit) this.#lost ??= new Error('the standby may not have the commit')
+    })
   }
 
   get isUsable(): boolean {
@@ -93,7 +102,9 @@ export class PostgresConnection {
         this.#lost ??= new Error('the server did not answer in time')
         this.destroy()
       })
-      return await ask()
+      const result = await ask()
+      if (this.#lost === undefined) return result
+      throw this.#lost
     } catch (error) {
       // What the server has not said itself, `pg` says of a connection that broke.
       if (error instanceof DatabaseError && !endsSession(error)) throw error
