@@ -2,6 +2,7 @@
  * The composition root: builds the object graph of one gateway from its settings and effects, and
  * takes it down again. The one file that imports every module; it decides nothing about exchanges.
  */
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
@@ -25,6 +26,7 @@ import { startBookkeeping } from './operations/bookkeeping.ts'
 import type { RelayParts } from './relay/relay.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
+import { readStoreTime } from './storage/store-time.ts'
 import type { RevisionArea } from './storage/database.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createTelemetry, type Milestone } from './telemetry/events.ts'
@@ -105,7 +107,9 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     upstream,
     telemetry,
     snapshot,
+    nodeName: config.nodeName ?? hostname(),
     region: config.region,
+    readStoreTime: async () => effects.readStoreTime?.() ?? readStoreTime(database, clock),
     checkIntervalMs: config.checkIntervalMs,
     failoverTokensMax: config.failoverTokensMax,
     onError,

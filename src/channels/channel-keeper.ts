@@ -4,7 +4,7 @@
  * counters. It decides nothing about health. The invariant: whatever the store does, a change takes
  * effect at once, and is written later.
  */
-import { every, type Clock } from '../base/clock.ts'
+import { every, sleep, type Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import type { Random } from '../base/random.ts'
 import type { Database } from '../storage/database.ts'
@@ -29,7 +29,9 @@ export interface ChannelKeeperParts {
   readonly upstream: Upstream
   readonly telemetry: Telemetry
   readonly snapshot: () => Snapshot
+  readonly nodeName: string
   readonly region: string
+  readonly readStoreTime: () => Promise<number>
   readonly checkIntervalMs: number
   readonly failoverTokensMax: number
   readonly onError: (error: unknown) => void
@@ -51,6 +53,7 @@ export interface ChannelKeeper {
 
 /** How punctual holds, probes and checks are; a look costs nothing while none is due. */
 const wakeIntervalMs = 250
+const closeTimeoutMs = 5_000
 
 export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<ChannelKeeper> {
   const { clock, telemetry, snapshot, onError } = parts
@@ -158,7 +161,9 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
     exchanged: () => round.write(),
     async close() {
       wakeTimer.cancel()
-      await round.close().catch(onError)
+      // A store that does not answer must not keep the process from ending.
+      const closed = round.close().catch(onError)
+      await Promise.race([closed, sleep(clock, closeTimeoutMs)])
     },
   }
 }

@@ -8,7 +8,6 @@
  */
 import { every, type Clock } from '../base/clock.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { readStoreTime } from '../storage/store-time.ts'
 import { appendChanges } from './channel-change-store.ts'
 import type { ChannelJournal, JournalBatch } from './channel-journal.ts'
 import { listOffElsewhere, publishStates, withdrawStates } from './channel-state-store.ts'
@@ -36,7 +35,11 @@ export interface NodeRoundParts {
   readonly clock: Clock
   readonly database: Database
   readonly node: string
+  /** As operators call it. */
+  readonly nodeName: string
   readonly region: string
+  /** Wall time that all nodes of the store agree on. */
+  readonly readStoreTime: () => Promise<number>
   readonly journal: ChannelJournal
   /** The live state of every place. */
   readonly lines: () => readonly HealthLine[]
@@ -99,7 +102,7 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
 
   async function round(): Promise<void> {
     const beganAt = clock.monotonic()
-    const nowMs = await readStoreTime(database, clock)
+    const nowMs = await parts.readStoreTime()
     startedAtMs ??= nowMs
     const isBeat = beganAt >= beatAt
     const isSaving = isSaveWanted || beganAt >= saveAt
@@ -167,8 +170,8 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
   }
 
   function ownNode(nowMs: number, endedAtMs: number | undefined): GatewayNode {
-    const { region } = parts
-    return { id, region, startedAtMs: startedAtMs ?? nowMs, seenAtMs: nowMs, endedAtMs }
+    const { region, nodeName: name } = parts
+    return { id, name, region, startedAtMs: startedAtMs ?? nowMs, seenAtMs: nowMs, endedAtMs }
   }
 
   async function publish(
@@ -240,7 +243,7 @@ export function createNodeRound(parts: NodeRoundParts): NodeRound {
       await run()
       isClosed = true
       leaseUntil = Number.NEGATIVE_INFINITY
-      const nowMs = await readStoreTime(database, clock)
+      const nowMs = await parts.readStoreTime()
       await database.transact(async (transaction) => {
         await saveNode(transaction, ownNode(nowMs, nowMs))
         await releaseLeases(transaction, id)

@@ -6,7 +6,10 @@
 import type { Queryable, Transaction } from '../storage/database.ts'
 
 export interface GatewayNode {
+  /** Of the process: another one after a restart. */
   readonly id: string
+  /** As operators call it. */
+  readonly name: string
   readonly region: string
   readonly startedAtMs: number
   readonly seenAtMs: number
@@ -26,21 +29,22 @@ export function isRunning(node: GatewayNode, nowMs: number): boolean {
 
 export async function saveNode(transaction: Transaction, node: GatewayNode): Promise<void> {
   await transaction.query(
-    `INSERT INTO gateway_node (id, region, started_at_ms, seen_at_ms, ended_at_ms)
-     VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO gateway_node (id, name, region, started_at_ms, seen_at_ms, ended_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (id) DO UPDATE
        SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms`,
-    [node.id, node.region, node.startedAtMs, node.seenAtMs, node.endedAtMs ?? null],
+    [node.id, node.name, node.region, node.startedAtMs, node.seenAtMs, node.endedAtMs ?? null],
   )
 }
 
 /** Those that run, and those that nobody has cleared away yet. */
 export async function listNodes(queryable: Queryable): Promise<readonly GatewayNode[]> {
   const rows = await queryable.query(
-    'SELECT id, region, started_at_ms, seen_at_ms, ended_at_ms FROM gateway_node ORDER BY started_at_ms, id',
+    'SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms FROM gateway_node ORDER BY started_at_ms, id',
   )
   return rows.map((row) => ({
     id: String(row['id']),
+    name: String(row['name']),
     region: String(row['region']),
     startedAtMs: Number(row['started_at_ms']),
     seenAtMs: Number(row['seen_at_ms']),

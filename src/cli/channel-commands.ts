@@ -167,8 +167,8 @@ function sourceText(report: Pick<ChannelReport, 'is_live' | 'nodes'>): string {
     .join('\n')
 }
 
-function nodeText({ id, region, makes_checks: makesChecks }: NodeView): string {
-  return `gateway ${id} (${region}${makesChecks ? ', makes the regular checks' : ''})`
+function nodeText({ id, name, region, makes_checks: makesChecks }: NodeView): string {
+  return `gateway ${name} (${region}, ${id}${makesChecks ? ', makes the regular checks' : ''})`
 }
 
 function showDetail(detail: ChannelDetail): Answer {

@@ -28,6 +28,7 @@ import { timeOrNull, timeText } from './views.ts'
 
 export interface NodeView {
   readonly id: string
+  readonly name: string
   readonly region: string
   readonly started_at: string
   /** The last sign of life. */
@@ -130,6 +131,7 @@ async function readPublished(queryable: Queryable, nowMs: number): Promise<Publi
     isLive: running.length > 0,
     nodes: speaking.map((node) => ({
       id: node.id,
+      name: node.name,
       region: node.region,
       started_at: timeText(node.startedAtMs),
       seen_at: timeText(node.seenAtMs),

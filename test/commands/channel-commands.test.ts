@@ -115,7 +115,7 @@ test('a running gateway’s word is shown, with a check of the operator’s own'
   await untilState('main', 'on')
   const listed = await text('list')
   assert.match(listed, /^main +alpha +0 +1 +on +request +large-1 +on .* start +100 %/m)
-  assert.match(listed, /^Published by gateway node_\w+ \(local.*\), seen \d+ s ago\.$/m)
+  assert.match(listed, /^Published by gateway \S+ \(local, node_\w+.*\), seen \d+ s ago\.$/m)
 
   const checked = await program.json('channel', 'check', 'main')
   assert.deepEqual([checked['ok'], checked['gateways_asked']], [true, 1])
@@ -176,7 +176,7 @@ test('without a gateway what was last known is shown, and how old it is', async 
   assert.deepEqual([last?.state, last?.is_live], ['off', false])
   assert.match(
     await text('list'),
-    /No gateway runs on this store\. This was last known \d+ \w+ ago, by gateway node_\w+ \(local\)\./,
+    /No gateway runs on this store\. This was last known \d+ \w+ ago, by gateway \S+ \(local, node_\w+\)\./,
   )
   assert.equal((await program.json('channel', 'check', 'reserve'))['gateways_asked'], 0)
 })

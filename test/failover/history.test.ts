@@ -4,7 +4,7 @@
  * beside it, and that nothing private is in any of it.
  */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createAdminToken } from '../../src/operations/keys.ts'
 import {
   channelHistory,
@@ -16,6 +16,7 @@ import { switchChannel } from '../../src/operations/channels.ts'
 import { demoCredentials } from '../../src/sandbox/demo.ts'
 import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import {
   capture,
   catalogueOf,
@@ -33,7 +34,7 @@ let clock: ManualClock
 let gateway: FailoverGateway
 let lines: Record<string, unknown>[]
 
-async function start(): Promise<void> {
+async function start(storeUrl?: string): Promise<void> {
   clock = new ManualClock()
   lines = []
   gateway = await startFailoverGateway({
@@ -42,10 +43,15 @@ async function start(): Promise<void> {
     catalogue: catalogueOf({}),
     // Regular checks far apart: every probe of these tests has a reason in the story.
     settings: { check_interval: '1d' },
+    ...(storeUrl === undefined ? {} : { storeUrl }),
   })
 }
 
-beforeEach(start)
+let server: PostgresServer
+before(async () => {
+  server = await startPostgres()
+})
+after(() => server.close())
 afterEach(() => gateway.close())
 
 /** Time passes a second at a time, and every probe ends before the next one begins. */
@@ -109,134 +115,141 @@ async function metrics(): Promise<string> {
   return answer.body.toString()
 }
 
-describe('an outage', () => {
-  test('is told by its history in order, by the list while it lasts, and by events and counters', async () => {
-    await fail()
-    const off = await read(
-      'off in the list',
-      () => healthOf(main),
-      (health) => health?.state === 'off',
-    )
-    assert.equal(off?.why, 'failures_confirmed')
-    assert.deepEqual([off.share, off.is_usable, off.is_live], [0, false, true])
-    assert.ok(off.wakes_at !== null && Date.parse(off.wakes_at) > clock.now())
-    assert.deepEqual(
-      off.failures.map((failure) => failure.class),
-      ['hard'],
-    )
-    assert.equal((await gateway.health()).status, 'degraded')
-    assert.match(
-      await metrics(),
-      /^turnpike_channel_state\{channel="alpha-main",model="large-1",state="off"\} 1$/m,
-    )
+for (const engine of ['sqlite', 'postgres'] as const)
+  describe(`an outage (${engine})`, () => {
+    beforeEach(async () => start(engine === 'postgres' ? await server.createDatabase() : undefined))
 
-    gateway.sandbox.faults.clear()
-    await passUntil('on', () => gateway.grade(main, model) === 'on')
-    // Whatever time has brought about is noted at the next look.
-    const expected = [
-      `${model} on → off: failures_confirmed`,
-      `${model} off → trial: hold_over`,
-      `${model} trial → ramp: trial_passed`,
-      `${model} ramp → on: ramp_over`,
-    ]
-    const told = await read('the history', history, (found) => found.length >= expected.length)
-    assert.deepEqual(told, expected)
-    const [first] = (await channelHistory(gateway.context, { channel: main })).toReversed()
-    const [failure] = first?.failures ?? []
-    assert.equal(failure?.class, 'hard')
-    assert.ok(failure.count >= 5, 'three requests and at least two probes')
-    assert.ok(first?.wakes_at !== null)
-    assert.deepEqual(await history('alpha-reserve'), [])
+    test('is told by its history in order, by the list while it lasts, and by events and counters', async () => {
+      await fail()
+      const off = await read(
+        'off in the list',
+        () => healthOf(main),
+        (health) => health?.state === 'off',
+      )
+      assert.equal(off?.why, 'failures_confirmed')
+      assert.deepEqual([off.share, off.is_usable], [0, false])
+      assert.ok(off.wakes_at !== null && Date.parse(off.wakes_at) > clock.now())
+      assert.deepEqual(
+        off.failures.map((failure) => failure.class),
+        ['hard'],
+      )
+      assert.equal((await gateway.health()).status, 'degraded')
+      assert.match(
+        await metrics(),
+        /^turnpike_channel_state\{channel="alpha-main",model="large-1",state="off"\} 1$/m,
+      )
 
-    const back = await read(
-      'on in the list',
-      () => healthOf(main),
-      (health) => health?.state === 'on',
-    )
-    assert.deepEqual([back?.why, back?.share], ['ramp_over', 1])
-    assert.deepEqual(
-      ['channel.off', 'channel.back', 'model.reserve_only', 'model.recovered'].map(
-        (name) => eventsOf(name).length,
-      ),
-      [1, 1, 1, 1],
-    )
-    const place = { channel: main, model, vendor: 'alpha' }
-    const {
-      event: _event,
-      level: _level,
-      time: _time,
-      msg: _msg,
-      ...fields
-    } = eventsOf('channel.off')[0] ?? {}
-    assert.deepEqual(fields, { ...place, from: 'on', to: 'off', why: 'failures_confirmed' })
-    const shown = await metrics()
-    for (const line of [
-      'turnpike_channel_state_changes_total{channel="alpha-main",to="off",why="failures_confirmed"} 1',
-      'turnpike_channel_state{channel="alpha-main",model="large-1",state="on"} 1',
-      'turnpike_channel_state{channel="alpha-main",model="large-1",state="off"} 0',
-      'turnpike_probes_total{channel="alpha-main",outcome="ok"} 3',
-      'turnpike_channel_journal_waiting 0',
-    ])
-      assert.ok(shown.includes(`${line}\n`), line)
+      gateway.sandbox.faults.clear()
+      await passUntil('on', () => gateway.grade(main, model) === 'on')
+      // Whatever time has brought about is noted at the next look.
+      const expected = [
+        `${model} on → off: failures_confirmed`,
+        `${model} off → trial: hold_over`,
+        `${model} trial → ramp: trial_passed`,
+        `${model} ramp → on: ramp_over`,
+      ]
+      const told = await read('the history', history, (found) => found.length >= expected.length)
+      assert.deepEqual(told, expected)
+      const [first] = (await channelHistory(gateway.context, { channel: main })).toReversed()
+      const [failure] = first?.failures ?? []
+      assert.equal(failure?.class, 'hard')
+      assert.ok(failure.count >= 5, 'three requests and at least two probes')
+      assert.ok(first?.wakes_at !== null)
+      assert.deepEqual(await history('alpha-reserve'), [])
+
+      const back = await read(
+        'on in the list',
+        () => healthOf(main),
+        (health) => health?.state === 'on',
+      )
+      assert.deepEqual([back?.why, back?.share], ['ramp_over', 1])
+      assert.deepEqual(
+        ['channel.off', 'channel.back', 'model.reserve_only', 'model.recovered'].map(
+          (name) => eventsOf(name).length,
+        ),
+        [1, 1, 1, 1],
+      )
+      const place = { channel: main, model, vendor: 'alpha' }
+      const {
+        event: _event,
+        level: _level,
+        time: _time,
+        msg: _msg,
+        ...fields
+      } = eventsOf('channel.off')[0] ?? {}
+      assert.deepEqual(fields, { ...place, from: 'on', to: 'off', why: 'failures_confirmed' })
+      const shown = await metrics()
+      for (const line of [
+        'turnpike_channel_state_changes_total{channel="alpha-main",to="off",why="failures_confirmed"} 1',
+        'turnpike_channel_state{channel="alpha-main",model="large-1",state="on"} 1',
+        'turnpike_channel_state{channel="alpha-main",model="large-1",state="off"} 0',
+        'turnpike_probes_total{channel="alpha-main",outcome="ok"} 3',
+        'turnpike_channel_journal_waiting 0',
+      ])
+        assert.ok(shown.includes(`${line}\n`), line)
+    })
+
+    test('costs the operator its probes, at the price book, and no account anything', async () => {
+      await fail()
+      gateway.sandbox.faults.clear()
+      const before = await gateway.context.database.query('SELECT exchange_id FROM exchange')
+      await passUntil('on', () => gateway.grade(main, model) === 'on')
+      const { check_cost: cost } = await read(
+        'three paid checks',
+        () => showChannel(gateway.context, { channel: main }),
+        (shown) => shown.check_cost.count === 3,
+      )
+      assert.equal(cost.month, '2026-11')
+      const rows = await gateway.context.database.query(
+        'SELECT model, kind, usage, amount_picos FROM operator_cost ORDER BY sequence',
+      )
+      let sum = 0n
+      for (const row of rows) {
+        const usage = JSON.parse(String(row['usage'])) as { input: number; output: number }
+        const picos = BigInt(usage.input) * 3_000_000n + BigInt(usage.output) * 15_000_000n
+        assert.deepEqual([row['model'], row['kind'], row['amount_picos']], [model, 'check', picos])
+        sum += picos
+      }
+      assert.ok(sum > 0n)
+      assert.equal(cost.usd, `0.${String(sum).padStart(12, '0').replace(/0+$/, '')}`)
+      const entries = await gateway.context.database.query('SELECT exchange_id FROM exchange')
+      assert.equal(entries.length, before.length)
+      assert.equal((await gateway.audit()).clean, true)
+    })
+
+    test('and an operator’s word stand in one history, with who said it', async () => {
+      await fail()
+      clock.advance(1)
+      await switchChannel(gateway.context, 'disabled', { channel: main })
+      await gateway.app.refresh()
+      clock.advance(second)
+      const disabled = await read(
+        'disabled',
+        () => healthOf(main),
+        (health) => health?.state === 'disabled',
+      )
+      assert.equal(disabled?.why, 'operator')
+      gateway.sandbox.faults.clear()
+      await switchChannel(gateway.context, 'enabled', { channel: main })
+      await gateway.app.refresh()
+      const told = await read('the history', history, (found) => found.length >= 4)
+      assert.deepEqual(told, [
+        `${model} on → off: failures_confirmed`,
+        'all enabled → disabled: operator',
+        'all disabled → enabled: operator',
+        `${model} off → on: operator`,
+      ])
+      const changes = await channelHistory(gateway.context, { channel: main, count: 2 })
+      assert.equal(changes.length, 2)
+      assert.deepEqual(
+        [changes[1]?.actor, changes[1]?.node, changes[1]?.model],
+        ['test', null, null],
+      )
+    })
   })
-
-  test('costs the operator its probes, at the price book, and no account anything', async () => {
-    await fail()
-    gateway.sandbox.faults.clear()
-    const before = await gateway.context.database.query('SELECT exchange_id FROM exchange')
-    await passUntil('on', () => gateway.grade(main, model) === 'on')
-    const { check_cost: cost } = await read(
-      'three paid checks',
-      () => showChannel(gateway.context, { channel: main }),
-      (shown) => shown.check_cost.count === 3,
-    )
-    assert.equal(cost.month, '2026-11')
-    const rows = await gateway.context.database.query(
-      'SELECT model, kind, usage, amount_picos FROM operator_cost ORDER BY sequence',
-    )
-    let sum = 0n
-    for (const row of rows) {
-      const usage = JSON.parse(String(row['usage'])) as { input: number; output: number }
-      const picos = BigInt(usage.input) * 3_000_000n + BigInt(usage.output) * 15_000_000n
-      assert.deepEqual([row['model'], row['kind'], row['amount_picos']], [model, 'check', picos])
-      sum += picos
-    }
-    assert.ok(sum > 0n)
-    assert.equal(cost.usd, `0.${String(sum).padStart(12, '0').replace(/0+$/, '')}`)
-    const entries = await gateway.context.database.query('SELECT exchange_id FROM exchange')
-    assert.equal(entries.length, before.length)
-    assert.equal((await gateway.audit()).clean, true)
-  })
-
-  test('and an operator’s word stand in one history, with who said it', async () => {
-    await fail()
-    clock.advance(1)
-    await switchChannel(gateway.context, 'disabled', { channel: main })
-    await gateway.app.refresh()
-    clock.advance(second)
-    const disabled = await read(
-      'disabled',
-      () => healthOf(main),
-      (health) => health?.state === 'disabled',
-    )
-    assert.equal(disabled?.why, 'operator')
-    gateway.sandbox.faults.clear()
-    await switchChannel(gateway.context, 'enabled', { channel: main })
-    await gateway.app.refresh()
-    const told = await read('the history', history, (found) => found.length >= 4)
-    assert.deepEqual(told, [
-      `${model} on → off: failures_confirmed`,
-      'all enabled → disabled: operator',
-      'all disabled → enabled: operator',
-      `${model} off → on: operator`,
-    ])
-    const changes = await channelHistory(gateway.context, { channel: main, count: 2 })
-    assert.equal(changes.length, 2)
-    assert.deepEqual([changes[1]?.actor, changes[1]?.node, changes[1]?.model], ['test', null, null])
-  })
-})
 
 test('a refused credential is told without a word of the vendor’s, its account or the credential', async () => {
+  await start()
   for (const channel of ['alpha-main', 'beta-main'])
     gateway.sandbox.faults.set(channel, 'error=401; message=canary-of-the-vendor')
   for (const one of ['messages', 'chat'] as const)
@@ -264,6 +277,7 @@ test('a refused credential is told without a word of the vendor’s, its account
 })
 
 test('no usable channel at all is an event of its own, and so is the recovery', async () => {
+  await start()
   gateway.sandbox.faults.set('*', 'error=401')
   await gateway.ask({ format, isStream: false })
   assert.deepEqual(

@@ -32,7 +32,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_channel_change();
 
 -- Gateway processes on this store. One that has not been seen for a while, or has ended, is gone.
 CREATE TABLE gateway_node (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY, -- of the process
+  name TEXT NOT NULL, -- as operators call it
   region TEXT NOT NULL,
   started_at_ms BIGINT NOT NULL,
   seen_at_ms BIGINT NOT NULL,

@@ -26,7 +26,8 @@ BEGIN SELECT RAISE(ABORT, 'the history of channels is append-only'); END;
 
 -- Gateway processes on this store. One that has not been seen for a while, or has ended, is gone.
 CREATE TABLE gateway_node (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY, -- of the process
+  name TEXT NOT NULL, -- as operators call it
   region TEXT NOT NULL,
   started_at_ms INTEGER NOT NULL,
   seen_at_ms INTEGER NOT NULL,
