@@ -113,6 +113,35 @@ test("a refused credential is true of all the channel's models, and told once", 
   ])
 })
 
+test('a refusal that its probe refutes leaves no model of the channel off', () => {
+  const { book, attempt, told } = open()
+  attempt(main, 'config', 'a')
+  assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['off', 'off'])
+  attempt(main, 'ok')
+  assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['on', 'on'])
+  // The next one of its kind waits for its probe, whichever model it is for.
+  const count = told.length
+  attempt(main, 'config', 'a', 'n')
+  assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['on', 'on'])
+  assert.ok(told.slice(count).every((line) => line.endsWith('probe 1')))
+})
+
+test('while a credential is refused one model asks for all of the channel’s', () => {
+  const opened = open()
+  const { book, attempt, told } = opened
+  attempt(main, 'config', 'a')
+  attempt(main, 'config')
+  const count = told.length
+  passTime(opened, 1_800_000, () => attempt(main, 'config'))
+  assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['off', 'off'])
+  const later = told.slice(count)
+  assert.ok(
+    later.every((line) => line === 'main/m probe 1'),
+    later.join(),
+  )
+  assert.ok(later.length >= 12 && later.length <= 20, `${later.length} probes in half an hour`)
+})
+
 test('a credential that works again for one model puts the others on trial at once', () => {
   const opened = open()
   const { book, attempt } = opened

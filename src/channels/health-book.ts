@@ -261,9 +261,9 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     }
     apply(channel, model, event)
     if (result.outcome === 'config' && place.state.mode === 'off' && place.state !== before)
-      spread(channel, model, event)
+      spread(channel, model, { ...event, isSpread: true })
     else if (before.cause === 'config' && isBack(place.state.mode))
-      spread(channel, model, { kind: 'released' })
+      spread(channel, model, { kind: before.isConfirming ? 'refuted' : 'released' })
   }
 
   function wake(): void {

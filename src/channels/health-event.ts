@@ -49,6 +49,8 @@ export interface AttemptResult {
   readonly caller: Caller | undefined
   /** What the vendor asked for with a throttle, where it said so. */
   readonly retryAfterMs?: number | undefined
+  /** It was met for another model of the channel, and holds for all of them. */
+  readonly isSpread?: boolean
   /** Its first event had been told by `answered`; only its end is news then. */
   readonly wasAnswered?: boolean
   /** Monotonic; what began before the last change of mode says nothing about the present one. */
@@ -75,6 +77,8 @@ export type HealthEvent =
   | { readonly kind: 'asked' }
   /** The reason for an off of cause `config` is gone elsewhere on this channel: end the hold. */
   | { readonly kind: 'released' }
+  /** What had switched off all models of the channel was one request's own: it never was true. */
+  | { readonly kind: 'refuted' }
 
 export type HealthEffect =
   | {

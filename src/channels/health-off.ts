@@ -101,13 +101,19 @@ export function refuse(state: HealthState, result: AttemptResult, moment: Moment
   const mayConfirm = !isProbe && state.check === 'request' && isInUse(state)
   if (mayConfirm && wasRefuted(state, now)) return askForRefusal(state, now)
   const isNews = state.cause !== cause
-  const off = switchOff(state, { cause, why, ...moment })
+  const switched = switchOff(state, { cause, why, ...moment })
+  // One model's probes ask for all of the channel's; the others are told.
+  const off = result.isSpread === true ? withoutProbe(switched) : switched
   const effects: HealthEffect[] = isNews
     ? [...off.effects, { kind: 'alert', why }]
     : [...off.effects]
   if (!mayConfirm) return { state: off.state, effects }
   effects.push({ kind: 'probe', count: 1 })
   return { state: { ...off.state, isConfirming: true }, effects }
+}
+
+function withoutProbe({ state, effects }: Step): Step {
+  return { state: { ...state, probeAt: undefined }, effects }
 }
 
 /** The hold goes on as long as probes find it so; nothing has changed that anybody need be told. */
@@ -142,6 +148,13 @@ export function confirmOff(state: HealthState, result: AttemptResult, now: numbe
     return passTrial({ ...toTrial(state, now, 'refusal_over'), lastOkAt: now }, now)
   }
   if (outcome !== 'ok') return { ...state, isConfirming: false }
+  return { ...unrefused(state, now), lastOkAt: now }
+}
+
+/** It is what it was before a refusal that a probe has refuted. */
+export function unrefused(state: HealthState, now: number): HealthState {
+  const wasDown = state.downSince !== undefined && state.downSince < state.since
+  if (wasDown) return toTrial(state, now, 'refusal_not_confirmed')
   return {
     ...state,
     mode: 'on',
@@ -151,7 +164,6 @@ export function confirmOff(state: HealthState, result: AttemptResult, now: numbe
     probeAt: undefined,
     isConfirming: false,
     downSince: undefined,
-    lastOkAt: now,
     refutedAt: now,
   }
 }

@@ -47,7 +47,7 @@ import {
   type Moment,
   type Step,
 } from './health-event.ts'
-import { confirmOff, refuse, switchOff } from './health-off.ts'
+import { confirmOff, refuse, switchOff, unrefused } from './health-off.ts'
 import { advance, failAmidTrial, judgeTrial, passTrial, toTrial } from './health-return.ts'
 import { compared, judgeLatency, observed } from './health-slow.ts'
 import { shownMode, type HealthState, type OffCause, type RunFailure } from './health-state.ts'
@@ -102,6 +102,8 @@ function react(state: HealthState, event: HealthEvent, moment: Moment): Step {
       return unchanged(isOffFor(state, 'config') ? toTrial(state, now, 'credential_works') : state)
     case 'asked':
       return unchanged(state.mode === 'off' ? toTrial(state, now, 'operator_check') : state)
+    case 'refuted':
+      return unchanged(isOffFor(state, 'config') ? unrefused(state, now) : state)
     case 'answered':
       return judgeInUse(observed(withoutHard(state, event.beganAt ?? now), event, now), now)
     case 'overdue':

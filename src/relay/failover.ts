@@ -63,6 +63,7 @@ export async function failover(
     )
     const verdict = judge(outcome, {
       hasAlternative: () => hasAlternative(admitted, tried, parts),
+      mayRepeat: () => parts.health.mayFailOverInto(attempt.channel.name),
       hasRepeated,
     })
     learn(admitted, { attempt, outcome, verdict, notes, failed }, parts)

@@ -152,11 +152,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
 }
 
+const mayRepeat = (): boolean => true
+
 const contexts: readonly VerdictContext[] = [
-  { hasRepeated: false, hasAlternative: () => true },
-  { hasRepeated: false, hasAlternative: () => false },
-  { hasRepeated: true, hasAlternative: () => true },
-  { hasRepeated: true, hasAlternative: () => false },
+  { hasRepeated: false, hasAlternative: () => true, mayRepeat },
+  { hasRepeated: false, hasAlternative: () => false, mayRepeat },
+  { hasRepeated: true, hasAlternative: () => true, mayRepeat },
+  { hasRepeated: true, hasAlternative: () => false, mayRepeat },
 ]
 
 describe('the verdict on', () => {
@@ -179,9 +181,14 @@ test('no outcome is repeated twice on the same channel, whatever else is there',
   for (const { outcome } of Object.values(rows))
     for (const hasAlternative of [true, false])
       assert.notEqual(
-        judge(outcome, { hasRepeated: true, hasAlternative: () => hasAlternative }).next,
+        judge(outcome, { hasRepeated: true, hasAlternative: () => hasAlternative, mayRepeat }).next,
         'retry_same',
       )
+})
+
+test('a lone 500 is not repeated on a channel that has failed too often', () => {
+  const context = { hasRepeated: false, hasAlternative: () => false, mayRepeat: () => false }
+  assert.equal(judge(vendorError('lone_500'), context).next, 'failover')
 })
 
 test('what is the client’s doing never counts against a channel', () => {

@@ -36,6 +36,8 @@ export interface Verdict {
 export interface VerdictContext {
   /** Another channel is fit to serve this exchange. Asked only where the answer matters. */
   readonly hasAlternative: () => boolean
+  /** The channel may be asked again: a dead one is not to see everything twice. */
+  readonly mayRepeat: () => boolean
   /** The same channel has been repeated already in this exchange. */
   readonly hasRepeated: boolean
 }
@@ -84,15 +86,16 @@ function judgeVendorError(
     case 'model_missing':
       return verdict('failover', 'model_missing')
     case 'lone_500':
-      return verdict(
-        context.hasRepeated || context.hasAlternative() ? 'failover' : 'retry_same',
-        'hard',
-      )
+      return verdict(isWorthRepeating(context) ? 'retry_same' : 'failover', 'hard')
     case 'conflict':
       return context.hasRepeated ? verdict('commit', 'client') : verdict('retry_same', 'client')
     case 'hard':
       return verdict('failover', 'hard')
   }
+}
+
+function isWorthRepeating({ hasRepeated, hasAlternative, mayRepeat }: VerdictContext): boolean {
+  return !hasRepeated && !hasAlternative() && mayRepeat()
 }
 
 function verdict(next: Next, blame: Outcome | undefined): Verdict {

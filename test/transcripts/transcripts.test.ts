@@ -7,9 +7,9 @@ import {
   plainFacts,
   readTranscripts,
   replay,
-} from '../../test/transcripts/replay.ts'
-import { chatFormat } from './chat/index.ts'
-import { messagesFormat } from './messages/index.ts'
+} from './replay.ts'
+import { chatFormat } from '../../src/formats/chat/index.ts'
+import { messagesFormat } from '../../src/formats/messages/index.ts'
 
 const lineEnds = { LF: '\n', CRLF: '\r\n', CR: '\r' }
 
