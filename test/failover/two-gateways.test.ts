@@ -193,3 +193,21 @@ test('one at a time makes the regular checks, and the next one goes on when it i
   await pass(45, other)
   assert.ok((await other.probes()) >= 1)
 })
+
+test('what was off when a gateway ended is on trial for the next one, and back after its probes', async () => {
+  const first = await startGateway({ checkIntervalMs: never })
+  sandbox.faults.set('main', 'close=before_head')
+  fail(first)
+  await pass(2, first)
+  await first.close()
+  const next = await startGateway({ checkIntervalMs: never })
+  const { health } = next.keeper
+  assert.equal(health.state('main', model).mode, 'trial')
+  assert.equal(health.grade(next.channel, model), 'off')
+  sandbox.faults.clear()
+  await pass(60, next)
+  assert.equal(health.grade(next.channel, model), 'ramp')
+  await pass(120, next)
+  assert.equal(health.grade(next.channel, model), 'on')
+  assert.deepEqual([...first.faults, ...next.faults], [])
+})
