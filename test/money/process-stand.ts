@@ -16,9 +16,10 @@ import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { loadMasterKey } from '../../src/storage/master-key.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openStore } from '../../src/storage/open.ts'
 import type { Milestone } from '../../src/telemetry/events.ts'
 import type { CrashOrder, GatewayReport } from '../support/crashing-gateway.ts'
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts'
 import type { AccountWish, TestAccount } from '../support/gateway.ts'
 
 export interface GatewayProcess {
@@ -37,14 +38,21 @@ export interface GatewayProcess {
 }
 
 export interface StandOptions {
+  /** An empty database on PostgreSQL; a SQLite file of the stand's own unless told. */
+  readonly storeUrl?: string
+  /** Vendors are reached through a proxy that can cut. */
+  readonly isVendorCut?: boolean
   /** The vendors' clock, where a test paces their events. */
   readonly vendorClock?: Clock
 }
 
 export interface Stand {
   readonly folder: string
+  readonly storeUrl: string
+  /** On SQLite: the store's file. */
   readonly storePath: string
   readonly sandbox: Sandbox
+  readonly vendorProxy: FaultProxy | undefined
   readonly context: OperationContext
   createAccount(wish?: AccountWish): Promise<TestAccount>
   /** `before` is put in front of the command, such as a tracer with its arguments. */
@@ -65,8 +73,11 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
     logFile: join(folder, 'vendors.log'),
     ...(options.vendorClock === undefined ? {} : { clock: options.vendorClock }),
   })
-  const database = openSqlite(storePath)
+  const storeUrl = options.storeUrl ?? `sqlite:${storePath}`
+  const database = await openStore(storeUrl)
   await migrate(database)
+  const vendorProxy = options.isVendorCut === true ? await startFaultProxy(sandbox) : undefined
+  const vendorUrl = vendorProxy === undefined ? sandbox.url : `http://127.0.0.1:${vendorProxy.port}`
   const masterKey = loadMasterKey({ key: undefined, filePath: join(folder, 'master.key') })
   const context: OperationContext = {
     database,
@@ -75,15 +86,17 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
     masterKey: () => masterKey,
     environment: () => undefined,
   }
-  const applied = await applyCatalogue(context, demoCatalogueText(sandbox.url), { dryRun: false })
+  const applied = await applyCatalogue(context, demoCatalogueText(vendorUrl), { dryRun: false })
   if (applied.kind === 'mistakes') throw new Error(JSON.stringify(applied.list))
   const processes = new Set<GatewayProcess>()
   let accountCount = 0
 
   return {
     folder,
+    storeUrl,
     storePath,
     sandbox,
+    vendorProxy,
     context,
     async createAccount(wish = {}) {
       const name = `account-${++accountCount}`
@@ -92,13 +105,15 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
       const token = await createReaderToken(context, { account: name, name: 'test' })
       return { id: account.id, name, key: key.secret, token: token.secret }
     },
-    start: (settings = {}, before = []) => startProcess({ storePath, settings, before, processes }),
+    start: (settings = {}, before = []) =>
+      startProcess({ storeUrl, folder, settings, before, processes }),
     audit: () => auditLedger(context),
     async close() {
       for (const running of processes) {
         running.signal('SIGKILL')
         await running.ended
       }
+      await vendorProxy?.close()
       await sandbox.close()
       await database.close()
       await rm(folder, { recursive: true, force: true })
@@ -107,7 +122,8 @@ export async function openStand(options: StandOptions = {}): Promise<Stand> {
 }
 
 interface ProcessOptions {
-  readonly storePath: string
+  readonly storeUrl: string
+  readonly folder: string
   readonly settings: Readonly<Record<string, string>>
   readonly before: readonly string[]
   readonly processes: Set<GatewayProcess>
@@ -118,7 +134,8 @@ async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
     ...process.env,
     TURNPIKE_LISTEN: '127.0.0.1:0',
     TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
-    TURNPIKE_STORE: `sqlite:${options.storePath}`,
+    TURNPIKE_STORE: options.storeUrl,
+    TURNPIKE_MASTER_KEY_FILE: join(options.folder, 'master.key'),
   }
   for (const [key, value] of Object.entries(options.settings))
     env[`TURNPIKE_${key.toUpperCase()}`] = value

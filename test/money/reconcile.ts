@@ -50,10 +50,11 @@ export async function reconcile(books: Books): Promise<Reconciled> {
     charges.delete(exchange.exchangeId)
   }
   assert.equal(charges.size, 0, 'every charge belongs to an exchange')
+  const freeMarkers = new Set(books.records.filter(isFree).map(({ marker }) => marker))
   for (const { marker, hasEnd } of books.seen) {
     if (!hasEnd) continue
     const charged = chargedBy.get(marker)
-    if (books.records.some((record) => record.marker === marker && isFree(record))) {
+    if (freeMarkers.has(marker)) {
       assert.equal(charged, undefined, `${marker} has nothing in it and is charged`)
       continue
     }

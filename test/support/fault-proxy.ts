@@ -51,13 +51,13 @@ export async function startFaultProxy(target: {
   let isRefusing = false
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isRefusing) {
-      client.resetAndDestroy()
+      reset(client)
       return
     }
     const host = target.host ?? '127.0.0.1'
     const link = new Link(client, connect({ host, port: target.port, allowHalfOpen: true }), state)
     links.add(link)
-    client.once('close', () => links.delete(link))
+    link.onOver = () => links.delete(link)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -118,6 +118,8 @@ const patternBytesMax = 256
 
 /** One connection: two sockets and what passes between them. */
 class Link {
+  /** Both ends are closed. */
+  onOver: () => void = () => undefined
   readonly #client: Socket
   readonly #server: Socket
   readonly #state: ProxyState
@@ -128,6 +130,8 @@ class Link {
   /** The next bytes in this direction are an answer that must not arrive. */
   #isAnswerDropped: Direction | undefined
   #onDropped: () => void = () => undefined
+  /** Its receiver has yet to read it: that end closes by itself, when the receiver does. */
+  #isLastDelivered = false
 
   constructor(client: Socket, server: Socket, state: ProxyState) {
     this.#client = client
@@ -143,14 +147,13 @@ class Link {
   }
 
   cut(): void {
-    this.#client.resetAndDestroy()
-    this.#server.resetAndDestroy()
+    reset(this.#client)
+    reset(this.#server)
   }
 
   loseServer(): void {
     this.#server.removeAllListeners('close')
     this.#server.destroy()
-    this.#client.on('data', () => undefined)
   }
 
   pause(): void {
@@ -193,7 +196,8 @@ class Link {
     })
     from.on('end', () => to.end())
     from.on('close', () => {
-      if (!to.destroyed) to.end()
+      if (to.destroyed) this.onOver()
+      else if (!this.#isLastDelivered) to.destroySoon()
     })
   }
 
@@ -228,11 +232,17 @@ class Link {
   /** A reset would take back what the receiver has not read yet, so its end is closed in order. */
   #deliverLast(to: Socket, chunk: Buffer, resolve: () => void): void {
     const other = to === this.#server ? this.#client : this.#server
+    this.#isLastDelivered = true
     to.end(chunk)
-    to.on('data', () => undefined)
-    other.resetAndDestroy()
+    reset(other)
     resolve()
   }
+}
+
+/** The system resets no connection on which we have said that we are done; such a one is closed. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 interface Break {

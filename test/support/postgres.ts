@@ -25,8 +25,15 @@ export type StopMode = 'smart' | 'fast' | 'immediate'
 export interface PostgresOptions {
   /** On top of the test defaults, such as `{ synchronous_commit: 'off' }`. */
   readonly settings?: ServerSettings
-  /** Begin as a copy of this running server and follow it under this application name. */
-  readonly standbyOf?: { readonly primary: PostgresServer; readonly name: string }
+  readonly standbyOf?: StandbyOptions
+}
+
+/** Begin as a copy of a running server and follow it under this application name. */
+export interface StandbyOptions {
+  readonly primary: PostgresServer
+  readonly name: string
+  /** Where it finds the primary: a proxy's port instead of the server's own. */
+  readonly port?: number
 }
 
 export interface PostgresServer {
@@ -55,6 +62,7 @@ export interface PostgresServer {
 }
 
 export const turnpikeRole = 'turnpike'
+const replicationRole = 'standby'
 
 /** Small and quick to start; nothing here touches durability. */
 const testSettings: ServerSettings = {
@@ -145,7 +153,8 @@ class Server implements PostgresServer {
     await (standbyOf === undefined ? this.#initdb() : this.#copy(standbyOf))
     await this.#startOnFreePort(settings)
     if (standbyOf === undefined)
-      await this.run(`CREATE ROLE ${turnpikeRole} LOGIN PASSWORD '${this.password}'`)
+      for (const role of [turnpikeRole, `${replicationRole} REPLICATION`])
+        await this.run(`CREATE ROLE ${role} LOGIN PASSWORD '${this.password}'`)
   }
 
   async #initdb(): Promise<void> {
@@ -162,8 +171,8 @@ class Server implements PostgresServer {
     ])
   }
 
-  async #copy({ primary, name }: { primary: PostgresServer; name: string }): Promise<void> {
-    const source = `host=${primary.folder} port=${primary.port} user=postgres application_name=${name}`
+  async #copy({ primary, name, port }: StandbyOptions): Promise<void> {
+    const source = `host=127.0.0.1 port=${port ?? primary.port} user=${replicationRole} password=${primary.password} application_name=${name}`
     await runPostgresProgram('pg_basebackup', [
       `--pgdata=${this.#data}`,
       `--dbname=${source}`,
@@ -319,7 +328,7 @@ function startServerProcess(options: {
 }
 
 /** Below the range that outgoing connections take their ports from, so that it stays free over a restart. */
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 16_000 + (randomBytes(2).readUInt16BE() % 16_000)
     if (await isFree(port)) return port
