@@ -1,0 +1,61 @@
+/**
+ * `npm run test:torture`: clients, gateways, databases and vendors that break each other's connections,
+ * and the books afterwards. `--cycles=20` sets how much more of it than in `npm test`, `--only=postgres`
+ * which part; `SEED=7` draws another order of mishaps; `--write` puts the volumes into docs/torture.md.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureDebianPackages } from './debian-packages.mjs'
+import { ensureInstalled, root, run, runNode } from './runtime.mjs'
+
+ensureInstalled(root, 'development')
+ensureDebianPackages()
+
+const options = process.argv.slice(2)
+const valueOf = (name) =>
+  options.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
+const cycles = valueOf('cycles') ?? '10'
+const only = valueOf('only') ?? ''
+const seed = process.env['SEED']
+
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-torture-'))
+const report = join(folder, 'report')
+writeFileSync(report, '')
+const files = readdirSync(join(root, 'test/torture'))
+  .filter((name) => name.endsWith('.test.ts') && name.startsWith(only))
+  .map((name) => `test/torture/${name}`)
+process.exitCode = await runNode(['--test', '--test-concurrency=1', ...files], {
+  env: {
+    TURNPIKE_TORTURE: cycles,
+    TURNPIKE_TORTURE_REPORT: report,
+    ...(seed === undefined ? {} : { TURNPIKE_TEST_SEED: seed }),
+  },
+})
+
+const volumes = readFileSync(report, 'utf8')
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => JSON.parse(line))
+rmSync(folder, { recursive: true })
+const rows = volumes.map(
+  ({ name, requests, ends, charges, kills, mishaps }) =>
+    `| ${[name, requests, ends, charges, kills, mishaps].join(' | ')} |`,
+)
+const table = [
+  '| Run | Requests | Answers seen to their end | Charges | kill -9 | Mishaps, kills included |',
+  '| --- | --- | --- | --- | --- | --- |',
+  ...rows,
+].join('\n')
+process.stdout.write(`${table}\n`)
+
+if (options.includes('--write') && process.exitCode === 0) {
+  const page = join(root, 'docs/torture.md')
+  const text = readFileSync(page, 'utf8')
+  const between = /(<!-- volumes: begin -->\n)[^]*(\n<!-- volumes: end -->)/
+  writeFileSync(
+    page,
+    text.replace(between, (_, begin, end) => `${begin}\n${table}\n${end}`),
+  )
+  await run('prettier', ['--write', '--log-level', 'warn', 'docs/torture.md'])
+}

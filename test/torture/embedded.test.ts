@@ -1,0 +1,41 @@
+/**
+ * One gateway on SQLite that is killed, whose disk fails, fills up and has room again, under forty
+ * clients, with vendors that fail and clients that leave. Goal: nobody has an answer that was not paid for, nobody has paid twice,
+ * and the books are clean.
+ */
+import { test } from 'node:test'
+import { openStand } from '../money/process-stand.ts'
+import { failSync, fillDisk } from './disk-faults.ts'
+import { startNodes } from './nodes.ts'
+import { report } from './report.ts'
+import { shuffledMishaps, torture, tortureFactor, tortureRandom } from './torture.ts'
+
+test('one gateway on SQLite, everything breaking', async (context) => {
+  const random = tortureRandom()
+  const stand = await openStand({ isVendorCut: true })
+  const nodes = await startNodes({ stand, random, settings: [{}] })
+  try {
+    const mishaps = shuffledMishaps(
+      [
+        { name: 'kill -9', happen: () => nodes.kill() },
+        { name: 'vendors cut', happen: () => stand.vendorProxy?.cut() },
+        { name: 'sync fails', happen: () => nodes.strike(failSync) },
+        { name: 'disk full', happen: () => nodes.strike(fillDisk) },
+      ],
+      tortureFactor,
+      random,
+    )
+    const volume = await torture({
+      stand,
+      nodes,
+      random,
+      mishaps,
+      endsPerMishap: 30,
+      name: 'embedded',
+    })
+    report(context, volume)
+  } finally {
+    await nodes.end()
+    await stand.close()
+  }
+})

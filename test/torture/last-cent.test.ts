@@ -1,0 +1,114 @@
+/**
+ * Five hundred requests at once over two gateways on one PostgreSQL, with funds for just so many:
+ * exactly as many are admitted, on whichever node they come, and only those are charged. All have
+ * been decided before the vendor may answer the first.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { formatUsd, picos } from '../../src/base/money.ts'
+import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import { assertClean, chargesOf, hasEnd, sendAsk, type Ask } from '../money/harness.ts'
+import { openStand, type GatewayProcess, type Stand } from '../money/process-stand.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { report } from './report.ts'
+import { tortureFactor, tortureRandom } from './torture.ts'
+
+const parallel = 500
+const ask: Ask = { format: 'messages', isStream: true, maxTokens: 100 }
+
+describe('the last cent over two nodes', () => {
+  let server: PostgresServer
+  let stand: Stand
+  let gateways: readonly GatewayProcess[]
+  before(async () => {
+    server = await startPostgres()
+    stand = await openStand({ storeUrl: await server.createDatabase() })
+    // A node's own checks are no answer to anybody's requests.
+    const settings = { check_interval: '1440m' }
+    gateways = [await stand.start(settings), await stand.start(settings)]
+  })
+  after(async () => {
+    await stand.close()
+    await server.close()
+  })
+
+  /** Sends all at once; the vendor answers nobody until each has been admitted or refused. */
+  async function race(key: string, gate: string): Promise<readonly { status: number }[]> {
+    let decided = 0
+    const decide = (): void => {
+      if (++decided === parallel) stand.sandbox.faults.release(gate)
+    }
+    const isRound = (record: ServedRecord): boolean =>
+      record.marker?.startsWith(`${gate}-`) === true
+    const seen = new Set<number>()
+    const noteAdmitted = async (): Promise<void> => {
+      for (;;) {
+        const record = await stand.sandbox.log.waitFor(
+          (one) => isRound(one) && !seen.has(one.index),
+        )
+        seen.add(record.index)
+        decide()
+      }
+    }
+    void noteAdmitted().catch(() => undefined)
+    return Promise.all(
+      Array.from({ length: parallel }, async (_, index) => {
+        const url = gateways[index % gateways.length]?.url ?? ''
+        const sandbox = `input=1; output=2; hold=${gate}@before_head`
+        const marker = `${gate}-${String(index).padStart(3, '0')}`
+        const answer = await sendAsk(url, key, { ...ask, marker, sandbox })
+        if (answer.status === 200) assert.ok(hasEnd(answer, ask))
+        else decide()
+        return answer
+      }),
+    )
+  }
+
+  /** What one of these requests holds, read from the one hold there is while it runs. */
+  async function findHoldPicos(): Promise<bigint> {
+    const account = await stand.createAccount()
+    const sandbox = 'input=1; output=2; hold=measure@before_head'
+    const running = sendAsk(gateways[0]?.url ?? '', account.key, {
+      ...ask,
+      marker: 'round-0-000',
+      sandbox,
+    })
+    await stand.sandbox.faults.reached('measure')
+    const rows = await stand.context.database.query('SELECT amount_picos FROM hold')
+    stand.sandbox.faults.release('measure')
+    await running
+    assert.equal(rows.length, 1)
+    return BigInt(String(rows[0]?.['amount_picos']))
+  }
+
+  it('exactly as many are admitted as there are funds for', async (context) => {
+    const random = tortureRandom()
+    const holdPicos = await findHoldPicos()
+    const rounds = 2 * tortureFactor
+    let admitted = 0
+    for (let round = 1; round <= rounds; round++) {
+      const affordable = 1 + Math.floor(random() * 20)
+      const funds = holdPicos * BigInt(affordable + 1) - 1n
+      const account = await stand.createAccount({ balance_usd: formatUsd(picos(funds)) })
+      const answers = await race(account.key, `round-${round}`)
+      const counts = Map.groupBy(answers, ({ status }) => status)
+      assert.deepEqual(
+        [counts.get(200)?.length, counts.get(402)?.length],
+        [affordable, parallel - affordable],
+        `round ${round}`,
+      )
+      const charges = await chargesOf(stand.context.database, account.id)
+      assert.equal(charges.size, affordable)
+      admitted += affordable
+    }
+    await assertClean(stand)
+    report(context, {
+      name: 'last cent',
+      requests: rounds * parallel,
+      ends: admitted,
+      charges: admitted,
+      kills: 0,
+      mishaps: rounds,
+    })
+  })
+})

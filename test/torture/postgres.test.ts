@@ -1,0 +1,89 @@
+/**
+ * Two gateways on one PostgreSQL under forty clients, while either is killed, connections break in
+ * the middle of a commit, sessions are terminated and the server crashes. Goal: zero lost, zero
+ * double, zero answers seen to the end and not charged; the holds of dead nodes become free.
+ */
+import { test } from 'node:test'
+import { openStand } from '../money/process-stand.ts'
+import { startFaultProxy, type FaultProxy, type Moment } from '../support/fault-proxy.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { startNodes } from './nodes.ts'
+import { report } from './report.ts'
+import { shuffledMishaps, torture, tortureFactor, tortureRandom, type Mishap } from './torture.ts'
+
+/** Short, so that a test need not wait long for what a dead node held. */
+const lease = '2s'
+
+test('two nodes on one PostgreSQL, everything breaking', async (context) => {
+  const random = tortureRandom()
+  const server = await startPostgres()
+  const storeUrl = await server.createDatabase()
+  const stand = await openStand({ storeUrl, isVendorCut: true })
+  const proxies = [await startFaultProxy(server), await startFaultProxy(server)]
+  const nodes = await startNodes({
+    stand,
+    random,
+    settings: proxies.map(({ port }, index) => ({
+      store: withPort(storeUrl, port),
+      node_lease: lease,
+      node_name: `node-${index}`,
+    })),
+  })
+  const pick = (): FaultProxy => {
+    const proxy = proxies[Math.floor(random() * proxies.length)]
+    if (proxy === undefined) throw new Error('there are proxies')
+    return proxy
+  }
+  const cutCharge = (moment: Moment): Mishap => ({
+    name: `commit of charges cut: ${moment}`,
+    happen: () => pick().cutNext({ direction: 'to_server', pattern: 'settle_exchanges', moment }),
+  })
+  try {
+    const mishaps = shuffledMishaps(
+      [
+        { name: 'kill -9', happen: () => nodes.kill() },
+        { name: 'kill -9', happen: () => nodes.kill() },
+        cutCharge('before'),
+        cutCharge('after'),
+        cutCharge('answered'),
+        {
+          name: 'placing of holds cut: answered',
+          happen: () =>
+            pick().cutNext({
+              direction: 'to_server',
+              pattern: 'place_holds',
+              moment: 'answered',
+            }),
+        },
+        {
+          name: 'sessions terminated',
+          happen: async () => void (await server.terminateBackends()),
+        },
+        { name: 'server crashed', happen: () => server.restart('immediate') },
+        { name: 'vendors cut', happen: () => stand.vendorProxy?.cut() },
+      ],
+      tortureFactor,
+      random,
+    )
+    const volume = await torture({
+      stand,
+      nodes,
+      random,
+      mishaps,
+      endsPerMishap: 30,
+      name: 'postgres',
+    })
+    report(context, volume)
+  } finally {
+    await nodes.end()
+    for (const proxy of proxies) await proxy.close()
+    await stand.close()
+    await server.close()
+  }
+})
+
+function withPort(storeUrl: string, port: number): string {
+  const url = new URL(storeUrl)
+  url.port = String(port)
+  return url.href
+}

@@ -1,0 +1,138 @@
+/**
+ * A primary with a synchronous standby, both real servers: the primary dies under load, the standby
+ * takes over, and gateways find it by their store's URL. Goal: no charge that anybody was told of is
+ * lost, and none is doubled; nothing is told that only the primary knows.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { sleep, systemClock } from '../../src/base/clock.ts'
+import { assertClean, chargesOf, hasEnd, openAsk, sendAsk, type Ask } from '../money/harness.ts'
+import { openStand, type Stand } from '../money/process-stand.ts'
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts'
+import { startPostgres, turnpikeRole, type PostgresServer } from '../support/postgres.ts'
+import { startNodes } from './nodes.ts'
+import { report } from './report.ts'
+import { torture, tortureFactor, tortureRandom } from './torture.ts'
+
+interface Pair {
+  readonly primary: PostgresServer
+  readonly standby: PostgresServer
+  /** Between the two: what it stalls the primary has to wait for. */
+  readonly replication: FaultProxy
+  readonly storeUrl: string
+  close(): Promise<void>
+}
+
+async function startPair(): Promise<Pair> {
+  const primary = await startPostgres()
+  await primary.createDatabase()
+  const replication = await startFaultProxy(primary)
+  const standby = await startPostgres({
+    standbyOf: { primary, name: 'standby', port: replication.port },
+  })
+  await primary.run(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
+  await primary.run('SELECT pg_reload_conf()')
+  const isSynchronous = `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`
+  await until(async () => (await primary.run(isSynchronous)) === '1')
+  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',')
+  return {
+    primary,
+    standby,
+    replication,
+    storeUrl:
+      `postgres://${turnpikeRole}:${primary.password}@${hosts}/turnpike_1` +
+      '?target_session_attrs=read-write',
+    async close() {
+      await replication.close()
+      await standby.close()
+      await primary.close()
+    },
+  }
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(systemClock, 20)
+}
+
+async function failOver({ primary, standby }: Pair): Promise<void> {
+  await primary.stop('immediate')
+  await standby.run('SELECT pg_promote()')
+}
+
+describe('a primary with a synchronous standby', () => {
+  it('dies under load, and no charge is lost or doubled', async (context) => {
+    const random = tortureRandom()
+    const pair = await startPair()
+    const stand = await openStand({ storeUrl: pair.storeUrl })
+    const settings = { node_lease: '2s' }
+    const nodes = await startNodes({ stand, random, settings: [settings, settings] })
+    try {
+      const volume = await torture({
+        stand,
+        nodes,
+        random,
+        mishaps: [
+          { name: 'primary killed, standby promoted', happen: () => failOver(pair) },
+          { name: 'kill -9', happen: () => nodes.kill() },
+        ],
+        endsPerMishap: 40 * tortureFactor,
+        name: 'standby',
+      })
+      assert.equal(await pair.standby.run('SELECT pg_is_in_recovery()'), 'f')
+      report(context, volume)
+    } finally {
+      await nodes.end()
+      await stand.close()
+      await pair.close()
+    }
+  })
+})
+
+/** How a session is got rid of that waits for the standby: the commit stands on the primary alone. */
+const interruptions = { terminated: 'pg_terminate_backend', cancelled: 'pg_cancel_backend' }
+
+for (const [name, call] of Object.entries(interruptions))
+  describe(`a charge whose session is ${name} while the standby is out of reach`, () => {
+    let pair: Pair
+    let stand: Stand
+    before(async () => {
+      pair = await startPair()
+      stand = await openStand({ storeUrl: pair.storeUrl })
+    })
+    after(async () => {
+      await stand.close()
+      await pair.close()
+    })
+
+    it('is not told before the standby has it, and survives the primary', async () => {
+      const gateway = await stand.start({ node_lease: '60s' })
+      const account = await stand.createAccount()
+      const ask: Ask = { format: 'messages', isStream: true, sandbox: 'output=3; hold=g@mid' }
+      const client = openAsk(gateway.url, account.key, ask)
+      await stand.sandbox.faults.reached('g')
+      pair.replication.stall()
+      stand.sandbox.faults.release('g')
+      const isSettling = `query LIKE '%settle_exchanges%' AND wait_event = 'SyncRep'`
+      const interrupt = `SELECT count(${call}(pid)) FROM pg_stat_activity WHERE ${isSettling}`
+      await until(async () => (await pair.primary.run(interrupt)) !== '0')
+      // The gateway asks again, and again has to wait: a second session does, or the client has its end.
+      const again = await Promise.race([
+        client.ended.then(() => 'told' as const),
+        until(async () => {
+          const sql = `SELECT count(*) FROM pg_stat_activity WHERE ${isSettling}`
+          return (await pair.primary.run(sql)) !== '0'
+        }).then(() => 'waits' as const),
+      ])
+      assert.equal(again, 'waits', 'the client has an end that only the primary knows to be paid')
+      await failOver(pair)
+      pair.replication.cut()
+      const { text } = await client.ended
+      const charges = await chargesOf(stand.context.database, account.id)
+      assert.equal(text.includes('message_stop'), charges.size === 1)
+      await assertClean(stand)
+      // The gateway finds its new server by itself.
+      const next: Ask = { format: 'chat', isStream: false }
+      while (!hasEnd(await sendAsk(gateway.url, account.key, next), next))
+        await sleep(systemClock, 20)
+    })
+  })
