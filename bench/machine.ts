@@ -57,7 +57,7 @@ export function moveToCore(core: number): void {
 
 export function describeMachine(root: string, workFolder: string, peersFolder: string): Machine {
   return {
-    date: new Date().toISOString().slice(0, 16).replace('T', ' ') + ' UTC',
+    date: describeDate(),
     commit: describeCommit(root),
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
@@ -72,7 +72,11 @@ export function describeMachine(root: string, workFolder: string, peersFolder: s
   }
 }
 
-function describeCommit(root: string): string {
+export function describeDate(): string {
+  return new Date().toISOString().slice(0, 16).replace('T', ' ') + ' UTC'
+}
+
+export function describeCommit(root: string): string {
   const commit = outputOf('git', ['-C', root, 'rev-parse', '--short=12', 'HEAD']).trim()
   if (!/^[0-9a-f]{12}$/.test(commit)) return 'uncommitted'
   const changes = outputOf('git', [

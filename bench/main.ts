@@ -6,6 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runBenchmark } from './benchmark.ts'
+import { formatGrowth, measureGrowth } from './growth/growth.ts'
+import { describeCommit, describeDate } from './machine.ts'
 import { parseOptions, usageText, type Plan } from './options.ts'
 import { ProcessGroup } from './processes.ts'
 import { describeProfiles } from './profile.ts'
@@ -44,6 +46,7 @@ async function runAndReport(
   commandLine: readonly string[],
   { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
 ): Promise<number> {
+  if (plan.parts.has('growth')) return runGrowth(plan, commandLine, workFolder)
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -56,6 +59,19 @@ async function runAndReport(
     console.error(`bench: written: ${paths.join(', ')}`)
   }
   return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
+}
+
+async function runGrowth(
+  plan: Plan,
+  commandLine: readonly string[],
+  workFolder: string,
+): Promise<number> {
+  const figures = await measureGrowth(plan.growth, workFolder)
+  const made = { date: describeDate(), commit: describeCommit(root) }
+  const report = formatGrowth(figures, { command: describeCommand(commandLine), ...made })
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'growth')}`)
+  return figures.every(({ isClean }) => isClean) ? exitCodes.done : exitCodes.failed
 }
 
 function describeCommand(commandLine: readonly string[]): string {

@@ -41,3 +41,9 @@ test('mistakes on the command line are said', () => {
     assert.match(mistake, message)
   }
 })
+
+test('growth is measured only when it is asked for, and alone', () => {
+  assert.deepEqual([...planOf('--quick', '--only', 'growth').parts], ['growth'])
+  assert.deepEqual(planOf('--quick').growth.requests, [100_000, 300_000, 1_000_000])
+  assert.equal(parseOptions(['--only', 'growth,health']), '--only: growth stands alone')
+})

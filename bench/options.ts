@@ -4,7 +4,8 @@
  */
 import { parseArgs } from 'node:util'
 
-export const partNames = ['requests', 'streams', 'health'] as const
+/** The last one stands alone: it needs no proxies, and takes long. */
+export const partNames = ['requests', 'streams', 'health', 'growth'] as const
 export type PartName = (typeof partNames)[number]
 
 export const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
@@ -29,6 +30,11 @@ export interface HealthPlan {
   readonly windowMs: number
 }
 
+export interface GrowthPlan {
+  /** Sizes of the store in requests, smallest first. */
+  readonly requests: readonly number[]
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -36,6 +42,7 @@ export interface Plan {
   readonly requests: RequestPlan
   readonly streams: StreamPlan
   readonly health: HealthPlan
+  readonly growth: GrowthPlan
   /** Write the table into the documentation and keep the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -45,6 +52,7 @@ export const usageText = `npm run bench -- [options]
   --quick                          about two minutes, rougher figures
   --full                           requests at 4, 32 and 256 connections
   --only requests|streams|health   one part only
+  --only growth                    how a store with a long past behaves, up to 10 million requests
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --profile                        keep a CPU profile of the gateway and print where its time went
   --write                          put the table into docs/performance.md, the figures into bench/results/
@@ -55,16 +63,19 @@ const sizes = {
     requests: { connections: [32], rounds: 2, seconds: 2, warmUpSeconds: 2 },
     streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
     health: { rounds: 1, windowMs: 2_000 },
+    growth: { requests: [100_000, 300_000, 1_000_000] },
   },
   default: {
     requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 2, windowMs: 4_000 },
+    growth: { requests: [1_000_000, 3_000_000, 10_000_000] },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 5, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 3, windowMs: 4_000 },
+    growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000] },
   },
 } as const
 
@@ -74,8 +85,9 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
   if (typeof given === 'string') return given
   if (given.quick && given.full) return '--quick and --full exclude each other'
   const mode = given.quick ? 'quick' : given.full ? 'full' : 'default'
-  const parts = readNames(given.only ?? partNames.join(','), partNames)
+  const parts = readNames(given.only ?? 'requests,streams,health', partNames)
   if (typeof parts === 'string') return `--only: ${parts}`
+  if (parts.has('growth') && parts.size > 1) return '--only: growth stands alone'
   const proxies = readNames(given.proxies ?? proxyNames.join(','), proxyNames)
   if (typeof proxies === 'string') return `--proxies: ${proxies}`
   return {

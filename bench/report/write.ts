@@ -6,17 +6,23 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Figures } from '../measure/figures.ts'
 
-const beginMark = '<!-- bench:begin -->'
-const endMark = '<!-- bench:end -->'
+/** The two reports of the documentation, each between marks of its own. */
+export type ReportName = 'bench' | 'growth'
 
-export function writeReport(root: string, report: string): string {
+export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')
-  writeFileSync(path, replaceBetweenMarks(readFileSync(path, 'utf8'), report))
+  writeFileSync(path, replaceBetweenMarks(readFileSync(path, 'utf8'), report, name))
   return path
 }
 
 /** The same text with another report in it; everything outside the marks stays as it is. */
-export function replaceBetweenMarks(text: string, report: string): string {
+export function replaceBetweenMarks(
+  text: string,
+  report: string,
+  name: ReportName = 'bench',
+): string {
+  const beginMark = `<!-- ${name}:begin -->`
+  const endMark = `<!-- ${name}:end -->`
   const begin = text.indexOf(beginMark)
   const end = text.indexOf(endMark)
   if (begin < 0 || end < begin) throw new Error(`${beginMark} and ${endMark} are not in the text`)
