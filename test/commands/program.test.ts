@@ -1,0 +1,123 @@
+/**
+ * The program around its commands: words, settings and stores it cannot use, how it ends, and what
+ * `--json` means for what runs on.
+ */
+import { describe, it } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { failure, json, newFolder, run, runOn } from '../support/command-line.ts'
+
+describe('the program', () => {
+  it('ends with 2 for words it does not know, in text and as JSON', async () => {
+    const folder = newFolder()
+    const wrongLines = [
+      'account',
+      'account create',
+      'account create a b',
+      'account credit acme 5',
+      'account list --frobnicate',
+      'price import file',
+      'sandbox --listen nowhere',
+    ]
+    await Promise.all(
+      wrongLines.map(async (line) => {
+        const { exit, code } = await failure(folder, line)
+        assert.deepEqual([exit, code], [2, 'usage'], line)
+      }),
+    )
+    const text = await run(folder, ['acount', 'list'])
+    assert.deepEqual([text.code, text.out], [2, ''])
+    assert.match(text.error, /unknown command 'acount'\n\(Did you mean account\?\)/)
+  })
+
+  it('ends with 0 for help and version, with 1 for what does not exist', async () => {
+    const folder = newFolder()
+    const help = await run(folder, ['--help'])
+    assert.equal(help.code, 0)
+    for (const word of ['serve', 'migrate', 'apply', 'export', 'account', 'key', 'token']) {
+      assert.match(help.out, new RegExp(`^  ${word} `, 'm'))
+    }
+    assert.match((await run(folder, ['--version'])).out, /^\d+\.\d+\.\d+\n$/)
+    const missing = await failure(folder, 'account show nobody')
+    assert.deepEqual([missing.exit, missing.code], [1, 'operations.not_found'])
+  })
+
+  it('gives one document also for what runs on, and keeps the log out of it', async () => {
+    const folder = newFolder()
+    const environment = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    const served = await runOn(folder, ['serve', '--json'], environment)
+    assert.deepEqual(Object.keys(served), ['address', 'admin_address', 'admin_token'])
+    assert.match(String(served['address']), /^127\.0\.0\.1:[1-9]\d*$/)
+    assert.match(String(served['admin_token']), /^ad_\w{49}$/)
+    assert.equal((await runOn(folder, ['serve', '--json'], environment))['admin_token'], null)
+    const { url } = await runOn(folder, ['sandbox', '--listen', '127.0.0.1:0', '--json'])
+    assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('ends at once where the gateway cannot start, and says why', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const environment = {
+      TURNPIKE_LISTEN: '127.0.0.1:0',
+      TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}`,
+    }
+    const { exit, message } = await failure(newFolder(), 'serve', environment)
+    assert.equal(exit, 1)
+    assert.match(message, new RegExp(`A port is taken \\(.*${port}\\)`))
+    taken.close()
+  })
+
+  it('ends with 2 for settings it cannot use, and names them all', async () => {
+    const folder = newFolder({ 'other.yaml': 'lissten: x\n' })
+    const environment = { TURNPIKE_CHECK_INTERVAL: 'often' }
+    const line = 'account list --config other.yaml'
+    const wrong = await failure(folder, line, environment)
+    assert.deepEqual([wrong.exit, wrong.code], [2, 'settings'])
+    assert.match(wrong.message, /did you mean listen\?/)
+    assert.match(wrong.message, /TURNPIKE_CHECK_INTERVAL must be a duration/)
+    assert.equal((await run(folder, line.split(' '), environment)).code, 2)
+  })
+
+  it('migrates an empty store, says when there is nothing to do, and refuses a newer one', async () => {
+    const folder = newFolder({ 'turnpike.yaml': 'store: sqlite:./here.db\n' })
+    const migrated = await json(folder, 'migrate')
+    assert.ok((migrated['applied'] as unknown[]).length > 0)
+    assert.deepEqual((await json(folder, 'migrate'))['applied'], [])
+    const store = new DatabaseSync(join(folder, 'here.db'))
+    store.exec('UPDATE schemaversion SET version = 900 WHERE version = 1')
+    store.close()
+    const refused = await failure(folder, 'account list')
+    assert.deepEqual([refused.exit, refused.code], [1, 'operations.conflict'])
+    assert.match(refused.message, /newer Turnpike/)
+  })
+
+  it('fails an audit of books that do not agree', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme --balance 5')
+    assert.equal((await json(folder, 'audit'))['clean'], true)
+    const store = new DatabaseSync(join(folder, 'data', 'turnpike.db'))
+    store.exec('UPDATE account SET balance_picos = balance_picos + 1')
+    store.close()
+    const audit = await run(folder, ['audit', '--json'])
+    assert.equal(audit.code, 1)
+    assert.equal((JSON.parse(audit.out) as { clean: boolean }).clean, false)
+    assert.match((await run(folder, ['audit'])).out, /1 differences/)
+  })
+
+  it('shows people text without control characters', async () => {
+    const folder = newFolder()
+    const store = await json(folder, 'account create acme')
+    const database = new DatabaseSync(join(folder, 'data', 'turnpike.db'))
+    database
+      .prepare('UPDATE account SET name = ? WHERE id = ?')
+      .run('a\u001b[2Jb', String(store['id']))
+    database.close()
+    const { out } = await run(folder, ['account', 'list'])
+    assert.match(out, /a�\[2Jb/)
+    assert.match(out, /^name +id +status/)
+  })
+})

@@ -1,0 +1,97 @@
+/**
+ * Commands in child processes, on stores of their own, for tests of what a script sees of them:
+ * exit code, stdout and stderr. What runs through `bin/turnpike` beside a gateway is program.ts.
+ */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { gather } from './program.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+const program = new URL('../../src/cli.ts', import.meta.url).pathname
+let root: string
+let folderCount = 0
+
+before(() => {
+  root = mkdtempSync(join(tmpdir(), 'turnpike-cli-'))
+})
+
+after(() => rmSync(root, { recursive: true }))
+
+/** A folder with a store of its own. */
+export function newFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = join(root, `store-${folderCount++}`)
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+export function run(
+  cwd: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const env = {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: join(root, 'compile-cache'),
+      ...environment,
+    }
+    execFile(process.execPath, [program, ...words], { cwd, env }, (failure, out, error) => {
+      resolve({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error })
+    })
+  })
+}
+
+/** Runs a command that serves, stops it once it has said something, and reads all of its stdout. */
+export async function runOn(
+  cwd: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Record<string, unknown>> {
+  const env = { PATH: process.env['PATH'], ...environment }
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const closed = once(child, 'close')
+  const out = gather(child.stdout)
+  await Promise.race([out.until(/\n\}\n/), closed])
+  child.kill('SIGTERM')
+  assert.deepEqual(await closed, [0, null])
+  return JSON.parse(out.text()) as Record<string, unknown>
+}
+
+/** Runs a line with `--json` and expects success. `more` are words with spaces in them. */
+export async function json(
+  cwd: string,
+  line: string,
+  ...more: readonly string[]
+): Promise<Record<string, unknown>> {
+  const ran = await run(cwd, [...line.split(' '), ...more, '--json'])
+  assert.equal(ran.code, 0, `${line}: ${ran.error}`)
+  assert.equal(ran.error, '')
+  return JSON.parse(ran.out) as Record<string, unknown>
+}
+
+/** Runs a line with `--json` and expects an error: as the one document, and in words on stderr. */
+export async function failure(
+  cwd: string,
+  line: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly exit: number; readonly code: string; readonly message: string }> {
+  const ran = await run(cwd, [...line.split(' '), '--json'], environment)
+  const { error } = JSON.parse(ran.out) as { error: { code: string; message: string } }
+  assert.equal(ran.error, `turnpike: ${error.message}\n`)
+  return { exit: ran.code, ...error }
+}
