@@ -1,5 +1,7 @@
 /** What events count and what they write: closed words and figures, never what somebody else wrote. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { GatewayError } from '../base/errors.ts'
@@ -212,6 +214,8 @@ test('each business event has its name, its fields and its level', () => {
       { level: 'info', event: 'model.recovered', ...model, msg: 'main route serves again' },
     ],
   )
+  const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+  for (const { event } of lines) assert.ok(page.includes(`| \`${String(event)}\``), String(event))
 })
 
 test('milestones are handed on, and cost nothing where nobody listens', () => {
