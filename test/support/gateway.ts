@@ -79,8 +79,24 @@ let accountCount = 0
 const sharedMasterKey = '5'.repeat(64)
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const opened: Opened = []
+  try {
+    return await openGateway(options, opened)
+  } catch (error) {
+    // Left open, it would keep the test's process alive long after the test has failed.
+    for (const close of opened.toReversed()) await close()
+    throw error
+  }
+}
+
+/** What has been opened so far, in order. */
+type Opened = (() => Promise<unknown>)[]
+
+async function openGateway(options: GatewayOptions, opened: Opened): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
+  opened.push(() => rm(folder, { recursive: true, force: true }))
   const sandbox = await startSandbox({ keepBodies: true, ...options.sandbox })
+  opened.push(() => sandbox.close())
   const storeUrl = options.storeUrl ?? (await newStoreUrl(folder))
   const env: Record<string, string> = {
     TURNPIKE_LISTEN: '127.0.0.1:0',
@@ -97,6 +113,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 
   const clock = options.clock ?? systemClock
   const database = await openTestStore(config.store)
+  opened.push(() => database.close())
   await migrate(database)
   const context: OperationContext = {
     database,
