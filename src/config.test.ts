@@ -123,6 +123,12 @@ describe('settings', () => {
     assert.match(text, /TURNPIKE_DRAIN_TIMEOUTS is not a setting; did you mean TURNPIKE_DRAIN_TIME/)
   })
 
+  it('takes a check interval from 100 ms', () => {
+    const { config } = expectConfig({ env: { TURNPIKE_CHECK_INTERVAL: '100ms' } })
+    assert.equal(config.checkIntervalMs, 100)
+    expectMistakes({ env: { TURNPIKE_CHECK_INTERVAL: '99ms' } })
+  })
+
   it('takes an admin token of the own making from 16 characters behind its prefix', () => {
     expectConfig({ env: { TURNPIKE_ADMIN_TOKEN: `ad_${'x'.repeat(16)}` } })
     expectMistakes({ env: { TURNPIKE_ADMIN_TOKEN: `ad_${'x'.repeat(15)}` } })

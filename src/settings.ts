@@ -111,7 +111,7 @@ export const settings = {
   adminToken: setting('admin_token', adminToken, undefined),
   checkIntervalMs: setting(
     'check_interval',
-    duration({ min: 1_000, max: 1_440 * minuteMs }),
+    duration({ min: 100, max: 1_440 * minuteMs }),
     10 * minuteMs,
   ),
   drainTimeoutMs: setting(
