@@ -63,7 +63,7 @@ const sizes = {
     requests: { connections: [32], rounds: 2, seconds: 2, warmUpSeconds: 2 },
     streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
     health: { rounds: 1, windowMs: 2_000 },
-    growth: { requests: [100_000, 300_000, 1_000_000] },
+    growth: { requests: [50_000, 150_000, 500_000] },
   },
   default: {
     requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
