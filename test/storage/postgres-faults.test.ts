@@ -115,8 +115,8 @@ describe('the ledger on a PostgreSQL that fails', () => {
     )
     await server.start()
     // In good order: what is left to record is written before it closes.
-    const { restart } = harness
-    harness = await onceAvailable(() => restart())
+    const former = harness
+    harness = await onceAvailable(() => former.restart())
     const [row] = await onceAvailable(() =>
       harness.database.query(
         'SELECT ending, amount_picos, operator_cost_picos FROM exchange WHERE exchange_id = $1',
