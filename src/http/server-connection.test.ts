@@ -173,6 +173,27 @@ describe('requests on one connection', () => {
     assert.equal((await rig.client.next())?.body.toString(), 'second')
   })
 
+  it('of a client that takes no answers are not read without end', async () => {
+    const big = Buffer.alloc(200_000, 0x61)
+    let servedCount = 0
+    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
+      servedCount++
+      sendReply(request, response, { status: 200, headers: [], body: big })
+    })
+    cleanups.push(() => listener.close())
+    const socket = connect(listener.address.port, '127.0.0.1')
+    cleanups.push(() => void socket.destroy())
+    await once(socket, 'connect')
+    // Far more than the kernel's buffers and ours take together, the requests as well as the answers.
+    socket.write(get.repeat(500_000))
+    await until(() => servedCount > 0)
+    const stoppedAt = await settled(() => servedCount)
+    assert.ok(stoppedAt < 4_000, `${stoppedAt} were answered, and no answer was taken`)
+    assert.ok(socket.writableLength > 0, 'all requests were read, and no answer was taken')
+    socket.resume()
+    await until(() => servedCount > stoppedAt)
+  })
+
   it('that ask for it, or are of HTTP/1.0, are the last', async () => {
     for (const last of [
       'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -480,6 +501,17 @@ it('a drain ends each connection behind its answer', async () => {
 
 async function turn(): Promise<void> {
   for (let step = 0; step < 3; step++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The value once it has stood still for many turns; a slow machine has it stand still earlier, no more. */
+async function settled(read: () => number): Promise<number> {
+  let value = read()
+  for (let still = 0; still < 50; still++) {
+    await turn()
+    if (read() !== value) still = 0
+    value = read()
+  }
+  return value
 }
 
 /** Resolves when it is so, looking once per turn; the runner's own limit ends what never comes. */

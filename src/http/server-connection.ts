@@ -156,6 +156,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
     if (body?.isComplete === true && this.#state === 'swallowing') this.#becomeIdle()
     else if (this.#state === 'idle') this.#advance()
     else if (this.#state === 'serving' && body?.isComplete === true) this.#lookAhead()
+    if (this.#ahead.length > aheadBytesMax) this.pauseReading()
   }
 
   /** Returns where the bytes behind the body begin. */
@@ -171,7 +172,6 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
 
   #keepAhead(piece: Buffer): void {
     this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece])
-    if (this.#state !== 'idle' && this.#ahead.length > aheadBytesMax) this.pauseReading()
   }
 
   /**
@@ -186,7 +186,10 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
     if (reading !== 'whole' || parseRequestHead(heads.text).kind === 'fault') this.cut()
   }
 
-  /** Reads the requests that have come, one after the other, as long as each is answered at once. */
+  /**
+   * Reads the requests that have come, one after the other, as long as each is answered at once and
+   * its answer taken.
+   */
   #advance(): void {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
@@ -304,6 +307,8 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
 
   #onDrain(): void {
     this.#response?.onDrain?.()
+    if (this.#state !== 'idle') return
+    this.resumeReading()
     this.#advance()
   }
 }

@@ -92,6 +92,7 @@ function keepAlive(facts: Facts, isHttp11: boolean, framing: Framing): number | 
   if (framing.kind === 'close') return 0
   if (connection !== undefined && hasListMember(connection, 'close')) return 0
   if (!isHttp11 && (connection === undefined || !hasListMember(connection, 'keep-alive'))) return 0
-  const seconds = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(facts.keepAlive ?? '')?.[1]
+  if (facts.keepAlive === undefined) return undefined
+  const seconds = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(facts.keepAlive)?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 1_000
 }
