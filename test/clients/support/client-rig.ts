@@ -70,7 +70,8 @@ export async function startClientRig(): Promise<ClientRig> {
       if (milestone === 'charge_durable') announceCharge()
     },
   })
-  const watch = watchRequests(gateway.app.address.port)
+  const watch = await watchRequests(gateway.app.address.port)
+  const watchedUrl = `http://127.0.0.1:${watch.port}`
   const { log, faults } = gateway.sandbox
   for (const [index, fault] of guardedFaults.entries())
     for (const vendor of ['alpha', 'beta']) faults.set(`${vendor}-guarded-${index}`, fault)
@@ -86,8 +87,8 @@ export async function startClientRig(): Promise<ClientRig> {
 
   return {
     gateway,
-    messagesUrl: `${gateway.url}/alpha`,
-    chatUrl: `${gateway.url}/beta/v1`,
+    messagesUrl: `${watchedUrl}/alpha`,
+    chatUrl: `${watchedUrl}/beta/v1`,
     clock,
     async caller(wish = {}) {
       const balance = wish.balance_usd ?? '10'
@@ -128,7 +129,7 @@ export async function startClientRig(): Promise<ClientRig> {
       }
     },
     async close() {
-      watch.stop()
+      await watch.close()
       const audit = await gateway.audit()
       await gateway.close()
       assert.equal(audit.clean, true)
