@@ -10,6 +10,7 @@ import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
+import { addStoreCommands } from './cli/store-commands.ts'
 import { exitCodes, reportError } from './cli/shell.ts'
 
 const wantsJson = process.argv.includes('--json')
@@ -33,6 +34,7 @@ function buildProgram(): Command {
   addCatalogueCommands(program)
   addChannelCommands(program)
   addBackupCommands(program)
+  addStoreCommands(program)
   return program
 }
 

@@ -17,6 +17,7 @@ import { listenForRevisions } from './storage/postgres-listener.ts'
 import type { PostgresLocation } from './storage/postgres-location.ts'
 import { openPostgres } from './storage/postgres.ts'
 import { openSqliteThread } from './storage/sqlite-thread.ts'
+import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
 export interface GatewayStoreOptions {
   readonly config: Config
@@ -93,6 +94,13 @@ async function openOnServer(
       onError: onFault,
       ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
     })
+    try {
+      // After the node is known: whoever fills this store looks for nodes after it has marked it.
+      await refuseUnfinishedCopy(database)
+    } catch (error) {
+      await ledger.close()
+      throw error
+    }
     return {
       database,
       ledger,

@@ -15,6 +15,7 @@ import type { Config } from './settings.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStore } from './storage/open.ts'
+import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 import type { Milestone } from './telemetry/events.ts'
 
 export interface Ready {
@@ -97,6 +98,7 @@ async function prepareStore(config: Config): Promise<string | undefined> {
   const database = await openStore(config.store)
   try {
     await migrate(database)
+    await refuseUnfinishedCopy(database)
     const context: OperationContext = {
       database,
       clock: systemClock,

@@ -17,6 +17,7 @@ import type { Config, ListenAddress } from './settings.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStore } from './storage/open.ts'
+import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
 /** Where the simulated vendors listen, if nothing else does. */
 const usualSandboxPort = 9_100
@@ -72,6 +73,7 @@ async function prepareDemo(config: Config): Promise<Demo | undefined> {
   }
   try {
     await migrate(database)
+    await refuseUnfinishedCopy(database)
     const { vendors, channels } = await database.snapshot(readCatalogue)
     if (vendors.length > 0) {
       const port = demoPort(channels.map((channel) => channel.url))

@@ -73,6 +73,8 @@ const tableOwners: TableOwners = {
   expired_hold: ['src/ledger/'],
   request_window: ['src/ledger/'],
   node: ['src/ledger/'],
+  store_copy: ['src/storage/store-copy.ts', 'src/operations/store-copy.ts'],
+  store_copy_progress: ['src/storage/store-copy.ts'],
   usage_day: ['src/ledger/'],
   usage_month: ['src/ledger/'],
   audit_checkpoint: ['src/ledger/audit-checkpoint-store.ts'],

@@ -127,9 +127,12 @@ export async function openStore(
 ): Promise<{ readonly database: Database; readonly migrated: Migrated }> {
   const { openStore: open } = await import('../storage/open.ts')
   const { migrate } = await import('../storage/migrate.ts')
+  const { refuseUnfinishedCopy } = await import('../storage/store-copy.ts')
   const database = await open(config.store)
   try {
-    return { database, migrated: await migrate(database) }
+    const migrated = await migrate(database)
+    await refuseUnfinishedCopy(database)
+    return { database, migrated }
   } catch (error) {
     await database.close()
     throw error

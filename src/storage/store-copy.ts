@@ -1,0 +1,250 @@
+/**
+ * Copies the rows of one store into another, table by table, in pages of one transaction each that
+ * also notes how far it came. So a copy that was broken off anywhere goes on where it stopped, and
+ * a page that was stored without being heard of is not stored twice.
+ */
+import { GatewayError, invariant } from '../base/errors.ts'
+import { readRevisions } from './changes.ts'
+import type { Database, Queryable, Row, SqlValue, Transaction } from './database.ts'
+
+/** Everything a store is worth keeping for, each after what it refers to. */
+const copiedTables = [
+  'account',
+  'key',
+  'entry',
+  'exchange',
+  'usage_day',
+  'usage_month',
+  'vendor',
+  'model',
+  'price',
+  'channel',
+  'channel_health',
+  'channel_change',
+  'operator_action',
+  'operator_cost',
+  'exchange_cut',
+] as const
+
+/** What only tells about running processes, or is made anew. */
+const leftTables = [
+  'schemaversion',
+  'revision',
+  'gateway_node',
+  'channel_state',
+  'node_lease',
+  'channel_check',
+  'audit_checkpoint',
+]
+
+/** Has a table for each month there. */
+const partedTable: (typeof copiedTables)[number] = 'exchange'
+
+const rowsPerPage = 500
+
+export interface CopiedTable {
+  readonly table: string
+  readonly rows: number
+}
+
+export interface CopyOptions {
+  /** SQLite, with its write lock held, so that it stands still. */
+  readonly source: Queryable
+  /** PostgreSQL, migrated. */
+  readonly target: Database
+  /** Called when a page is durable. */
+  readonly onPage: (table: string, rows: number) => void
+}
+
+export async function copyTables({ source, target, onPage }: CopyOptions): Promise<CopiedTable[]> {
+  await demandKnownTables(source)
+  await makePartitions(source, target)
+  const copied: CopiedTable[] = []
+  for (const table of copiedTables) {
+    const rows = await copyTable(table, { source, target, onPage })
+    copied.push({ table, rows })
+  }
+  await target.transact(continueNumbers)
+  return copied
+}
+
+/** The same rows are in both, as far as counting tells. */
+export async function compareCounts(
+  source: Queryable,
+  target: Queryable,
+): Promise<readonly string[]> {
+  const there = await countRows(target)
+  return (await countRows(source))
+    .filter(({ rows }, index) => rows !== there[index]?.rows)
+    .map(({ table, rows }) => `${table}: ${rows} rows in the old store, not as many in the new one`)
+}
+
+/** Something that differs as soon as anything worth copying has changed. */
+export async function stateOf(source: Queryable): Promise<string> {
+  return toJson([await readRevisions(source), await countRows(source)])
+}
+
+/** Whether there is nothing that a copy could be mixed with. */
+export async function isEmpty(target: Queryable): Promise<boolean> {
+  const counts = await countRows(target)
+  return counts.every(({ rows }) => rows === 0)
+}
+
+async function countRows(store: Queryable): Promise<readonly CopiedTable[]> {
+  const counts: CopiedTable[] = []
+  for (const table of copiedTables) {
+    const [row] = await store.query(`SELECT COUNT(*) AS rows FROM ${table}`)
+    counts.push({ table, rows: Number(row?.['rows'] ?? 0) })
+  }
+  return counts
+}
+
+/** A table of a later version that nobody has thought of here must not be left behind unnoticed. */
+async function demandKnownTables(source: Queryable): Promise<void> {
+  const known: readonly string[] = [...copiedTables, ...leftTables]
+  const rows = await source.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  )
+  for (const row of rows)
+    invariant(
+      known.includes(String(row['name'])),
+      `store copy knows what to do with table ${String(row['name'])}`,
+    )
+}
+
+async function makePartitions(source: Queryable, target: Queryable): Promise<void> {
+  const [row] = await source.query(
+    `SELECT MIN(started_at_ms) AS first_ms, MAX(started_at_ms) AS last_ms FROM ${partedTable}`,
+  )
+  if (row === undefined || row['first_ms'] === null) return
+  await target.query('SELECT ensure_exchange_partitions($1, $2) IS NULL AS made', [
+    row['first_ms'] ?? null,
+    row['last_ms'] ?? null,
+  ])
+}
+
+async function copyTable(table: string, { source, target, onPage }: CopyOptions): Promise<number> {
+  const { columns, keys } = await readColumns(source, table)
+  const [progress] = await target.query(
+    'SELECT last_key, row_count FROM store_copy_progress WHERE table_name = $1',
+    [table],
+  )
+  let after = progress === undefined ? undefined : parseKey(progress)
+  let count = Number(progress?.['row_count'] ?? 0)
+  for (;;) {
+    const rows = await readPage(source, { table, columns, keys, after })
+    const last = rows.at(-1)
+    if (last === undefined) return count
+    after = keys.map((key) => last[key] ?? null)
+    count += rows.length
+    const note = [table, writeKey(after), count] as const
+    await target.transact(async (transaction) => {
+      await insertRows(transaction, { table, columns, rows })
+      await transaction.query(
+        `INSERT INTO store_copy_progress (table_name, last_key, row_count) VALUES ($1, $2, $3)
+         ON CONFLICT (table_name) DO UPDATE SET
+           last_key = EXCLUDED.last_key, row_count = EXCLUDED.row_count`,
+        note,
+      )
+    })
+    onPage(table, count)
+  }
+}
+
+interface Columns {
+  readonly columns: readonly string[]
+  /** Of the primary key, in its order. */
+  readonly keys: readonly string[]
+}
+
+async function readColumns(source: Queryable, table: string): Promise<Columns> {
+  const rows = await source.query('SELECT name, pk FROM pragma_table_info($1) ORDER BY cid', [
+    table,
+  ])
+  const keys = rows
+    .filter((row) => row['pk'] !== 0n)
+    .sort((left, right) => Number(left['pk']) - Number(right['pk']))
+  invariant(keys.length > 0, 'every table that is copied has a primary key')
+  return { columns: rows.map(nameOf), keys: keys.map(nameOf) }
+}
+
+interface Page extends Columns {
+  readonly table: string
+  readonly after: readonly SqlValue[] | undefined
+}
+
+function readPage(source: Queryable, { table, columns, keys, after }: Page): Promise<Row[]> {
+  const key = `(${keys.join(', ')})`
+  const places = keys.map((_, index) => `$${index + 1}`).join(', ')
+  const where = after === undefined ? '' : `WHERE ${key} > (${places})`
+  return source.query(
+    `SELECT ${columns.join(', ')} FROM ${table} ${where} ORDER BY ${keys.join(', ')} LIMIT ${rowsPerPage}`,
+    after ?? [],
+  )
+}
+
+async function insertRows(
+  transaction: Transaction,
+  page: {
+    readonly table: string
+    readonly columns: readonly string[]
+    readonly rows: readonly Row[]
+  },
+): Promise<void> {
+  const columns = page.columns.join(', ')
+  await transaction.query(
+    `INSERT INTO ${page.table} (${columns}) OVERRIDING SYSTEM VALUE
+     SELECT ${columns} FROM json_populate_recordset(NULL::${page.table}, $1)
+     ON CONFLICT DO NOTHING`,
+    [toJson(page.rows)],
+  )
+}
+
+/** Rows were put in with their numbers; the next ones are to have higher ones. */
+async function continueNumbers(transaction: Transaction): Promise<void> {
+  const numbered = await transaction.query(
+    `SELECT table_name, column_name FROM information_schema.columns
+      WHERE table_schema = current_schema() AND is_identity = 'YES'`,
+  )
+  for (const row of numbered) {
+    const table = String(row['table_name'])
+    const column = String(row['column_name'])
+    await transaction.query(
+      `SELECT setval(pg_get_serial_sequence($1, $2), GREATEST(1, (SELECT MAX(${column}) FROM ${table})))`,
+      [table, column],
+    )
+  }
+}
+
+/** Integers as text: JSON numbers end at 2^53, and the server reads text as what the column is. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) =>
+    typeof one === 'bigint' ? String(one) : one,
+  )
+}
+
+/** A key's parts with their types, so that a text of digits is not taken for a number. */
+function writeKey(key: readonly SqlValue[]): string {
+  return JSON.stringify(key.map((part) => (typeof part === 'bigint' ? [String(part)] : part)))
+}
+
+function parseKey(progress: Row): SqlValue[] {
+  const parsed = JSON.parse(String(progress['last_key'])) as readonly (string | [string])[]
+  return parsed.map((part) => (typeof part === 'string' ? part : BigInt(part[0])))
+}
+
+function nameOf(row: Row): string {
+  return String(row['name'])
+}
+
+/** Throws while the store is being filled by a copy that is not finished. */
+export async function refuseUnfinishedCopy(database: Database): Promise<void> {
+  if (database.dialect !== 'postgres') return
+  const [row] = await database.query('SELECT source FROM store_copy WHERE finished_at_ms IS NULL')
+  if (row === undefined) return
+  throw new GatewayError(
+    'operations.conflict',
+    `The store is being filled from ${String(row['source'])}. Finish it first: turnpike store copy ` +
+      'goes on where it stopped.',
+  )
+}

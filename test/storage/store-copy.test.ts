@@ -1,0 +1,161 @@
+/** Moving from SQLite to PostgreSQL: everything arrives, whatever breaks it off, and nothing is mixed. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { newId } from '../../src/base/id.ts'
+import { picos } from '../../src/base/money.ts'
+import { formatPriceLines } from '../../src/metering/price-lines.ts'
+import { auditLedger } from '../../src/operations/audit.ts'
+import { copyStoreTo } from '../../src/operations/store-copy.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { openStore } from '../../src/storage/open.ts'
+import { refuseUnfinishedCopy } from '../../src/storage/store-copy.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
+import { addCredit, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+
+const script = join(import.meta.dirname, 'copying-process.ts')
+/** More than two pages of exchanges and entries. */
+const chargeCount = 1_100
+
+describe('a copy of the store', () => {
+  let server: PostgresServer
+  let harness: EmbeddedHarness
+  let from: string
+  let to: string
+  let accountIds: readonly string[]
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server.close())
+
+  beforeEach(async () => {
+    harness = await openEmbedded()
+    from = `sqlite:${harness.path}`
+    to = await server.createDatabase()
+    const rich = await makeAccount(harness, { balancePicos: 10_000_000n })
+    const poor = await makeAccount(harness, { balancePicos: 5n })
+    accountIds = [rich, poor]
+    // Months apart, so that more than one partition is needed.
+    for (let month = 0; month < 3; month++) {
+      await Promise.all(Array.from({ length: Math.ceil(chargeCount / 3) }, () => charge(rich)))
+      harness.clock.advance(30 * 86_400_000)
+    }
+    await harness.ledger.close()
+  })
+  afterEach(() => harness.close())
+
+  /** Seven pico-dollars, with a bill that the operators' audit can add up. */
+  async function charge(accountId: string): Promise<void> {
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 7n))
+    const priceLines = formatPriceLines({
+      parts: [],
+      feePicos: picos(7n),
+      multiplierPpm: 1_000_000,
+      capPicos: undefined,
+    })
+    const endedAtMs = harness.clock.now()
+    await harness.ledger.settle(hold, recordOf(hold, 7n, { endedAtMs, priceLines }))
+  }
+
+  const copy = (onPage: () => void = () => undefined) =>
+    copyStoreTo({ from, to, clock: systemClock, onPage })
+
+  async function withTarget<Result>(look: (target: Database) => Promise<Result>): Promise<Result> {
+    const target = await openStore(to)
+    try {
+      return await look(target)
+    } finally {
+      await target.close()
+    }
+  }
+
+  async function assertArrived(): Promise<void> {
+    await withTarget(async (target) => {
+      assert.deepEqual((await auditLedger({ database: target })).differences, [])
+      for (const table of ['account', 'entry', 'exchange', 'usage_day', 'usage_month']) {
+        const sql = `SELECT * FROM ${table}`
+        const rows = async (store: Database): Promise<readonly string[]> =>
+          (await store.query(sql)).map((row) => comparable({ ...row })).sort()
+        assert.deepEqual(await rows(target), await rows(harness.database), table)
+      }
+      const [default_] = await target.query('SELECT COUNT(*) AS rows FROM exchange_default')
+      assert.equal(default_?.['rows'], 0n)
+      await refuseUnfinishedCopy(target)
+    })
+  }
+
+  /** A row as text, without what only one engine has. */
+  function comparable({ held_picos: _held, ...row }: Record<string, unknown>): string {
+    const entries = Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))
+    return JSON.stringify(entries, (_key, value: unknown) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+  }
+
+  it('has everything, numbers entries on, and is refused a second time', async () => {
+    const { audit } = await copy()
+    assert.equal(audit.clean, true)
+    await assertArrived()
+    await withTarget(async (target) => {
+      await addCredit({ ...harness, database: target }, accountIds[0] ?? '', 1n)
+      const [row] = await target.query('SELECT COUNT(*) = MAX(sequence) AS is_next FROM entry')
+      assert.equal(row?.['is_next'], 1n)
+    })
+    await assert.rejects(copy(), { code: 'operations.conflict' })
+  })
+
+  it('goes on where it was killed, after any page', async () => {
+    let kills = 0
+    for (;;) {
+      const child = spawn(process.execPath, [script, from, to, '2'], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+      if (signal === null) {
+        assert.equal(code, 0)
+        break
+      }
+      kills++
+      await withTarget((target) =>
+        assert.rejects(refuseUnfinishedCopy(target), { code: 'operations.conflict' }),
+      )
+    }
+    assert.ok(kills >= 3, `it was killed ${kills} times`)
+    await assertArrived()
+  })
+
+  it('is not gone on with when the old store has been used meanwhile', async () => {
+    const broken = new Error('broken off')
+    await assert.rejects(
+      copy(() => {
+        throw broken
+      }),
+      broken,
+    )
+    await addCredit(harness, accountIds[1] ?? '', 1n)
+    await assert.rejects(copy(), { code: 'operations.conflict', message: /used since/ })
+  })
+
+  it('is refused while a gateway serves the old store, or where the new one is in use', async () => {
+    const { lockStore } = await import('../../src/storage/lock.ts')
+    const lock = lockStore(harness.path)
+    await assert.rejects(copy(), { code: 'operations.conflict', message: /Another gateway/ })
+    lock.close()
+    await copy()
+    to = to.replace(/\w+$/, 'unknown')
+    await assert.rejects(copy(), /does not exist/)
+    to = await server.createDatabase()
+    await withTarget(async (target) => {
+      const { migrate } = await import('../../src/storage/migrate.ts')
+      await migrate(target)
+      await target.query(
+        `INSERT INTO account (id, name, created_at_ms) VALUES ('${newId('acc', 1)}', 'other', 1)`,
+      )
+    })
+    await assert.rejects(copy(), { code: 'operations.conflict', message: /in use already/ })
+  })
+})
