@@ -23,6 +23,7 @@ import {
   sendAsk,
   startMoneyGateway,
   vendorPrice,
+  whileNothingIsBooked,
   type Ask,
   type BookedExchange,
   type MoneyGateway,
@@ -251,8 +252,7 @@ for (const format of formats) {
         const account = await gateway.createAccount()
         const ask = askOf(format, '', 'booking')
         let client
-        // Whoever holds the store's write lock keeps the charge from becoming durable.
-        await gateway.context.database.transact(async () => {
+        await whileNothingIsBooked(gateway.context.database, async () => {
           client = openAsk(gateway.url, account.key, ask)
           await gateway.passed('charge_submitted')
           await client.until((text) => framesIn(text) >= 8)
@@ -345,7 +345,7 @@ for (const format of formats) {
         const account = await gateway.createAccount()
         const ask = { ...askOf(format, '', 'm'), isStream, more: {} }
         let answer: Promise<{ text: string; isComplete: boolean }> | undefined
-        await gateway.context.database.transact(async () => {
+        await whileNothingIsBooked(gateway.context.database, async () => {
           const client = openAsk(gateway.url, account.key, ask)
           answer = client.ended
           await gateway.passed('charge_submitted')

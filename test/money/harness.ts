@@ -201,9 +201,13 @@ export async function startMoneyGateway(options: GatewayOptions = {}): Promise<M
     ...gateway,
     async ended(account, count) {
       await happenings.reach(account.id, count)
-      // An uncharged exchange is told of before it is stored; this question is answered after it.
-      await usage(gateway.url, account.token)
-      return exchangesOf(gateway.context.database, account.id)
+      // An uncharged exchange is told of before it is stored. On SQLite this question is answered
+      // after it, on PostgreSQL it has to be asked until the row is there.
+      for (;;) {
+        await usage(gateway.url, account.token)
+        const exchanges = await exchangesOf(gateway.context.database, account.id)
+        if (exchanges.length >= count) return exchanges
+      }
     },
     passed: (milestone, count = 1) => happenings.reach(milestone, count),
   }
@@ -270,6 +274,17 @@ export async function chargesOf(
     charges.set(exchangeId, -BigInt(String(row['amount_picos'])))
   }
   return charges
+}
+
+/**
+ * Keeps charges from becoming durable while `work` runs: on SQLite whoever holds the write lock does,
+ * on PostgreSQL whoever holds the table of entries.
+ */
+export function whileNothingIsBooked(database: Database, work: () => Promise<void>): Promise<void> {
+  return database.transact(async (transaction) => {
+    if (database.dialect === 'postgres') await transaction.query('LOCK TABLE entry IN SHARE MODE')
+    await work()
+  })
 }
 
 /** The one exchange there is. */
