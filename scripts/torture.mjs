@@ -52,10 +52,10 @@ process.stdout.write(`${table}\n`)
 if (options.includes('--write') && process.exitCode === 0) {
   const page = join(root, 'docs/torture.md')
   const text = readFileSync(page, 'utf8')
-  const between = /(<!-- volumes: begin -->\n)[^]*(\n<!-- volumes: end -->)/
+  const between = /(<!-- volumes: begin -->)[^]*(<!-- volumes: end -->)/
   writeFileSync(
     page,
-    text.replace(between, (_, begin, end) => `${begin}\n${table}\n${end}`),
+    text.replace(between, (_, begin, end) => `${begin}\n\n${table}\n\n${end}`),
   )
   await run('prettier', ['--write', '--log-level', 'warn', 'docs/torture.md'])
 }
