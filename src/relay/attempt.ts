@@ -48,10 +48,6 @@ export interface AttemptParts {
 export interface AttemptRequest {
   readonly admitted: Admitted
   readonly channel: Channel
-  readonly path: string
-  /** Flat list, credential included. */
-  readonly headers: string[]
-  readonly body: Buffer
   readonly client: ClientLink
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
@@ -64,12 +60,24 @@ export interface AttemptRequest {
   readonly hasAlternative: () => boolean
 }
 
+/** What goes to the vendor. An attempt does not keep it: a stream may outlast its request by far. */
+export interface Outgoing {
+  readonly path: string
+  /** Flat list, credential included. */
+  readonly headers: string[]
+  readonly body: Buffer
+}
+
 /** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
 const errorBytesMax = 1_048_576
 
-export function makeAttempt(request: AttemptRequest, parts: AttemptParts): Promise<AttemptOutcome> {
+export function makeAttempt(
+  request: AttemptRequest,
+  outgoing: Outgoing,
+  parts: AttemptParts,
+): Promise<AttemptOutcome> {
   return new Promise((resolve) => {
-    new Attempt(request, parts, resolve).start()
+    new Attempt(request, parts, resolve).start(outgoing)
   })
 }
 
@@ -110,12 +118,12 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + usualMs, request.deadlineMs)
   }
 
-  start(): void {
-    const { channel, path, headers, body, client } = this.#request
+  start(outgoing: Outgoing): void {
+    const { channel, client } = this.#request
     this.#parts.watchdog.watch(this)
     client.onGone = () => this.#onClientGone()
     if (client.isGone) this.#onClientGone()
-    this.#call = this.#parts.upstream.send(channel, { method: 'POST', path, headers, body }, this)
+    this.#call = this.#parts.upstream.send(channel, { method: 'POST', ...outgoing }, this)
     // The limits may have been reached while the call was being made.
     if (this.#resolve === undefined) this.#call.abort()
   }

@@ -143,9 +143,11 @@ async function tryChannel(
       deadlineMs,
       firstEventLimitMs: firstEventLimitMs(admitted, { channel, traits }, parts),
       hasAlternative: () => hasAlternative(admitted, tried, parts),
+    },
+    {
       path: admitted.path + admitted.query,
       headers,
-      body: format.amend(admitted.body, facts, channel.models.get(model.id)),
+      body: format.amend(admitted.body.bytes, facts, channel.models.get(model.id)),
     },
     parts,
   )

@@ -11,6 +11,7 @@ import { readBody } from '../http/body.ts'
 import { findVersionFault } from '../http/headers.ts'
 import type { IncomingRequest } from '../http/incoming-request.ts'
 import { pricesAt, type Prices } from '../metering/price-book.ts'
+import { RequestBody } from './request-body.ts'
 import type { ForwardedOperation, Identified, Prepared } from './stages.ts'
 
 export interface IntakeParts {
@@ -54,7 +55,7 @@ export async function intake(
   const found = findModel(identified, facts.model)
   if (found.kind === 'refusal') return found
   const { model, prices } = found
-  return { ...identified, operation, model, prices, body: read.body, facts }
+  return { ...identified, operation, model, prices, body: new RequestBody(read.body), facts }
 }
 
 function tooLarge(bytesMax: number): Refusal {

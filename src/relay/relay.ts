@@ -143,6 +143,7 @@ async function exchange(admitted: Admitted, parts: RelayParts): Promise<void> {
     onLeft: () => parts.telemetry.milestone('client_left', admitted.exchangeId),
   })
   const answered = await failover(admitted, client, parts.failover)
+  admitted.body.release()
   const delivered = await deliver(admitted, answered, client, parts.deliver)
   learnEnding(admitted, answered, delivered.ending, parts.failover)
   const isDurable =

@@ -92,7 +92,7 @@ function settlementFacts(
       inputTokensEstimate: facts.inputTokensEstimate,
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
-      bodyBytes: body.length,
+      bodyBytes: body.byteLength,
     },
     holdPicos: hold.amountPicos,
     multiplierPpm: principal.priceMultiplierPpm,

@@ -10,6 +10,7 @@ import type { IncomingRequest } from '../http/incoming-request.ts'
 import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { Prices } from '../metering/price-book.ts'
+import type { RequestBody } from './request-body.ts'
 
 /** A request on a vendor's prefix, as accepted from the listener. */
 export interface Incoming {
@@ -39,7 +40,7 @@ export interface Prepared extends Identified {
   readonly operation: ForwardedOperation
   readonly model: Model
   readonly prices: Prices
-  readonly body: Buffer
+  readonly body: RequestBody
   readonly facts: RequestFacts
 }
 
