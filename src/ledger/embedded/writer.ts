@@ -31,9 +31,11 @@ const batchesInFlightMax = 2
 /**
  * A commit costs the same whether it carries one exchange or thirty, so a batch waits for others that
  * are about to end: until so many turns of the event loop have brought none, or so many have passed.
+ * Where few others run there is little to share, and an answer that is ready would wait for nothing.
  */
 const quietTurns = 2
 const gatheringTurnsMax = 16
+const othersWorthWaiting = 5
 const firstRetryMs = 250
 const lastRetryMs = 5_000
 
@@ -196,7 +198,7 @@ export class LedgerWriter {
   #isWorthWaiting(): boolean {
     if (this.#queue.length >= recordsForSecondBatch) return false
     const inFlight = this.#inFlight.reduce((count, batch) => count + batch.length, 0)
-    return this.#openCount() > this.#queue.length + inFlight
+    return this.#openCount() - this.#queue.length - inFlight >= othersWorthWaiting
   }
 
   #mayFlush(): boolean {
