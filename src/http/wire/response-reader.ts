@@ -20,7 +20,7 @@ export interface ResponsePiece {
 
 /** Interim answers before the final one; more are a loop. */
 const interimMax = 16
-const continueStatus = 100
+/** No upgrade is ever asked for. */
 const switchStatus = 101
 const firstLine = 'HTTP/1.'
 
@@ -56,7 +56,7 @@ export class ResponseReader {
       if (reading === 'more') return this.#mayBecomeHead() ? nothingYet : malformed
       if (reading !== 'whole') return malformed
       const head = parseResponseHead(this.#heads.text, this.#isHeadRequest)
-      if (head === undefined || isRefused(head.status)) return malformed
+      if (head === undefined || head.status === switchStatus) return malformed
       if (head.status >= 200) return this.#begin(head, piece, this.#heads.next)
       if (++this.#interimCount > interimMax) return malformed
       if (this.#heads.next === piece.length) return nothingYet
@@ -117,11 +117,6 @@ const nothingYet: ResponsePiece = {
   hasLeftover: false,
 }
 const malformed: ResponsePiece = { ...nothingYet, state: 'malformed' }
-
-/** A body was sent without asking, and no upgrade is ever asked for. */
-function isRefused(status: number): boolean {
-  return status === continueStatus || status === switchStatus
-}
 
 function copyOf(piece: Buffer, from: number, to: number): Buffer | undefined {
   if (from === to) return undefined
