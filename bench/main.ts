@@ -12,6 +12,8 @@ import { parseOptions, usageText, type Plan } from './options.ts'
 import { ProcessGroup } from './processes.ts'
 import { describeProfiles } from './profile.ts'
 import { formatReport } from './report/markdown.ts'
+import { formatStores } from './stores/report.ts'
+import { measureStores } from './stores/stores.ts'
 import { writeFigures, writeReport } from './report/write.ts'
 
 const root = dirname(import.meta.dirname)
@@ -47,6 +49,7 @@ async function runAndReport(
   { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
 ): Promise<number> {
   if (plan.parts.has('growth')) return runGrowth(plan, commandLine, workFolder)
+  if (plan.parts.has('stores')) return runStores(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -72,6 +75,18 @@ async function runGrowth(
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'growth')}`)
   return figures.every(({ isClean }) => isClean) ? exitCodes.done : exitCodes.failed
+}
+
+async function runStores(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const figures = await measureStores({ plan: plan.stores, group, workFolder, root })
+  const report = formatStores(figures, describeCommand(commandLine))
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'stores')}`)
+  return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
 }
 
 function describeCommand(commandLine: readonly string[]): string {

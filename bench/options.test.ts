@@ -47,3 +47,9 @@ test('growth is measured only when it is asked for, and alone', () => {
   assert.deepEqual(planOf('--quick').growth.requests, [50_000, 150_000, 500_000])
   assert.equal(parseOptions(['--only', 'growth,health']), '--only: growth stands alone')
 })
+
+test('stores are measured only when it is asked for, and alone', () => {
+  assert.deepEqual([...planOf('--only', 'stores').parts], ['stores'])
+  assert.deepEqual(planOf('--quick').stores.connections, [4, 32])
+  assert.equal(parseOptions(['--only', 'requests,stores']), '--only: stores stands alone')
+})

@@ -4,8 +4,8 @@
  */
 import { parseArgs } from 'node:util'
 
-/** The last one stands alone: it needs no proxies, and takes long. */
-export const partNames = ['requests', 'streams', 'health', 'growth'] as const
+/** The last two stand alone: each has a report of its own. */
+export const partNames = ['requests', 'streams', 'health', 'growth', 'stores'] as const
 export type PartName = (typeof partNames)[number]
 
 export const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
@@ -35,6 +35,16 @@ export interface GrowthPlan {
   readonly requests: readonly number[]
 }
 
+export interface StoresPlan {
+  /** At few connections latency is read, at many the rate and how charges share a commit. */
+  readonly connections: readonly [few: number, many: number]
+  /** Beside the one hot account. */
+  readonly accounts: number
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -43,6 +53,7 @@ export interface Plan {
   readonly streams: StreamPlan
   readonly health: HealthPlan
   readonly growth: GrowthPlan
+  readonly stores: StoresPlan
   /** Write the table into the documentation and keep the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -53,6 +64,7 @@ export const usageText = `npm run bench -- [options]
   --full                           requests at 4, 32 and 256 connections
   --only requests|streams|health   one part only
   --only growth                    how a store with a long past behaves, up to 10 million requests
+  --only stores                    PostgreSQL with one and two gateways beside SQLite
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --profile                        keep a CPU profile of the gateway and print where its time went
   --write                          put the table into docs/performance.md, the figures into bench/results/
@@ -64,18 +76,21 @@ const sizes = {
     streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
     health: { rounds: 1, windowMs: 2_000 },
     growth: { requests: [50_000, 150_000, 500_000] },
+    stores: { connections: [4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
   },
   default: {
     requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 2, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000] },
+    stores: { connections: [4, 32], accounts: 1_000, rounds: 5, seconds: 4, warmUpSeconds: 2 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 5, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 3, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000] },
+    stores: { connections: [4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
   },
 } as const
 
@@ -87,7 +102,8 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
   const mode = given.quick ? 'quick' : given.full ? 'full' : 'default'
   const parts = readNames(given.only ?? 'requests,streams,health', partNames)
   if (typeof parts === 'string') return `--only: ${parts}`
-  if (parts.has('growth') && parts.size > 1) return '--only: growth stands alone'
+  for (const part of ['growth', 'stores'] as const)
+    if (parts.has(part) && parts.size > 1) return `--only: ${part} stands alone`
   const proxies = readNames(given.proxies ?? proxyNames.join(','), proxyNames)
   if (typeof proxies === 'string') return `--proxies: ${proxies}`
   return {

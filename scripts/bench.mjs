@@ -1,7 +1,10 @@
 /** `npm run bench`: installs what is missing, the peers included, then measures; see docs/performance.md. */
 import { join } from 'node:path'
+import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureInstalled, root, runNode } from './runtime.mjs'
 
 ensureInstalled(root, 'development')
 ensureInstalled(join(root, 'bench', 'peers'), 'production')
+// Only this part drives PostgreSQL.
+if (process.argv.some((word) => word.endsWith('stores'))) ensureDebianPackages()
 process.exitCode = await runNode(['bench/main.ts', ...process.argv.slice(2)])

@@ -1,5 +1,6 @@
 /** Tests of reading a process's cost, from texts as the kernel writes them and from this process. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import {
   findProcessTree,
@@ -31,6 +32,12 @@ test('this process has used time and memory, and is the root of its own tree', (
   assert.equal(tree[0], process.pid)
   assert.ok((readThreadTimes([process.pid]).get(process.pid) ?? 0) > 1_000)
   assert.ok(readResidentBytes([process.pid]) > 1_000_000)
+})
+
+test('a process that has ended meanwhile costs nothing more', () => {
+  const ended = spawnSync('true').pid
+  assert.equal(readThreadTimes([ended]).size, 0)
+  assert.ok(readThreadTimes([ended, process.pid]).has(process.pid))
 })
 
 test('what was used is the difference of each thread, new threads included', () => {

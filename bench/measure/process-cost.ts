@@ -46,7 +46,7 @@ export type ThreadTimes = ReadonlyMap<number, number>
 export function readThreadTimes(pids: readonly number[]): ThreadTimes {
   const times = new Map<number, number>()
   for (const pid of pids) {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    for (const thread of unlessEnded(() => readdirSync(`/proc/${pid}/task`)) ?? []) {
       const text = readIfPresent(`/proc/${pid}/task/${thread}/schedstat`)
       if (text !== undefined) times.set(Number(thread), parseRunTimeNs(text) / 1_000)
     }
@@ -79,10 +79,14 @@ export function readResidentBytes(pids: readonly number[]): number {
   return total
 }
 
-/** A thread or process may end between the listing and the reading; then it costs nothing more. */
 function readIfPresent(path: string): string | undefined {
+  return unlessEnded(() => readFileSync(path, 'latin1'))
+}
+
+/** A thread or process may end between the listing and the reading; then it costs nothing more. */
+function unlessEnded<Result>(read: () => Result): Result | undefined {
   try {
-    return readFileSync(path, 'latin1')
+    return read()
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ESRCH') return undefined

@@ -2,29 +2,15 @@
  * Requests and their cost: the same load tool against one proxy after the other, in rounds whose
  * order changes, so that whatever else the machine does meets all of them alike.
  */
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { z } from 'zod'
-import { models, requestBodies } from '../exchanges.ts'
+import { models } from '../exchanges.ts'
 import type { RequestPlan } from '../options.ts'
 import { readServedCount } from '../proxies/nginx.ts'
 import type { Bench, Proxy, RequestCase } from '../proxies/proxy.ts'
 import type { RequestRound } from './figures.ts'
 import { findProcessTree, readThreadTimes, usedBetween } from './process-cost.ts'
 import type { ServedBook } from './served.ts'
-
-/** From the end of the load to the last answer it still caused. */
-const afterglowMs = 200
-
-const loadResult = z.object({
-  requests: z.number(),
-  durationUs: z.number(),
-  bytes: z.number(),
-  badStatus: z.number(),
-  socketErrors: z.number(),
-  p50Us: z.number(),
-  p99Us: z.number(),
-})
+import { afterglowMs, runWrk } from './wrk.ts'
 
 export async function measureRequests(
   bench: Bench,
@@ -64,20 +50,15 @@ async function runLoad(bench: Bench, load: Load, book: ServedBook): Promise<Requ
   const pids = findProcessTree(proxy.process.pid)
   const servedBefore = await readServedCount(bench.jsonPort)
   const timesBefore = readThreadTimes(pids)
-  const output = await bench.group.run(
-    {
-      name: 'wrk',
-      command: loadCommand(bench, load),
-      core: bench.cores.load,
-      environment: {
-        BENCH_BODY: requestBodies[given.format],
-        BENCH_HEADERS: describeHeaders({ 'content-type': 'application/json', ...given.headers }),
-      },
-    },
-    (seconds + 20) * 1_000,
-  )
+  const result = await runWrk(bench, {
+    ports: [proxy.port],
+    path: given.path,
+    format: given.format,
+    headers: given.headers,
+    connections,
+    seconds,
+  })
   const cpu = usedBetween(timesBefore, readThreadTimes(pids))
-  const result = loadResult.parse(JSON.parse(/^result (.*)$/m.exec(output)?.[1] ?? 'null'))
   // What was under way when the load ended is answered meanwhile. Asking is counted itself.
   await delay(afterglowMs)
   const answered = (await readServedCount(bench.jsonPort)) - servedBefore - 1
@@ -102,18 +83,4 @@ async function runLoad(bench: Bench, load: Load, book: ServedBook): Promise<Requ
     p50Us: result.p50Us,
     p99Us: result.p99Us,
   }
-}
-
-function loadCommand(bench: Bench, load: Load): readonly [string, ...string[]] {
-  const { proxy, given, connections, seconds } = load
-  const script = join(bench.root, 'bench', 'programs', 'post.lua')
-  const url = `http://127.0.0.1:${proxy.port}${given.path}`
-  const options = `-t1 -c${connections} -d${seconds}s --timeout 10s`.split(' ')
-  return ['wrk', ...options, '-s', script, url]
-}
-
-function describeHeaders(headers: Readonly<Record<string, string>>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n')
 }

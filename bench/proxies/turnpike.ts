@@ -13,7 +13,7 @@ import type { Bench, Proxy } from './proxy.ts'
 const account = 'bench'
 /** Enough for the holds of a thousand streams at once. */
 const balanceUsd = '1000000'
-const commandLimitMs = 120_000
+const commandLimitMs = 600_000
 
 const usageReport = z.object({
   by_model: z.array(
@@ -42,10 +42,23 @@ export interface TurnpikeStore {
 }
 
 export async function prepareTurnpike(bench: Bench): Promise<TurnpikeStore> {
-  const folder = join(bench.workFolder, 'turnpike')
+  const store = await prepareStore(bench, 'turnpike')
+  await runCommand(bench, store, ['account', 'create', account, '--balance', balanceUsd])
+  const created = await runCommand(bench, store, ['key', 'create', account])
+  return { ...store, key: z.object({ key: z.string() }).parse(created).key }
+}
+
+/** A store with its catalogue and nobody in it; embedded, unless `storeUrl` names another place. */
+export async function prepareStore(
+  bench: Bench,
+  name: string,
+  storeUrl?: string,
+): Promise<TurnpikeStore> {
+  const folder = join(bench.workFolder, name)
   mkdirSync(folder)
   const environment = {
-    TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
+    TURNPIKE_STORE: storeUrl ?? `sqlite:${embeddedPath(folder)}`,
+    TURNPIKE_MASTER_KEY_FILE: join(folder, 'master.key'),
     TURNPIKE_DRAIN_TIMEOUT: '5s',
     BENCH_VENDOR_CREDENTIAL: 'bench-vendor-credential',
   }
@@ -53,9 +66,11 @@ export async function prepareTurnpike(bench: Bench): Promise<TurnpikeStore> {
   const cataloguePath = join(folder, 'catalogue.yaml')
   writeFileSync(cataloguePath, JSON.stringify(catalogue(bench)))
   await runCommand(bench, store, ['apply', '-f', cataloguePath])
-  await runCommand(bench, store, ['account', 'create', account, '--balance', balanceUsd])
-  const created = await runCommand(bench, store, ['key', 'create', account])
-  return { ...store, key: z.object({ key: z.string() }).parse(created).key }
+  return store
+}
+
+export function embeddedPath(folder: string): string {
+  return join(folder, 'turnpike.db')
 }
 
 function catalogue(bench: Bench): object {
@@ -85,10 +100,17 @@ function catalogue(bench: Bench): object {
   }
 }
 
+export interface GatewayOptions {
+  /** Where it leaves its CPU profile; without one it makes none. */
+  readonly profileFolder?: string
+  /** Differs between the gateways on one store. */
+  readonly nodeName?: string
+}
+
 export async function startTurnpike(
   bench: Bench,
   store: TurnpikeStore,
-  profileFolder?: string,
+  { profileFolder, nodeName = 'bench' }: GatewayOptions = {},
 ): Promise<Proxy> {
   const port = await findFreePort()
   const running = bench.group.start({
@@ -100,6 +122,7 @@ export async function startTurnpike(
       ...store.environment,
       TURNPIKE_LISTEN: `127.0.0.1:${port}`,
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      TURNPIKE_NODE_NAME: nodeName,
       ...(profileFolder === undefined
         ? {}
         : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),

@@ -73,6 +73,6 @@ export class ProxyYard {
     if (this.#profileFolder === undefined) return startTurnpike(this.#bench, this.#store)
     const profileFolder = join(this.#profileFolder, part)
     mkdirSync(profileFolder, { recursive: true })
-    return startTurnpike(this.#bench, this.#store, profileFolder)
+    return startTurnpike(this.#bench, this.#store, { profileFolder })
   }
 }

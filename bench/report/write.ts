@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Figures } from '../measure/figures.ts'
 
-/** The two reports of the documentation, each between marks of its own. */
-export type ReportName = 'bench' | 'growth'
+/** The reports of the documentation, each between marks of its own. */
+export type ReportName = 'bench' | 'growth' | 'stores'
 
 export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')

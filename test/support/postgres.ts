@@ -26,6 +26,8 @@ export interface PostgresOptions {
   /** On top of the test defaults, such as `{ synchronous_commit: 'off' }`. */
   readonly settings?: ServerSettings
   readonly standbyOf?: StandbyOptions
+  /** Where its folder is made; the temporary folder unless told. */
+  readonly parentFolder?: string
 }
 
 /** Begin as a copy of a running server and follow it under this application name. */
@@ -92,7 +94,7 @@ while [ -e "$data/postmaster.pid" ] && [ $tries -lt 100 ]; do sleep 0.05; tries=
 rm -rf "$1"`
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-postgres-'))
+  const folder = await mkdtemp(join(options.parentFolder ?? tmpdir(), 'turnpike-postgres-'))
   const account = unprivilegedAccount()
   if (account !== undefined) await chown(folder, account.uid, account.gid)
   const watch = startWatch(folder)
