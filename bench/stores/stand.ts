@@ -53,9 +53,13 @@ export interface StandWish {
 
 export async function startStand(bench: Bench, wish: StandWish): Promise<Stand> {
   const { name, server } = wish
-  const store = await prepareStore(bench, name, await server?.createDatabase())
+  const storeUrl = await server?.createDatabase()
+  const store = await prepareStore(bench, name, storeUrl)
   const names = Array.from({ length: wish.accounts }, (_, index) => `account-${index}`)
   const [hotKey = '', ...keys] = await makeKeys(store, [hotAccount, ...names])
+  // Plans depend on it. Autovacuum does so by itself, but within a minute, so in the middle of a run.
+  if (storeUrl !== undefined)
+    await server?.run('VACUUM ANALYZE', new URL(storeUrl).pathname.slice(1))
   const keysPath = join(store.folder, 'keys')
   writeFileSync(keysPath, keys.join('\n') + '\n', { mode: 0o600 })
   const first = await startTurnpike(bench, store, { nodeName: 'bench-1' })
