@@ -73,6 +73,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
   const telemetry = createTelemetry({
     log,
     metrics,
+    clock,
     ...(effects.onMilestone === undefined ? {} : { onMilestone: effects.onMilestone }),
   })
   const onError = (error: unknown): void => telemetry.fault(error, 'background')

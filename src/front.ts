@@ -7,7 +7,7 @@ import { serveHealth } from './api/health.ts'
 import { refusalReply } from './api/refusal-reply.ts'
 import { serveUsage } from './api/usage.ts'
 import type { Clock } from './base/clock.ts'
-import { refuse, type Refusal } from './base/errors.ts'
+import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import type { Snapshot } from './channels/channel.ts'
 import type { HealthBook } from './channels/health-book.ts'
 import type { IncomingRequest } from './http/incoming-request.ts'
@@ -82,8 +82,7 @@ export function catching(
   return (request, response) => {
     serve(request, response).catch((error: unknown) => {
       telemetry.fault(error, 'api')
-      const refusal = refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
-      sendReply(request, response, refusalReply(refusal, clock))
+      sendReply(request, response, refusalReply(refusalOfFault(error), clock))
     })
   }
 }

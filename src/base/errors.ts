@@ -87,6 +87,15 @@ export class GatewayError extends Error {
   }
 }
 
+/** What to answer where a fault has ended a request; the fault itself is for the operator. */
+export function refusalOfFault(fault: unknown): Refusal {
+  return fault instanceof GatewayError && fault.code === 'ledger.unavailable'
+    ? refuse(fault.code, 'The gateway cannot reach its store right now. Try again shortly.', {
+        'retry-after': '5',
+      })
+    : refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
+}
+
 /** Thrown where the program contradicts itself: a programmer's error, never a caller's. */
 export class InvariantError extends Error {
   constructor(message: string) {

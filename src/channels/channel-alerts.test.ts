@@ -66,7 +66,7 @@ beforeEach(() => {
     },
   )
   alerts = createChannelAlerts({
-    telemetry: createTelemetry({ log, metrics: createMetrics() }),
+    telemetry: createTelemetry({ log, metrics: createMetrics(), clock }),
     monotonic: () => clock.monotonic(),
     snapshot: () => snapshot,
     state: (name, model) => book.state(name, model),

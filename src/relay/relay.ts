@@ -6,7 +6,7 @@
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { RunningLimits } from '../access/limits.ts'
 import type { Clock } from '../base/clock.ts'
-import { refuse, type Refusal } from '../base/errors.ts'
+import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
@@ -59,9 +59,8 @@ export async function relay(vendorRequest: VendorRequest, parts: RelayParts): Pr
     else await serve(incoming, parts)
   } catch (error) {
     parts.telemetry.fault(error, 'relay')
-    const refusal = refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
     if (incoming.response.isHeadWritten) incoming.response.destroy()
-    else refuseWith(incoming, refusal, parts)
+    else refuseWith(incoming, refusalOfFault(error), parts)
   }
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { ManualClock } from '../../test/support/manual-clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import { picos } from '../base/money.ts'
 import { createTelemetry, type ExchangeSummary, type Milestone } from './events.ts'
@@ -23,13 +24,15 @@ function start(level = 'trace') {
   )
   const milestones: string[] = []
   const metrics = createMetrics()
+  const clock = new ManualClock()
   const telemetry = createTelemetry({
     log,
     metrics,
+    clock,
     onMilestone: (milestone: Milestone, exchangeId) =>
       milestones.push(`${milestone} ${exchangeId}`),
   })
-  return { lines, milestones, telemetry, text: () => metrics.registry.metrics() }
+  return { lines, milestones, clock, telemetry, text: () => metrics.registry.metrics() }
 }
 
 const summary: ExchangeSummary = {
@@ -222,6 +225,34 @@ test('milestones are handed on, and cost nothing where nobody listens', () => {
   const { milestones, telemetry } = start()
   telemetry.milestone('hold_placed', 'ex_1')
   assert.deepEqual(milestones, ['hold_placed ex_1'])
-  const deaf = createTelemetry({ log: pino({ level: 'silent' }), metrics: createMetrics() })
+  const deaf = createTelemetry({
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    clock: new ManualClock(),
+  })
   deaf.milestone('hold_placed', 'ex_1')
+})
+
+test('a store that is away is told of once in a while for each place, and counted each time', async () => {
+  const { lines, clock, telemetry, text } = start()
+  const away = new GatewayError('ledger.unavailable', 'The store does not answer.')
+  for (let index = 0; index < 5; index++) telemetry.fault(away, 'background')
+  telemetry.fault(away, 'api')
+  telemetry.fault(new Error('another'), 'background')
+  telemetry.fault(new Error('another'), 'background')
+  clock.advance(9_999)
+  telemetry.fault(away, 'background')
+  clock.advance(1)
+  telemetry.fault(away, 'background')
+  assert.deepEqual(
+    lines.map(({ where, error }) => `${String(where)} ${String(error)}`),
+    [
+      'background GatewayError',
+      'api GatewayError',
+      'background Error',
+      'background Error',
+      'background GatewayError',
+    ],
+  )
+  assert.match(await text(), /^turnpike_alarms_total\{kind="fault"\} 10$/m)
 })

@@ -3,6 +3,8 @@
  * gets ids, classes and figures from closed sets, never a body, a header, a query or a secret.
  */
 import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import { GatewayError } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -113,15 +115,29 @@ export interface Telemetry {
 export interface TelemetryOptions {
   readonly log: Logger
   readonly metrics: Metrics
+  readonly clock: Clock
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
 }
 
+const outageLineMs = 10_000
+
 export function createTelemetry(options: TelemetryOptions): Telemetry {
-  const { log, metrics, onMilestone } = options
+  const { log, metrics, clock, onMilestone } = options
+  /** Where → when a store that is away was last told of. */
+  const outagesTold = new Map<string, number>()
 
   function fault(error: unknown, where: string): void {
     metrics.alarms.inc({ kind: 'fault' })
-    log.error({ where, ...describe(error) }, 'fault')
+    if (!isToldAlready(error, where)) log.error({ where, ...describe(error) }, 'fault')
+  }
+
+  /** A store that is away fails several times a second; one line in a while says it for each place. */
+  function isToldAlready(error: unknown, where: string): boolean {
+    if (!(error instanceof GatewayError && error.code === 'ledger.unavailable')) return false
+    const nowMs = clock.monotonic()
+    const isRecent = nowMs - (outagesTold.get(where) ?? -Infinity) < outageLineMs
+    if (!isRecent) outagesTold.set(where, nowMs)
+    return isRecent
   }
 
   function tell(level: 'info' | 'warn' | 'error', event: BusinessEvent, message: string): void {

@@ -96,7 +96,7 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
     random: seededRandom(1),
     database,
     upstream,
-    telemetry: createTelemetry({ log: pino({ level: 'silent' }), metrics }),
+    telemetry: createTelemetry({ log: pino({ level: 'silent' }), metrics, clock }),
     snapshot: () => snapshot,
     nodeName: 'test',
     region: 'test',
