@@ -157,7 +157,7 @@ function deliverWhole(
 function unbookedReply(admitted: Admitted): ReturnType<typeof errorReply> {
   const refusal = refuse(
     'ledger.unavailable',
-    'The gateway could not book this request, so its answer is withheld. Nothing was charged.',
+    'The gateway could not book this request, so its answer is withheld. Try again shortly.',
     { 'retry-after': '5' },
   )
   return errorReply(admitted.format, refusal, admitted.exchangeId)
