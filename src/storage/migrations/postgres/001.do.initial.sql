@@ -476,10 +476,12 @@ END $$;
 -- one statement and one commit. An exchange is booked once however often it is handed in: its row
 -- decides, then its entry, and money moves only together with both.
 CREATE FUNCTION settle_exchanges(p_records JSON) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+  -- As an array, accounts are found by their key, and not by reading them all.
+  v_account_ids TEXT[] := ARRAY(
+    SELECT DISTINCT r.account_id FROM json_populate_recordset(NULL::exchange, p_records) r);
 BEGIN
-  PERFORM 1 FROM account a
-    WHERE a.id IN (SELECT r.account_id FROM json_populate_recordset(NULL::exchange, p_records) r)
-    ORDER BY a.id FOR NO KEY UPDATE;
+  PERFORM 1 FROM account a WHERE a.id = ANY (v_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
   WITH record AS (
     SELECT * FROM json_populate_recordset(NULL::exchange, p_records)
   ), recorded AS (
@@ -542,7 +544,7 @@ BEGIN
   )
   UPDATE account a
      SET balance_picos = a.balance_picos + c.balance_picos, held_picos = a.held_picos - c.held_picos
-    FROM change c WHERE a.id = c.account_id;
+    FROM change c WHERE a.id = c.account_id AND a.id = ANY (v_account_ids);
 END $$;
 
 -- Frees holds without a charge; those that are gone already do not matter.
