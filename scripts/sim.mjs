@@ -5,7 +5,7 @@
  * scenario.
  */
 import { randomInt } from 'node:crypto'
-import { ensureInstalled, root, runNode } from './runtime.mjs'
+import { ensureInstalled, root, run, runNode } from './runtime.mjs'
 
 ensureInstalled(root, 'development')
 
@@ -18,3 +18,5 @@ process.exitCode =
   options.length > 0
     ? await runNode(['test/sim/table.ts', ...options])
     : await runNode(['--test', 'test/sim/*.test.ts'])
+if (options.includes('--write'))
+  await run('prettier', ['--write', '--log-level', 'warn', 'docs/reliability.md'])
