@@ -1,144 +1,16 @@
 /**
  * kill -9 of the gateway at every step of an exchange, both formats, streamed and not. Goal: on the
  * same store the next gateway finds clean books; whoever saw the end of an answer has paid for it
- * once, nobody has paid twice, and nothing is held any more. The gateway kills itself in the middle
- * of the step; where a step is the vendor's, this process kills it while the vendor waits.
+ * once, nobody has paid twice, and nothing is held any more.
  */
-import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import type { Milestone } from '../../src/telemetry/events.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import {
-  assertClean,
-  chargesOf,
-  formats,
-  hasEnd,
-  hasTerminalEvent,
-  openAsk,
-  sendAsk,
-  vendorPrice,
-  type Ask,
-} from './harness.ts'
-import { openStand, type GatewayProcess, type Stand } from './process-stand.ts'
-import { reconcile, type Seen } from './reconcile.ts'
-
-interface CrashPoint {
-  readonly name: string
-  /** The gateway kills itself there … */
-  readonly milestone?: Milestone
-  /** … or is killed while the vendor waits there. */
-  readonly gate?: 'before_head' | 'first_event' | 'mid'
-  readonly isStream: boolean
-  /** How many charges the exchange has afterwards. */
-  readonly charges: 0 | 1
-}
-
-const both = [true, false]
-
-const points: readonly CrashPoint[] = [
-  ...both.flatMap((isStream): CrashPoint[] => [
-    { name: 'before the hold', milestone: 'hold_wanted', isStream, charges: 0 },
-    { name: 'after the hold', milestone: 'hold_placed', isStream, charges: 0 },
-    { name: 'before the request is sent', milestone: 'attempt_sending', isStream, charges: 0 },
-    { name: 'after the vendor has it', gate: 'before_head', isStream, charges: 0 },
-    { name: 'at the first bytes', gate: 'first_event', isStream, charges: 0 },
-    { name: 'in the middle', gate: 'mid', isStream, charges: 0 },
-    { name: 'when the count is known', milestone: 'usage_seen', isStream, charges: 0 },
-    { name: 'before the charge', milestone: 'charge_submitted', isStream, charges: 0 },
-    { name: 'after the charge', milestone: 'charge_durable', isStream, charges: 1 },
-    { name: 'after the last bytes', milestone: 'answer_released', isStream, charges: 1 },
-  ]),
-  { name: 'at the commit point', milestone: 'first_event', isStream: true, charges: 0 },
-  { name: 'after some events', milestone: 'mid_stream', isStream: true, charges: 0 },
-]
-
-/** Room for one request, so that the next one proves that nothing is held any more. */
-const oneRequest = { balance_usd: '0.002' }
-const maxTokens = 100
-const content = 'input=1; output=3; output_tokens=3'
+import { describe } from 'node:test'
+import { crashPoints, testCrashes } from './crash-scenario.ts'
+import { formats } from './harness.ts'
+import { openStand } from './process-stand.ts'
 
 describe('a gateway killed', { concurrency: 2 }, () => {
   for (const format of formats)
     describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
-      let stand: Stand
-      let gateway: GatewayProcess
-      const seen: Seen[] = []
-      before(async () => {
-        stand = await openStand()
-        gateway = await stand.start()
-      })
-      after(() => stand.close())
-
-      for (const point of points)
-        it(`${point.name}, ${point.isStream ? 'streamed' : 'whole'}`, async () => {
-          const account = await stand.createAccount(oneRequest)
-          const ask: Ask = {
-            format,
-            isStream: point.isStream,
-            maxTokens,
-            marker: `${point.name} ${point.isStream}`,
-          }
-          const crashed = await crash({ stand, gateway, account }, ask, point)
-          seen.push(crashed)
-          gateway = await stand.start()
-          await assertClean(stand)
-          const [record] = stand.sandbox.log.forMarker(crashed.marker)
-          const charges = [...(await chargesOf(stand.context.database, account.id)).values()]
-          assert.equal(charges.length, point.charges)
-          if (record !== undefined && point.charges === 1)
-            assert.deepEqual(charges, [vendorPrice(record)])
-          // The gateway serves, and nothing is held: the balance has no room for two.
-          const next = { ...ask, marker: `${crashed.marker} again`, sandbox: content }
-          const answer = await sendAsk(gateway.url, account.key, next)
-          assert.ok(hasEnd(answer, next), answer.body.toString())
-          seen.push({ marker: next.marker, hasEnd: true })
-        })
-
-      it('and has the books of all of it in order', async () => {
-        await assertClean(stand)
-        const { records } = stand.sandbox.log
-        const { chargedCount } = await reconcile({
-          records,
-          database: stand.context.database,
-          seen,
-          maxTokens,
-        })
-        const charged = points.filter((point) => point.charges === 1).length
-        assert.equal(chargedCount, charged + points.length)
-        const last = seen.filter(({ marker }) => marker.startsWith('after the last bytes'))
-        assert.ok(last.every(({ hasEnd }) => hasEnd))
-      })
+      testCrashes({ format, points: crashPoints, open: () => openStand() })
     })
 })
-
-interface Scene {
-  readonly stand: Stand
-  readonly gateway: GatewayProcess
-  readonly account: TestAccount
-}
-
-/** Sends the request and has the gateway die at the point; returns what the client saw. */
-async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
-  const { stand, gateway, account } = scene
-  const { faults } = stand.sandbox
-  const marker = ask.marker ?? ''
-  const gate = `${ask.format} ${marker}`
-  // The vendor waits behind its first event, so that what follows is a read of its own.
-  const hold = point.milestone === 'mid_stream' ? `${gate}@first_event` : `${gate}@${point.gate}`
-  const isHeld = point.gate !== undefined || point.milestone === 'mid_stream'
-  const sandbox = isHeld ? `${content}; hold=${hold}` : content
-  if (point.milestone !== undefined) await gateway.crashAt(point.milestone)
-  const client = openAsk(gateway.url, account.key, { ...ask, sandbox })
-  const ended = client.ended.catch(() => ({ text: '', isComplete: false }))
-  if (isHeld) {
-    await faults.reached(gate)
-    if (ask.isStream && point.gate !== 'before_head') await client.until((text) => text !== '')
-    if (point.gate !== undefined) gateway.signal('SIGKILL')
-  }
-  if (point.milestone === 'mid_stream') faults.release(gate)
-  assert.equal(await gateway.ended, 'SIGKILL')
-  faults.release(gate)
-  const { text, isComplete } = await ended
-  // A stream's client stops reading at the last event; what comes behind it says nothing more.
-  return { marker, hasEnd: ask.isStream ? hasTerminalEvent(text, ask.format) : isComplete }
-}

@@ -170,6 +170,23 @@ describe('several nodes on one PostgreSQL', () => {
       assert.equal((await third.place(holdRequest(harness, accountId, 70n))).kind, 'hold')
     })
 
+    it('they are free five sixths of the lease after its last sign of life, and not before', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      await outlive([one, other])
+      await mustPlace(other, holdRequest(harness, accountId, 100n))
+      await other.tick()
+      await other.abandon()
+      const ask = (): Promise<Hold | HoldRefusal> =>
+        one.place(holdRequest(harness, accountId, 100n))
+      // The survivor looks every sixth, so nobody waits for longer than the whole.
+      harness.clock.advance((testLeaseMs / 6) * 5 - 1)
+      await one.tick()
+      assert.equal((await ask()).kind, 'insufficient_balance')
+      harness.clock.advance(1)
+      await one.tick()
+      assert.equal((await ask()).kind, 'hold')
+    })
+
     it('a charge of it that still comes is booked, once, and frees nothing twice', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       const hold = await mustPlace(other, holdRequest(harness, accountId, 70n))

@@ -1,0 +1,118 @@
+/**
+ * kill -9 of the gateway at every step of an exchange, on PostgreSQL, where holds outlive the process
+ * that placed them. Goal: the same as on SQLite, and the dead one's hold expires, once: by the gateway
+ * that is started in its place, or by one that was there all along and is the only one left.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { TestAccount } from '../support/gateway.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import {
+  content,
+  crashPoints,
+  leavesHold,
+  maxTokens,
+  oneRequest,
+  testCrashes,
+  type CrashPoint,
+} from './crash-scenario.ts'
+import {
+  assertClean,
+  chargesOf,
+  formats,
+  hasTerminalEvent,
+  openAsk,
+  vendorPrice,
+  whileNothingIsBooked,
+  type Ask,
+} from './harness.ts'
+import { openStand, type Stand } from './process-stand.ts'
+
+/** Short, so that the tests need not wait long; with a peer, long enough that no living node passes for dead. */
+const leaseAlone = '1s'
+const leaseWithPeer = '2s'
+
+describe('a gateway killed, on PostgreSQL', () => {
+  let server: PostgresServer
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server.close())
+  const open = async (): Promise<Stand> => openStand({ storeUrl: await server.createDatabase() })
+
+  describe('and started again', { concurrency: 2 }, () => {
+    for (const format of formats)
+      describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
+        const settings = { node_lease: leaseAlone }
+        testCrashes({ format, points: crashPoints, open, settings, untilFree })
+      })
+  })
+
+  describe('beside another one', { concurrency: 2 }, () => {
+    for (const format of formats)
+      describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
+        const settings = { node_lease: leaseWithPeer }
+        // Each point with one of the formats: what a peer frees does not depend on it.
+        const isStream = format === 'messages'
+        const points = crashPoints.filter((point) => point.isStream === isStream)
+        testCrashes({ format, points, open, settings, hasPeer: true, untilFree })
+      })
+  })
+
+  describe('while the server is busy with the charge', { concurrency: 1 }, () => {
+    for (const isStream of [true, false])
+      it(`has charged it once, ${isStream ? 'streamed' : 'whole'}`, async () => {
+        const stand = await open()
+        try {
+          const settings = { node_lease: leaseWithPeer }
+          const gateway = await stand.start(settings)
+          await stand.start(settings)
+          const account = await stand.createAccount(oneRequest)
+          const ask: Ask = { format: 'messages', isStream, maxTokens, marker: 'busy' }
+          const client = openAsk(gateway.url, account.key, { ...ask, sandbox: content })
+          const ended = client.ended.catch(() => ({ text: '', isComplete: false }))
+          await whileNothingIsBooked(stand.context.database, async () => {
+            await untilChargeWaits(server)
+            gateway.signal('SIGKILL')
+            await gateway.ended
+          })
+          const { text, isComplete } = await ended
+          assert.ok(!isComplete && !hasTerminalEvent(text, ask.format))
+          // The server goes on with what it was told, although nobody is there to hear of it.
+          assert.equal(await expiredWhenFree(stand, account), 0n)
+          const [record] = stand.sandbox.log.forMarker('busy')
+          assert.ok(record !== undefined)
+          const charges = await chargesOf(stand.context.database, account.id)
+          assert.deepEqual([...charges.values()], [vendorPrice(record)])
+          await assertClean(stand)
+        } finally {
+          await stand.close()
+        }
+      })
+  })
+})
+
+/** Of a dead node's hold there is one record, and where there was none there is none. */
+async function untilFree(stand: Stand, account: TestAccount, point: CrashPoint): Promise<void> {
+  assert.equal(await expiredWhenFree(stand, account), leavesHold(point) ? 1n : 0n)
+}
+
+/** Once nothing is set aside for the account any more: how many of its holds have expired. */
+async function expiredWhenFree(stand: Stand, account: TestAccount): Promise<unknown> {
+  for (;;) {
+    const [row] = await stand.context.database.query(
+      `SELECT held_picos, (SELECT COUNT(*) FROM hold WHERE account_id = a.id) AS holds,
+              (SELECT COUNT(*) FROM expired_hold WHERE account_id = a.id) AS expired
+         FROM account a WHERE id = $1`,
+      [account.id],
+    )
+    if (row?.['held_picos'] === 0n && row['holds'] === 0n) return row['expired']
+  }
+}
+
+/** Resolves when a statement that wants to write entries waits for its turn. */
+async function untilChargeWaits(server: PostgresServer): Promise<void> {
+  const waiting = `SELECT count(*) FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND query LIKE '%settle_exchanges%'`
+  while ((await server.run(waiting)) === '0');
+}
