@@ -137,7 +137,8 @@ export class ChunkedDecoder {
     if (this.#trailers === '\r\n') this.#state = 'done'
     else if (this.#trailers.endsWith('\n\r\n')) {
       const lines = this.#trailers.slice(0, -2)
-      this.#state = parseFields(lines, 0, trailerCountMax) === undefined ? 'broken' : 'done'
+      const fields = parseFields(lines, 0, trailerCountMax)
+      this.#state = typeof fields === 'string' ? 'broken' : 'done'
     } else if (!this.#trailers.endsWith('\r\n')) this.#state = 'broken'
     return end
   }

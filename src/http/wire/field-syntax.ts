@@ -34,19 +34,24 @@ const tab = 0x09
 
 /**
  * Reads lines `name: value`, each closed by CRLF, from `start` to the end of the text. Gives a flat
- * list of names and values as received, without the white space around the values; undefined for
- * anything else, and for more than `countMax` fields.
+ * list of names and values as received, without the white space around the values. No more than
+ * `countMax` fields are looked at.
  */
-export function parseFields(text: string, start: number, countMax: number): string[] | undefined {
+export function parseFields(
+  text: string,
+  start: number,
+  countMax: number,
+): string[] | 'malformed' | 'too_many' {
   const fields: string[] = []
   for (let at = start; at < text.length;) {
+    if (fields.length === 2 * countMax) return 'too_many'
     const lineEnd = text.indexOf('\r\n', at)
     let nameEnd = at
     while (nameEnd < lineEnd && text.charCodeAt(nameEnd) !== colon) nameEnd++
-    if (lineEnd === -1 || nameEnd === lineEnd || fields.length === 2 * countMax) return undefined
+    if (lineEnd === -1 || nameEnd === lineEnd) return 'malformed'
     const name = text.slice(at, nameEnd)
     const value = sliceTrimmed(text, nameEnd + 1, lineEnd)
-    if (!isToken(name) || !isFieldValue(value)) return undefined
+    if (!isToken(name) || !isFieldValue(value)) return 'malformed'
     fields.push(name, value)
     at = lineEnd + 2
   }

@@ -92,7 +92,7 @@ describe('the head of a request', () => {
     'a strange expectation': [417, `${line}${host}expect: 200-ok\r\n`],
     'two expectations': [417, `${line}${host}expect: 100-continue\r\nexpect: 100-continue\r\n`],
     'a folded header': [400, `${line}${host}a: b\r\n c\r\n`],
-    'too many headers': [400, `${line}${host}${'a: b\r\n'.repeat(256)}`],
+    'too many headers': [431, `${line}${host}${'a: b\r\n'.repeat(256)}`],
   }
   for (const [name, [status, text]] of Object.entries(refused))
     it(`with ${name} is refused`, () => assert.equal(refusal(text), status))

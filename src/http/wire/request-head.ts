@@ -47,7 +47,8 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   if (!served.has(method)) return refuseMethod(method)
   if (!targetPattern.test(target)) return malformed
   const rawHeaders = parseFields(text, lineEnd + 2, fieldsMax)
-  if (rawHeaders === undefined) return malformed
+  if (rawHeaders === 'too_many') return tooManyFields
+  if (rawHeaders === 'malformed') return malformed
 
   const facts = readFacts(rawHeaders)
   const { connection } = facts
@@ -78,6 +79,7 @@ function fault(status: RequestFault['status'], message: string): RequestFault {
 }
 
 const malformed = fault(400, 'This is not a well-formed HTTP/1.1 request.')
+const tooManyFields = fault(431, `The request has more than ${fieldsMax} headers.`)
 const badFraming = fault(
   400,
   'The request states its length in a way that could be read differently elsewhere.',

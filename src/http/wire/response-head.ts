@@ -23,7 +23,7 @@ export function parseResponseHead(text: string, isHeadRequest: boolean): Respons
   const lineEnd = text.indexOf('\r\n')
   const status = readStatus(text, lineEnd)
   const fields = parseFields(text, lineEnd + 2, fieldsMax)
-  if (status === undefined || fields === undefined) return undefined
+  if (status === undefined || typeof fields === 'string') return undefined
 
   const facts = readFacts(fields)
   const { length, coding } = facts
