@@ -54,12 +54,14 @@ export async function serveFront(
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
 
   const snapshot = parts.snapshot()
+  // A prefix alone is a path under it as well: whoever calls it is told in the format that it reads.
   const slash = path.indexOf('/', 1)
-  const vendor = slash === -1 ? undefined : snapshot.vendors.get(path.slice(1, slash))
+  const prefixEnd = slash === -1 ? path.length : slash
+  const vendor = snapshot.vendors.get(path.slice(1, prefixEnd))
   if (vendor === undefined) return refuseWith(unknownPath(snapshot))
   const isDraining = parts.isDraining()
   if (isDraining) response.closeAfterwards()
-  const behindPrefix = { path: path.slice(slash), query }
+  const behindPrefix = { path: path.slice(prefixEnd), query }
   return relay(
     { request, response, snapshot, vendor, target: behindPrefix, isDraining },
     parts.relay,

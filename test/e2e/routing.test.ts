@@ -40,6 +40,8 @@ function messageOf(answer: { readonly body: Buffer }): string {
 // --- 404 -----------------------------------------------------------------------------------------
 
 const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
+  ['/alpha', /POST \/v1\/messages/],
+  ['/alpha?x=1', /POST \/v1\/messages/],
   ['/alpha/', /POST \/v1\/messages/],
   ['/alpha/v1', /POST \/v1\/messages/],
   ['/alpha/v1/complete', /POST \/v1\/messages/],
@@ -62,6 +64,7 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
   ['/alpha/v1/v1/messages', /"\/alpha"/],
   ['/alpha/v1/v1/messages/count_tokens', /"\/alpha"/],
   ['/alpha/messages', /base address ends in "\/alpha/],
+  ['/beta', /POST \/v1\/chat\/completions/],
   ['/beta/v1/chat/completions/', /POST \/v1\/chat\/completions/],
   ['/beta/v1/chat/completions/chatcmpl-1', /POST \/v1\/chat\/completions/],
   ['/beta/v1/messages', /POST \/v1\/chat\/completions/],
@@ -100,7 +103,7 @@ test('a path beside every prefix is a 404 in the plain shape that names the pref
     '/v1/chat/completions',
     '/gamma/v1/messages',
     '/alphA/v1/messages',
-    '/alpha',
+    '/alphabet',
     '//alpha/v1/messages',
     '/health/',
     '/v1/usage/',
