@@ -31,10 +31,10 @@ describe('the audit', () => {
   afterEach(() => harness.close())
   const runAudit = (): Promise<AuditReport> =>
     audit(harness.database, { recompute: (lines) => picos(BigInt(lines)) })
-  const runFromCheckpoints = (): Promise<AuditReport> =>
+  const runFromCheckpoints = ({ isRemembered } = { isRemembered: true }): Promise<AuditReport> =>
     audit(harness.database, {
       recompute: (lines) => picos(BigInt(lines)),
-      sinceCheckpoints: { nowMs: harness.clock.now() },
+      sinceCheckpoints: { nowMs: harness.clock.now(), isRemembered },
     })
   /** Does damage that triggers would refuse; they are there again afterwards. */
   const damage = (sql: string): Promise<void> =>
@@ -239,6 +239,16 @@ describe('the audit', () => {
         charges: 1,
       })
       assert.equal(afterwards.isClean, true)
+    })
+
+    it('writes nothing down for somebody who only looks', async () => {
+      for (let round = 0; round < 2; round++)
+        assert.equal((await runFromCheckpoints({ isRemembered: false })).counts.exchanges, 2)
+      await runFromCheckpoints()
+      days(3)
+      const before = await harness.database.query('SELECT * FROM audit_checkpoint')
+      await runFromCheckpoints({ isRemembered: false })
+      assert.deepEqual(await harness.database.query('SELECT * FROM audit_checkpoint'), before)
     })
 
     it('finds damage behind the checkpoint as soon as it shows in the balance', async () => {

@@ -29,12 +29,18 @@ export interface AuditOptions {
   /** Adds up the price lines of a charge again; may throw where they cannot be read. */
   readonly recompute: (priceLines: string) => Picos
   /**
-   * Look only at what has come since each account was last found right, and remember how far that
-   * is by now, a wall time. Without it everything is looked at and nothing is written.
+   * Look only at what has come since each account was last found right; `nowMs` is a wall time.
+   * Without it everything is looked at and nothing is written.
    */
-  readonly sinceCheckpoints?: { readonly nowMs: number }
+  readonly sinceCheckpoints?: SinceCheckpoints
   /** At most this many differences are described; the rest is counted only. */
   readonly differencesMax?: number
+}
+
+export interface SinceCheckpoints {
+  readonly nowMs: number
+  /** Whether how far each account is right by now is written down for the next audit. */
+  readonly isRemembered: boolean
 }
 
 export interface AuditReport {
@@ -68,7 +74,7 @@ export async function audit(database: Database, options: AuditOptions): Promise<
       const next = await auditOne(database, accountId, options, findings)
       if (next !== undefined) earned.push([accountId, next])
     }
-    if (sinceCheckpoints !== undefined)
+    if (sinceCheckpoints?.isRemembered === true)
       await saveCheckpoints(database, earned, sinceCheckpoints.nowMs)
   }
   if (sinceCheckpoints === undefined) {

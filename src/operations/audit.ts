@@ -1,6 +1,7 @@
 /** Whether the books agree with themselves: every balance and figure derived anew from what was recorded. */
-import { audit, type AuditReport } from '../ledger/audit.ts'
+import { audit, type AuditReport, type SinceCheckpoints } from '../ledger/audit.ts'
 import { parsePriceLines, recompute } from '../metering/price-lines.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { timeText } from './views.ts'
 
@@ -30,8 +31,19 @@ export async function auditLedger(context: { readonly database: Database }): Pro
 
 /** Looks at what has come since the last audit of each account, and remembers how far it came. */
 export async function auditSinceCheckpoints(database: Database, nowMs: number): Promise<AuditView> {
-  const options = { recompute: recomputeLines, sinceCheckpoints: { nowMs } }
-  return viewAudit(await audit(database, options))
+  return auditSince(database, { nowMs, isRemembered: true })
+}
+
+/** The same for somebody who only looks: nothing is written. */
+export async function reviewSinceCheckpoints(context: {
+  readonly database: Database
+  readonly clock: Clock
+}): Promise<AuditView> {
+  return auditSince(context.database, { nowMs: context.clock.now(), isRemembered: false })
+}
+
+async function auditSince(database: Database, since: SinceCheckpoints): Promise<AuditView> {
+  return viewAudit(await audit(database, { recompute: recomputeLines, sinceCheckpoints: since }))
 }
 
 function recomputeLines(priceLines: string): ReturnType<typeof recompute> {

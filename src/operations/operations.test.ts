@@ -521,6 +521,9 @@ describe('channels and prices', () => {
       await applyCatalogue(context, catalogue.replace('NOT_SET', 'ALPHA_KEY'), { dryRun: false })
       const well = await diagnose(context, answering)
       assert.equal(well.ok, true, JSON.stringify(well.findings))
+      const [ledger] = well.findings.filter(({ area }) => area === 'ledger')
+      assert.match(ledger?.message ?? '', /^1 accounts agree .* run: turnpike audit/)
+      assert.deepEqual(await context.database.query('SELECT * FROM audit_checkpoint'), [])
       const refused: RunCheck = () =>
         Promise.resolve({ outcome: 'config', durationMs: 1, status: 401 })
       assert.match(

@@ -34,7 +34,9 @@ afterEach(() => harness.close())
 function runAudit(sinceCheckpoints = false): Promise<AuditReport> {
   return audit(harness.database, {
     recompute: (lines) => picos(BigInt(lines)),
-    ...(sinceCheckpoints && { sinceCheckpoints: { nowMs: harness.clock.now() } }),
+    ...(sinceCheckpoints && {
+      sinceCheckpoints: { nowMs: harness.clock.now(), isRemembered: true },
+    }),
   })
 }
 
