@@ -39,11 +39,13 @@ export async function removeOldExchanges(
     await database.transact((transaction) =>
       saveExchangeCut(transaction, { cutMs, decidedAtMs: nowMs }),
     )
-  // Where months are tables of their own, those that are over for good go as a whole.
-  await dropMonthsBefore(database, firstExchangeIdAt(Math.max(0, cutMs - longestExchangeMs)))
+  // Where months are tables of their own, those that are over for good go as a whole; one that has
+  // to stay for now is not taken apart row by row instead.
+  const firstId = firstExchangeIdAt(Math.max(0, cutMs - longestExchangeMs))
+  const fromId = await dropMonthsBefore(database, { firstId, pause })
   let removed = 0
   for await (const accountId of eachAccount(database))
-    for await (const count of removeOf(database, { accountId, cutMs })) {
+    for await (const count of removeOf(database, { accountId, fromId, cutMs })) {
       removed += count
       await pause()
     }
@@ -66,21 +68,23 @@ async function* eachAccount(database: Queryable): AsyncGenerator<string> {
 /** One transaction after the other; tells how many rows each has removed. */
 async function* removeOf(
   database: Database,
-  { accountId, cutMs }: { readonly accountId: string; readonly cutMs: number },
+  order: { readonly accountId: string; readonly fromId: string; readonly cutMs: number },
 ): AsyncGenerator<number> {
+  const { accountId, fromId, cutMs } = order
   const end = firstExchangeIdAt(cutMs)
   for (;;) {
     const rows = await database.query(
       `SELECT exchange_id FROM exchange
-        WHERE account_id = $1 AND exchange_id < $2 AND ended_at_ms < $3
-        ORDER BY exchange_id LIMIT $4`,
-      [accountId, end, cutMs, rowsPerTransaction],
+        WHERE account_id = $1 AND exchange_id >= $2 AND exchange_id < $3 AND ended_at_ms < $4
+        ORDER BY exchange_id LIMIT $5`,
+      [accountId, fromId, end, cutMs, rowsPerTransaction],
     )
     const last = rows.at(-1)?.['exchange_id']
     if (last === undefined) return
     await database.query(
-      'DELETE FROM exchange WHERE account_id = $1 AND exchange_id <= $2 AND ended_at_ms < $3',
-      [accountId, last, cutMs],
+      `DELETE FROM exchange
+        WHERE account_id = $1 AND exchange_id >= $2 AND exchange_id <= $3 AND ended_at_ms < $4`,
+      [accountId, fromId, last, cutMs],
     )
     yield rows.length
     if (rows.length < rowsPerTransaction) return

@@ -9,7 +9,7 @@ import { picos } from '../../src/base/money.ts'
 import { listCosts } from '../../src/channels/operator-cost-store.ts'
 import { audit, type AuditReport } from '../../src/ledger/audit.ts'
 import { sumChannels } from '../../src/ledger/channel-sums.ts'
-import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
+import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 import { copyStore } from '../../src/storage/backup.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -91,14 +91,16 @@ test('a statement closes from any moment on', async () => {
   }
 })
 
-test('old months go as whole tables, the rest of the cut row by row, and the books close', async () => {
-  const months = async (): Promise<readonly string[]> =>
-    (
-      await harness.database.query(
-        `SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
-          WHERE inhparent = 'exchange'::regclass AND relname <> 'exchange_default' ORDER BY 1`,
-      )
-    ).map((row) => String(row['name']))
+async function months(): Promise<readonly string[]> {
+  const rows = await harness.database.query(
+    `SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+      WHERE inhparent = 'exchange'::regclass AND relname <> 'exchange_default' ORDER BY 1`,
+  )
+  return rows.map((row) => String(row['name']))
+}
+
+/** The first of them in November. */
+async function chargeForNineWeeks(): Promise<void> {
   const startMs = harness.clock.now()
   await harness.database.query('SELECT ensure_exchange_partitions($1, $2)', [
     startMs,
@@ -108,12 +110,20 @@ test('old months go as whole tables, the rest of the cut row by row, and the boo
     await charge(harness, accountId, 1n)
     harness.clock.advance(7 * dayMs)
   }
-  assert.ok((await months()).includes('exchange_2026_11'))
-  const report = await removeOldExchanges(harness.database, {
+}
+
+function keepFortyDays(): Promise<RetentionReport> {
+  return removeOldExchanges(harness.database, {
     nowMs: harness.clock.now(),
     keepMs: 40 * dayMs,
     pause: () => Promise.resolve(),
   })
+}
+
+test('old months go as whole tables, the rest of the cut row by row, and the books close', async () => {
+  await chargeForNineWeeks()
+  assert.ok((await months()).includes('exchange_2026_11'))
+  const report = await keepFortyDays()
   assert.equal(new Date(report.cutMs).toISOString(), '2026-12-14T00:00:00.000Z')
   assert.equal(report.removed, 2, 'the two of December before the cut; November went whole')
   assert.ok(!(await months()).includes('exchange_2026_11'))
@@ -121,6 +131,21 @@ test('old months go as whole tables, the rest of the cut row by row, and the boo
   const after = await runAudit()
   assert.deepEqual(after.differences, [])
   assert.deepEqual([after.counts.entries, after.counts.exchanges], [10, 5])
+})
+
+test('a month that somebody still reads stays until later, and charges do not wait', async () => {
+  await chargeForNineWeeks()
+  await harness.database.snapshot(async (snapshot) => {
+    const before = await snapshot.query('SELECT * FROM exchange')
+    assert.equal(before.length, 9)
+    const removal = keepFortyDays()
+    await charge(harness, accountId, 1n)
+    assert.equal((await removal).removed, 2, 'of December; no row of November')
+    assert.ok((await months()).includes('exchange_2026_11'))
+  })
+  assert.deepEqual((await runAudit()).differences, [])
+  assert.equal((await keepFortyDays()).removed, 0)
+  assert.ok(!(await months()).includes('exchange_2026_11'))
 })
 
 test('sums by channel and the cost of checks are read', async () => {
