@@ -73,6 +73,18 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal(harness.ledger.openHolds().count, 1)
       })
 
+      it('gives one hold to an exchange that asks several times at once', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 100n })
+        const request = holdRequest(harness, accountId, 60n)
+        const [first, ...others] = await Promise.all(
+          Array.from({ length: 3 }, () => harness.ledger.place(request)),
+        )
+        assert.equal(first?.kind, 'hold')
+        for (const other of others) assert.deepEqual(other, first)
+        assert.equal(harness.ledger.openHolds().heldPicos, 60n)
+        assert.equal((await place(accountId, 40n)).kind, 'hold')
+      })
+
       it('admits an empty hold on an empty balance but not on a debt', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 10n })
         const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))

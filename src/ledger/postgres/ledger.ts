@@ -85,6 +85,8 @@ class ServerLedger implements PostgresLedger {
   readonly #headroom = new HeadroomBook()
   /** Holds of this process that have not ended durably, those being placed included. */
   readonly #open = new Map<string, Picos>()
+  /** Being decided: no exchange is asked about twice at once. */
+  readonly #placements = new Map<string, Promise<Hold | HoldRefusal>>()
   readonly #settlements = new Map<string, Promise<void>>()
   /** The same, by account. */
   readonly #underWay = new Map<string, Set<Promise<void>>>()
@@ -129,18 +131,12 @@ class ServerLedger implements PostgresLedger {
     await this.#lease.start()
   }
 
-  async place(request: HoldRequest): Promise<Hold | HoldRefusal> {
-    const { exchangeId, accountId, keyId } = request
-    const wasOpen = this.#open.get(exchangeId)
-    this.#open.set(exchangeId, wasOpen ?? request.amountPicos)
-    const decision = await this.#decide(request)
-    if (decision.verdict.kind === 'admitted') {
-      const amountPicos = picos(decision.verdict.amountPicos)
-      this.#open.set(exchangeId, amountPicos)
-      return { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
-    }
-    if (wasOpen === undefined) this.#open.delete(exchangeId)
-    return decision.verdict
+  place(request: HoldRequest): Promise<Hold | HoldRefusal> {
+    const running = this.#placements.get(request.exchangeId)
+    if (running !== undefined) return running
+    const placement = this.#placeOnce(request)
+    this.#placements.set(request.exchangeId, placement)
+    return placement
   }
 
   async admitUnmetered(request: UnmeteredRequest): Promise<HoldRefusal | undefined> {
@@ -207,6 +203,21 @@ class ServerLedger implements PostgresLedger {
     } finally {
       await this.abandon()
     }
+  }
+
+  async #placeOnce(request: HoldRequest): Promise<Hold | HoldRefusal> {
+    const { exchangeId, accountId, keyId } = request
+    const wasOpen = this.#open.get(exchangeId)
+    this.#open.set(exchangeId, wasOpen ?? request.amountPicos)
+    const { verdict } = await this.#decide(request)
+    this.#placements.delete(exchangeId)
+    if (verdict.kind === 'admitted') {
+      const amountPicos = picos(verdict.amountPicos)
+      this.#open.set(exchangeId, amountPicos)
+      return { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
+    }
+    if (wasOpen === undefined) this.#open.delete(exchangeId)
+    return verdict
   }
 
   /**

@@ -59,7 +59,10 @@ export async function settleExchanges(
   connection: PostgresConnection,
   records: readonly ExchangeRecord[],
 ): Promise<void> {
-  await connection.query('SELECT settle_exchanges($1)', [JSON.stringify(records.map(exchangeRow))])
+  await connection.query('SELECT settle_exchanges($1, $2)', [
+    [...new Set(records.map((record) => record.accountId))],
+    JSON.stringify(records.map(exchangeRow)),
+  ])
 }
 
 export async function releaseHolds(
@@ -124,8 +127,9 @@ function readWindow(row: Row): WindowFigures | undefined {
   }
 }
 
-/** As a row of table exchange; amounts as text, because JSON numbers end at 2^53. */
+/** As a row of table exchange, with what its figures need; amounts as text, because JSON numbers end at 2^53. */
 function exchangeRow(record: ExchangeRecord): Readonly<Record<string, string | number | null>> {
+  const reported = record.usage?.reported
   return {
     account_id: record.accountId,
     exchange_id: record.exchangeId,
@@ -146,5 +150,9 @@ function exchangeRow(record: ExchangeRecord): Readonly<Record<string, string | n
     price_lines: record.priceLines,
     vendor_request_id: record.vendorRequestId ?? null,
     operator_cost_picos: record.operatorCostPicos.toString(),
+    day: utcDay(record.endedAtMs),
+    input_tokens: reported?.inputTokens ?? 0,
+    output_tokens: reported?.outputTokens ?? 0,
+    cache_tokens: reported?.cacheTokens ?? 0,
   }
 }

@@ -301,8 +301,13 @@ $$;
 -- Admits or refuses a batch of requests, one statement and one commit. Account rows are locked in
 -- the order of their ids, so no two batches wait for each other; everything is read after the locks
 -- are held, so it is what the batch before has left. Requests of one account are decided in the
--- order they stand in: requests per minute, balance, the account's day, the key's day.
--- p_exchange_ids holds NULL for a request that only counts toward requests per minute.
+-- order they stand in: requests per minute, balance, the account's day, the key's day. What has been
+-- decided is written at the end, each table at once.
+-- p_exchange_ids holds NULL for a request that only counts toward requests per minute, and no
+-- exchange twice.
+--
+-- Here and below: with plans of its own for each batch the server would plan for longer than it works,
+-- and while tables are small it would take plans that read them as a whole, and keep them.
 CREATE FUNCTION place_holds(
   p_now_ms BIGINT,
   p_boot BIGINT,
@@ -326,18 +331,24 @@ CREATE FUNCTION place_holds(
   window_minutes INTEGER,
   counted BIGINT, -- requests in the window, this one included
   oldest_age_ms BIGINT -- of the first of them
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
   v_now BIGINT;
   v_request RECORD;
-  v_account RECORD;
+  v_new INTEGER[] := '{}'; -- places of the holds to be written
+  -- The accounts met so far; the last of them is the one whose requests are being decided.
+  v_count INTEGER := 0;
+  v_account_ids TEXT[];
   v_account_id TEXT;
+  v_helds BIGINT[];
+  v_moments BIGINT[]; -- of this batch in the account's window; never before an earlier one
+  v_lasts BIGINT[]; -- number of the window's last request before this batch
+  v_admitted INTEGER[]; -- of this batch, where requests per minute are limited
   v_held BIGINT;
-  v_window_start BIGINT;
-  v_moment BIGINT; -- of this batch in the account's window; never before an earlier one
-  v_oldest BIGINT;
+  v_moment BIGINT;
   v_last BIGINT;
-  v_admitted BIGINT;
+  v_oldest BIGINT;
+  v_window_ms BIGINT;
   v_day TEXT;
   v_used BIGINT;
 BEGIN
@@ -350,140 +361,165 @@ BEGIN
     RETURN;
   END IF;
 
-  FOR v_account IN
-    SELECT a.* FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id
-  LOOP
-    v_account_id := v_account.id;
-    v_held := v_account.held_picos;
-    v_admitted := 0;
-    v_day := NULL;
-    balance_picos := v_account.balance_picos;
-    rpm := v_account.rpm;
-    window_minutes := v_account.window_minutes;
-    counted := 0;
-    v_oldest := NULL;
-    IF rpm > 0 THEN
-      SELECT w.at_ms, w.last_number INTO v_moment, v_last FROM request_window w
-       WHERE w.account_id = v_account_id ORDER BY w.at_ms DESC LIMIT 1;
-      v_moment := GREATEST(v_now, v_moment);
-      v_last := COALESCE(v_last, 0);
-      v_window_start := v_moment - window_minutes * 60000::bigint;
-      SELECT w.at_ms, v_last - w.first_number + 1 INTO v_oldest, counted FROM request_window w
-       WHERE w.account_id = v_account_id AND w.at_ms > v_window_start ORDER BY w.at_ms LIMIT 1;
-      counted := COALESCE(counted, 0);
-    END IF;
-
-    FOR v_request IN
-      SELECT r.* FROM unnest(
+  FOR v_request IN
+    SELECT r.*, a.balance_picos, a.held_picos, a.daily_limit_picos, a.rpm, a.window_minutes,
+        h.amount_picos AS there_picos
+      FROM unnest(
         p_account_ids, p_exchange_ids, p_key_ids, p_amounts_picos, p_key_limits_picos, p_days
       ) WITH ORDINALITY
         AS r (account_id, exchange_id, key_id, amount_picos, key_limit_picos, day, place)
-      WHERE r.account_id = v_account_id ORDER BY r.place
-    LOOP
-      place := v_request.place;
-      amount_picos := NULL;
-      held_picos := v_held;
-      is_held_only := NULL;
-      used_picos := NULL;
-      limit_picos := NULL;
-      retry_after_ms := NULL;
-      oldest_age_ms := v_moment - v_oldest;
+      JOIN account a ON a.id = r.account_id
+      LEFT JOIN hold h ON h.account_id = r.account_id AND h.exchange_id = r.exchange_id
+     ORDER BY r.account_id, r.place
+  LOOP
+    IF v_account_id IS DISTINCT FROM v_request.account_id THEN
+      v_account_id := v_request.account_id;
+      balance_picos := v_request.balance_picos;
+      v_held := v_request.held_picos;
+      rpm := v_request.rpm;
+      window_minutes := v_request.window_minutes;
+      counted := 0;
+      v_day := NULL;
+      v_moment := NULL;
+      v_last := NULL;
+      v_oldest := NULL;
+      IF rpm > 0 THEN
+        v_window_ms := window_minutes * 60000::bigint;
+        SELECT l.at_ms, l.last_number, f.at_ms, l.last_number - f.first_number + 1
+          INTO v_moment, v_last, v_oldest, counted
+          FROM (SELECT w.at_ms, w.last_number FROM request_window w
+                 WHERE w.account_id = v_account_id ORDER BY w.at_ms DESC LIMIT 1) l
+          LEFT JOIN LATERAL (
+            SELECT w.at_ms, w.first_number FROM request_window w
+             WHERE w.account_id = v_account_id AND w.at_ms > GREATEST(v_now, l.at_ms) - v_window_ms
+             ORDER BY w.at_ms LIMIT 1) f ON TRUE;
+        v_moment := GREATEST(v_now, v_moment);
+        v_last := COALESCE(v_last, 0);
+        counted := COALESCE(counted, 0);
+      END IF;
+      v_count := v_count + 1;
+      v_account_ids[v_count] := v_account_id;
+      v_helds[v_count] := v_held;
+      v_moments[v_count] := v_moment;
+      v_lasts[v_count] := v_last;
+      v_admitted[v_count] := 0;
+    END IF;
 
-      SELECT h.amount_picos INTO amount_picos FROM hold h
-       WHERE h.account_id = v_account_id AND h.exchange_id = v_request.exchange_id;
-      IF FOUND THEN
-        outcome := 'hold';
+    place := v_request.place;
+    amount_picos := v_request.there_picos;
+    held_picos := v_held;
+    is_held_only := NULL;
+    used_picos := NULL;
+    limit_picos := NULL;
+    retry_after_ms := NULL;
+    oldest_age_ms := v_moment - v_oldest;
+
+    IF amount_picos IS NOT NULL THEN
+      outcome := 'hold';
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+
+    IF rpm > 0 AND counted >= rpm::bigint * window_minutes THEN
+      -- After a limit was lowered, more than the oldest one has to leave the window. What this
+      -- batch has admitted is not in the table yet and leaves last.
+      SELECT w.at_ms INTO retry_after_ms FROM request_window w
+       WHERE w.account_id = v_account_id AND w.at_ms > v_moment - v_window_ms
+         AND w.last_number > v_last + v_admitted[v_count] - rpm::bigint * window_minutes
+       ORDER BY w.at_ms LIMIT 1;
+      retry_after_ms := COALESCE(retry_after_ms, v_moment) - v_moment + v_window_ms;
+      outcome := 'rate_limited';
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+
+    IF v_request.exchange_id IS NOT NULL THEN
+      IF balance_picos - v_held < v_request.amount_picos THEN
+        outcome := 'insufficient_balance';
+        is_held_only := balance_picos >= v_request.amount_picos;
         RETURN NEXT;
         CONTINUE;
       END IF;
-
-      IF rpm > 0 AND counted >= rpm::bigint * window_minutes THEN
-        -- After a limit was lowered, more than the oldest one has to leave the window. What this
-        -- batch has admitted is not in the table yet and leaves last.
-        SELECT w.at_ms INTO retry_after_ms FROM request_window w
-         WHERE w.account_id = v_account_id AND w.at_ms > v_window_start
-           AND w.last_number > v_last + v_admitted - rpm::bigint * window_minutes
-         ORDER BY w.at_ms LIMIT 1;
-        retry_after_ms := COALESCE(retry_after_ms, v_moment) - v_window_start;
-        outcome := 'rate_limited';
-        RETURN NEXT;
-        CONTINUE;
-      END IF;
-
-      IF v_request.exchange_id IS NOT NULL THEN
-        IF balance_picos - v_held < v_request.amount_picos THEN
-          outcome := 'insufficient_balance';
-          is_held_only := balance_picos >= v_request.amount_picos;
+      IF v_request.daily_limit_picos > 0 THEN
+        IF v_day IS DISTINCT FROM v_request.day THEN
+          v_day := v_request.day;
+          SELECT COALESCE(SUM(u.cost_picos), 0) INTO v_used FROM usage_day u
+           WHERE u.account_id = v_account_id AND u.day = v_day;
+        END IF;
+        IF v_used + v_held + v_request.amount_picos > v_request.daily_limit_picos THEN
+          outcome := 'account_daily_limit';
+          used_picos := v_used;
+          limit_picos := v_request.daily_limit_picos;
           RETURN NEXT;
           CONTINUE;
         END IF;
-        IF v_account.daily_limit_picos > 0 THEN
-          IF v_day IS DISTINCT FROM v_request.day THEN
-            v_day := v_request.day;
-            SELECT COALESCE(SUM(u.cost_picos), 0) INTO v_used FROM usage_day u
-             WHERE u.account_id = v_account_id AND u.day = v_day;
-          END IF;
-          IF v_used + v_held + v_request.amount_picos > v_account.daily_limit_picos THEN
-            outcome := 'account_daily_limit';
-            used_picos := v_used;
-            limit_picos := v_account.daily_limit_picos;
-            RETURN NEXT;
-            CONTINUE;
-          END IF;
-        END IF;
-        IF v_request.key_limit_picos > 0 THEN
-          SELECT COALESCE(SUM(u.cost_picos), 0) INTO used_picos FROM usage_day u
-           WHERE u.account_id = v_account_id AND u.day = v_request.day
-             AND u.key_id = v_request.key_id;
-          SELECT COALESCE(SUM(h.amount_picos), 0) INTO held_picos FROM hold h
-           WHERE h.account_id = v_account_id AND h.key_id = v_request.key_id;
-          IF used_picos + held_picos + v_request.amount_picos > v_request.key_limit_picos THEN
-            outcome := 'key_daily_limit';
-            limit_picos := v_request.key_limit_picos;
-            RETURN NEXT;
-            CONTINUE;
-          END IF;
-        END IF;
-        INSERT INTO hold VALUES (
-          v_account_id, v_request.exchange_id, v_request.key_id, v_request.amount_picos, p_boot, v_now
-        );
-        v_held := v_held + v_request.amount_picos;
       END IF;
-
-      IF rpm > 0 THEN
-        v_admitted := v_admitted + 1;
-        counted := counted + 1;
-        v_oldest := COALESCE(v_oldest, v_moment);
+      IF v_request.key_limit_picos > 0 THEN
+        SELECT COALESCE(SUM(u.cost_picos), 0) INTO used_picos FROM usage_day u
+         WHERE u.account_id = v_account_id AND u.day = v_request.day
+           AND u.key_id = v_request.key_id;
+        SELECT COALESCE(SUM(part.amount_picos), 0) INTO held_picos FROM (
+          SELECT h.amount_picos FROM hold h
+           WHERE h.account_id = v_account_id AND h.key_id = v_request.key_id
+          UNION ALL
+          SELECT p_amounts_picos[i] FROM unnest(v_new) i
+           WHERE p_account_ids[i] = v_account_id AND p_key_ids[i] = v_request.key_id
+        ) part;
+        IF used_picos + held_picos + v_request.amount_picos > v_request.key_limit_picos THEN
+          outcome := 'key_daily_limit';
+          limit_picos := v_request.key_limit_picos;
+          RETURN NEXT;
+          CONTINUE;
+        END IF;
       END IF;
-      outcome := 'hold';
-      amount_picos := v_request.amount_picos;
-      oldest_age_ms := v_moment - v_oldest;
-      RETURN NEXT;
-    END LOOP;
+      v_new := array_append(v_new, place);
+      v_held := v_held + v_request.amount_picos;
+      v_helds[v_count] := v_held;
+    END IF;
 
-    IF v_admitted > 0 THEN
-      INSERT INTO request_window VALUES (
-        v_account_id, v_moment, v_last + 1, v_last + v_admitted
-      ) ON CONFLICT (account_id, at_ms) DO UPDATE SET last_number = EXCLUDED.last_number;
+    IF rpm > 0 THEN
+      v_admitted[v_count] := v_admitted[v_count] + 1;
+      counted := counted + 1;
+      v_oldest := COALESCE(v_oldest, v_moment);
     END IF;
-    IF v_held <> v_account.held_picos THEN
-      UPDATE account SET held_picos = v_held WHERE id = v_account_id;
-    END IF;
+    outcome := 'hold';
+    amount_picos := v_request.amount_picos;
+    oldest_age_ms := v_moment - v_oldest;
+    RETURN NEXT;
   END LOOP;
+
+  INSERT INTO hold
+  SELECT p_account_ids[i], p_exchange_ids[i], p_key_ids[i], p_amounts_picos[i], p_boot, v_now
+    FROM unnest(v_new) i;
+  UPDATE account a SET held_picos = c.held_picos
+    FROM unnest(v_account_ids, v_helds) c (account_id, held_picos)
+   WHERE a.id = c.account_id AND a.held_picos <> c.held_picos;
+  IF 0 < ANY (v_admitted) THEN
+    INSERT INTO request_window
+    SELECT c.account_id, c.moment, c.last + 1, c.last + c.admitted
+      FROM unnest(v_account_ids, v_moments, v_lasts, v_admitted) c (account_id, moment, last, admitted)
+     WHERE c.admitted > 0
+    ON CONFLICT (account_id, at_ms) DO UPDATE SET last_number = EXCLUDED.last_number;
+  END IF;
 END $$;
 
 -- Books a batch of ended exchanges: exchange rows, charges, figures, balances, and their holds freed,
 -- one statement and one commit. An exchange is booked once however often it is handed in: its row
 -- decides, then its entry, and money moves only together with both.
-CREATE FUNCTION settle_exchanges(p_records JSON) RETURNS VOID LANGUAGE plpgsql AS $$
-DECLARE
-  -- As an array, accounts are found by their key, and not by reading them all.
-  v_account_ids TEXT[] := ARRAY(
-    SELECT DISTINCT r.account_id FROM json_populate_recordset(NULL::exchange, p_records) r);
+CREATE FUNCTION settle_exchanges(
+  p_account_ids TEXT[], -- of the records
+  p_records JSON -- as rows of table exchange, with the figures' day and tokens
+) RETURNS VOID
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 BEGIN
-  PERFORM 1 FROM account a WHERE a.id = ANY (v_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
+  PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
   WITH record AS (
-    SELECT * FROM json_populate_recordset(NULL::exchange, p_records)
+    SELECT * FROM json_to_recordset(p_records) AS r (
+      account_id TEXT, exchange_id TEXT, key_id TEXT, vendor TEXT, model TEXT, operation TEXT,
+      is_stream INTEGER, channel TEXT, started_at_ms BIGINT, ended_at_ms BIGINT, ending TEXT,
+      status INTEGER, attempt_count INTEGER, amount_picos BIGINT, usage TEXT, marks TEXT,
+      price_lines TEXT, vendor_request_id TEXT, operator_cost_picos BIGINT,
+      day TEXT, input_tokens BIGINT, output_tokens BIGINT, cache_tokens BIGINT)
   ), recorded AS (
     INSERT INTO exchange (account_id, exchange_id, key_id, vendor, model, operation, is_stream,
       channel, started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage,
@@ -492,7 +528,7 @@ BEGIN
       channel, started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage,
       marks, price_lines, vendor_request_id, operator_cost_picos FROM record
     ON CONFLICT (account_id, exchange_id) DO NOTHING
-    RETURNING *
+    RETURNING account_id, exchange_id, amount_picos, ended_at_ms
   ), charge AS (
     INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
     SELECT account_id, 'charge', exchange_id, -amount_picos, ended_at_ms
@@ -500,17 +536,13 @@ BEGIN
     ON CONFLICT (account_id, reference) DO NOTHING
     RETURNING account_id, reference, amount_picos
   ), booked AS (
-    SELECT x.account_id, x.key_id, x.model, x.amount_picos AS cost_picos,
-      to_timestamp(x.ended_at_ms / 1000.0) AT TIME ZONE 'UTC' AS ended_at,
-      COALESCE((x.usage::json #>> '{reported,inputTokens}')::bigint, 0) AS input_tokens,
-      COALESCE((x.usage::json #>> '{reported,outputTokens}')::bigint, 0) AS output_tokens,
-      COALESCE((x.usage::json #>> '{reported,cacheTokens}')::bigint, 0) AS cache_tokens
-    FROM recorded x JOIN charge c ON c.account_id = x.account_id AND c.reference = x.exchange_id
+    SELECT r.* FROM record r
+      JOIN charge c ON c.account_id = r.account_id AND c.reference = r.exchange_id
   ), days AS (
     INSERT INTO usage_day AS u (account_id, day, key_id, model,
       requests, input_tokens, output_tokens, cache_tokens, cost_picos)
-    SELECT account_id, to_char(ended_at, 'YYYY-MM-DD'), key_id, model,
-      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(cost_picos)
+    SELECT account_id, day, key_id, model,
+      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(amount_picos)
     FROM booked GROUP BY 1, 2, 3, 4
     ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET
       requests = u.requests + EXCLUDED.requests,
@@ -522,8 +554,8 @@ BEGIN
     INSERT INTO usage_month AS u (account_id, month, model,
       requests, input_tokens, output_tokens, cache_tokens, cost_picos)
     SELECT account_id, period.month, model,
-      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(cost_picos)
-    FROM booked CROSS JOIN LATERAL (VALUES (to_char(ended_at, 'YYYY-MM')), ('total')) period (month)
+      COUNT(*), SUM(input_tokens), SUM(output_tokens), SUM(cache_tokens), SUM(amount_picos)
+    FROM booked CROSS JOIN LATERAL (VALUES (left(day, 7)), ('total')) period (month)
     GROUP BY 1, 2, 3
     ON CONFLICT (account_id, month, model) DO UPDATE SET
       requests = u.requests + EXCLUDED.requests,
@@ -544,7 +576,7 @@ BEGIN
   )
   UPDATE account a
      SET balance_picos = a.balance_picos + c.balance_picos, held_picos = a.held_picos - c.held_picos
-    FROM change c WHERE a.id = c.account_id AND a.id = ANY (v_account_ids);
+    FROM change c WHERE a.id = c.account_id;
 END $$;
 
 -- Frees holds without a charge; those that are gone already do not matter.
