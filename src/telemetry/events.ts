@@ -153,9 +153,8 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   return {
     exchangeEnded(summary) {
       const { vendor, ending } = summary
-      metrics.exchanges.inc({ vendor, ending, status: String(summary.status) })
-      if (summary.amountPicos > 0n)
-        metrics.chargedUsd.inc({ vendor }, usdNumber(summary.amountPicos))
+      metrics.exchanges.add(1, vendor, ending, String(summary.status))
+      metrics.chargedPicos.add(Number(summary.amountPicos), vendor)
       if (summary.operatorCostPicos > 0n)
         metrics.operatorCostUsd.inc({ vendor }, usdNumber(summary.operatorCostPicos))
       if (summary.isEstimated) metrics.estimatedCharges.inc({ vendor })
@@ -168,10 +167,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       log.debug({ exchangeId, code }, 'request refused')
     },
     attemptEnded(channel, outcome) {
-      metrics.attempts.inc({ channel, outcome })
+      metrics.attempts.add(1, channel, outcome)
     },
     firstEvent({ channel, model }, durationMs) {
-      metrics.firstEventSeconds.observe({ channel, model }, durationMs / 1_000)
+      metrics.firstEventSeconds.add(durationMs / 1_000, channel, model)
     },
     failedOver(vendor) {
       metrics.failovers.inc({ vendor })

@@ -3,15 +3,21 @@
  * the catalogue; endings; classes), never from what a client sent. Holds no secret and no body.
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { picosPerUsd } from '../base/money.ts'
+import { Samples, Tally } from './tally.ts'
 
 export interface Metrics {
   readonly registry: Registry
-  readonly exchanges: Counter<'vendor' | 'ending' | 'status'>
+  /** Vendor, ending, status. */
+  readonly exchanges: Tally
   readonly refusals: Counter<'code'>
-  readonly attempts: Counter<'channel' | 'outcome'>
+  /** Channel, outcome. */
+  readonly attempts: Tally
   readonly failovers: Counter<'vendor'>
-  readonly firstEventSeconds: Histogram<'channel' | 'model'>
-  readonly chargedUsd: Counter<'vendor'>
+  /** Channel, model. */
+  readonly firstEventSeconds: Samples
+  /** Vendor. */
+  readonly chargedPicos: Tally
   readonly operatorCostUsd: Counter<'vendor'>
   readonly estimatedCharges: Counter<'vendor'>
   readonly channelChanges: Counter<'channel' | 'to' | 'why'>
@@ -38,11 +44,10 @@ export function createMetrics(): Metrics {
   const registers = [registry]
   return {
     registry,
-    exchanges: new Counter({
+    exchanges: createTally(registry, {
       name: 'turnpike_exchanges_total',
       help: 'Admitted exchanges by how they ended and the status the client saw.',
       labelNames: ['vendor', 'ending', 'status'],
-      registers,
     }),
     refusals: new Counter({
       name: 'turnpike_refusals_total',
@@ -50,11 +55,10 @@ export function createMetrics(): Metrics {
       labelNames: ['code'],
       registers,
     }),
-    attempts: new Counter({
+    attempts: createTally(registry, {
       name: 'turnpike_attempts_total',
       help: 'Attempts on channels by outcome class.',
       labelNames: ['channel', 'outcome'],
-      registers,
     }),
     failovers: new Counter({
       name: 'turnpike_failovers_total',
@@ -62,18 +66,12 @@ export function createMetrics(): Metrics {
       labelNames: ['vendor'],
       registers,
     }),
-    firstEventSeconds: new Histogram({
-      name: 'turnpike_first_event_seconds',
-      help: 'From the request sent to the first event of the answer (whole answer where not streamed).',
-      labelNames: ['channel', 'model'],
-      buckets: firstEventBuckets,
-      registers,
-    }),
-    chargedUsd: new Counter({
+    firstEventSeconds: createSamples(registry),
+    chargedPicos: createTally(registry, {
       name: 'turnpike_charged_usd_total',
       help: 'Charged to accounts.',
       labelNames: ['vendor'],
-      registers,
+      unit: Number(picosPerUsd),
     }),
     operatorCostUsd: new Counter({
       name: 'turnpike_operator_cost_usd_total',
@@ -166,4 +164,40 @@ export function createMetrics(): Metrics {
       registers,
     }),
   }
+}
+
+interface TallyOptions {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+  /** What one of the metric is in the tally's own units. */
+  readonly unit?: number
+}
+
+function createTally(
+  registry: Registry,
+  { name, help, labelNames, unit = 1 }: TallyOptions,
+): Tally {
+  const tally = new Tally()
+  const counter: Counter = new Counter({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect: () => tally.take((values, sum) => counter.labels(...values).inc(sum / unit)),
+  })
+  return tally
+}
+
+function createSamples(registry: Registry): Samples {
+  const histogram: Histogram = new Histogram({
+    name: 'turnpike_first_event_seconds',
+    help: 'From the request sent to the first event of the answer (whole answer where not streamed).',
+    labelNames: ['channel', 'model'],
+    buckets: firstEventBuckets,
+    registers: [registry],
+    collect: () => samples.flush(),
+  })
+  const samples = new Samples((values, seconds) => histogram.labels(...values).observe(seconds))
+  return samples
 }
