@@ -77,13 +77,14 @@ function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
   let input = 0n
   let output = 0n
   for (const card of possibleCards(facts)) {
-    input = larger(input, scaledRate(card, 'input'))
-    if (facts.asksOneHourCache) input = larger(input, scaledRate(card, 'cache_write_1h'))
-    output = larger(output, scaledRate(card, 'output'))
+    const rates = scaledRates(card)
+    input = larger(input, rates.input)
+    if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
+    output = larger(output, rates.output)
   }
   return {
     inputScaled: input * BigInt(facts.inputTokens) + scaleUp(facts.prices.requestFeePicos),
-    outputScaled: output * BigInt(facts.choiceCount),
+    outputScaled: facts.choiceCount === 1 ? output : output * BigInt(facts.choiceCount),
   }
 }
 
@@ -91,10 +92,9 @@ function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
 function possibleCards(facts: Omit<QuoteFacts, 'maxOutputTokens'>): readonly RateCard[] {
   const { prices, format, asked, inputTokens } = facts
   const isLong = prices.longContext !== undefined && inputTokens > prices.longContext.aboveTokens
+  if (!isLong && asked === undefined) return [selectRates(prices, short, format)]
   // A prompt estimated above the threshold may turn out below it, so both kinds of price can apply.
-  let ways: readonly Served[] = isLong
-    ? [{ promptTokens: 0 }, { promptTokens: inputTokens }]
-    : [{ promptTokens: 0 }]
+  let ways: readonly Served[] = isLong ? [short, { promptTokens: inputTokens }] : [short]
   // What is asked for may be served or not, each by itself.
   for (const kind of ['tier', 'speed', 'geo'] as const)
     if (asked?.[kind] !== undefined)
@@ -102,8 +102,32 @@ function possibleCards(facts: Omit<QuoteFacts, 'maxOutputTokens'>): readonly Rat
   return ways.map((way) => selectRates(prices, way, format))
 }
 
-function scaledRate(card: RateCard, usageClass: UsageClass): bigint {
-  return rateOf(card, usageClass).pricePicos * scaledFactor(card.modifiers)
+const short: Served = { promptTokens: 0 }
+
+/** What a token costs at most, each in the scale of `price-lines.ts`. */
+interface ScaledRates {
+  readonly input: bigint
+  /** Written into the one-hour cache. */
+  readonly longWrite: bigint
+  readonly output: bigint
+}
+
+/** Of the cards that live as long as their prices; the others are made for one exchange. */
+const knownRates = new WeakMap<RateCard, ScaledRates>()
+
+function scaledRates(card: RateCard): ScaledRates {
+  let rates = knownRates.get(card)
+  if (rates === undefined) {
+    const factor = scaledFactor(card.modifiers)
+    const scaled = (usageClass: UsageClass): bigint => rateOf(card, usageClass).pricePicos * factor
+    rates = {
+      input: scaled('input'),
+      longWrite: scaled('cache_write_1h'),
+      output: scaled('output'),
+    }
+    knownRates.set(card, rates)
+  }
+  return rates
 }
 
 function larger(left: bigint, right: bigint): bigint {
@@ -124,19 +148,21 @@ export interface Charge {
 
 /** What the counts cost, every part at the prices of the model that served it, plus the fee once. */
 export function charge(facts: ChargeFacts): Charge {
-  const marks = new Set<UsageMark>()
+  const marks: UsageMark[] = []
+  const parts: PricedPart[] = []
+  for (const part of facts.usage.parts) parts.push(pricePart(part, facts, marks))
   const bill: PriceLines = {
-    parts: facts.usage.parts.map((part) => pricePart(part, facts, marks)),
+    parts,
     feePicos: facts.prices.requestFeePicos,
     multiplierPpm: facts.multiplierPpm,
     capPicos: undefined,
   }
-  return { amountPicos: recompute(bill), bill, marks: [...marks] }
+  return { amountPicos: recompute(bill), bill, marks }
 }
 
-function pricePart(part: UsagePart, facts: ChargeFacts, marks: Set<UsageMark>): PricedPart {
+function pricePart(part: UsagePart, facts: ChargeFacts, marks: UsageMark[]): PricedPart {
   const { model, prices, isPriced } = findPrices(facts, part.model)
-  if (!isPriced) marks.add('unpriced_model')
+  if (!isPriced) mark(marks, 'unpriced_model')
   const card = selectRates(prices, part, facts.format)
   const lines: PriceLine[] = []
   let hasDefault = card.isDefault
@@ -148,9 +174,12 @@ function pricePart(part: UsagePart, facts: ChargeFacts, marks: Set<UsageMark>): 
     lines.push(priceLine(usageClass, count, rate.pricePicos))
   }
   // A part without a count costs nothing whatever its prices, so it needs no explanation.
-  if (hasDefault && lines.length > 0) marks.add('default_price')
-  const { isLongContext, modifiers } = card
-  return { model, isLongContext, modifiers, lines }
+  if (hasDefault && lines.length > 0) mark(marks, 'default_price')
+  return { model, isLongContext: card.isLongContext, modifiers: card.modifiers, lines }
+}
+
+function mark(marks: UsageMark[], given: UsageMark): void {
+  if (!marks.includes(given)) marks.push(given)
 }
 
 /** Keeps a charge within its hold, and says so in its bill. */

@@ -4,7 +4,7 @@
  * factors, and are rounded up once, at the very end. It knows no catalogue; prices are as they were.
  */
 import { z } from 'zod'
-import { minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
+import { addPicos, minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
 import { unchangedPpm } from './price-book.ts'
 import { divideUp, type Modifier, type ModifierKind } from './rates.ts'
 import { usageClasses, type UsageClass } from './usage.ts'
@@ -63,6 +63,27 @@ export function scaleUp(amount: Picos): bigint {
 
 /** Adds a bill up: the same lines always give the same amount. */
 export function recompute(bill: PriceLines): Picos {
+  const { multiplierPpm, capPicos } = bill
+  const amount =
+    multiplierPpm === unchangedPpm && bill.parts.every(isUnmodified)
+      ? plainSum(bill)
+      : modifiedSum(bill)
+  return capPicos === undefined ? amount : minPicos(amount, capPicos)
+}
+
+function isUnmodified({ modifiers }: PricedPart): boolean {
+  return modifiers.length === 0
+}
+
+/** Without a factor nothing is ever a fraction. */
+function plainSum({ feePicos, parts }: PriceLines): Picos {
+  let sum = feePicos
+  for (const { lines } of parts)
+    for (const line of lines) sum = addPicos(sum, multiplyPicos(line.pricePicos, line.count))
+  return sum
+}
+
+function modifiedSum(bill: PriceLines): Picos {
   let scaledSum = scaleUp(bill.feePicos)
   for (const part of bill.parts) {
     const factor = scaledFactor(part.modifiers)
@@ -71,8 +92,7 @@ export function recompute(bill: PriceLines): Picos {
       scaledSum += amount * (line.usageClass === 'web_search' ? partScale : factor)
     }
   }
-  const amount = roundUpScaled(scaledSum, bill.multiplierPpm)
-  return bill.capPicos === undefined ? amount : minPicos(amount, bill.capPicos)
+  return roundUpScaled(scaledSum, bill.multiplierPpm)
 }
 
 /** The bill as compact JSON, for the ledger; what is zero or unchanged is left out. */

@@ -101,6 +101,13 @@ const defaultWebSearchPicos = picos(10_000_000_000n)
 export function selectRates(prices: Prices, served: Served, format: UsageFormat): RateCard {
   const { longContext } = prices
   const isLongContext = longContext !== undefined && served.promptTokens > longContext.aboveTokens
+  if (
+    !isLongContext &&
+    isAtListPrice(served.tier, prices.tiers) &&
+    isAtListPrice(served.speed, prices.speeds) &&
+    isAtListPrice(served.geo, prices.geos)
+  )
+    return listCard(prices)
   const modifiers: Modifier[] = []
   const replacements: ClassPrices[] = []
   let isDefault = false
@@ -125,6 +132,25 @@ export function selectRates(prices: Prices, served: Served, format: UsageFormat)
   return { prices, isLongContext, modifiers, replacements, isDefault }
 }
 
+function isAtListPrice(
+  name: string | undefined,
+  changes: ReadonlyMap<string, PriceChange>,
+): boolean {
+  return name === undefined || (neutralNames.has(name) && !changes.has(name))
+}
+
+const listCards = new WeakMap<Prices, RateCard>()
+
+/** Nearly every exchange is served at the list price: one card for all of them. */
+function listCard(prices: Prices): RateCard {
+  let card = listCards.get(prices)
+  if (card === undefined) {
+    card = { prices, isLongContext: false, modifiers: [], replacements: [], isDefault: false }
+    listCards.set(prices, card)
+  }
+  return card
+}
+
 function setOf(change: PriceChange & { kind: 'prices' }, isLongContext: boolean): ClassPrices {
   return isLongContext ? (change.longContext ?? change.classes) : change.classes
 }
@@ -132,6 +158,7 @@ function setOf(change: PriceChange & { kind: 'prices' }, isLongContext: boolean)
 /** The price of one class on a card, before the card's factors. */
 export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
   const own = ownRate(card.prices.classes, usageClass)
+  if (card.replacements.length === 0) return own
   const [first, ...others] = card.replacements
   if (first === undefined) return own
   let rate = replacedRate(card.prices.classes, own, first, usageClass)
