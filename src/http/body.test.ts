@@ -72,7 +72,7 @@ function finish(response: ResponseWriter): void {
 
 interface Reading {
   readonly clock: ManualClock
-  readonly reading: Promise<BodyReading>
+  readonly reading: BodyReading | Promise<BodyReading>
 }
 
 function read(request: IncomingRequest, bytesMax = 1_000_000): Reading {

@@ -27,13 +27,15 @@ const firstBytes = 16_384
 
 const empty = Buffer.alloc(0)
 
-/** Reads a body nobody has begun to read. Never rejects. */
-export function readBody(body: IncomingBody, limits: BodyLimits): Promise<BodyReading> {
+/** Reads a body nobody has begun to read; at once where all of it is here. Never rejects. */
+export function readBody(
+  body: IncomingBody,
+  limits: BodyLimits,
+): BodyReading | Promise<BodyReading> {
   const { announcedBytes } = body
-  if (announcedBytes !== undefined && announcedBytes > limits.bytesMax)
-    return Promise.resolve({ kind: 'too_large' })
+  if (announcedBytes !== undefined && announcedBytes > limits.bytesMax) return { kind: 'too_large' }
   // Often everything is here already by the time the caller is known: then no listener, no timer.
-  if (body.isComplete) return Promise.resolve(takeWhole(body, limits.bytesMax))
+  if (body.isComplete) return takeWhole(body, limits.bytesMax)
   return new Promise((resolve) => {
     new BodyReader(body, { limits, resolve }).start()
   })

@@ -122,9 +122,10 @@ export interface Ledger {
    * Admits or refuses: requests per minute, then balance, then daily limits (account, then key).
    * At most one hold per exchange: repeating it returns the hold there is. A daily limit counts
    * the charges booked on the day of `atMs` and every open hold, whenever it was placed: what a
-   * hold becomes is booked on the day its exchange ends.
+   * hold becomes is booked on the day its exchange ends. Decided at once where the figures are at
+   * hand.
    */
-  place(request: HoldRequest): Promise<Hold | HoldRefusal>
+  place(request: HoldRequest): Hold | HoldRefusal | Promise<Hold | HoldRefusal>
   /**
    * Books what an exchange cost and frees its hold, once: repeating it for the same exchange has no
    * effect. Resolves when it is durable; rejects with `ledger.unavailable` when it is not: the end of

@@ -17,12 +17,16 @@ export interface AdmitParts {
   readonly telemetry: Telemetry
 }
 
-export async function admit(prepared: Prepared, parts: AdmitParts): Promise<Admitted | Refusal> {
-  const request = quoteFacts(prepared)
+/** At once where the ledger decides at once. */
+export function admit(
+  prepared: Prepared,
+  parts: AdmitParts,
+): Admitted | Refusal | Promise<Admitted | Refusal> {
   if (prepared.operation === 'messages.count_tokens') return admitFree(prepared, parts)
+  const request = quoteFacts(prepared)
   const amountPicos = quote(request)
   parts.telemetry.milestone('hold_wanted', prepared.exchangeId)
-  const held = await parts.ledger.place({
+  const held = parts.ledger.place({
     exchangeId: prepared.exchangeId,
     accountId: prepared.principal.accountId,
     keyId: prepared.principal.keyId,
@@ -30,11 +34,20 @@ export async function admit(prepared: Prepared, parts: AdmitParts): Promise<Admi
     keyDailyLimitPicos: prepared.principal.keyDailyLimitPicos,
     atMs: prepared.startedAtMs,
   })
-  if (held.kind !== 'hold')
-    return explain(held, { prepared, request, amountPicos, ledger: parts.ledger })
+  const conclude = (placed: Hold | HoldRefusal): Admitted | Refusal =>
+    concluded(placed, { prepared, request, amountPicos }, parts)
+  return held instanceof Promise ? held.then(conclude) : conclude(held)
+}
+
+function concluded(
+  held: Hold | HoldRefusal,
+  wanted: Omit<Wanted, 'ledger'>,
+  parts: AdmitParts,
+): Admitted | Refusal {
+  const { prepared } = wanted
+  if (held.kind !== 'hold') return explain(held, { ...wanted, ledger: parts.ledger })
   parts.telemetry.milestone('hold_placed', prepared.exchangeId)
-  const promptCostPicos = quote({ ...request, maxOutputTokens: 0 })
-  return { ...prepared, hold: held, promptCostPicos }
+  return { ...prepared, hold: held }
 }
 
 async function admitFree(prepared: Prepared, parts: AdmitParts): Promise<Admitted | Refusal> {
@@ -54,7 +67,13 @@ async function admitFree(prepared: Prepared, parts: AdmitParts): Promise<Admitte
     keyId,
     amountPicos: zeroPicos,
   }
-  return { ...prepared, hold, promptCostPicos: zeroPicos }
+  return { ...prepared, hold }
+}
+
+/** What the prompt alone costs by estimate: what an attempt without an answer may have cost. */
+export function promptCostPicos(admitted: Admitted): Picos {
+  if (isFree(admitted)) return zeroPicos
+  return quote({ ...quoteFacts(admitted), maxOutputTokens: 0 })
 }
 
 /** True where the exchange has nothing to settle. */

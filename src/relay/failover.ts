@@ -3,7 +3,7 @@
  * commits to what came back, moves on, or gives up with the best answer there is. Everything here
  * happens before the client has seen a byte; it never writes to the client.
  */
-import { picos, zeroPicos } from '../base/money.ts'
+import { addPicos, zeroPicos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { Outcome } from '../channels/health-event.ts'
 import type { HealthBook } from '../channels/health-book.ts'
@@ -15,6 +15,7 @@ import { forwardRequestHeaders } from '../http/headers.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { Telemetry } from '../telemetry/events.ts'
+import { promptCostPicos } from './admit.ts'
 import { committed, giveUp, type Answered, type Whole } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { makeAttempt, type AttemptParts } from './attempt.ts'
@@ -56,11 +57,9 @@ export async function failover(
   while (channel !== undefined && !client.isGone && notes.count < parts.attemptsMax) {
     tried.add(channel.name)
     notes.count++
-    const { attempt, outcome } = await tryChannel(
-      admitted,
-      { channel, client, deadlineMs, tried },
-      parts,
-    )
+    const made = tryChannel(admitted, { channel, client, deadlineMs, tried }, parts)
+    const { attempt } = made
+    const outcome = await made.outcome
     const verdict = judge(outcome, {
       hasAlternative: () => hasAlternative(admitted, tried, parts),
       mayRepeat: () => parts.health.mayFailOverInto(attempt.channel.name),
@@ -116,14 +115,14 @@ interface Try {
 
 interface Tried {
   readonly attempt: OpenAttempt
-  readonly outcome: AttemptOutcome
+  readonly outcome: Promise<AttemptOutcome>
 }
 
-async function tryChannel(
+function tryChannel(
   admitted: Admitted,
   { channel, client, deadlineMs, tried }: Try,
   parts: FailoverParts,
-): Promise<Tried> {
+): Tried {
   const { vendor, format, facts, model } = admitted
   const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
     prefix: vendor.name,
@@ -152,7 +151,7 @@ async function tryChannel(
     parts,
   )
   parts.telemetry.milestone('attempt_sent', admitted.exchangeId)
-  return { attempt, outcome: await outcome }
+  return { attempt, outcome }
 }
 
 /** How long the first event may take by what is usual on this channel; see `AttemptRequest`. */
@@ -166,7 +165,9 @@ function firstEventLimitMs(
   return Math.max(firstEventTimeoutMinMs, firstEventFactor * mostMs)
 }
 
-interface Lesson extends Tried {
+interface Lesson {
+  readonly attempt: OpenAttempt
+  readonly outcome: AttemptOutcome
   readonly verdict: Verdict
   readonly notes: AttemptNotes
   /** The attempts of this exchange that failed before. */
@@ -186,7 +187,7 @@ function learn(
     parts.health.answered(attempt, outputTokens)
   }
   if (verdict.mayHaveCost)
-    notes.operatorCostPicos = picos(notes.operatorCostPicos + admitted.promptCostPicos)
+    notes.operatorCostPicos = addPicos(notes.operatorCostPicos, promptCostPicos(admitted))
   if (verdict.blame === undefined) return
   parts.telemetry.attemptEnded(name, verdict.blame)
   const { principal: caller } = admitted

@@ -7,7 +7,7 @@ import type { Principal } from '../access/principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
-import { readBody } from '../http/body.ts'
+import { readBody, type BodyReading } from '../http/body.ts'
 import { findVersionFault } from '../http/headers.ts'
 import type { IncomingRequest } from '../http/incoming-request.ts'
 import { pricesAt, type Prices } from '../metering/price-book.ts'
@@ -20,22 +20,37 @@ export interface IntakeParts {
   readonly bodyTimeoutMs: number
 }
 
-export async function intake(
+export type Intake = Prepared | Refusal | 'client_gone'
+
+/** At once where the whole body has come with its head, as nearly every one does. */
+export function intake(
   identified: Identified,
   operation: ForwardedOperation,
   parts: IntakeParts,
-): Promise<Prepared | Refusal | 'client_gone'> {
-  const { request, response, format, vendor } = identified
+): Intake | Promise<Intake> {
+  const { request, response } = identified
   if ((request.body.announcedBytes ?? 0) > parts.bodyBytesMax) return tooLarge(parts.bodyBytesMax)
   const unsupported = findTypeFault(request)
   if (unsupported !== undefined) return unsupported
 
   if (request.awaitsInvitation) response.invite()
-  const read = await readBody(request.body, {
+  const read = readBody(request.body, {
     bytesMax: parts.bodyBytesMax,
     timeoutMs: parts.bodyTimeoutMs,
     clock: parts.clock,
   })
+  const understand = (reading: BodyReading): Intake =>
+    understood(identified, operation, reading, parts)
+  return read instanceof Promise ? read.then(understand) : understand(read)
+}
+
+function understood(
+  identified: Identified,
+  operation: ForwardedOperation,
+  read: BodyReading,
+  parts: IntakeParts,
+): Intake {
+  const { request, format, vendor } = identified
   if (read.kind === 'too_large') return tooLarge(parts.bodyBytesMax)
   if (read.kind === 'timed_out')
     return refuse('http.body_timeout', 'The request body did not arrive in time.')

@@ -17,7 +17,7 @@ import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Target } from '../http/router.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { admit, isFree, type AdmitParts } from './admit.ts'
-import { linkClient } from './client-link.ts'
+import { linkClient, type ClientLink } from './client-link.ts'
 import { deliver, type DeliverParts } from './deliver.ts'
 import { errorReply } from './error-reply.ts'
 import { failover, learnEnding, type FailoverParts } from './failover.ts'
@@ -105,49 +105,56 @@ async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
   const { operation } = found
   if (operation === 'models.list' || operation === 'models.get')
     return sendReply(request, response, answerFree(identified, operation, found.parameter))
-  if (!isForwarded(operation)) return undefined
+  if (!isForwarded(operation)) return
 
   const full = parts.running.enter(principal)
   if (full !== undefined) return refuseWith(incoming, full, parts)
   try {
-    return await forward(identified, operation, parts)
+    await forward(identified, operation, parts)
   } finally {
     parts.running.leave(principal)
   }
 }
 
+/**
+ * Stages that mostly have their result at once are awaited only where they have not: every wait is
+ * a turn of the microtask queue for each function above it.
+ */
 async function forward(
   identified: Identified,
   operation: ForwardedOperation,
   parts: RelayParts,
 ): Promise<void> {
-  const prepared = await intake(identified, operation, parts.intake)
+  const taken = intake(identified, operation, parts.intake)
+  const prepared = taken instanceof Promise ? await taken : taken
   if (prepared === 'client_gone') return
   if ('code' in prepared) return refuseWith(identified, prepared, parts)
-  const admitted = await admit(prepared, parts.admit)
+  const placed = admit(prepared, parts.admit)
+  const admitted = placed instanceof Promise ? await placed : placed
   if ('code' in admitted) return refuseWith(identified, admitted, parts)
 
+  // From admission on a settlement is owed, however the exchange ends.
   try {
-    await exchange(admitted, parts)
+    const client = watchClient(admitted, parts)
+    const answered = await failover(admitted, client, parts.failover)
+    admitted.body.release()
+    const delivering = deliver(admitted, answered, client, parts.deliver)
+    const delivered = delivering instanceof Promise ? await delivering : delivering
+    learnEnding(admitted, answered, delivered.ending, parts.failover)
+    const isDurable =
+      isFree(admitted) || (await settle(admitted, delivered, answered.notes, parts.settle))
+    delivered.finish(isDurable)
   } catch (error) {
     await settleFault(admitted, parts.settle)
     throw error
   }
 }
 
-/** From admission on a settlement is owed, however the exchange ends. */
-async function exchange(admitted: Admitted, parts: RelayParts): Promise<void> {
-  const client = linkClient(admitted.response, {
+function watchClient({ response, exchangeId }: Admitted, parts: RelayParts): ClientLink {
+  return linkClient(response, {
     monotonic: parts.deliver.monotonic,
-    onLeft: () => parts.telemetry.milestone('client_left', admitted.exchangeId),
+    onLeft: () => parts.telemetry.milestone('client_left', exchangeId),
   })
-  const answered = await failover(admitted, client, parts.failover)
-  admitted.body.release()
-  const delivered = await deliver(admitted, answered, client, parts.deliver)
-  learnEnding(admitted, answered, delivered.ending, parts.failover)
-  const isDurable =
-    isFree(admitted) || (await settle(admitted, delivered, answered.notes, parts.settle))
-  delivered.finish(isDurable)
 }
 
 function isForwarded(operation: OperationName): operation is ForwardedOperation {

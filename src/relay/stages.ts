@@ -52,8 +52,6 @@ export type ForwardedOperation = Extract<
 /** Money is set aside (nothing, for a free operation); from here on a settlement is owed. */
 export interface Admitted extends Prepared {
   readonly hold: Hold
-  /** What the prompt alone costs by estimate: what an attempt without an answer may have cost the operator. */
-  readonly promptCostPicos: Picos
 }
 
 /** What the attempts of an exchange came to and may have cost, told as they happen. */

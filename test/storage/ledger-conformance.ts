@@ -34,7 +34,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await harness.close()
       }
     })
-    const place = (accountId: string, amountPicos: bigint): Promise<Hold | HoldRefusal> =>
+    const place = async (accountId: string, amountPicos: bigint): Promise<Hold | HoldRefusal> =>
       harness.ledger.place(holdRequest(harness, accountId, amountPicos))
     const settle = (hold: Hold, amountPicos: bigint): Promise<void> =>
       harness.ledger.settle(hold, recordOf(hold, amountPicos, { endedAtMs: harness.clock.now() }))

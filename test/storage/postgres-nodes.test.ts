@@ -50,7 +50,7 @@ describe('several nodes on one PostgreSQL', () => {
     request: (index: number) => HoldRequest,
   ): Promise<readonly (Hold | HoldRefusal)[]> {
     return Promise.all(
-      Array.from({ length: count }, (_, index) =>
+      Array.from({ length: count }, async (_, index) =>
         (index % 2 === 0 ? one : other).place(request(index)),
       ),
     )

@@ -79,10 +79,10 @@ class SqliteLedger implements Ledger {
     this.started = this.#writer.started
   }
 
-  place(request: HoldRequest): Promise<Hold | HoldRefusal> {
-    if (!this.isAvailable()) return Promise.resolve(unavailable)
+  place(request: HoldRequest): Hold | HoldRefusal | Promise<Hold | HoldRefusal> {
+    if (!this.isAvailable()) return unavailable
     const decided = this.#admission.place(request, this.#clock.monotonic())
-    if (decided !== undefined) return Promise.resolve(decided)
+    if (decided !== undefined) return decided
     return this.#afterLoading(request, (nowMs) => this.#admission.place(request, nowMs))
   }
 
