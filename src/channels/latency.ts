@@ -30,11 +30,19 @@ interface Slot {
   readonly slow: number
 }
 
+/** One sample and those before it. */
+interface Pending {
+  readonly kind: number
+  readonly value: number
+  readonly count: number
+  readonly before: Pending | undefined
+}
+
 export interface LatencyState {
   /** By `latencyKind`. */
   readonly baselines: readonly (Baseline | undefined)[]
   /** Samples not learned yet: dropped when they turn out to be the beginning of a slowdown. */
-  readonly pending: readonly Pick<LatencySample, 'latencyKind' | 'value'>[]
+  readonly pending: Pending | undefined
   readonly slots: readonly Slot[]
   /** Samples in a row above three times the baseline. */
   readonly highRun: number
@@ -83,7 +91,7 @@ const comparedSlowShareMax = 0.2
 
 export const freshLatency: LatencyState = {
   baselines: [],
-  pending: [],
+  pending: undefined,
   slots: [],
   highRun: 0,
   slowSince: undefined,
@@ -145,21 +153,27 @@ export function observe(
 ): LatencyState {
   const { latencyKind: kind, value } = sample
   const usual = sample.inherited ?? ownQuantiles(latency, kind)
-  const learning = pend(latency, sample, context)
-  if (usual === undefined) return learning
+  const { pending, baselines } = pend(latency, sample, context)
+  if (usual === undefined)
+    return pending === latency.pending ? latency : { ...latency, pending, baselines }
   const isSlow = value > slowAbove(kind, usual)
   const isHigh = isSlow && value > highFactor * usual.p50
   const highRun = isHigh ? Math.min(latency.highRun + 1, highRunLength) : 0
-  if (sample.isCounted === true) return { ...learning, highRun }
-  return settleSuspicion({ ...counted(learning, isSlow, context.now), highRun }, context.now)
+  if (sample.isCounted === true) return { ...latency, pending, baselines, highRun }
+  const { slots, sinceSlow } = counted(latency, isSlow, context.now)
+  return settleSuspicion({ ...latency, pending, baselines, highRun, slots, sinceSlow }, context.now)
 }
 
 /** A request has waited for its first event longer than usual and waits on. */
 export function countOverdue(latency: LatencyState, now: number): LatencyState {
-  return settleSuspicion(counted(latency, true, now), now)
+  return settleSuspicion({ ...latency, ...counted(latency, true, now) }, now)
 }
 
-function counted(latency: LatencyState, isSlow: boolean, now: number): LatencyState {
+function counted(
+  latency: LatencyState,
+  isSlow: boolean,
+  now: number,
+): Pick<LatencyState, 'slots' | 'sinceSlow'> {
   const index = Math.floor(now / slotMs)
   const last = latency.slots.at(-1)
   const isSame = last !== undefined && last.index === index
@@ -171,9 +185,8 @@ function counted(latency: LatencyState, isSlow: boolean, now: number): LatencySt
   const slots = isSame
     ? latency.slots.with(latency.slots.length - 1, slot)
     : [...latency.slots.slice(firstNeeded(latency.slots, now)), slot]
-  if (latency.slowSince === undefined) return { ...latency, slots }
-  const sinceSlow = [...latency.sinceSlow.slice(1 - sinceSlowMax), isSlow]
-  return { ...latency, slots, sinceSlow }
+  if (latency.slowSince === undefined) return { slots, sinceSlow: latency.sinceSlow }
+  return { slots, sinceSlow: [...latency.sinceSlow.slice(1 - sinceSlowMax), isSlow] }
 }
 
 /** Index of the oldest slot that the window or a comparison may still need. */
@@ -194,11 +207,12 @@ function pend(
   latency: LatencyState,
   { latencyKind: kind, value }: LatencySample,
   { now, mayLearn }: ObserveContext,
-): LatencyState {
+): Pick<LatencyState, 'pending' | 'baselines'> {
   if (!mayLearn || latency.slowSince !== undefined || isFrozen(latency)) return latency
-  const pending = [...latency.pending, { latencyKind: kind, value }]
-  if (pending.length < pendingMax) return { ...latency, pending }
-  return { ...latency, pending: [], baselines: learned(latency, pending, now) }
+  const before = latency.pending
+  const pending = { kind, value, count: (before?.count ?? 0) + 1, before }
+  if (pending.count < pendingMax) return { pending, baselines: latency.baselines }
+  return { pending: undefined, baselines: learned(latency, pending, now) }
 }
 
 /** Where nothing better has been found for long, the model itself has changed its pace. */
@@ -206,13 +220,11 @@ function isFrozen(latency: LatencyState): boolean {
   return latency.isSuspected && latency.compareGapMs < compareGapMaxMs
 }
 
-function learned(
-  latency: LatencyState,
-  pending: LatencyState['pending'],
-  now: number,
-): LatencyState['baselines'] {
-  return Array.from({ length: latencyKindCount }, (_, kind) => {
-    const values = pending.flatMap((one) => (one.latencyKind === kind ? [one.value] : []))
+function learned(latency: LatencyState, pending: Pending, now: number): LatencyState['baselines'] {
+  const byKind = Array.from({ length: latencyKindCount }, (): number[] => [])
+  for (let one: Pending | undefined = pending; one !== undefined; one = one.before)
+    byKind[one.kind]?.push(one.value)
+  return byKind.map((values, kind) => {
     const before = latency.baselines[kind]
     return values.length === 0 ? before : learnValues(before, values, now)
   })
@@ -227,7 +239,7 @@ export function settleSuspicion(latency: LatencyState, now: number): LatencyStat
   const isNew = now - latency.compareAt >= newSuspicionMs
   const compareGapMs = isNew ? compareGapMinMs : latency.compareGapMs
   // What came in while the slowdown began is no part of what is usual.
-  return { ...latency, isSuspected, compareGapMs, pending: [] }
+  return { ...latency, isSuspected, compareGapMs, pending: undefined }
 }
 
 /**
@@ -310,7 +322,7 @@ export function enterSlow(latency: LatencyState, now: number): LatencyState {
     ...latency,
     slowSince: now,
     sinceSlow: [],
-    pending: [],
+    pending: undefined,
     highRun: 0,
     isSuspected: false,
     relapse: isRelapse ? latency.relapse + 1 : 0,
@@ -337,7 +349,7 @@ export function forgetRecent(latency: LatencyState): LatencyState {
     slowSince: undefined,
     sinceSlow: [],
     slots: [],
-    pending: [],
+    pending: undefined,
     highRun: 0,
     isSuspected: false,
   }
