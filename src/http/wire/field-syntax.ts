@@ -32,6 +32,9 @@ const colon = 0x3a
 const space = 0x20
 const tab = 0x09
 
+/** A control character other than the tab, or a line end that is not CRLF. */
+const notFieldText = /[^\t\r\n\x20-\x7e\x80-\xff]|\r[^\n]|[^\r]\n/
+
 /**
  * Reads lines `name: value`, each closed by CRLF, from `start` to the end of the text. Gives a flat
  * list of names and values as received, without the white space around the values. No more than
@@ -42,6 +45,8 @@ export function parseFields(
   start: number,
   countMax: number,
 ): string[] | 'malformed' | 'too_many' {
+  // Once over the whole text costs a fraction of once per value.
+  if (notFieldText.test(text)) return 'malformed'
   const fields: string[] = []
   for (let at = start; at < text.length;) {
     if (fields.length === 2 * countMax) return 'too_many'
@@ -51,7 +56,7 @@ export function parseFields(
     if (lineEnd === -1 || nameEnd === lineEnd) return 'malformed'
     const name = text.slice(at, nameEnd)
     const value = sliceTrimmed(text, nameEnd + 1, lineEnd)
-    if (!isToken(name) || !isFieldValue(value)) return 'malformed'
+    if (!isToken(name)) return 'malformed'
     fields.push(name, value)
     at = lineEnd + 2
   }
