@@ -36,19 +36,22 @@ const notPlain = refuse('http.malformed', 'The request target is not a plain pat
 })
 
 /** The public listener: `/health`, `/v1/usage`, and the vendors' prefixes. */
-export async function serveFront(
+export function serveFront(
   request: IncomingRequest,
   response: ResponseWriter,
   parts: FrontParts,
-): Promise<void> {
-  const refuseWith = (refusal: Refusal): void =>
+): Promise<void> | undefined {
+  const refuseWith = (refusal: Refusal): undefined => {
     sendReply(request, response, refusalReply(refusal, parts.clock))
+  }
   const target = splitTarget(request.target)
   if (target === undefined) return refuseWith(notPlain)
   const { path, query } = target
   if (path === '/health') {
-    if (request.method === 'GET' || request.method === 'HEAD')
-      return serveHealth(request, response, parts)
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      serveHealth(request, response, parts)
+      return undefined
+    }
     return refuseWith(refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' }))
   }
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
@@ -74,7 +77,8 @@ function unknownPath(snapshot: Snapshot): Refusal {
   return refuse('http.not_found', `There is nothing here. This gateway serves ${there}.`)
 }
 
-type Serve = (request: IncomingRequest, response: ResponseWriter) => Promise<void>
+/** Throws or rejects where something failed that nobody expected. */
+type Serve = (request: IncomingRequest, response: ResponseWriter) => Promise<void> | undefined
 
 /** Turns a fault nobody expected into an answer, so that no request is left hanging. */
 export function catching(
@@ -82,9 +86,14 @@ export function catching(
   { telemetry, clock }: { readonly telemetry: Telemetry; readonly clock: Clock },
 ): RequestHandler {
   return (request, response) => {
-    serve(request, response).catch((error: unknown) => {
+    const answerFault = (error: unknown): void => {
       telemetry.fault(error, 'api')
       sendReply(request, response, refusalReply(refusalOfFault(error), clock))
-    })
+    }
+    try {
+      serve(request, response)?.catch(answerFault)
+    } catch (error) {
+      answerFault(error)
+    }
   }
 }
