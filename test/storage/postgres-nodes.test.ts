@@ -176,7 +176,7 @@ describe('several nodes on one PostgreSQL', () => {
       await mustPlace(other, holdRequest(harness, accountId, 100n))
       await other.tick()
       await other.abandon()
-      const ask = (): Promise<Hold | HoldRefusal> =>
+      const ask = async (): Promise<Hold | HoldRefusal> =>
         one.place(holdRequest(harness, accountId, 100n))
       // The survivor looks every sixth, so nobody waits for longer than the whole.
       harness.clock.advance((testLeaseMs / 6) * 5 - 1)
