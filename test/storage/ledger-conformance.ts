@@ -77,7 +77,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const accountId = await makeAccount(harness, { balancePicos: 100n })
         const request = holdRequest(harness, accountId, 60n)
         const [first, ...others] = await Promise.all(
-          Array.from({ length: 3 }, () => harness.ledger.place(request)),
+          Array.from({ length: 3 }, async () => harness.ledger.place(request)),
         )
         assert.equal(first?.kind, 'hold')
         for (const other of others) assert.deepEqual(other, first)
