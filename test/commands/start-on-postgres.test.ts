@@ -1,0 +1,144 @@
+/**
+ * What a start on PostgreSQL refuses: a server or database that could lose a charge or cannot hold the
+ * store. Goal: the program ends by itself, names the reason and never the password: 2 where the server or
+ * the database has to be another or set otherwise, 1 where it may do another time.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { failure, newFolder, run } from '../support/command-line.ts'
+import { disguisePostgres } from '../support/disguised-postgres.ts'
+import { findFreePort, startPostgres, type PostgresServer } from '../support/postgres.ts'
+
+const masterKey = '7'.repeat(64)
+
+interface Refused {
+  readonly what: string
+  /** Done to the database, as superuser. */
+  readonly sql: (database: string) => string
+  readonly exitCode: 1 | 2
+  readonly text: RegExp
+}
+
+const refusals: readonly Refused[] = [
+  {
+    what: 'a database that answers before a commit is on its disk',
+    sql: (database) => `ALTER DATABASE ${database} SET synchronous_commit = off`,
+    exitCode: 2,
+    text: /synchronous_commit = off[^]*ALTER ROLE … SET synchronous_commit = on/,
+  },
+  {
+    what: 'a role that does not wait for the standby',
+    sql: (database) => `ALTER ROLE turnpike IN DATABASE ${database} SET synchronous_commit = local`,
+    exitCode: 2,
+    text: /synchronous_commit = local/,
+  },
+  {
+    what: 'a database that is only read',
+    sql: (database) => `ALTER DATABASE ${database} SET default_transaction_read_only = on`,
+    exitCode: 1,
+    text: /the server is a standby or read-only/,
+  },
+  {
+    what: 'a database whose tables another role may make',
+    sql: (database) => `ALTER DATABASE ${database} OWNER TO postgres`,
+    exitCode: 1,
+    text: /permission denied for schema public/,
+  },
+]
+
+describe('a start on PostgreSQL refuses', () => {
+  let server: PostgresServer
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server.close())
+
+  /** What `turnpike serve` says of this store. */
+  async function refusal(store: string, exitCode: 1 | 2): Promise<string> {
+    const { exit, message } = await failure(newFolder(), 'serve', {
+      ...environmentOf(store),
+      // Taken, so that a start which is not refused ends as well.
+      TURNPIKE_LISTEN: `127.0.0.1:${server.port}`,
+    })
+    assert.equal(exit, exitCode, message)
+    assert.ok(!message.includes(server.password), message)
+    return message
+  }
+
+  for (const { what, sql, exitCode, text } of refusals)
+    it(what, async () => {
+      const url = await server.createDatabase()
+      await server.run(sql(databaseOf(url)))
+      assert.match(await refusal(url, exitCode), text)
+    })
+
+  for (const encoding of ['SQL_ASCII', 'LATIN1'])
+    it(`a database in ${encoding}`, async () => {
+      const name = `in_${encoding.toLowerCase()}`
+      await server.run(
+        `CREATE DATABASE ${name} OWNER turnpike ENCODING '${encoding}' TEMPLATE template0`,
+      )
+      assert.match(
+        await refusal(server.urlOf(name), 2),
+        new RegExp(`encoding ${encoding}; create one with ENCODING 'UTF8'`),
+      )
+    })
+
+  it('a server older than 15', async () => {
+    const url = await server.createDatabase()
+    const real = await server.run('SHOW server_version_num')
+    const disguised = await disguisePostgres(server, { real, told: '149999' })
+    try {
+      const message = await refusal(withPort(url, disguised.port), 2)
+      assert.match(message, /is too old; version 15 or newer is needed/)
+    } finally {
+      await disguised.close()
+    }
+  })
+
+  it('a store that a newer Turnpike has used', async () => {
+    const url = await server.createDatabase()
+    const migrated = await run(newFolder(), ['migrate'], environmentOf(url))
+    assert.equal(migrated.code, 0, migrated.error)
+    await server.run('UPDATE schemaversion SET version = 900 WHERE version = 1', databaseOf(url))
+    assert.match(await refusal(url, 1), /schema version 900[^]*newer Turnpike/)
+  })
+
+  it('what does not answer, is not there, or does not know it', async () => {
+    const url = await server.createDatabase()
+    const nobody = await findFreePort()
+    assert.match(
+      await refusal(withPort(url, nobody), 1),
+      new RegExp(`127.0.0.1:${nobody}.*ECONNREFUSED`),
+    )
+    assert.match(await refusal(server.urlOf('nowhere'), 1), /database "nowhere" does not exist/)
+    const stranger = url.replace(server.password, 'a-wrong-word')
+    const message = await refusal(stranger, 1)
+    assert.match(message, /password authentication failed for user "turnpike"/)
+    assert.ok(!message.includes('a-wrong-word'))
+  })
+
+  it('a server that does not sync its disk', async () => {
+    const url = await server.createDatabase()
+    await server.restart('fast', { fsync: 'off' })
+    try {
+      assert.match(await refusal(url, 2), /fsync = off[^]*Set fsync = on/)
+    } finally {
+      await server.restart('fast', {})
+    }
+  })
+})
+
+function environmentOf(store: string): Readonly<Record<string, string>> {
+  return { TURNPIKE_STORE: store, TURNPIKE_MASTER_KEY: masterKey }
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+function withPort(url: string, port: number): string {
+  const changed = new URL(url)
+  changed.port = String(port)
+  return changed.href
+}
