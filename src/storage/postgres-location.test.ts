@@ -31,6 +31,9 @@ describe('a PostgreSQL URL', () => {
       'postgres://h/db?sslmode=verify-full&sslrootcert=/etc/ca.pem',
     )
     assert.deepEqual([tls, tlsRootPath], ['verify-full', '/etc/ca.pem'])
+    assert.equal(parsePostgresUrl('postgres://h/db?sslmode=require').tls, 'require')
+    const trusting = parsePostgresUrl('postgres://h/db?sslmode=require&sslrootcert=/etc/ca.pem')
+    assert.equal(trusting.tls, 'verify-ca')
   })
 
   for (const [what, url] of [

@@ -53,7 +53,7 @@ export function parsePostgresUrl(text: string): PostgresLocation {
     database,
     user: decode(userText) || parameters.user,
     password: password === undefined || password === '' ? undefined : new Secret(password),
-    tls: readTls(parameters.sslmode),
+    tls: readTls(parameters),
     tlsRootPath: parameters.sslrootcert,
     applicationName: parameters.application_name ?? 'turnpike',
     connectTimeoutMs: readTimeout(parameters.connect_timeout),
@@ -103,11 +103,12 @@ function readHosts(list: string, ports: string | undefined): readonly PostgresHo
   })
 }
 
-function readTls(given: string | undefined): TlsMode {
-  if (given === undefined) return 'disable'
-  const mode = tlsModes.find((one) => one === given)
+function readTls({ sslmode, sslrootcert }: Parameters): TlsMode {
+  if (sslmode === undefined) return 'disable'
+  const mode = tlsModes.find((one) => one === sslmode)
   if (mode === undefined) throw mistake(`sslmode must be one of ${tlsModes.join(', ')}`)
-  return mode
+  // As in libpq: whoever says whom to trust wants the server to be one of them.
+  return mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode
 }
 
 function readTimeout(given: string | undefined): number {
