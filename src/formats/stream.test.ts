@@ -242,13 +242,15 @@ describe('work', () => {
   test('is linear in the bytes when they come one by one', (t) => {
     let work = 0
     const prototype = Buffer.prototype as { copy: BytesWork; toString: BytesWork }
+    // Counted by hand: a mock keeps a stack for each of the calls, and they are 400,000.
     for (const name of ['copy', 'toString'] as const) {
       const original = prototype[name]
-      t.mock.method(prototype, name, function count(this: Buffer, ...args: unknown[]) {
+      t.after(() => (prototype[name] = original))
+      prototype[name] = function count(this: Buffer, ...args) {
         const result = original.apply(this, args)
         work += typeof result === 'string' ? result.length : result
         return result
-      })
+      }
     }
     const bytes = Buffer.from(textDelta('a') + textDelta('y'.repeat(200_000)) + stop)
     const meter = messagesFormat.openMeter(plainFacts)
