@@ -1,6 +1,6 @@
 /** The log as it stands on its descriptor: JSON lines, redacted by name, complete after a flush. */
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -15,12 +15,11 @@ after(() => rmSync(folder, { recursive: true }))
 
 function linesOf(level: string, write: (logger: ReturnType<typeof createLog>['logger']) => void) {
   const path = join(folder, `${level}-${Math.random()}.log`)
-  const descriptor = openSync(path, 'w')
-  const log = createLog({ level, descriptor })
+  // Never closed: a log writes to its descriptor at intervals for as long as the process lives.
+  const log = createLog({ level, descriptor: openSync(path, 'w') })
   write(log.logger)
   log.flush()
   const text = readFileSync(path, 'utf8')
-  closeSync(descriptor)
   return { text, lines: text.trimEnd().split('\n').filter(Boolean) }
 }
 
