@@ -1,4 +1,7 @@
-/** Which test files there are: unit tests stand beside the code, everything larger under test/. */
+/**
+ * Which test files there are: unit tests stand beside the code, everything larger under test/. A unit
+ * test opens no store and leaves nothing behind in its process, for `npm run check` runs all in one.
+ */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './runtime.mjs'
@@ -22,7 +25,7 @@ export function unitTestFiles() {
   ]
 }
 
-/** Tests with whole processes, sockets and real clients. */
+/** Tests with stores, whole processes and real clients. */
 export function wholeTestFiles() {
   return testFilesBelow('test').filter((path) => !isDirectlyIn('test')(path))
 }

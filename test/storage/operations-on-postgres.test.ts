@@ -2,5 +2,5 @@
 import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
-await import('../../src/operations/operations.test.ts')
-await import('../../src/operations/catalogue.test.ts')
+await import('./operations.test.ts')
+await import('./catalogue.test.ts')

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { migrate } from '../storage/migrate.ts'
-import { openSqlite } from '../storage/sqlite.ts'
-import type { SavedHealth } from './health-saved.ts'
-import { readHealth, replaceHealth } from './health-store.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import type { SavedHealth } from '../../src/channels/health-saved.ts'
+import { readHealth, replaceHealth } from '../../src/channels/health-store.ts'
 
 const off: SavedHealth = {
   channel: 'main',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
-import { findDifferences, makeAccount } from '../../test/storage/ledger-harness.ts'
-import { picos } from '../base/money.ts'
-import { findAccount } from './account-store.ts'
-import { balanceMax, credit, type CreditRequest } from './entry-store.ts'
+import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
+import { findDifferences, makeAccount } from './ledger-harness.ts'
+import { picos } from '../../src/base/money.ts'
+import { findAccount } from '../../src/ledger/account-store.ts'
+import { balanceMax, credit, type CreditRequest } from '../../src/ledger/entry-store.ts'
 
 describe('entries', () => {
   let harness: EmbeddedHarness

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { ManualClock } from '../../test/support/manual-clock.ts'
-import { readRevisions, watchRevisions, type RevisionWatch } from './changes.ts'
-import type { Database, Queryable } from './database.ts'
-import { migrate } from './migrate.ts'
-import { openSqliteThread } from './sqlite-thread.ts'
-import { openSqlite } from './sqlite.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { readRevisions, watchRevisions, type RevisionWatch } from '../../src/storage/changes.ts'
+import type { Database, Queryable } from '../../src/storage/database.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
 
 describe('the watch over changes', () => {
   let folder: string

@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { hashSecret } from '../access/key.ts'
-import { findKeyBySecretHash, findKnownKey } from '../access/key-store.ts'
-import { GatewayError, type ErrorCode } from '../base/errors.ts'
-import { Secret } from '../base/secret.ts'
-import { migrate } from '../storage/migrate.ts'
-import { ManualClock } from '../../test/support/manual-clock.ts'
-import { openNewStore } from '../../test/support/test-store.ts'
+import { hashSecret } from '../../src/access/key.ts'
+import { findKeyBySecretHash, findKnownKey } from '../../src/access/key-store.ts'
+import { GatewayError, type ErrorCode } from '../../src/base/errors.ts'
+import { Secret } from '../../src/base/secret.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { openNewStore } from '../support/test-store.ts'
 import {
   createAccount,
   creditAccount,
@@ -18,14 +18,19 @@ import {
   listAccounts,
   setAccountStatus,
   showAccount,
-} from './accounts.ts'
-import { recentActions } from './actions.ts'
-import { readStatement } from '../../test/support/statement.ts'
-import { auditLedger } from './audit.ts'
-import { applyCatalogue } from './catalogue.ts'
-import { checkChannel, listChannels, switchChannel, type RunCheck } from './channels.ts'
-import type { OperationContext } from './context.ts'
-import { diagnose } from './doctor.ts'
+} from '../../src/operations/accounts.ts'
+import { recentActions } from '../../src/operations/actions.ts'
+import { readStatement } from '../support/statement.ts'
+import { auditLedger } from '../../src/operations/audit.ts'
+import { applyCatalogue } from '../../src/operations/catalogue.ts'
+import {
+  checkChannel,
+  listChannels,
+  switchChannel,
+  type RunCheck,
+} from '../../src/operations/channels.ts'
+import type { OperationContext } from '../../src/operations/context.ts'
+import { diagnose } from '../../src/operations/doctor.ts'
 import {
   adoptAdminToken,
   createAdminToken,
@@ -35,9 +40,9 @@ import {
   listAccountKeys,
   listAdminTokens,
   revoke,
-} from './keys.ts'
-import { listPrices } from './prices.ts'
-import { accountUsage } from './usage.ts'
+} from '../../src/operations/keys.ts'
+import { listPrices } from '../../src/operations/prices.ts'
+import { accountUsage } from '../../src/operations/usage.ts'
 
 interface World {
   readonly context: OperationContext

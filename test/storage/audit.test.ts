@@ -1,7 +1,7 @@
 /** Each kind of damage is done by hand, behind the ledger's back, and has to be found. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
+import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import {
   addCredit,
   charge,
@@ -9,9 +9,9 @@ import {
   makeAccount,
   mustPlace,
   recordOf,
-} from '../../test/storage/ledger-harness.ts'
-import { picos } from '../base/money.ts'
-import { audit, type AuditDifference, type AuditReport } from './audit.ts'
+} from './ledger-harness.ts'
+import { picos } from '../../src/base/money.ts'
+import { audit, type AuditDifference, type AuditReport } from '../../src/ledger/audit.ts'
 
 describe('the audit', () => {
   let harness: EmbeddedHarness

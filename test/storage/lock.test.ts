@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { lockStore } from './lock.ts'
-import { openSqlite } from './sqlite.ts'
+import { lockStore } from '../../src/storage/lock.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
 
-const lockModule = JSON.stringify(import.meta.resolve('./lock.ts'))
+const lockModule = JSON.stringify(import.meta.resolve('../../src/storage/lock.ts'))
 
 describe('the store lock', () => {
   let path: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
-import { noLimits } from '../../test/storage/ledger-harness.ts'
-import { picos } from '../base/money.ts'
+import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
+import { noLimits } from './ledger-harness.ts'
+import { picos } from '../../src/base/money.ts'
 import {
   changeLimits,
   changeStatus,
@@ -11,7 +11,7 @@ import {
   insertAccount,
   listAccounts,
   type Account,
-} from './account-store.ts'
+} from '../../src/ledger/account-store.ts'
 
 describe('accounts', () => {
   let harness: EmbeddedHarness

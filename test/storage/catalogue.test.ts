@@ -8,18 +8,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { ManualClock } from '../../test/support/manual-clock.ts'
-import { Secret } from '../base/secret.ts'
-import { readCatalogue, setOverride } from '../channels/channel-store.ts'
-import { loadSnapshot } from '../channels/snapshot.ts'
-import { pricesAt } from '../metering/price-book.ts'
-import { migrate } from '../storage/migrate.ts'
-import { openNewStore } from '../../test/support/test-store.ts'
-import { readRevisions } from '../storage/changes.ts'
-import { listActions } from './action-store.ts'
-import { applyCatalogue, exportCatalogue, type ApplyResult } from './catalogue.ts'
-import { entryKeys } from './catalogue/entries.ts'
-import type { OperationContext } from './context.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { Secret } from '../../src/base/secret.ts'
+import { readCatalogue, setOverride } from '../../src/channels/channel-store.ts'
+import { loadSnapshot } from '../../src/channels/snapshot.ts'
+import { pricesAt } from '../../src/metering/price-book.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openNewStore } from '../support/test-store.ts'
+import { readRevisions } from '../../src/storage/changes.ts'
+import { listActions } from '../../src/operations/action-store.ts'
+import {
+  applyCatalogue,
+  exportCatalogue,
+  type ApplyResult,
+} from '../../src/operations/catalogue.ts'
+import { entryKeys } from '../../src/operations/catalogue/entries.ts'
+import type { OperationContext } from '../../src/operations/context.ts'
 
 const masterKey = new Secret('0123456789abcdef'.repeat(4))
 

@@ -5,9 +5,14 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import type { Database } from './database.ts'
-import { migrate, schemaVersion } from './migrate.ts'
-import { openSqlite } from './sqlite.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+
+const source = join(import.meta.dirname, '../../src/storage')
+/** Import specifiers for the small programs. */
+const sqliteModule = JSON.stringify(join(source, 'sqlite.ts'))
+const migrateModule = JSON.stringify(join(source, 'migrate.ts'))
 
 describe('migrations', () => {
   let folder: string
@@ -71,7 +76,7 @@ describe('migrations', () => {
   it('leave the old schema whole when the process is killed in the middle', async () => {
     write('001.do.one.sql', 'CREATE TABLE one (id INTEGER)')
     await migrate(database, migrations)
-    const code = `import { openSqlite } from ${JSON.stringify(import.meta.resolve('./sqlite.ts'))}
+    const code = `import { openSqlite } from ${sqliteModule}
       const database = openSqlite(${JSON.stringify(path)})
       await database.transact(async (transaction) => {
         await transaction.script('CREATE TABLE two (id INTEGER); DROP TABLE one')
@@ -116,10 +121,10 @@ describe('migrations', () => {
   })
 
   it('are applied once when several processes start on a new store together', async () => {
-    cpSync(join(import.meta.dirname, 'migrations'), migrations, { recursive: true })
+    cpSync(join(source, 'migrations'), migrations, { recursive: true })
     const fresh = join(folder, 'fresh', 'store.db')
-    const code = `import { openSqlite } from ${JSON.stringify(import.meta.resolve('./sqlite.ts'))}
-      import { migrate } from ${JSON.stringify(import.meta.resolve('./migrate.ts'))}
+    const code = `import { openSqlite } from ${sqliteModule}
+      import { migrate } from ${migrateModule}
       const database = openSqlite(${JSON.stringify(fresh)})
       const { applied } = await migrate(database, ${JSON.stringify(migrations)})
       await database.close()

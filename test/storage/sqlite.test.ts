@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { Database } from './database.ts'
-import { faultOf, openConnection } from './sqlite-connection.ts'
-import { openSqliteThread } from './sqlite-thread.ts'
-import { openSqlite } from './sqlite.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { faultOf, openConnection } from '../../src/storage/sqlite-connection.ts'
+import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
 
 let folder: string
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** Old exchanges go, and the books close all the same: balances, figures, statement, audit. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { openEmbedded, type EmbeddedHarness } from '../../test/storage/embedded-harness.ts'
+import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import {
   charge,
   findDifferences,
@@ -9,11 +9,11 @@ import {
   makeAccount,
   mustPlace,
   recordOf,
-} from '../../test/storage/ledger-harness.ts'
-import { picos } from '../base/money.ts'
-import { audit } from './audit.ts'
-import { removeOldExchanges, type RetentionReport } from './exchange-retention.ts'
-import { eachStatementEntry, readOpeningBalance } from './statement.ts'
+} from './ledger-harness.ts'
+import { picos } from '../../src/base/money.ts'
+import { audit } from '../../src/ledger/audit.ts'
+import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
+import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 
 const dayMs = 86_400_000
 
