@@ -140,19 +140,28 @@ export function runNode(nodeArguments, options = {}) {
   return run(findRuntime() ?? process.execPath, nodeArguments, options)
 }
 
-/** Runs a command in the project's root, passing on the signals that end it; resolves with its exit code. */
+/**
+ * Runs a command in the project's root, passing on the signals that end it; resolves with its exit code.
+ * What it writes goes where this process writes, or to `onOutput` piece by piece.
+ */
 export function run(command, commandArguments, options = {}) {
+  const { onOutput } = options
+  const stdio = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe']
   return new Promise((resolve, reject) => {
     const child = spawn(command, commandArguments, {
       cwd: options.cwd ?? root,
-      stdio: options.stdio ?? 'inherit',
+      stdio: options.stdio ?? stdio,
       env: childEnvironment(options.env),
     })
+    if (onOutput !== undefined) {
+      child.stdout.on('data', onOutput)
+      child.stderr.on('data', onOutput)
+    }
     const forward = (signal) => child.kill(signal)
     process.on('SIGINT', forward)
     process.on('SIGTERM', forward)
     child.on('error', reject)
-    child.on('exit', (code, signal) => {
+    child.on('close', (code, signal) => {
       process.off('SIGINT', forward)
       process.off('SIGTERM', forward)
       resolve(code ?? (signal === null ? 1 : 128))
