@@ -79,6 +79,10 @@ export const answerBodies: Readonly<Record<FormatName, string>> = {
   }),
 }
 
+/** A request that passes through the gateway like any other and costs nothing: there is no money in it. */
+export const freePath = '/v1/messages/count_tokens'
+export const freeAnswerBody = JSON.stringify({ input_tokens: answerCounts.input })
+
 /** Where each format is served, by vendors and behind the gateway's prefix alike. */
 export const formatPaths: Readonly<Record<FormatName, string>> = {
   chat: '/v1/chat/completions',

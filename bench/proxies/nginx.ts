@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerBodies, formatPaths } from '../exchanges.ts'
+import { answerBodies, formatPaths, freeAnswerBody, freePath } from '../exchanges.ts'
 import { findFreePort, type ProcessGroup, type Running } from '../processes.ts'
 import type { Bench, Proxy } from './proxy.ts'
 
@@ -20,6 +20,7 @@ const upstreamServer = (port: number): string => `
     default_type application/json;
     location = ${formatPaths.chat} { return 200 '${answerBodies.chat}'; }
     location = ${formatPaths.messages} { return 200 '${answerBodies.messages}'; }
+    location = ${freePath} { return 200 '${freeAnswerBody}'; }
     location = /served { stub_status; }
   }`
 

@@ -6,8 +6,11 @@ import type { StoresPlan } from '../options.ts'
 export const standNames = ['sqlite', 'postgres', 'postgres-two'] as const
 export type StandName = (typeof standNames)[number]
 
-/** What is measured beside the stores: `none` is the load on the upstream itself. */
-export type FloorName = 'none' | 'nginx'
+/**
+ * What is measured beside the stores: `none` is the load on the upstream itself, `free` a gateway that
+ * is asked for something that costs nothing, so that all of it works but money.
+ */
+export type FloorName = 'none' | 'nginx' | 'free'
 
 export interface StoreRound {
   readonly place: StandName | FloorName

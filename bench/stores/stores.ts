@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres.ts'
-import { formatPaths, models } from '../exchanges.ts'
+import { formatPaths, freePath, models, type FormatName } from '../exchanges.ts'
 import { chooseCores, describeMachine, moveToCore } from '../machine.ts'
 import type { MoneyLine } from '../measure/figures.ts'
 import {
@@ -42,6 +42,7 @@ export interface StoresSetting {
 interface Case {
   readonly place: StoreRound['place']
   readonly accounts: number
+  readonly format: FormatName
   readonly target: Pick<WrkLoad, 'ports' | 'path' | 'headers' | 'keysPath'>
   readonly gateways: readonly Running[]
   /** Absent at the floors. */
@@ -96,7 +97,11 @@ class StoresRun {
 
   async measure(): Promise<Pick<StoreFigures, 'rounds' | 'money'>> {
     const stands = await this.#startStands()
-    const cases = [...(await this.#floors()), ...stands.flatMap((stand) => this.#casesOf(stand))]
+    const cases = [
+      ...(await this.#floors()),
+      ...stands.slice(0, 1).map((stand) => freeCase(stand)),
+      ...stands.flatMap((stand) => this.#casesOf(stand)),
+    ]
     const rounds: StoreRound[] = []
     for (const connections of this.#plan.connections) {
       for (let round = -1; round < this.#plan.rounds; round++) {
@@ -131,12 +136,14 @@ class StoresRun {
       {
         place: 'none',
         accounts: 0,
+        format: 'chat',
         target: { ...floor, ports: [this.#bench.jsonPort] },
         gateways: [],
       },
       {
         place: 'nginx',
         accounts: 0,
+        format: 'chat',
         target: { ...floor, ports: [nginx.port] },
         gateways: [nginx.process],
       },
@@ -146,26 +153,21 @@ class StoresRun {
   #casesOf(stand: Stand): readonly Case[] {
     const { name: place, ports, gateways, hotKey, keysPath } = stand
     const target = { ports, path: `/beta${formatPaths.chat}`, headers: {} }
+    const common = { place, format: 'chat', gateways, stand } as const
     return [
-      {
-        place,
-        accounts: 1,
-        target: { ...target, headers: { authorization: `Bearer ${hotKey}` } },
-        gateways,
-        stand,
-      },
-      { place, accounts: this.#plan.accounts, target: { ...target, keysPath }, gateways, stand },
+      { ...common, accounts: 1, target: { ...target, headers: bearer(hotKey) } },
+      { ...common, accounts: this.#plan.accounts, target: { ...target, keysPath } },
     ]
   }
 
   async #measureOnce(given: Case, connections: number, seconds: number): Promise<StoreRound> {
-    const { place, accounts, target, stand } = given
+    const { place, accounts, format, target, stand } = given
     const gatewayPids = given.gateways.flatMap(({ pid }) => findProcessTree(pid))
     const servedBefore = await readServedCount(this.#bench.jsonPort)
     const transactionsBefore = (await stand?.countTransactions()) ?? Number.NaN
     const gatewayBefore = readThreadTimes(gatewayPids)
     const serverBefore = readServerTimes(this.#server)
-    const result = await runWrk(this.#bench, { ...target, format: 'chat', connections, seconds })
+    const result = await runWrk(this.#bench, { ...target, format, connections, seconds })
     const gatewayCpu = usedBetween(gatewayBefore, readThreadTimes(gatewayPids))
     const serverCpu = usedBetween(serverBefore, readServerTimes(this.#server))
     const transactions = ((await stand?.countTransactions()) ?? Number.NaN) - transactionsBefore
@@ -207,6 +209,21 @@ class StoresRun {
       .compare(usage, audit)
       .map(({ what, isRight }) => ({ what: `${stand.name}, ${what}`, isRight }))
   }
+}
+
+/** The gateway with everything but money: counting tokens holds and charges nothing. */
+function freeCase({ ports, gateways, hotKey }: Stand): Case {
+  return {
+    place: 'free',
+    accounts: 0,
+    format: 'messages',
+    target: { ports, path: `/alpha${freePath}`, headers: bearer(hotKey) },
+    gateways,
+  }
+}
+
+function bearer(key: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${key}` }
 }
 
 /** Of the processes there are now: the server starts one for each connection. */
