@@ -10,6 +10,7 @@ import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
+import { openAll } from './base/opening.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
@@ -67,7 +68,17 @@ const drainPollMs = 50
 const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 
-export async function createApp(config: Config, effects: Effects): Promise<App> {
+/** Where anything cannot be opened, everything is as it was before: no lock, connection, thread or timer is left. */
+export function createApp(config: Config, effects: Effects): Promise<App> {
+  return openAll((opened) => openApp(config, effects, opened))
+}
+
+/** Closed latest first: what takes requests, what they need, the ledger, the store. */
+async function openApp(
+  config: Config,
+  effects: Effects,
+  opened: AsyncDisposableStack,
+): Promise<App> {
   const { clock, log } = effects
   const metrics = createMetrics()
   const telemetry = createTelemetry({
@@ -85,6 +96,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     pagesMax: effects.storePagesMax,
     readStoreTime: effects.readStoreTime,
   })
+  opened.defer(() => store.close())
   const { database, ledger } = store
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const authenticate = createAuthenticate(keys)
@@ -115,6 +127,8 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     failoverTokensMax: config.failoverTokensMax,
     onError,
   })
+  opened.defer(() => channels.close())
+  opened.defer(() => ledger.close())
   const { health } = channels
 
   async function follow(area: RevisionArea, revision: number): Promise<void> {
@@ -136,6 +150,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     onError,
     ...(store.listen === undefined ? {} : { listen: store.listen }),
   })
+  opened.defer(() => watch.close())
 
   const watchdog = createWatchdog(clock)
   const running = createRunningLimits({
@@ -143,6 +158,9 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     perAccountMax: config.runningPerAccountMax,
   })
   const tokenCounter = createTokenCounter({ clock, onWorkerLost: onError })
+  opened.defer(() => tokenCounter.close())
+  opened.defer(() => upstream.close())
+  opened.defer(() => watchdog.close())
   const now = (): number => clock.now()
   const monotonic = (): number => clock.monotonic()
   const relayParts: RelayParts = {
@@ -224,6 +242,7 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     { ...config.listen, ...common },
     catching((request, response) => serveFront(request, response, front), faults),
   )
+  opened.defer(() => listener.close())
   const admin: AdminParts = {
     clock,
     authenticate,
@@ -240,6 +259,8 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     { ...config.adminListen, ...common },
     catching((request, response) => serveAdmin(request, response, admin), faults),
   )
+  // Both at once: each waits for its last connection.
+  opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))
 
   const bookkeeping = startBookkeeping({
     clock,
@@ -259,18 +280,12 @@ export async function createApp(config: Config, effects: Effects): Promise<App> 
     },
     onError: (error) => telemetry.auditFailed(error),
   })
+  opened.defer(() => bookkeeping.close())
 
-  async function close(): Promise<void> {
+  let closing: Promise<void> | undefined
+  function close(): Promise<void> {
     isDraining = true
-    await bookkeeping.close()
-    watch.close()
-    await Promise.all([listener.close(), adminListener.close()])
-    watchdog.close()
-    await upstream.close()
-    await tokenCounter.close()
-    await ledger.close()
-    await channels.close()
-    await store.close()
+    return (closing ??= opened.disposeAsync())
   }
 
   /** Resolves when it is so, or after `timeoutMs`. */

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os'
 import type { Clock } from './base/clock.ts'
+import { openAll } from './base/opening.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openPostgresLedger } from './ledger/postgres/ledger.ts'
@@ -34,7 +35,7 @@ export interface GatewayStoreOptions {
 
 export interface GatewayStore {
   readonly database: Database
-  /** Closed by its user, before the store. */
+  /** Closed with the store, where its user has not done so before. */
   readonly ledger: Ledger
   /** Whether everything about it answers, as far as is known. */
   isAvailable(): boolean
@@ -50,38 +51,41 @@ export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayS
     : openOnServer(location, options)
 }
 
-async function openEmbedded(
+function openEmbedded(
   { path }: SqliteLocation,
   { clock, onFatal, onFault, pagesMax }: GatewayStoreOptions,
 ): Promise<GatewayStore> {
-  const lock = lockStore(path)
-  const database = await openSqliteThread(path, onFatal)
-  await migrate(database)
-  const ledger = await createEmbeddedLedger({
-    path,
-    clock,
-    onFatal,
-    onFault,
-    ...(pagesMax === undefined ? {} : { pagesMax }),
+  return openAll(async (opened) => {
+    const lock = lockStore(path)
+    opened.defer(() => lock.close())
+    const database = await openSqliteThread(path, onFatal)
+    opened.defer(() => database.close())
+    await migrate(database)
+    const ledger = await createEmbeddedLedger({
+      path,
+      clock,
+      onFatal,
+      onFault,
+      ...(pagesMax === undefined ? {} : { pagesMax }),
+    })
+    opened.defer(() => ledger.close())
+    return {
+      database,
+      ledger,
+      isAvailable: () => ledger.isAvailable() && database.isAvailable(),
+      listen: undefined,
+      close: () => opened.disposeAsync(),
+    }
   })
-  return {
-    database,
-    ledger,
-    isAvailable: () => ledger.isAvailable() && database.isAvailable(),
-    listen: undefined,
-    async close() {
-      await database.close()
-      lock.close()
-    },
-  }
 }
 
-async function openOnServer(
+function openOnServer(
   location: PostgresLocation,
   { config, clock, onFault, readStoreTime }: GatewayStoreOptions,
 ): Promise<GatewayStore> {
-  const database = await openPostgres(location)
-  try {
+  return openAll(async (opened) => {
+    const database = await openPostgres(location)
+    opened.defer(() => database.close())
     await migrate(database)
     const ledger = await openPostgresLedger({
       location,
@@ -94,22 +98,15 @@ async function openOnServer(
       onError: onFault,
       ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
     })
-    try {
-      // After the node is known: whoever fills this store looks for nodes after it has marked it.
-      await refuseUnfinishedCopy(database)
-    } catch (error) {
-      await ledger.close()
-      throw error
-    }
+    opened.defer(() => ledger.close())
+    // After the node is known: whoever fills this store looks for nodes after it has marked it.
+    await refuseUnfinishedCopy(database)
     return {
       database,
       ledger,
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: (hint) => listenForRevisions({ location, hint }),
-      close: () => database.close(),
+      close: () => opened.disposeAsync(),
     }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
+  })
 }
