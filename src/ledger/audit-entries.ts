@@ -127,12 +127,15 @@ export async function auditStrays(
 ): Promise<void> {
   let last = firstReference(range)
   for (;;) {
+    // That the exchange is as late as its charge goes without saying, but not for PostgreSQL, which
+    // would plan a look into the table of every month there is.
     const rows = await snapshot.query(
       `SELECT e.reference, e.amount_picos FROM entry e
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2
           AND e.created_at_ms >= $3
           AND NOT EXISTS (SELECT 1 FROM exchange x
-                           WHERE x.account_id = e.account_id AND x.exchange_id = e.reference)
+                           WHERE x.account_id = e.account_id AND x.exchange_id = e.reference
+                             AND x.exchange_id > $2)
         ORDER BY e.reference LIMIT $4`,
       [range.accountId, last, Math.max(range.sinceMs, range.cutMs), pageSize],
     )
