@@ -6,7 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runBenchmark } from './benchmark.ts'
-import { formatGrowth, measureGrowth } from './growth/growth.ts'
+import { measureGrowth } from './growth/growth.ts'
+import { formatGrowth } from './growth/report.ts'
 import { describeCommit, describeDate } from './machine.ts'
 import { parseOptions, usageText, type Plan } from './options.ts'
 import { ProcessGroup } from './processes.ts'
@@ -69,12 +70,12 @@ async function runGrowth(
   commandLine: readonly string[],
   workFolder: string,
 ): Promise<number> {
-  const figures = await measureGrowth(plan.growth, workFolder)
+  const growth = await measureGrowth(plan.growth, workFolder)
   const made = { date: describeDate(), commit: describeCommit(root) }
-  const report = formatGrowth(figures, { command: describeCommand(commandLine), ...made })
+  const report = formatGrowth(growth, { command: describeCommand(commandLine), ...made })
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'growth')}`)
-  return figures.every(({ isClean }) => isClean) ? exitCodes.done : exitCodes.failed
+  return growth.figures.every(({ isClean }) => isClean) ? exitCodes.done : exitCodes.failed
 }
 
 async function runStores(
