@@ -12,6 +12,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 16
 
+/** Random digits for the ids to come, as text: one piece of it is cheaper than many characters. */
 const pool = Buffer.alloc(randomDigits * 256)
 let poolOffset = pool.length
 
@@ -27,14 +28,16 @@ export function newId(kind: IdKind, nowMs: number): string {
     lastTimeMs = nowMs
     lastTimeText = encodeTime(nowMs)
   }
-  if (poolOffset === pool.length) {
-    randomFillSync(pool)
-    poolOffset = 0
-  }
-  let text = kind + '_' + lastTimeText
-  const end = poolOffset + randomDigits
-  for (; poolOffset < end; poolOffset++) text += alphabet.charAt((pool[poolOffset] ?? 0) & 31)
-  return text
+  if (poolOffset === pool.length) refillPool()
+  const random = pool.toString('latin1', poolOffset, poolOffset + randomDigits)
+  poolOffset += randomDigits
+  return `${kind}_${lastTimeText}${random}`
+}
+
+function refillPool(): void {
+  randomFillSync(pool)
+  for (const [index, byte] of pool.entries()) pool[index] = alphabet.charCodeAt(byte & 31)
+  poolOffset = 0
 }
 
 function encodeTime(timeMs: number): string {
