@@ -5,7 +5,7 @@
  */
 import type { Telemetry } from '../telemetry/events.ts'
 import type { Channel, Snapshot } from './channel.ts'
-import type { PlacedEffect } from './health-book.ts'
+import type { PlacedEffect } from './health-event.ts'
 import type { HealthPlace } from './health-place.ts'
 import { shownMode, type HealthState } from './health-state.ts'
 import { modelCondition, type ChannelFitness, type ModelCondition } from './model-condition.ts'

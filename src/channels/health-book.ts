@@ -1,37 +1,19 @@
 /**
- * The health of every model on every channel, held for the running process: the stateful shell
- * around the reducer of `health.ts`. It counts running attempts and tokens, applies what is true of
- * a whole channel to all its models, answers whether another channel is better, and hands effects
- * on. It opens no socket and sets no timer: `wake` lets time pass. `begin` and `end` come in pairs,
- * one pair per attempt.
+ * The health of every model on every channel, held for the running process. It follows each attempt
+ * from `begin` to `end` (one pair per attempt), counts those that run and the channel's tokens, says
+ * when checks and comparisons are due, and shows and saves what the register knows. It opens no
+ * socket and sets no timer: `wake` lets time pass.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
 import type { Channel, Snapshot } from './channel.ts'
 import { createCheckPlan } from './check-plan.ts'
-import type { HealthEffect, HealthEvent, Outcome } from './health-event.ts'
+import type { HealthEvent, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, type HealthLine } from './health-line.ts'
-import {
-  keepWhatApplies,
-  newPlace,
-  noteFailure,
-  noteFirstEvent,
-  renewalOf,
-  type ChannelEntry,
-  type HealthPlace,
-  type OpenAttempt,
-  type Place,
-} from './health-place.ts'
+import { noteFailure, noteFirstEvent, type HealthPlace, type OpenAttempt } from './health-place.ts'
+import { createHealthRegister } from './health-register.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
-import {
-  gradeOf,
-  nextWakeAt,
-  shownMode,
-  startState,
-  type Grade,
-  type HealthMode,
-} from './health-state.ts'
-import { step } from './health.ts'
+import { gradeOf, shownMode, startState, type Grade, type HealthMode } from './health-state.ts'
 import {
   isStreamKind,
   latencyKind,
@@ -43,7 +25,7 @@ import {
 import { createLatencyWatch } from './latency-watch.ts'
 import type { Caller } from './outcome-window.ts'
 import type { ChannelFacts } from './select.ts'
-import { defaultTokensMax, fullTokens, mayFailOverInto, spendTokens } from './tokens.ts'
+import { defaultTokensMax, mayFailOverInto, spendTokens } from './tokens.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
@@ -57,9 +39,6 @@ export interface HealthBookOptions {
   /** Told of each effect once, in order, after the state has changed. Must not throw. */
   readonly onEffect?: (effect: PlacedEffect, place: HealthPlace) => void
 }
-
-/** What the book leaves to others to do; it compares channels itself. */
-export type PlacedEffect = Exclude<HealthEffect, { kind: 'compare' }>
 
 export interface AttemptEnd {
   readonly outcome: Outcome
@@ -114,92 +93,35 @@ export interface HealthBook extends ChannelFacts {
 }
 
 const defaultCheckIntervalMs = 600_000
-const warnedSiblingsMax = 3
 /** Answers shorter than this are mostly overhead: their time per token says little. */
 const tokensPerAnswerMin = 16
 
 export function createHealthBook(options: HealthBookOptions): HealthBook {
   const { clock, random } = options
-  const book = new Map<string, ChannelEntry>()
   const startedAt = clock.monotonic()
-  const tokensMax = options.failoverTokensMax ?? defaultTokensMax
+  const onEffect = options.onEffect ?? (() => {})
   let snapshot: Snapshot | undefined
-  let wakeAt = Number.POSITIVE_INFINITY
+  const register = createHealthRegister({
+    clock,
+    random,
+    startedAt,
+    tokensMax: options.failoverTokensMax ?? defaultTokensMax,
+    compare: (channel, model) => watch.compare(channel, model, clock.monotonic()),
+    onEffect,
+  })
+  const { entryOf, placeOf, apply } = register
   const plan = createCheckPlan({
     random,
     intervalMs: options.checkIntervalMs ?? defaultCheckIntervalMs,
   })
   const watch = createLatencyWatch({
     channelsOf: (model) => snapshot?.channelsByModel.get(model) ?? [],
-    findPlace: (name, model) => book.get(name)?.places.get(model),
+    findPlace: register.findPlace,
     placeOf,
-    places: allPlaces,
+    places: register.places,
     apply,
-    askForProbes: (place, count) => options.onEffect?.({ kind: 'probe', count }, place),
+    askForProbes: (place, count) => onEffect({ kind: 'probe', count }, place),
   })
-
-  function* allPlaces(): Generator<Place> {
-    for (const { places } of book.values()) yield* places.values()
-  }
-
-  function entryOf(channel: Channel): ChannelEntry {
-    let entry = book.get(channel.name)
-    if (entry === undefined) {
-      entry = { channel, running: 0, tokens: fullTokens(tokensMax), places: new Map() }
-      book.set(channel.name, entry)
-    }
-    return entry
-  }
-
-  function placeOf(channel: Channel, model: string): Place {
-    const { places } = entryOf(channel)
-    let place = places.get(model)
-    if (place === undefined) places.set(model, (place = newPlace(channel, startedAt)))
-    return place
-  }
-
-  function apply(channel: Channel, model: string, event: HealthEvent): void {
-    const place = placeOf(channel, model)
-    const { state, effects } = step(place.state, event, clock.monotonic(), random)
-    if (state !== place.state) {
-      place.state = state
-      const at = nextWakeAt(state)
-      if (at !== undefined && at < wakeAt) wakeAt = at
-    }
-    for (const effect of effects) perform(effect, channel, model)
-  }
-
-  function perform(effect: HealthEffect, channel: Channel, model: string): void {
-    if (effect.kind === 'compare') watch.compare(channel, model, clock.monotonic())
-    else options.onEffect?.(effect, { channel: channel.name, model })
-    if (effect.kind === 'changed' && effect.to === 'off') warnSiblings(channel, model)
-  }
-
-  /** A model that fails outright makes the channel's other busy models worth a look. */
-  function warnSiblings(channel: Channel, model: string): void {
-    const { places } = entryOf(channel)
-    if (places.get(model)?.state.cause !== 'run') return
-    const busy = [...places]
-      .filter(([other, { state }]) => other !== model && state.lastOkAt !== undefined)
-      .sort(([, left], [, right]) => (right.state.lastOkAt ?? 0) - (left.state.lastOkAt ?? 0))
-    for (const [other] of busy.slice(0, warnedSiblingsMax))
-      apply(channel, other, { kind: 'warned' })
-  }
-
-  /** What one model's attempt says about the channel's other models: refused or accepted credentials. */
-  function spread(channel: Channel, model: string, event: HealthEvent): void {
-    for (const other of channel.models.keys()) {
-      if (other === model) continue
-      const place = placeOf(channel, other)
-      const { state, effects } = step(place.state, event, clock.monotonic(), random)
-      place.state = state
-      wakeAt = Math.min(wakeAt, nextWakeAt(state) ?? wakeAt)
-      // The operator hears of a channel's refused credential once, and one probe confirms it.
-      for (const effect of effects)
-        if (effect.kind === 'changed')
-          options.onEffect?.(effect, { channel: channel.name, model: other })
-    }
-  }
 
   function begin(channel: Channel, model: string, made: AttemptKind = {}): OpenAttempt {
     const isProbe = made.isProbe === true
@@ -261,23 +183,16 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     }
     apply(channel, model, event)
     if (result.outcome === 'config' && place.state.mode === 'off' && place.state !== before)
-      spread(channel, model, { ...event, isSpread: true })
+      register.spread(channel, model, { ...event, isSpread: true })
     else if (before.cause === 'config' && isBack(place.state.mode))
-      spread(channel, model, { kind: before.isConfirming ? 'refuted' : 'released' })
+      register.spread(channel, model, { kind: before.isConfirming ? 'refuted' : 'released' })
   }
 
   function wake(): void {
     const now = clock.monotonic()
     if (now >= watch.nextScanAt()) watch.scan(now)
     if (now >= plan.nextAt()) runChecks(now)
-    if (now < wakeAt) return
-    wakeAt = Number.POSITIVE_INFINITY
-    for (const { channel, places } of book.values())
-      for (const [model, place] of places) {
-        if ((nextWakeAt(place.state) ?? Number.POSITIVE_INFINITY) <= now)
-          apply(channel, model, { kind: 'wake' })
-        wakeAt = Math.min(wakeAt, nextWakeAt(place.state) ?? wakeAt)
-      }
+    register.wake(now)
   }
 
   function runChecks(now: number): void {
@@ -285,36 +200,13 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     const due = plan.takeDue(now, (channel) => entryOf(channel).places)
     if (!mayCheck) return
     for (const { channel, model } of due)
-      options.onEffect?.({ kind: 'probe', count: 1 }, { channel: channel.name, model })
+      onEffect({ kind: 'probe', count: 1 }, { channel: channel.name, model })
   }
 
   function follow(previous: Snapshot | undefined, next: Snapshot): void {
     snapshot = next
-    const renewed: { readonly before: ChannelEntry; readonly why: string }[] = []
-    for (const [name, entry] of book) {
-      const channel = next.channels.get(name)
-      const why =
-        previous === undefined || channel === undefined
-          ? undefined
-          : renewalOf(previous.channels.get(name), channel)
-      if (channel === undefined || why !== undefined) book.delete(name)
-      else keepWhatApplies(entry, channel)
-      if (why !== undefined) renewed.push({ before: entry, why })
-    }
-    for (const channel of next.channels.values())
-      for (const model of channel.models.keys()) placeOf(channel, model)
     plan.follow(next, clock.monotonic())
-    for (const { before, why } of renewed) tellRenewal(before, why)
-  }
-
-  /** Forgetting that something was off is a change like any other. */
-  function tellRenewal({ channel: { name }, places }: ChannelEntry, why: string): void {
-    const now = clock.monotonic()
-    for (const [model, { state }] of places) {
-      const from = shownMode(state, now)
-      if (from === 'on' || book.get(name)?.places.has(model) !== true) continue
-      options.onEffect?.({ kind: 'changed', from, to: 'on', why }, { channel: name, model })
-    }
+    register.follow(previous, next)
   }
 
   function restore(saved: readonly SavedHealth[]): void {
@@ -324,15 +216,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       const channel = channelOf(one)
       if (channel === undefined) continue
       const place = placeOf(channel, model)
-      place.state = restoreHealth(one, channel.check, moment)
-      wakeAt = Math.min(wakeAt, nextWakeAt(place.state) ?? wakeAt)
+      register.enter(place, restoreHealth(one, channel.check, moment))
       const to = shownMode(place.state, moment.now)
       if (to === one.mode) continue
       const { why } = place.state
-      options.onEffect?.(
-        { kind: 'changed', from: one.mode, to, why },
-        { channel: channel.name, model },
-      )
+      onEffect({ kind: 'changed', from: one.mode, to, why }, { channel: channel.name, model })
     }
   }
 
@@ -349,10 +237,10 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   }
 
   return {
-    state: (name, model) => book.get(name)?.places.get(model)?.state ?? startState('request'),
-    running: (name) => book.get(name)?.running ?? 0,
+    state: (name, model) => register.findPlace(name, model)?.state ?? startState('request'),
+    running: (name) => register.findEntry(name)?.running ?? 0,
     mayFailOverInto(name) {
-      const tokens = book.get(name)?.tokens
+      const tokens = register.findEntry(name)?.tokens
       return tokens === undefined || mayFailOverInto(tokens, clock.monotonic())
     },
     draw: random,
@@ -385,7 +273,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       return (pinnedQuantiles(channel, model, kind) ?? ownQuantiles(latency, kind))?.p99
     },
     wake,
-    nextWakeAt: () => Math.min(wakeAt, watch.nextScanAt(), plan.nextAt()),
+    nextWakeAt: () => Math.min(register.nextWakeAt(), watch.nextScanAt(), plan.nextAt()),
     list(shown) {
       return [...shown.channels.values()]
         .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
@@ -393,7 +281,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     },
     save() {
       const now = clock.monotonic()
-      return [...book.values()].flatMap(({ channel, places }) =>
+      return [...register.entries()].flatMap(({ channel, places }) =>
         [...places].map(([model, { state }]) =>
           saveHealth({ channel: channel.name, model }, state, { now, wallMs: clock.now() }),
         ),

@@ -94,6 +94,9 @@ export type HealthEffect =
   /** It is slow: is there another channel for this model that is better? */
   | { readonly kind: 'compare' }
 
+/** What the book leaves to others to do; it compares channels itself. */
+export type PlacedEffect = Exclude<HealthEffect, { kind: 'compare' }>
+
 export interface Step {
   readonly state: HealthState
   readonly effects: readonly HealthEffect[]

@@ -9,11 +9,8 @@
 import { seededRandom, type Random } from '../../src/base/random.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { Channel, ChannelOverride, Snapshot } from '../../src/channels/channel.ts'
-import {
-  createHealthBook,
-  type HealthBook,
-  type PlacedEffect,
-} from '../../src/channels/health-book.ts'
+import { createHealthBook, type HealthBook } from '../../src/channels/health-book.ts'
+import type { PlacedEffect } from '../../src/channels/health-event.ts'
 import type { HealthPlace, OpenAttempt } from '../../src/channels/health-place.ts'
 import type { Caller } from '../../src/channels/outcome-window.ts'
 import { selectChannel } from '../../src/channels/select.ts'
