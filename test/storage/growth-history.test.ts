@@ -1,4 +1,4 @@
-/** Tests of the past that is made up, on both stores: the books agree, and it can be gone on with. */
+/** Tests of the past that the benchmark makes up, on both stores: the books agree, and it can be gone on with. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,11 @@ import { idTimeMs } from '../../src/base/id.ts'
 import type { Row } from '../../src/storage/database.ts'
 import { auditLedger, auditSinceCheckpoints } from '../../src/operations/audit.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { Charging } from './charges.ts'
-import { checkpointScript, dayMs, type HistoryShape } from './history-sql.ts'
-import { beginHistory, type History } from './history.ts'
-import { measureRetention } from './retention.ts'
-import { embeddedStore, serverStore, type GrowthStore } from './store.ts'
+import { Charging } from '../../bench/growth/charges.ts'
+import { checkpointScript, dayMs, type HistoryShape } from '../../bench/growth/history-sql.ts'
+import { beginHistory, type History } from '../../bench/growth/history.ts'
+import { measureRetention } from '../../bench/growth/retention.ts'
+import { embeddedStore, serverStore, type GrowthStore } from '../../bench/growth/store.ts'
 
 const shape: HistoryShape = { accounts: 5, keysPerAccount: 2, models: 3, requestsPerDay: 40 }
 const startMs = Date.parse('2025-12-24')

@@ -1,0 +1,47 @@
+/** Tests of the statements that make up days, as text; what they do is tried on stores under test/. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { historyScript, type DaysOfHistory } from './history-sql.ts'
+
+const days: DaysOfHistory = {
+  dialect: 'sqlite',
+  shape: { accounts: 5, keysPerAccount: 2, models: 3, requestsPerDay: 40 },
+  startMs: Date.parse('2025-12-24'),
+  firstDay: 7,
+  days: 2,
+}
+
+test('the days and their requests go on from those before', () => {
+  const script = historyScript(days)
+  assert.match(script, /SELECT CAST\(280 AS BIGINT\).*WHERE number < 359\b/)
+  assert.match(script, /\(7, \d+, '2025-12-31', '2025-12'\), \(8, \d+, '2026-01-01', '2026-01'\)/)
+})
+
+test('only PostgreSQL gets tables for the months, of all days and no more', () => {
+  assert.doesNotMatch(historyScript(days), /ensure_exchange_partitions/)
+  const [, fromMs, toMs] =
+    /ensure_exchange_partitions\((\d+), (\d+)\)/.exec(
+      historyScript({ ...days, dialect: 'postgres' }),
+    ) ?? []
+  assert.equal(Number(fromMs), Date.parse('2025-12-31'))
+  assert.equal(Number(toMs), Date.parse('2026-01-02') - 1)
+})
+
+test('what it makes for a while it takes away again', () => {
+  const script = historyScript(days)
+  const made = [...script.matchAll(/CREATE TEMP TABLE (\w+)/g)].map(([, name]) => name)
+  const dropped = [...script.matchAll(/DROP TABLE (\w+)/g)].map(([, name]) => name)
+  assert.deepEqual(dropped.toSorted(), made.toSorted())
+})
+
+test('an answer costs what its price lines add up to', () => {
+  const rows = [
+    ...historyScript(days).matchAll(/\(\d+, 'model-\d', \d+, \d+, \d+, (\d+), '.*', '(\{.*\})'\)/g),
+  ]
+  assert.equal(rows.length, 16 * 3)
+  for (const [, amount, lines = ''] of rows) {
+    const counts = [...lines.matchAll(/,(\d+),"(\d+)"/g)]
+    const sum = counts.reduce((total, [, count, price]) => total + Number(count) * Number(price), 0)
+    assert.equal(sum, Number(amount))
+  }
+})
