@@ -33,25 +33,25 @@ export interface HealthRegisterOptions {
 }
 
 export interface HealthRegister {
-  findEntry(channelName: string): ChannelEntry | undefined
-  findPlace(channelName: string, model: string): Place | undefined
+  readonly findEntry: (channelName: string) => ChannelEntry | undefined
+  readonly findPlace: (channelName: string, model: string) => Place | undefined
   /** The channel's entry, made where there is none yet; likewise `placeOf`. */
-  entryOf(channel: Channel): ChannelEntry
-  placeOf(channel: Channel, model: string): Place
-  entries(): Iterable<ChannelEntry>
-  places(): Iterable<Place>
+  readonly entryOf: (channel: Channel) => ChannelEntry
+  readonly placeOf: (channel: Channel, model: string) => Place
+  readonly entries: () => Iterable<ChannelEntry>
+  readonly places: () => Iterable<Place>
   /** One event for one place; its effects follow at once. */
-  apply(channel: Channel, model: string, event: HealthEvent): void
+  readonly apply: (channel: Channel, model: string, event: HealthEvent) => void
   /** What one model's attempt says about the channel's other models: refused or accepted credentials. */
-  spread(channel: Channel, model: string, event: HealthEvent): void
+  readonly spread: (channel: Channel, model: string, event: HealthEvent) => void
   /** Puts a place into a state that no event has led to. */
-  enter(place: Place, state: HealthState): void
+  readonly enter: (place: Place, state: HealthState) => void
   /** Wakes the places whose time has come. */
-  wake(now: number): void
+  readonly wake: (now: number) => void
   /** When a place is to be woken next, in monotonic time; infinity where none is. */
-  nextWakeAt(): number
+  readonly nextWakeAt: () => number
   /** Takes the catalogue in and forgets what no longer applies. */
-  follow(previous: Snapshot | undefined, next: Snapshot): void
+  readonly follow: (previous: Snapshot | undefined, next: Snapshot) => void
 }
 
 const warnedSiblingsMax = 3
