@@ -41,8 +41,7 @@ export async function measureGrowth(plan: GrowthPlan, workFolder: string): Promi
         past = await extend(store, past, requests)
         figures.push(await measureAt(store, past, plan))
       }
-      const cutMs =
-        (await store.countTables()) > 1 ? secondOfNextMonth(startMs) : startMs + 2 * dayMs
+      const cutMs = (await store.countTables()) > 1 ? secondOfNextMonth(startMs) : startMs + dayMs
       retention.push(
         await withLedger(store, past, (ledger, clock) =>
           measureRetention({ store, past, cutMs, charging: chargingOf(ledger, clock, past) }),
