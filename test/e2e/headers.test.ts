@@ -3,26 +3,15 @@
  * can be anything; requests go out raw where a library would not send them.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { demoCatalogue, demoCredentials } from '../../src/sandbox/demo.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import type { TestAccount } from '../support/gateway.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { connectRaw, type RawAnswer } from '../support/raw-client.ts'
 import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { startScriptedVendor, type ScriptedVendor } from '../support/scripted-vendor.ts'
+import { openScriptedGateway } from '../support/scripted-gateway.ts'
 
-let vendor: ScriptedVendor
-let gateway: Gateway
-let account: TestAccount
-before(async () => {
-  vendor = await startScriptedVendor()
-  gateway = await startGateway({ catalogue: () => catalogueText(vendor.url) })
-  account = await gateway.createAccount()
-})
-after(async () => {
-  await gateway.close()
-  await vendor.close()
-})
+const { vendor, gateway, account } = await openScriptedGateway(catalogueText)
 
 /** The demo's, with a vendor of the messages format that has neither version header nor default. */
 function catalogueText(url: string): string {

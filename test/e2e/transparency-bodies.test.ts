@@ -4,33 +4,16 @@
  * they come in any pieces.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { demoCatalogueText } from '../../src/sandbox/demo.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
 import { post } from '../support/http-client.ts'
 import { connectRaw, type RawAnswer } from '../support/raw-client.ts'
 import { chatPath, messagesPath } from '../support/request-bodies.ts'
-import {
-  cutAt,
-  startScriptedVendor,
-  writePieces,
-  type ScriptedVendor,
-} from '../support/scripted-vendor.ts'
+import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { cutAt, writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts, type Transcript } from '../transcripts/replay.ts'
 
-let vendor: ScriptedVendor
-let gateway: Gateway
-let account: TestAccount
-before(async () => {
-  vendor = await startScriptedVendor()
-  gateway = await startGateway({ catalogue: () => demoCatalogueText(vendor.url) })
-  account = await gateway.createAccount({ balance_usd: '1000' })
-})
-after(async () => {
-  await gateway.close()
-  await vendor.close()
-})
+const { vendor, gateway, account } = await openScriptedGateway()
 
 const formats = {
   messages: { path: messagesPath, model: 'large-1' },

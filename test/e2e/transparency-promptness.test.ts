@@ -3,31 +3,15 @@
  * the client has what there is, so that a gateway which waits for anything else never gets it.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { demoCatalogueText } from '../../src/sandbox/demo.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { test } from 'node:test'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { connectRaw } from '../support/raw-client.ts'
 import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import {
-  startScriptedVendor,
-  writePieces,
-  type ScriptedVendor,
-} from '../support/scripted-vendor.ts'
+import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts } from '../transcripts/replay.ts'
 
-let vendor: ScriptedVendor
-let gateway: Gateway
-let account: TestAccount
-before(async () => {
-  vendor = await startScriptedVendor()
-  gateway = await startGateway({ catalogue: () => demoCatalogueText(vendor.url) })
-  account = await gateway.createAccount({ balance_usd: '1000' })
-})
-after(async () => {
-  await gateway.close()
-  await vendor.close()
-})
+const { vendor, gateway, account } = await openScriptedGateway()
 
 const paths = { messages: messagesPath, chat: chatPath } as const
 type FormatName = keyof typeof paths
