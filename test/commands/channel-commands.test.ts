@@ -11,6 +11,7 @@ import type {
   ChannelListing,
 } from '../../src/operations/channel-health.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 
@@ -43,21 +44,8 @@ channels:
 `
 }
 
-/** Keeps a failing test from running for ever; how quick anything is, is no matter here. */
-const atMostMs = 180_000
-
-async function eventually<Answer>(
-  what: string,
-  ask: () => Promise<Answer>,
-  fits: (answer: Answer) => boolean,
-): Promise<Answer> {
-  const startedMs = performance.now()
-  for (;;) {
-    const answer = await ask()
-    if (fits(answer)) return answer
-    assert.ok(performance.now() - startedMs < atMostMs, `${what}: ${JSON.stringify(answer)}`)
-  }
-}
+/** How quick anything is, is no matter here. */
+const eventually = eventuallyWithin(180_000)
 
 async function healthOf(name: string): Promise<ChannelHealthView | undefined> {
   const channels = await program.json<readonly ChannelListing[]>('channel', 'list')

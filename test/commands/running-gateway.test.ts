@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 
@@ -26,21 +27,7 @@ after(async () => {
   await sandbox.close()
 })
 
-const atMostMs = 10_000
-
-/** Asks until the answer fits; each question is a real one, so nothing is waited for in vain. */
-async function eventually<Answer>(
-  what: string,
-  ask: () => Promise<Answer>,
-  fits: (answer: Answer) => boolean,
-): Promise<Answer> {
-  const startedMs = performance.now()
-  for (;;) {
-    const answer = await ask()
-    if (fits(answer)) return answer
-    assert.ok(performance.now() - startedMs < atMostMs, `${what}: ${JSON.stringify(answer)}`)
-  }
-}
+const eventually = eventuallyWithin(10_000)
 
 function catalogue(inputPrice: number): string {
   return `
