@@ -2,10 +2,12 @@
  * Round trips to vendors over HTTP/1.1, with a pool of kept-alive connections per channel. It knows
  * no format, no verdict and no time limit beyond connecting; those are the relay's.
  */
+import { connect } from 'node:net'
 import { systemClock, type Clock } from '../base/clock.ts'
 import { createWatchdog } from '../base/watchdog.ts'
 import { requestHead } from '../http/wire/request-writer.ts'
 import { Exchange } from './upstream-exchange.ts'
+import type { OpenSocket } from './upstream-connection.ts'
 import type { FailureKind } from './upstream-failure.ts'
 import { ChannelPool, type PoolParts } from './upstream-pool.ts'
 import type { Upstream, UpstreamRequest, UpstreamStats, UpstreamTarget } from './upstream.ts'
@@ -19,6 +21,8 @@ export interface UpstreamOptions {
   readonly keepAliveMs?: number
   /** For time limits, which are looked at a few times a second. */
   readonly clock?: Clock
+  /** How a vendor without TLS is reached; a simulation puts another way in its place. */
+  readonly openSocket?: OpenSocket
 }
 
 /** Below the 60 s after which common load balancers silently drop an idle connection. */
@@ -32,6 +36,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const parts: PoolParts = {
     watchdog,
     monotonic: () => clock.monotonic(),
+    openSocket: options.openSocket ?? connect,
     connectTimeoutMs: options.connectTimeoutMs,
     connectionsMax: options.maxConnectionsPerChannel ?? defaultConnectionsMax,
     keepAliveMs: options.keepAliveMs ?? defaultKeepAliveMs,

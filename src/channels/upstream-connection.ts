@@ -5,7 +5,7 @@
  *
  *     connecting ─▶ carrying ─▶ idle ─▶ carrying …      closed is final and reached from everywhere
  */
-import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 import { ResponseReader } from '../http/wire/response-reader.ts'
@@ -19,6 +19,9 @@ export interface WrittenRequest {
   readonly isHead: boolean
 }
 
+/** Opens a connection without TLS, as `connect` of `node:net` does. */
+export type OpenSocket = (options: TcpNetConnectOpts) => Socket
+
 /** Where a connection belongs and leads to. */
 export interface Home {
   readonly isTls: boolean
@@ -26,6 +29,7 @@ export interface Home {
   readonly port: number
   /** Of the last handshake, so that the next one is shorter. */
   tlsSession: Buffer | undefined
+  readonly openSocket: OpenSocket
   readonly connectTimeoutMs: number
   readonly keepAliveMs: number
   readonly watchdog: Watchdog
@@ -135,7 +139,7 @@ export class Connection implements Carrier, Watched {
   }
 
   #open(): Socket {
-    const { host, port, isTls } = this.#home
+    const { host, port, isTls, openSocket } = this.#home
     const options = {
       host,
       port,
@@ -150,7 +154,7 @@ export class Connection implements Carrier, Watched {
         },
       },
     }
-    const socket = isTls ? this.#openTls(options) : connectPlain(options)
+    const socket = isTls ? this.#openTls(options) : openSocket(options)
     socket.on(isTls ? 'secureConnect' : 'connect', () => this.#onReady())
     socket.on('error', (error) => this.#onLost(error))
     socket.on('end', () => this.#onEnd())

@@ -4,11 +4,12 @@
  * is refused.
  */
 import type { Watchdog } from '../base/watchdog.ts'
-import { Connection, type Home } from './upstream-connection.ts'
+import { Connection, type Home, type OpenSocket } from './upstream-connection.ts'
 
 export interface PoolParts {
   readonly watchdog: Watchdog
   readonly monotonic: () => number
+  readonly openSocket: OpenSocket
   readonly connectTimeoutMs: number
   readonly connectionsMax: number
   readonly keepAliveMs: number
@@ -27,6 +28,7 @@ export class ChannelPool implements Home {
   readonly basePath: string
   readonly watchdog: Watchdog
   readonly monotonic: () => number
+  readonly openSocket: OpenSocket
   readonly connectTimeoutMs: number
   readonly keepAliveMs: number
   tlsSession: Buffer | undefined
@@ -42,6 +44,7 @@ export class ChannelPool implements Home {
     this.basePath = base.pathname.replace(/\/+$/, '')
     this.watchdog = parts.watchdog
     this.monotonic = parts.monotonic
+    this.openSocket = parts.openSocket
     this.connectTimeoutMs = parts.connectTimeoutMs
     this.keepAliveMs = parts.keepAliveMs
     this.#connectionsMax = parts.connectionsMax

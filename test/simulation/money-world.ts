@@ -13,17 +13,18 @@ import { zeroPicos } from '../../src/base/money.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Snapshot } from '../../src/channels/channel.ts'
 import { createHealthBook } from '../../src/channels/health-book.ts'
+import { createUpstream } from '../../src/channels/http-upstream.ts'
 import { ServerConnection, type ConnectionSite } from '../../src/http/server-connection.ts'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { estimateTokens } from '../../src/metering/text-estimate.ts'
 import { relay, type RelayParts } from '../../src/relay/relay.ts'
 import { createWatchdog } from '../../src/base/watchdog.ts'
-import type { Telemetry } from '../../src/telemetry/events.ts'
 import { VirtualClock } from '../sim/virtual-clock.ts'
 import { HoldBook } from './hold-book.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimStore, StoreFault } from './sim-store.ts'
+import { telemetryOf } from './sim-telemetry.ts'
 import { SimVendors, type VendorMood } from './sim-vendor.ts'
 
 export interface WorldAccount {
@@ -273,7 +274,7 @@ export class MoneyWorld {
     const health = createHealthBook({ clock, random: this.#random })
     health.follow(undefined, this.#options.snapshot)
     const watched = this.holds.watch(ledger)
-    const telemetry = this.#telemetry()
+    const telemetry = telemetryOf((error) => void this.faults.push(error))
     const bySecret = new Map(this.#options.accounts.map((account) => [account.secret, account]))
     return {
       clock,
@@ -284,7 +285,11 @@ export class MoneyWorld {
       intake: { clock, bodyBytesMax: 10_000, bodyTimeoutMs: 10_000 },
       admit: { ledger: watched, telemetry },
       failover: {
-        upstream: this.vendors,
+        upstream: createUpstream({
+          connectTimeoutMs: 5_000,
+          clock,
+          openSocket: (options) => this.vendors.connect(options),
+        }),
         watchdog,
         monotonic,
         health,
@@ -322,40 +327,11 @@ export class MoneyWorld {
       },
     }
   }
-
-  #telemetry(): Telemetry {
-    const ignore = (): void => undefined
-    return {
-      exchangeEnded: ignore,
-      refused: ignore,
-      attemptEnded: ignore,
-      firstEvent: ignore,
-      failedOver: ignore,
-      channelChanged: ignore,
-      audited: ignore,
-      auditFailed: ignore,
-      probeEnded: ignore,
-      checkCost: ignore,
-      journalDropped: ignore,
-      channelOff: ignore,
-      channelBack: ignore,
-      credentialRefused: ignore,
-      modelMissing: ignore,
-      reserveOnly: ignore,
-      noUsableChannel: ignore,
-      modelRecovered: ignore,
-      milestone: ignore,
-      // A charge that could not be stored is told of here as well, and is no fault of the relay.
-      fault: (error, where) => {
-        if (where !== 'settle') this.faults.push(error)
-      },
-    }
-  }
 }
 
 /** Whatever follows from a step without anybody's doing has happened after this. */
 async function turn(): Promise<void> {
-  for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve))
+  for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Timers of a process that has died do not fire. */

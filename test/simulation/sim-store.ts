@@ -90,7 +90,10 @@ export class SimStore {
     this.#fromStore = []
     queueMicrotask(() => events.onMessage({ kind: 'ready' }))
     return {
-      post: (message) => void this.#toStore.push(message),
+      post: (message) => {
+        // A process that has been killed says nothing more.
+        if (this.#events === events) this.#toStore.push(message)
+      },
       terminate: () => queueMicrotask(() => events.onEnded()),
     }
   }

@@ -1,20 +1,13 @@
 /**
- * Scripted vendors in place of the connection pool. Each call gets a script when it is made; its
- * pieces wait until the simulation delivers the next one. A vendor keeps its own record of what it
- * counted and how far it got: one of the three sides of the reconciliation.
+ * Scripted vendors behind the gateway's own connections. Each request gets a script of bytes when it
+ * has arrived; they wait until the simulation delivers the next piece. A vendor keeps its own record
+ * of what it counted and how far it got: one of the three sides of the reconciliation.
  */
-import { buildUsage, type Counts } from './vendor-bytes.ts'
+import type { Socket, TcpNetConnectOpts } from 'node:net'
 import type { FormatName } from '../../src/formats/format.ts'
 import type { Random } from '../../src/base/random.ts'
-import type {
-  Upstream,
-  UpstreamCall,
-  UpstreamHead,
-  UpstreamReceiver,
-  UpstreamRequest,
-  UpstreamStats,
-} from '../../src/channels/upstream.ts'
-import { framesOf, wholeBodyOf } from './vendor-bytes.ts'
+import { buildUsage, framesOf, wholeBodyOf, type Counts } from './vendor-bytes.ts'
+import { VendorSocket, type Piece, type SeenRequest } from './vendor-socket.ts'
 
 export interface VendorRecord {
   readonly callId: string
@@ -35,20 +28,6 @@ export interface VendorMood {
   readonly withoutUsageShare: number
 }
 
-type Piece =
-  | { readonly kind: 'head'; readonly head: UpstreamHead }
-  | { readonly kind: 'data'; readonly bytes: Buffer; readonly isTerminal: boolean }
-  | { readonly kind: 'end' }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'refused' }
-
-/** A call as the simulation drives it. */
-export interface OpenCall {
-  readonly canAdvance: boolean
-  /** Delivers its next piece. */
-  advance(): void
-}
-
 interface Asked {
   readonly client: number
   readonly format: FormatName
@@ -56,29 +35,41 @@ interface Asked {
   readonly maxTokens: number
 }
 
-export class SimVendors implements Upstream {
+export class SimVendors {
   readonly records: VendorRecord[] = []
   readonly #random: Random
   readonly #mood: VendorMood
-  #open = new Set<Call>()
+  #open = new Set<VendorSocket>()
 
   constructor(random: Random, mood: VendorMood) {
     this.#random = random
     this.#mood = mood
   }
 
-  /** Calls with something left to say. */
-  get openCalls(): readonly OpenCall[] {
+  /** Connections on which something is still to happen. */
+  get openCalls(): readonly VendorSocket[] {
     return [...this.#open].filter(({ canAdvance }) => canAdvance)
   }
 
   /** The gateway has died: nobody hears the vendors any more. */
   forgetAll(): void {
-    for (const call of this.#open) call.abort()
+    for (const socket of this.#open) socket.forget()
     this.#open = new Set()
   }
 
-  send(_target: unknown, request: UpstreamRequest, receiver: UpstreamReceiver): UpstreamCall {
+  /** In place of the network. */
+  connect(options: TcpNetConnectOpts): Socket {
+    const isRefused = this.#random() < this.#mood.failureShare / 10
+    const socket: VendorSocket = new VendorSocket(options, {
+      isRefused,
+      answer: (request) => this.#answer(request),
+      onOver: () => void this.#open.delete(socket),
+    })
+    this.#open.add(socket)
+    return socket
+  }
+
+  #answer(request: SeenRequest): readonly Piece[] {
     const asked = readAsked(request)
     const record: VendorRecord = {
       callId: `call-${this.records.length}`,
@@ -89,21 +80,7 @@ export class SimVendors implements Upstream {
       isTold: false,
     }
     this.records.push(record)
-    const call = new Call(this.#script(record, asked), receiver, record, () =>
-      this.#open.delete(call),
-    )
-    this.#open.add(call)
-    return call
-  }
-
-  stats(): ReadonlyMap<string, UpstreamStats> {
-    return new Map<string, UpstreamStats>()
-  }
-
-  retain(): void {}
-
-  close(): Promise<void> {
-    return Promise.resolve()
+    return this.#script(record, asked)
   }
 
   #drawCounts(asked: Asked): Counts {
@@ -113,131 +90,89 @@ export class SimVendors implements Upstream {
     return { input: 1 + Math.floor(random() * 8), cached, output }
   }
 
-  #script(record: VendorRecord, asked: Asked): Piece[] {
+  #script(record: VendorRecord, asked: Asked): readonly Piece[] {
     const random = this.#random
     const headers = { 'request-id': record.callId, 'x-request-id': record.callId }
     if (random() < this.#mood.failureShare / 2) return this.#failure(headers)
     const contentType = asked.isStream ? 'text/event-stream' : 'application/json'
-    const pieces: Piece[] = [
-      { kind: 'head', head: headOf(200, { ...headers, 'content-type': contentType }) },
-    ]
-    const bytes = asked.isStream ? framesOf(record) : [wholeBodyOf(record)]
-    const chunks = cutAtRandom(bytes, random)
-    let told = ''
+    const frames = asked.isStream ? framesOf(record) : [wholeBodyOf(record)]
+    const isChunked = asked.isStream || random() < 0.5
+    const framing = isChunked
+      ? { 'transfer-encoding': 'chunked' }
+      : { 'content-length': String(Buffer.concat(frames).length) }
+    const pieces: Piece[] = [headOf(200, { ...headers, 'content-type': contentType, ...framing })]
+    const chunks = cutAtRandom(frames, random)
+    let content = ''
     for (const [index, chunk] of chunks.entries()) {
-      told += chunk.toString()
+      content += chunk.toString()
       const isTerminal = asked.isStream
-        ? /data: (\[DONE\]|\{"type":"message_stop"\})/.test(told)
+        ? /data: (\[DONE\]|\{"type":"message_stop"\})/.test(content)
         : index === chunks.length - 1
-      pieces.push({ kind: 'data', bytes: chunk, isTerminal })
+      const bytes = isChunked ? chunkOf(chunk) : chunk
+      pieces.push({ kind: 'bytes', bytes, ...(isTerminal ? { told: record } : {}) })
     }
-    pieces.push({ kind: 'end' })
+    if (isChunked) pieces.push(lastChunk)
+    // An idle connection that the vendor closes: when, in the middle of the next request perhaps.
+    if (random() < 0.2) pieces.push({ kind: 'close' })
     if (random() < this.#mood.failureShare / 2) return this.#breakOff(pieces)
     if (random() < this.#mood.stallShare)
       return pieces.slice(0, Math.floor(random() * pieces.length))
-    return pieces
+    return splitAtRandom(pieces, random)
   }
 
   /** What comes instead of an answer. */
-  #failure(headers: Readonly<Record<string, string>>): Piece[] {
+  #failure(headers: Readonly<Record<string, string>>): readonly Piece[] {
     const statuses = [400, 401, 429, 500, 529]
-    const pick = Math.floor(this.#random() * (statuses.length + 2))
-    if (pick === statuses.length) return [{ kind: 'refused' }]
-    const status = statuses[pick]
-    if (status === undefined) return [{ kind: 'reset' }]
-    const body = Buffer.from(JSON.stringify({ error: { type: 'simulated', message: 'no' } }))
-    return [
-      { kind: 'head', head: headOf(status, { ...headers, 'content-type': 'application/json' }) },
-      { kind: 'data', bytes: body, isTerminal: false },
-      { kind: 'end' },
-    ]
+    const status = statuses[Math.floor(this.#random() * (statuses.length + 1))]
+    if (status === undefined) return [{ kind: this.#random() < 0.7 ? 'reset' : 'close' }]
+    const bytes = Buffer.from(JSON.stringify({ error: { type: 'simulated', message: 'no' } }))
+    const length = { 'content-type': 'application/json', 'content-length': String(bytes.length) }
+    return splitAtRandom(
+      [headOf(status, { ...headers, ...length }), { kind: 'bytes', bytes }],
+      this.#random,
+    )
   }
 
-  /** Everything up to some piece, then a reset, or an end too early. */
-  #breakOff(pieces: readonly Piece[]): Piece[] {
+  /** Everything up to some piece, then a reset, the end of the connection, or a clean end too early. */
+  #breakOff(pieces: readonly Piece[]): readonly Piece[] {
     const kept = pieces.slice(0, 1 + Math.floor(this.#random() * (pieces.length - 1)))
-    return [...kept, { kind: this.#random() < 0.7 ? 'reset' : 'end' }]
+    const pick = this.#random()
+    if (pick < 0.6) return [...kept, { kind: 'reset' }]
+    return [...kept, ...(pick < 0.8 ? [lastChunk] : []), { kind: 'close' }]
   }
 }
 
-class Call implements UpstreamCall, OpenCall {
-  readonly #pieces: Piece[]
-  readonly #record: VendorRecord
-  readonly #onOver: () => void
-  #receiver: UpstreamReceiver | undefined
-  #isPaused = false
+const lastChunk: Piece = { kind: 'bytes', bytes: Buffer.from('0\r\n\r\n') }
 
-  constructor(
-    pieces: Piece[],
-    receiver: UpstreamReceiver,
-    record: VendorRecord,
-    onOver: () => void,
-  ) {
-    this.#pieces = pieces
-    this.#receiver = receiver
-    this.#record = record
-    this.#onOver = onOver
-  }
-
-  get canAdvance(): boolean {
-    return this.#receiver !== undefined && !this.#isPaused && this.#pieces.length > 0
-  }
-
-  advance(): void {
-    const piece = this.#pieces.shift()
-    const receiver = this.#receiver
-    if (piece === undefined || receiver === undefined) return
-    switch (piece.kind) {
-      case 'head':
-        receiver.onHead(piece.head)
-        return
-      case 'data':
-        this.#record.isTold ||= piece.isTerminal
-        this.#isPaused = !receiver.onData(piece.bytes)
-        return
-      case 'end':
-        this.abort()
-        receiver.onEnd()
-        return
-      case 'reset':
-      case 'refused':
-        this.abort()
-        receiver.onFailure({
-          kind: piece.kind === 'reset' ? 'reset' : 'connect',
-          isUnsent: piece.kind === 'refused',
-          isReusedConnection: false,
-        })
-    }
-  }
-
-  resume(): void {
-    this.#isPaused = false
-  }
-
-  abort(): void {
-    this.#receiver = undefined
-    this.#onOver()
-  }
+function headOf(status: number, headers: Readonly<Record<string, string>>): Piece {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { kind: 'bytes', bytes: Buffer.from(`HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n`) }
 }
 
-function headOf(status: number, headers: Readonly<Record<string, string>>): UpstreamHead {
-  return {
-    status,
-    rawHeaders: Object.entries(headers).flat(),
-    isCloseDelimited: false,
-    header: (name) => headers[name],
-  }
+function chunkOf(content: Buffer): Buffer {
+  const size = Buffer.from(`${content.length.toString(16)}\r\n`)
+  return Buffer.concat([size, content, Buffer.from('\r\n')])
 }
 
-function readAsked(request: UpstreamRequest): Asked {
-  const body = JSON.parse(request.body?.toString() ?? '{}') as {
+/** As the network does: anywhere, in the middle of a chunk's size too. What could be told is told with the first part. */
+function splitAtRandom(pieces: readonly Piece[], random: Random): readonly Piece[] {
+  return pieces.flatMap((piece): Piece[] => {
+    if (piece.kind !== 'bytes' || random() < 0.7) return [piece]
+    const place = Math.floor(random() * piece.bytes.length)
+    const first: Piece = { ...piece, bytes: piece.bytes.subarray(0, place) }
+    return place === 0 ? [piece] : [first, { kind: 'bytes', bytes: piece.bytes.subarray(place) }]
+  })
+}
+
+function readAsked({ path, body: text }: SeenRequest): Asked {
+  const body = JSON.parse(text) as {
     readonly stream: boolean
     readonly max_tokens: number
     readonly messages: readonly { readonly content: string }[]
   }
   return {
     client: Number(body.messages[0]?.content.replace(/\D/g, '')),
-    format: request.path.includes('messages') ? 'messages' : 'chat',
+    format: path.includes('messages') ? 'messages' : 'chat',
     isStream: body.stream,
     maxTokens: body.max_tokens,
   }
