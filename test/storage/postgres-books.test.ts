@@ -148,6 +148,24 @@ test('a month that somebody still reads stays until later, and charges do not wa
   assert.ok(!(await months()).includes('exchange_2026_11'))
 })
 
+test('a month gets no table while somebody reads for long, and charges do not wait', async () => {
+  await charge(harness, accountId, 1n)
+  const before = await months()
+  await harness.database.snapshot(async (snapshot) => {
+    await snapshot.query('SELECT * FROM exchange')
+    harness.clock.advance(70 * dayMs)
+    await Promise.all([harness.ledger.tick(), charge(harness, accountId, 1n)])
+    await charge(harness, accountId, 1n)
+    assert.deepEqual(await months(), before)
+  })
+  await harness.ledger.tick()
+  const month = new Date(harness.clock.now()).toISOString().slice(0, 7).replace('-', '_')
+  assert.ok((await months()).includes(`exchange_${month}`))
+  const [row] = await harness.database.query('SELECT count(*) AS count FROM exchange_default')
+  assert.equal(Number(row?.['count']), 0, 'what the default one took in has moved')
+  assert.deepEqual((await runAudit()).differences, [])
+})
+
 test('sums by channel and the cost of checks are read', async () => {
   await charge(harness, accountId, 30n)
   const period = { fromMs: 0, toMs: harness.clock.now() + dayMs }

@@ -112,9 +112,11 @@ BEGIN
 END $$;
 
 -- Gives every month from the one of p_from_ms to the one of p_to_ms a partition, moving what the
--- default one has taken in for it. Idempotent; concurrent calls wait for each other.
+-- default one has taken in for it. Idempotent. The default one must be free for that, and everybody who
+-- comes while it is waited for waits as well, charges too: where somebody reads it, as a dump does for
+-- long, no partition is made now, and the next call tries again.
 CREATE FUNCTION ensure_exchange_partitions(p_from_ms BIGINT, p_to_ms BIGINT) RETURNS VOID
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET lock_timeout = '50ms' AS $$
 DECLARE
   v_month TIMESTAMP := date_trunc('month', to_timestamp(p_from_ms / 1000.0) AT TIME ZONE 'UTC');
   v_last TIMESTAMP := to_timestamp(p_to_ms / 1000.0) AT TIME ZONE 'UTC';
@@ -138,6 +140,8 @@ BEGIN
     END IF;
     v_month := v_month + interval '1 month';
   END LOOP;
+EXCEPTION WHEN lock_not_available THEN
+  NULL;
 END $$;
 
 -- Figures kept for ever, so that a charge and a usage call cost the same in any year.
