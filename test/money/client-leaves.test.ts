@@ -10,7 +10,6 @@ import type { FormatName } from '../../src/formats/format.ts'
 import type { ServedRecord } from '../../src/sandbox/served-record.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
-  assertClean,
   chargesOf,
   formats,
   framesIn,
@@ -21,9 +20,9 @@ import {
   only,
   openAsk,
   sendAsk,
-  startMoneyGateway,
   vendorPrice,
   whileNothingIsBooked,
+  withMoneyGateway,
   type Ask,
   type BookedExchange,
   type MoneyGateway,
@@ -54,18 +53,17 @@ interface Paced {
   playTo(marker: string, count: number): Promise<void>
 }
 
-async function startPaced(grace: '0s' | '5s'): Promise<Paced> {
+/** A gateway and a vendor on clocks of their own, for one piece of work that leaves clean books. */
+function withPaced(grace: '0s' | '5s', work: (paced: Paced) => Promise<void>): Promise<void> {
   const gatewayClock = new ManualClock()
   const vendorClock = new ManualClock()
-  const gateway = await startMoneyGateway({
+  const options = {
     clock: gatewayClock,
     sandbox: { clock: vendorClock },
     settings: { client_left_grace: grace },
-  })
-  return {
-    gateway,
-    gatewayClock,
-    async playTo(marker, count) {
+  }
+  return withMoneyGateway(options, (gateway) => {
+    const playTo = async (marker: string, count: number): Promise<void> => {
       for (;;) {
         const [record] = gateway.sandbox.log.forMarker(marker)
         if (record !== undefined && (record.eventCount >= count || record.phase === 'closed'))
@@ -73,8 +71,9 @@ async function startPaced(grace: '0s' | '5s'): Promise<Paced> {
         if (vendorClock.pendingCount > 0) vendorClock.advance(1)
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
-    },
-  }
+    }
+    return work({ gateway, gatewayClock, playTo })
+  })
 }
 
 /** How many events the answer has, the terminal one included. */
@@ -98,11 +97,15 @@ function assertEstimated(exchange: BookedExchange, record: ServedRecord): void {
   assert.ok(exchange.amountPicos <= holdBound(record, maxTokens))
 }
 
+function assertFree(exchange: BookedExchange): void {
+  assert.equal(exchange.ending, 'client_left')
+  assert.equal(exchange.amountPicos, 0n)
+}
+
 for (const format of formats) {
   describe(`a client of a ${format} stream that leaves`, () => {
     test('after any event is charged for what it got, where nobody reads on', async () => {
-      const { gateway, ...paced } = await startPaced('0s')
-      try {
+      await withPaced('0s', async ({ gateway, ...paced }) => {
         const total = await countEvents(gateway, format)
         let before = 0n
         for (let count = 1; count < total; count++) {
@@ -126,15 +129,11 @@ for (const format of formats) {
           assert.ok(exchange.amountPicos >= before, 'more of an answer never costs less')
           before = exchange.amountPicos
         }
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
     test('after any event is charged by the count that the vendor gives within the grace', async () => {
-      const { gateway, ...paced } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway, ...paced }) => {
         const total = await countEvents(gateway, format)
         for (let count = 1; count < total; count++) {
           const marker = `counted-${format}-${count}`
@@ -152,15 +151,11 @@ for (const format of formats) {
           assert.equal(exchange.amountPicos, vendorPrice(record))
           assert.deepEqual(exchange.marks, [])
         }
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
     test('has its vendor read on for the grace and not longer', async () => {
-      const { gateway, gatewayClock } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway, gatewayClock }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, 'stall_event=5', 'silent')
         const client = openAsk(gateway.url, account.key, ask)
@@ -174,16 +169,12 @@ for (const format of formats) {
         const exchange = only(await gateway.ended(account, 1))
         assertEstimated(exchange, await closed(gateway, 'silent'))
         assert.deepEqual(exchange.marks, ['estimated'])
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
     test('is charged although the vendor breaks off afterwards', async () => {
       for (const fault of ['cut_event=5', 'error_at=5', 'cut_event=5; cut_as=end']) {
-        const { gateway, ...paced } = await startPaced('5s')
-        try {
+        await withPaced('5s', async ({ gateway, ...paced }) => {
           const account = await gateway.createAccount()
           const ask = askOf(format, `event_delay_ms=1; ${fault}`, 'broken')
           const client = openAsk(gateway.url, account.key, ask)
@@ -195,16 +186,13 @@ for (const format of formats) {
           const exchange = only(await gateway.ended(account, 1))
           assertEstimated(exchange, await closed(gateway, 'broken'))
           assert.deepEqual(exchange.marks, ['estimated'])
-        } finally {
-          await gateway.close()
-        }
+        })
       }
     })
 
     test('before the first event costs nothing where none comes within the grace', async () => {
       for (const grace of ['0s', '5s'] as const) {
-        const { gateway, gatewayClock } = await startPaced(grace)
-        try {
+        await withPaced(grace, async ({ gateway, gatewayClock }) => {
           const account = await gateway.createAccount()
           const client = openAsk(gateway.url, account.key, askOf(format, 'hold=g@after_head', 'm'))
           await gateway.sandbox.faults.reached('g')
@@ -212,21 +200,16 @@ for (const format of formats) {
           await gateway.passed('client_left')
           if (grace === '5s') gatewayClock.advance(graceMs + 200)
           const exchange = only(await gateway.ended(account, 1))
-          assert.equal(exchange.ending, 'client_left')
-          assert.equal(exchange.amountPicos, 0n)
+          assertFree(exchange)
           assert.ok(exchange.operatorCostPicos > 0n, 'what it may cost the operator is recorded')
           assert.equal((await closed(gateway, 'm')).closedBy, 'client')
           assert.equal((await chargesOf(gateway.context.database)).size, 0)
-          await assertClean(gateway)
-        } finally {
-          await gateway.close()
-        }
+        })
       }
     })
 
     test('before the first event has one grace in all, not one more from the first event on', async () => {
-      const { gateway, gatewayClock } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway, gatewayClock }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, 'hold=g@after_head; stall_event=4', 'late')
         const client = openAsk(gateway.url, account.key, ask)
@@ -240,15 +223,11 @@ for (const format of formats) {
         const exchange = only(await gateway.ended(account, 1))
         assert.equal(exchange.ending, 'client_left')
         assert.equal((await closed(gateway, 'late')).closedBy, 'client')
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
     test('while the charge is being booked is charged once, by the count', async () => {
-      const { gateway } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, '', 'booking')
         let client
@@ -263,10 +242,7 @@ for (const format of formats) {
         const record = await closed(gateway, 'booking')
         assert.equal(exchange.amountPicos, vendorPrice(record))
         assert.equal((await chargesOf(gateway.context.database)).size, 1)
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
   })
 
@@ -276,8 +252,7 @@ for (const format of formats) {
     test('costs nothing where the vendor is not waited for, or does not answer in time', async () => {
       for (const grace of ['0s', '5s'] as const)
         for (const point of ['before_head', 'mid']) {
-          const { gateway, gatewayClock } = await startPaced(grace)
-          try {
+          await withPaced(grace, async ({ gateway, gatewayClock }) => {
             const account = await gateway.createAccount()
             const sandbox = `${content}; hold=g@${point}`
             const client = openAsk(gateway.url, account.key, { ...waiting, sandbox })
@@ -286,20 +261,15 @@ for (const format of formats) {
             await gateway.passed('client_left')
             if (grace === '5s') gatewayClock.advance(graceMs + 200)
             const exchange = only(await gateway.ended(account, 1))
-            assert.equal(exchange.ending, 'client_left')
-            assert.equal(exchange.amountPicos, 0n)
+            assertFree(exchange)
             assert.ok(exchange.operatorCostPicos > 0n)
             assert.equal((await closed(gateway, 'm')).closedBy, 'client')
-            await assertClean(gateway)
-          } finally {
-            await gateway.close()
-          }
+          })
         }
     })
 
     test('pays at most what the answer costs that comes within the grace', async () => {
-      const { gateway } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const sandbox = `${content}; hold=g@mid`
         const client = openAsk(gateway.url, account.key, { ...waiting, sandbox })
@@ -310,15 +280,11 @@ for (const format of formats) {
         const exchange = only(await gateway.ended(account, 1))
         assert.equal(exchange.ending, 'client_left')
         assert.equal(exchange.amountPicos, vendorPrice(await closed(gateway, 'm')))
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
     test('has no second channel asked on its behalf', async () => {
-      const { gateway } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const fault = { hold: 'g@before_head', reset: 'before_head' } as const
         gateway.sandbox.faults.set(mainChannels[format], fault)
@@ -328,20 +294,15 @@ for (const format of formats) {
         await gateway.passed('client_left')
         gateway.sandbox.faults.release('g')
         const exchange = only(await gateway.ended(account, 1))
-        assert.equal(exchange.ending, 'client_left')
-        assert.equal(exchange.amountPicos, 0n)
+        assertFree(exchange)
         assert.equal(gateway.sandbox.log.forMarker('m').length, 1)
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
   })
 
   for (const isStream of [true, false])
     test(`no client has the end of ${isStream ? 'a stream' : 'an answer'} before its charge is durable (${format})`, async () => {
-      const { gateway } = await startPaced('5s')
-      try {
+      await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const ask = { ...askOf(format, '', 'm'), isStream, more: {} }
         let answer: Promise<{ text: string; isComplete: boolean }> | undefined
@@ -359,8 +320,6 @@ for (const format of formats) {
         const exchange = only(await gateway.ended(account, 1))
         assert.equal(exchange.ending, 'completed')
         assert.equal(exchange.amountPicos, vendorPrice(await closed(gateway, 'm')))
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 }

@@ -10,7 +10,6 @@ import type { TestAccount } from '../support/gateway.ts'
 import { send, usage, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
-  assertClean,
   byValue,
   chargesOf,
   formats,
@@ -18,7 +17,7 @@ import {
   hasTerminalEvent,
   isErrorEvent,
   sendAsk,
-  startMoneyGateway,
+  withMoneyGateway,
   vendorPrice,
   type Ask,
   type MoneyGateway,
@@ -31,8 +30,7 @@ for (const format of formats)
   for (const isStream of [true, false])
     test(`a full disk gives no answer away and heals by itself (${format}, ${isStream ? 'streamed' : 'whole'})`, async () => {
       const clock = new ManualClock()
-      const gateway = await startMoneyGateway({ clock, storePagesMax: pagesMax })
-      try {
+      await withMoneyGateway({ clock, storePagesMax: pagesMax }, async (gateway) => {
         const account = await gateway.createAccount()
         await fillDisk(gateway)
         const ask: Ask = { format, isStream }
@@ -57,10 +55,7 @@ for (const format of formats)
         )
         const figures = await usage(gateway.url, account.token)
         assert.equal((figures['usage'] as { requests: number }).requests, answers + 1)
-        await assertClean(gateway)
-      } finally {
-        await gateway.close()
-      }
+      })
     })
 
 /** Takes all pages but those that are in use and a few. */

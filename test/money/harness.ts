@@ -213,6 +213,20 @@ export async function startMoneyGateway(options: GatewayOptions = {}): Promise<M
   }
 }
 
+/** A gateway for one piece of work, after which nothing is wrong in its books. */
+export async function withMoneyGateway(
+  options: GatewayOptions,
+  work: (gateway: MoneyGateway) => Promise<void>,
+): Promise<void> {
+  const gateway = await startMoneyGateway(options)
+  try {
+    await work(gateway)
+    await assertClean(gateway)
+  } finally {
+    await gateway.close()
+  }
+}
+
 // --- the books ------------------------------------------------------------------------------------
 
 export interface BookedExchange {

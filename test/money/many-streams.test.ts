@@ -24,6 +24,7 @@ import {
   wireRequest,
   type Ask,
   type MoneyGateway,
+  withMoneyGateway,
 } from './harness.ts'
 
 const mebibyte = 1_048_576
@@ -33,8 +34,7 @@ const underwayBytesMax = 24 * mebibyte
 for (const format of formats)
   test(`a client that does not read a large ${format} stream stops the vendor`, async () => {
     // Bodies are not kept: this process is the gateway and the vendor, and its memory is looked at.
-    const gateway = await startMoneyGateway({ sandbox: { keepBodies: false } })
-    try {
+    await withMoneyGateway({ sandbox: { keepBodies: false } }, async (gateway) => {
       const account = await gateway.createAccount()
       const sandbox = 'output=4000; frame=16384'
       const ask: Ask = { format, isStream: true, marker: 'large', maxTokens: 4_000, sandbox }
@@ -57,17 +57,13 @@ for (const format of formats)
       assert.ok(receivedBytes > 60 * mebibyte)
       const exchange = only(await gateway.ended(account, 1))
       assert.equal(exchange.amountPicos, vendorPrice(record))
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })
 
 test('a client that reads nothing for too long is taken for one that left, and pays', async () => {
   const clock = new ManualClock()
   const settings = { write_stall_timeout: '60s', client_left_grace: '0s' }
-  const gateway = await startMoneyGateway({ clock, settings, sandbox: { keepBodies: false } })
-  try {
+  await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
     const account = await gateway.createAccount()
     const sandbox = 'output=4000; frame=16384'
     const ask: Ask = { format: 'chat', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
@@ -80,10 +76,7 @@ test('a client that reads nothing for too long is taken for one that left, and p
     assert.equal(exchange.ending, 'client_left')
     assert.deepEqual(exchange.marks, ['estimated'])
     assert.ok(exchange.amountPicos > 0n)
-    await assertClean(gateway)
-  } finally {
-    await gateway.close()
-  }
+  })
 })
 
 function openUnread(gateway: MoneyGateway, key: string, ask: Ask): Promise<IncomingMessage> {

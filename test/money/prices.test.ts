@@ -25,6 +25,7 @@ import {
   usd,
   type Ask,
   type MoneyGateway,
+  withMoneyGateway,
 } from './harness.ts'
 
 const M = 1_000_000n
@@ -400,8 +401,7 @@ async function assertGolden(
 
 for (const format of formats)
   test(`a price that changes in the middle of an answer is for later requests (${format})`, async () => {
-    const gateway = await startMoneyGateway({ catalogue: (url) => goldenCatalogue(url) })
-    try {
+    await withMoneyGateway({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
       const account = await gateway.createAccount()
       const model = format === 'messages' ? 'plain-1' : 'talk-1'
       const sandbox = 'input=100; output_tokens=10'
@@ -426,10 +426,7 @@ for (const format of formats)
       // Each charge can still be added up from the prices it was made with.
       assert.match(first.priceLines, format === 'messages' ? /"3000000"/ : /"2000000"/)
       assert.match(second.priceLines, /"30000000"/)
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })
 
 const changes: readonly {
@@ -467,8 +464,7 @@ const changes: readonly {
 
 for (const { name, change, later } of changes)
   test(`${name} in the middle of an answer lets that answer end at its price`, async () => {
-    const gateway = await startMoneyGateway({ catalogue: (url) => goldenCatalogue(url) })
-    try {
+    await withMoneyGateway({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
       const account = await gateway.createAccount()
       const ask: Ask = { format: 'chat', model: 'talk-1', isStream: true }
       const sandbox = 'input=100; output_tokens=10; hold=g@mid'
@@ -481,8 +477,5 @@ for (const { name, change, later } of changes)
       assert.equal((await sendAsk(gateway.url, account.key, ask)).status, later)
       const [first] = await exchangesOf(gateway.context.database, account.id)
       assert.equal(first?.amountPicos, 200n * M + 100n * M)
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })

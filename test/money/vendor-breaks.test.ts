@@ -8,7 +8,6 @@ import { describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
-  assertClean,
   chargesOf,
   formats,
   framesIn,
@@ -19,7 +18,7 @@ import {
   only,
   openAsk,
   sendAsk,
-  startMoneyGateway,
+  withMoneyGateway,
   vendorPrice,
   type Ask,
   type MoneyGateway,
@@ -46,7 +45,6 @@ async function eachBreak(
   const total = framesIn(answer.body.toString())
   assert.ok(total > 6)
   for (let count = 1; count < total; count++) await check(count)
-  await assertClean(gateway)
 }
 
 /** The last thing told is an error, once, and the connection was cut behind it. */
@@ -69,8 +67,7 @@ for (const format of formats)
   ] as const)
     describe(`a vendor that ${name} in a ${format} stream`, () => {
       test('costs nothing, after any event', async () => {
-        const gateway = await startMoneyGateway()
-        try {
+        await withMoneyGateway({}, async (gateway) => {
           await eachBreak(gateway, format, async (count) => {
             const account = await gateway.createAccount()
             const ask = askOf(format, fault(count), `cut-${count}`)
@@ -82,14 +79,11 @@ for (const format of formats)
             assert.equal(exchange.amountPicos, 0n)
             assert.equal((await chargesOf(gateway.context.database, account.id)).size, 0)
           })
-        } finally {
-          await gateway.close()
-        }
+        })
       })
 
       test('costs what was delivered where the operator says so', async () => {
-        const gateway = await startMoneyGateway({ settings: { upstream_cut: 'delivered' } })
-        try {
+        await withMoneyGateway({ settings: { upstream_cut: 'delivered' } }, async (gateway) => {
           await eachBreak(gateway, format, async (count) => {
             const account = await gateway.createAccount()
             const marker = `cut-${count}`
@@ -106,16 +100,13 @@ for (const format of formats)
             if (record.isUsageSent) assert.equal(exchange.amountPicos, vendorPrice(record))
             else assert.deepEqual(exchange.marks, hasOutput ? ['estimated'] : [])
           })
-        } finally {
-          await gateway.close()
-        }
+        })
       })
     })
 
 for (const format of formats)
   test(`a vendor that breaks off before its first ${format} event is replaced by the reserve`, async () => {
-    const gateway = await startMoneyGateway()
-    try {
+    await withMoneyGateway({}, async (gateway) => {
       for (const isStream of [true, false]) {
         const account = await gateway.createAccount()
         const channel = format === 'messages' ? 'alpha-main' : 'beta-main'
@@ -130,17 +121,13 @@ for (const format of formats)
         assert.ok(exchange.operatorCostPicos > 0n)
         assert.equal((await chargesOf(gateway.context.database, account.id)).size, 1)
       }
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })
 
 for (const format of formats)
   test(`a vendor that falls silent in a ${format} stream is cut off and costs nothing`, async () => {
     const clock = new ManualClock()
-    const gateway = await startMoneyGateway({ clock, settings: { idle_timeout: '2m' } })
-    try {
+    await withMoneyGateway({ clock, settings: { idle_timeout: '2m' } }, async (gateway) => {
       const account = await gateway.createAccount()
       const client = openAsk(gateway.url, account.key, askOf(format, 'stall_event=4', 'silent'))
       await client.until((text) => framesIn(text) >= 4)
@@ -152,8 +139,5 @@ for (const format of formats)
       assert.equal(exchange.amountPicos, 0n)
       const closed = await gateway.sandbox.log.waitFor(({ phase }) => phase === 'closed')
       assert.equal(closed.closedBy, 'client', 'the vendor is let go')
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })

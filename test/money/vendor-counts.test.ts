@@ -20,6 +20,7 @@ import {
   vendorPrice,
   type Ask,
   type MoneyGateway,
+  withMoneyGateway,
 } from './harness.ts'
 
 const maxTokens = 200
@@ -200,8 +201,7 @@ function isDoubt(mark: string): boolean {
 
 for (const format of formats)
   it(`a ${format} stream without its end is not charged and not passed off as whole`, async () => {
-    const gateway = await startMoneyGateway()
-    try {
+    await withMoneyGateway({}, async (gateway) => {
       const account = await gateway.createAccount()
       const sandbox = `${content}; terminal=missing`
       const answer = await sendAsk(gateway.url, account.key, { format, isStream: true, sandbox })
@@ -211,8 +211,5 @@ for (const format of formats)
       assert.equal(exchange.ending, 'upstream_cut')
       assert.equal(exchange.amountPicos, 0n)
       assert.ok(exchange.operatorCostPicos > 0n)
-      await assertClean(gateway)
-    } finally {
-      await gateway.close()
-    }
+    })
   })
