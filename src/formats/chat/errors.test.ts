@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { UpstreamFault } from '../format.ts'
 import { chatFormat } from './index.ts'
 
-interface Case {
-  readonly status: number
-  readonly type?: string
-  readonly code?: string
-  readonly message?: string
-  readonly headers?: Record<string, string>
-  readonly fault: UpstreamFault
-}
-
-function classify({ status, type, code, message, headers = {} }: Case): UpstreamFault {
-  const hasEnvelope = type !== undefined || code !== undefined || message !== undefined
-  const body = hasEnvelope
-    ? JSON.stringify({ error: { message, type, param: null, code } })
-    : '<html>'
-  return chatFormat.classify({ status, headers }, chatFormat.readError(Buffer.from(body)))
-}
-
 const invalid = 'invalid_request_error'
 
-const cases: readonly Case[] = [
+const cases: readonly FaultCase[] = [
   { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'client' },
   { status: 400, fault: 'client' },
   { status: 400, type: invalid, message: 'Invalid service_tier argument', fault: 'client' },
@@ -77,10 +61,9 @@ const cases: readonly Case[] = [
 ]
 
 describe('whose fault an answer is', () => {
-  for (const one of cases) {
-    const { fault, ...answer } = one
-    test(`${JSON.stringify(answer)} is ${fault}`, () => assert.equal(classify(one), fault))
-  }
+  testFaults(chatFormat, cases, ({ type, code, message }) => ({
+    error: { message, type, param: null, code },
+  }))
 })
 
 describe('whose fault an error event is that comes first', () => {

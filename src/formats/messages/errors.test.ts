@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { UpstreamFault } from '../format.ts'
 import { messagesFormat } from './index.ts'
-
-interface Case {
-  readonly status: number
-  readonly type?: string
-  readonly code?: string
-  readonly message?: string
-  readonly headers?: Record<string, string>
-  readonly fault: UpstreamFault
-}
-
-function classify({ status, type, code, message, headers = {} }: Case): UpstreamFault {
-  const details = code === undefined ? undefined : { error_code: code }
-  const hasEnvelope = type !== undefined || message !== undefined
-  const body = hasEnvelope
-    ? JSON.stringify({ type: 'error', error: { type, message, details }, request_id: 'req_1' })
-    : '<html>'
-  const error = messagesFormat.readError(Buffer.from(body))
-  return messagesFormat.classify({ status, headers }, error)
-}
 
 const invalid = 'invalid_request_error'
 const limits =
   'You have reached your specified API usage limits. You will regain access on 2026-12-01'
 
-const cases: readonly Case[] = [
+const cases: readonly FaultCase[] = [
   { status: 400, type: invalid, message: 'max_tokens: too large', fault: 'client' },
   { status: 400, fault: 'client' },
   { status: 400, type: invalid, code: 'tool_name_conflict', message: 'x', fault: 'client' },
@@ -88,10 +70,10 @@ const cases: readonly Case[] = [
 ]
 
 describe('whose fault an answer is', () => {
-  for (const one of cases) {
-    const { fault, ...answer } = one
-    test(`${JSON.stringify(answer)} is ${fault}`, () => assert.equal(classify(one), fault))
-  }
+  testFaults(messagesFormat, cases, ({ type, code, message }) => {
+    const details = code === undefined ? undefined : { error_code: code }
+    return { type: 'error', error: { type, message, details }, request_id: 'req_1' }
+  })
 })
 
 describe('whose fault an error event is that comes first', () => {

@@ -1,0 +1,30 @@
+/** Whose fault a vendor's answer is, asked of either format with a table of answers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Format, UpstreamFault } from '../../src/formats/format.ts'
+
+export interface FaultCase {
+  readonly status: number
+  readonly type?: string
+  readonly code?: string
+  readonly message?: string
+  readonly headers?: Record<string, string>
+  readonly fault: UpstreamFault
+}
+
+type ErrorParts = Pick<FaultCase, 'type' | 'code' | 'message'>
+
+/** A test for each case. `envelope`: how the vendor writes an error; an answer without one is a page. */
+export function testFaults(
+  format: Format,
+  cases: readonly FaultCase[],
+  envelope: (error: ErrorParts) => object,
+): void {
+  for (const { fault, ...answer } of cases)
+    void test(`${JSON.stringify(answer)} is ${fault}`, () => {
+      const { status, headers = {}, ...parts } = answer
+      const body = Object.keys(parts).length > 0 ? JSON.stringify(envelope(parts)) : '<html>'
+      const error = format.readError(Buffer.from(body))
+      assert.equal(format.classify({ status, headers }, error), fault)
+    })
+}
