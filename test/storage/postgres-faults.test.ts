@@ -151,6 +151,24 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await balanceOf(accountId), 10_000n - 4n)
   })
 
+  it('places holds that are asked for beside a charge which the store refuses', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const bad = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    const good = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    const endedAtMs = harness.clock.now()
+    const [refused, booked, placed] = await Promise.allSettled([
+      harness.ledger.settle(bad, recordOf(bad, -1n, { endedAtMs })),
+      harness.ledger.settle(good, recordOf(good, 4n, { endedAtMs })),
+      mustPlace(harness.ledger, holdRequest(harness, accountId, 10n)),
+    ])
+    assert.equal(refused.status, 'rejected')
+    assert.equal(booked.status, 'fulfilled')
+    assert.equal(placed.status, 'fulfilled')
+    assert.deepEqual(harness.faults, [bad.exchangeId])
+    assert.equal(await balanceOf(accountId), 10_000n - 4n)
+  })
+
   for (const [setting, value] of [
     ['synchronous_commit', 'off'],
     ['synchronous_commit', 'local'],

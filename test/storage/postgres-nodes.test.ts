@@ -5,7 +5,14 @@ import { picos } from '../../src/base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
 import type { PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
-import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import {
+  findDifferences,
+  holdRequest,
+  makeAccount,
+  mustPlace,
+  readBalance,
+  recordOf,
+} from './ledger-harness.ts'
 import { openPostgresHarness, testLeaseMs, type PostgresHarness } from './postgres-harness.ts'
 
 const rounds = 20
@@ -202,6 +209,18 @@ describe('several nodes on one PostgreSQL', () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       harness.clock.advance(10 * testLeaseMs)
       assert.equal((await one.place(holdRequest(harness, accountId, 10n))).kind, 'hold')
+    })
+
+    it('so does one whose next hold comes together with a charge, which is booked', async () => {
+      const accountId = await makeAccount(harness, { balancePicos: 100n })
+      const hold = await mustPlace(one, holdRequest(harness, accountId, 10n))
+      await harness.database.query('UPDATE node SET lease_until_ms = 0')
+      const [, placed] = await Promise.all([
+        one.settle(hold, recordOf(hold, 7n, { endedAtMs: harness.clock.now() })),
+        one.place(holdRequest(harness, accountId, 93n)),
+      ])
+      assert.equal(placed.kind, 'hold')
+      assert.equal(await readBalance(harness, accountId), 93n)
     })
 
     it('nothing is freed by a node whose own lease has just begun', async () => {

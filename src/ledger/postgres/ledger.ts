@@ -22,10 +22,10 @@ import type {
   UsagePeriod,
 } from '../ledger.ts'
 import { readUsage } from '../usage.ts'
-import { Groups } from './groups.ts'
+import { Lane, Trips } from './groups.ts'
 import { HeadroomBook } from './headroom-book.ts'
 import { NodeLease } from './lease.ts'
-import { Settling } from './settling.ts'
+import { isOutage, Settling, type Settlement } from './settling.ts'
 import { placeHolds, type Decision, type UnmeteredRequest, type Wish } from './statements.ts'
 
 export interface PostgresLedgerOptions {
@@ -66,7 +66,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   return ledger
 }
 
-/** Two for groups of holds, two for groups of charges. */
+/** Two trips at once; where something was refused, each takes two. */
 const moneyConnectionsMax = 4
 /** After which a statement is taken for lost; a client waits for it. */
 const answerTimeoutMs = 5_000
@@ -80,8 +80,9 @@ class ServerLedger implements PostgresLedger {
   readonly #options: PostgresLedgerOptions
   readonly #pool: PostgresPool
   readonly #lease: NodeLease
-  readonly #placing: Groups<Asked>
+  readonly #placing: Lane<Asked>
   readonly #settling: Settling
+  readonly #trips: Trips
   readonly #headroom = new HeadroomBook()
   /** Holds of this process that have not ended durably, those being placed included. */
   readonly #open = new Map<string, Picos>()
@@ -109,7 +110,11 @@ class ServerLedger implements PostgresLedger {
       isOpen: (exchangeId) => this.#open.has(exchangeId),
       onError: options.onError,
     })
-    this.#placing = new Groups({ send: (group) => this.#place(group) })
+    this.#trips = new Trips(
+      () => this.#placing.sendableCount + this.#settling.sendableCount,
+      () => this.#travel(),
+    )
+    this.#placing = new Lane(() => this.#trips.schedule())
     this.#settling = new Settling({
       pool: this.#pool,
       clock,
@@ -124,6 +129,7 @@ class ServerLedger implements PostgresLedger {
         options.onFault(error, record.exchangeId)
       },
       onOutage: options.onError,
+      onAdded: () => this.#trips.schedule(),
     })
   }
 
@@ -251,20 +257,67 @@ class ServerLedger implements PostgresLedger {
     return decision
   }
 
-  async #place(group: readonly Asked[]): Promise<void> {
-    const wishes = group.map(({ wish }) => wish)
+  /** Holds and charges that wait at the same time share one statement and one commit. */
+  async #travel(): Promise<void> {
+    const asked = this.#placing.take()
+    const ended = this.#settling.take()
     try {
-      const decisions = (await this.#placeAll(wishes)) ?? (await this.#placeRenewed(wishes))
-      for (const [index, asked] of group.entries()) asked.resolve(decisions?.[index])
-    } catch (error) {
-      this.#options.onError(error)
-      for (const asked of group) asked.resolve(undefined)
+      if (ended.length === 0) await this.#place(asked)
+      else if (asked.length === 0) await this.#settling.book(ended)
+      else await this.#serveBoth(asked, ended)
+    } finally {
+      this.#placing.finish()
+      this.#settling.finish()
     }
   }
 
-  #placeAll(wishes: readonly Wish[]): Promise<readonly Decision[] | undefined> {
+  async #serveBoth(asked: readonly Asked[], ended: readonly Settlement[]): Promise<void> {
+    const wishes = asked.map(({ wish }) => wish)
+    const records = ended.map(({ record }) => record)
+    let decisions
+    try {
+      decisions = await this.#placeAll(wishes, records)
+    } catch (error) {
+      if (isOutage(error)) {
+        this.#settling.handBack(ended, error)
+        await this.#answer(asked, () => Promise.reject(error))
+      } else {
+        // Something in it was refused; apart, neither kind suffers for the other.
+        await Promise.all([this.#place(asked), this.#settling.book(ended)])
+      }
+      return
+    }
+    this.#settling.acknowledge(ended)
+    await this.#answer(asked, async () => decisions ?? (await this.#placeRenewed(wishes)))
+  }
+
+  #place(asked: readonly Asked[]): Promise<void> {
+    const wishes = asked.map(({ wish }) => wish)
+    return this.#answer(
+      asked,
+      async () => (await this.#placeAll(wishes)) ?? (await this.#placeRenewed(wishes)),
+    )
+  }
+
+  async #answer(
+    asked: readonly Asked[],
+    decide: () => Promise<readonly Decision[] | undefined>,
+  ): Promise<void> {
+    try {
+      const decisions = await decide()
+      for (const [index, one] of asked.entries()) one.resolve(decisions?.[index])
+    } catch (error) {
+      this.#options.onError(error)
+      for (const one of asked) one.resolve(undefined)
+    }
+  }
+
+  #placeAll(
+    wishes: readonly Wish[],
+    ended: readonly ExchangeRecord[] = [],
+  ): Promise<readonly Decision[] | undefined> {
     const node = { boot: this.#lease.boot, nowMs: this.#lease.nowMs }
-    return this.#pool.useAgain((connection) => placeHolds(connection, wishes, node))
+    return this.#pool.useAgain((connection) => placeHolds(connection, wishes, node, ended))
   }
 
   /** The lease had passed, after an outage or a long pause of this process. */

@@ -12,7 +12,7 @@ import { addPicos, zeroPicos } from '../../base/money.ts'
 import { faultOf } from '../../storage/postgres-connection.ts'
 import type { PostgresPool } from '../../storage/postgres-pool.ts'
 import type { ExchangeRecord } from '../ledger.ts'
-import { Groups } from './groups.ts'
+import { Lane } from './groups.ts'
 import { settleExchanges } from './statements.ts'
 
 export interface Settlement {
@@ -33,6 +33,8 @@ export interface SettlingOptions {
   readonly onRefused: (settlement: Settlement, error: Error) => void
   /** A group could not be stored and is tried again; told once per outage. */
   readonly onOutage: (error: Error) => void
+  /** There is something to send. */
+  readonly onAdded: () => void
 }
 
 const retryMs = 250
@@ -41,7 +43,7 @@ const closeTimeoutMs = 15_000
 
 export class Settling {
   readonly #options: SettlingOptions
-  readonly #groups: Groups<Settlement>
+  readonly #lane: Lane<Settlement>
   #isBlocked = false
   #retryTimer: Timer | undefined
   /** Set by close(): told when nothing is left to write, or nothing more can be. */
@@ -51,27 +53,28 @@ export class Settling {
 
   constructor(options: SettlingOptions) {
     this.#options = options
-    this.#groups = new Groups({
-      send: (group) => this.#send(group),
-      onEnded: () => this.#tellWhenQuiet(),
-    })
+    this.#lane = new Lane(options.onAdded)
+  }
+
+  get sendableCount(): number {
+    return this.#lane.sendableCount
   }
 
   add(settlement: Settlement): void {
-    this.#groups.add(settlement)
+    this.#lane.add(settlement)
   }
 
   /** Writes what is left; rejects where no server takes it. */
   async close(): Promise<void> {
-    if (!this.#groups.isIdle) {
+    if (!this.#lane.isIdle) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#onQuiet = resolve
       this.#closeByMs = this.#options.clock.monotonic() + closeTimeoutMs
-      this.#groups.resume()
+      this.#lane.resume()
       await promise
     }
     this.#retryTimer?.cancel()
-    const unwritten = this.#groups.waiting
+    const unwritten = this.#lane.waiting
     for (const settlement of unwritten) withhold(settlement, unavailable())
     if (unwritten.length > 0)
       throw new GatewayError(
@@ -80,31 +83,46 @@ export class Settling {
       )
   }
 
-  async #send(group: readonly Settlement[]): Promise<void> {
+  /** The next group to be booked, by `book` or otherwise; then comes `finish`, in any case. */
+  take(): readonly Settlement[] {
+    return this.#lane.take()
+  }
+
+  finish(): void {
+    this.#lane.finish()
+    this.#tellWhenQuiet()
+  }
+
+  async book(group: readonly Settlement[]): Promise<void> {
     try {
-      await this.#book(group)
-      this.#isBlocked = false
+      await this.#write(group)
     } catch (error) {
-      if (isOutage(error)) this.#handBack(group, error)
+      if (isOutage(error)) this.handBack(group, error)
       else await this.#bookOneByOne(group)
     }
   }
 
-  async #book(group: readonly Settlement[]): Promise<void> {
-    const records = group.map((settlement) => settlement.record)
-    await this.#options.pool.useAgain((connection) => settleExchanges(connection, records))
+  /** The group is durable. */
+  acknowledge(group: readonly Settlement[]): void {
+    this.#isBlocked = false
     this.#options.onBooked(group)
     for (const settlement of group) settlement.resolve()
+  }
+
+  async #write(group: readonly Settlement[]): Promise<void> {
+    const records = group.map((settlement) => settlement.record)
+    await this.#options.pool.useAgain((connection) => settleExchanges(connection, records))
+    this.acknowledge(group)
   }
 
   /** One of them is refused; the others must not suffer for it. */
   async #bookOneByOne(group: readonly Settlement[]): Promise<void> {
     for (const [index, settlement] of group.entries()) {
       try {
-        await this.#book([settlement])
+        await this.#write([settlement])
       } catch (error) {
         if (isOutage(error)) {
-          this.#handBack(group.slice(index), error)
+          this.handBack(group.slice(index), error)
           return
         }
         this.#refuse(settlement, error)
@@ -120,30 +138,32 @@ export class Settling {
     settlement.reject(error)
   }
 
-  #handBack(group: readonly Settlement[], cause: unknown): void {
+  /** Not stored, for want of a server: tried again, and withheld once its time is over. */
+  handBack(group: readonly Settlement[], cause: unknown): void {
     const error = unavailable(cause)
     if (!this.#isBlocked) this.#options.onOutage(error)
     this.#isBlocked = true
-    this.#groups.pause()
-    this.#groups.putBack(group)
+    this.#lane.pause()
+    this.#lane.putBack(group)
     this.#withholdOverdue(error)
     this.#retryTimer?.cancel()
-    this.#retryTimer = this.#options.clock.after(retryMs, () => this.#groups.resume())
+    this.#retryTimer = this.#options.clock.after(retryMs, () => this.#lane.resume())
   }
 
   #withholdOverdue(error: Error): void {
     const nowMs = this.#options.clock.monotonic()
-    for (const settlement of this.#groups.waiting)
+    for (const settlement of this.#lane.waiting)
       if (settlement.deadlineMs <= nowMs) withhold(settlement, error)
   }
 
   #tellWhenQuiet(): void {
-    const isGivenUp = this.#groups.isStopped && this.#options.clock.monotonic() >= this.#closeByMs
-    if (this.#groups.isIdle || isGivenUp) this.#onQuiet?.()
+    const isGivenUp = this.#lane.isStopped && this.#options.clock.monotonic() >= this.#closeByMs
+    if (this.#lane.isIdle || isGivenUp) this.#onQuiet?.()
   }
 }
 
-function isOutage(error: unknown): boolean {
+/** Whether nothing was stored for want of a server, and not because of what was asked. */
+export function isOutage(error: unknown): boolean {
   return (
     faultOf(error) !== 'statement' ||
     (error instanceof GatewayError && error.code === 'ledger.unavailable')

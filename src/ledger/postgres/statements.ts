@@ -6,7 +6,7 @@
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import type { Row } from '../../storage/database.ts'
-import type { PostgresConnection } from '../../storage/postgres-connection.ts'
+import type { PostgresConnection, PostgresValue } from '../../storage/postgres-connection.ts'
 import type { ExchangeRecord, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { readPicos } from '../usage.ts'
 
@@ -32,11 +32,15 @@ export interface Decision {
   readonly window: WindowFigures | undefined
 }
 
-/** Undefined where this boot's lease has passed, and nothing has been decided. */
+/**
+ * Undefined where this boot's lease has passed, and nothing has been decided. Ended exchanges that go
+ * with it are booked first, and durable in either case.
+ */
 export async function placeHolds(
   connection: PostgresConnection,
   wishes: readonly Wish[],
   node: { readonly boot: bigint; readonly nowMs: number | null },
+  ended: readonly ExchangeRecord[] = [],
 ): Promise<readonly Decision[] | undefined> {
   const rows = await connection.query(placeSql, [
     node.nowMs,
@@ -47,6 +51,7 @@ export async function placeHolds(
     wishes.map((wish) => ('amountPicos' in wish ? wish.amountPicos : 0n)),
     wishes.map((wish) => ('keyDailyLimitPicos' in wish ? wish.keyDailyLimitPicos : 0n)),
     wishes.map((wish) => utcDay(wish.atMs)),
+    ...(ended.length === 0 ? [null, null] : settleParameters(ended)),
   ])
   if (rows[0]?.['outcome'] === 'lease_lost') return undefined
   const decisions: Decision[] = wishes.map(() => unknownAccount)
@@ -59,10 +64,14 @@ export async function settleExchanges(
   connection: PostgresConnection,
   records: readonly ExchangeRecord[],
 ): Promise<void> {
-  await connection.query('SELECT settle_exchanges($1, $2)', [
+  await connection.query('SELECT settle_exchanges($1, $2)', settleParameters(records))
+}
+
+function settleParameters(records: readonly ExchangeRecord[]): readonly PostgresValue[] {
+  return [
     [...new Set(records.map((record) => record.accountId))],
     JSON.stringify(records.map(exchangeRow)),
-  ])
+  ]
 }
 
 export async function releaseHolds(
@@ -75,7 +84,7 @@ export async function releaseHolds(
   ])
 }
 
-const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8)'
+const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
 
 const unknownAccount: Decision = { verdict: { kind: 'unknown_account' }, window: undefined }
 

@@ -308,7 +308,7 @@ $$;
 -- order they stand in: requests per minute, balance, the account's day, the key's day. What has been
 -- decided is written at the end, each table at once.
 -- p_exchange_ids holds NULL for a request that only counts toward requests per minute, and no
--- exchange twice.
+-- exchange twice. Ended exchanges that come along are booked before anything is decided.
 --
 -- Here and below: with plans of its own for each batch the server would plan for longer than it works,
 -- and while tables are small it would take plans that read them as a whole, and keep them.
@@ -320,7 +320,9 @@ CREATE FUNCTION place_holds(
   p_key_ids TEXT[],
   p_amounts_picos BIGINT[],
   p_key_limits_picos BIGINT[],
-  p_days TEXT[]
+  p_days TEXT[],
+  p_ended_account_ids TEXT[], -- as for settle_exchanges; NULL = none
+  p_ended_records JSON
 ) RETURNS TABLE (
   place INTEGER,
   outcome TEXT,
@@ -356,7 +358,11 @@ DECLARE
   v_day TEXT;
   v_used BIGINT;
 BEGIN
-  PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
+  PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids || p_ended_account_ids)
+    ORDER BY a.id FOR NO KEY UPDATE;
+  IF p_ended_records IS NOT NULL THEN
+    PERFORM settle_exchanges(p_ended_account_ids, p_ended_records);
+  END IF;
   v_now := store_time(p_now_ms);
   IF NOT EXISTS (SELECT 1 FROM node n WHERE n.boot = p_boot AND n.lease_until_ms > v_now) THEN
     place := 0;
@@ -495,9 +501,8 @@ BEGIN
   INSERT INTO hold
   SELECT p_account_ids[i], p_exchange_ids[i], p_key_ids[i], p_amounts_picos[i], p_boot, v_now
     FROM unnest(v_new) i;
-  UPDATE account a SET held_picos = c.held_picos
-    FROM unnest(v_account_ids, v_helds) c (account_id, held_picos)
-   WHERE a.id = c.account_id AND a.held_picos <> c.held_picos;
+  UPDATE account a SET held_picos = v_helds[array_position(v_account_ids, a.id)]
+   WHERE a.id = ANY (v_account_ids) AND v_new <> '{}';
   IF 0 < ANY (v_admitted) THEN
     INSERT INTO request_window
     SELECT c.account_id, c.moment, c.last + 1, c.last + c.admitted
