@@ -22,15 +22,18 @@ import {
   findLooseEnds,
   findMissingHeads,
   findOrphans,
-  findStrayTables,
   findUndocumentedKeys,
   functionsOf,
   importsOf,
   layers,
-  tablesOf,
   type SourceFile,
-  type TableOwners,
 } from './support/tidy-rules.ts'
+import {
+  findStoresInUnitTests,
+  findStrayTables,
+  tablesOf,
+  type TableOwners,
+} from './support/tidy-stores.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -148,6 +151,8 @@ describe('the tree', () => {
     )
     assertNone(findStrayTables(sources, tableOwners))
   })
+
+  test('unit tests open no store', () => assertNone(findStoresInUnitTests(sources)))
 
   test('docs/errors.md explains every error code with its status', () =>
     assertNone(compareCodes(documentedCodes(read('docs/errors.md').text), errorCatalogue)))
@@ -288,6 +293,21 @@ describe('the rules find what they are for', () => {
     assertNone(findStrayTables([fixture('src/ledger/x/y.ts', "'SELECT 1 FROM entry'")], owners))
     assertNone(findStrayTables([fixture('src/a/b.ts', '// FROM price')], owners))
     assert.deepEqual(tablesOf('CREATE TABLE a (\n);\nCREATE TABLE b_c (x);'), ['a', 'b_c'])
+  })
+
+  test('a unit test that opens a store, itself or by a harness', () => {
+    const opening = [
+      fixture('src/a/b.test.ts', "import { openSqlite } from '../storage/sqlite.ts'"),
+      fixture('src/a/c.test.ts', "import { openEmbedded } from '../../test/storage/harness.ts'"),
+      fixture('src/a/d.test.ts', "import { openNewStore } from '../../test/support/test-store.ts'"),
+    ]
+    assert.equal(findStoresInUnitTests(opening).length, opening.length)
+    assertNone(
+      findStoresInUnitTests([
+        fixture('src/a/b.ts', "import { openSqlite } from '../storage/sqlite.ts'"),
+        fixture('src/a/b.test.ts', "import { seal } from '../storage/seal.ts'"),
+      ]),
+    )
   })
 
   test('an error code that is missing, invented or has another status', () => {

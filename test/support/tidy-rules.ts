@@ -137,7 +137,7 @@ export function importsOf(file: SourceFile): readonly ImportEdge[] {
   return [...edges.values()]
 }
 
-function isTest(path: string): boolean {
+export function isTest(path: string): boolean {
   return path.endsWith('.test.ts')
 }
 
@@ -347,39 +347,6 @@ export function findGrowingFunctions(files: readonly SourceFile[]): readonly str
             `${path}:${line} a function of ${length} lines: part it before it grows`,
         ),
     )
-}
-
-// --- tables -------------------------------------------------------------------------------------
-
-export function tablesOf(migration: string): readonly string[] {
-  return [...migration.matchAll(/^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gm)].map(
-    (match) => match[1] ?? '',
-  )
-}
-
-/** Table → files and folders (with a slash at the end) whose SQL may name it. */
-export type TableOwners = Readonly<Record<string, readonly string[]>>
-
-const sqlReference = /\b(?:FROM|INTO|UPDATE|JOIN|TABLE|DELETE FROM)\s+"?([a-z_]+)"?/g
-
-export function findStrayTables(
-  files: readonly SourceFile[],
-  owners: TableOwners,
-): readonly string[] {
-  return files
-    .filter((file) => !isTest(file.path))
-    .flatMap(({ path, text }) => {
-      const named = [...viewSource(text).withoutComments.matchAll(sqlReference)]
-      return [...new Set(named.map((match) => match[1] ?? ''))].flatMap((table) => {
-        const homes = Object.hasOwn(owners, table) ? owners[table] : undefined
-        if (homes === undefined || homes.some((home) => isWithin(path, home))) return []
-        return [`${path} touches table ${table}, which belongs to ${homes.join(', ')}`]
-      })
-    })
-}
-
-function isWithin(path: string, home: string): boolean {
-  return home.endsWith('/') ? path.startsWith(home) : path === home
 }
 
 // --- documents ----------------------------------------------------------------------------------
