@@ -10,9 +10,9 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { GatewayError, invariant } from '../../base/errors.ts'
-import { addPicos, zeroPicos } from '../../base/money.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite-connection.ts'
 import type { ExchangeRecord } from '../ledger.ts'
+import { withhold } from '../withholding.ts'
 import type { Booked } from './booking.ts'
 import { toEndedExchange } from './exchange-row.ts'
 import type {
@@ -352,21 +352,6 @@ const openThread: OpenWriterLink = (data, events) => {
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('the thread failed', { cause: thrown })
-}
-
-/** Nobody gets the end of an answer whose charge is not durable, so nobody is charged for it later. */
-function withhold(settlement: Settlement, error: Error): void {
-  const { record } = settlement
-  settlement.record = {
-    ...record,
-    ending: 'failed',
-    amountPicos: zeroPicos,
-    usage: undefined,
-    marks: [],
-    priceLines: '',
-    operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
-  }
-  settlement.reject(error)
 }
 
 function unavailable(cause?: Error): GatewayError {

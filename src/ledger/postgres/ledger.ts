@@ -160,7 +160,7 @@ class ServerLedger implements PostgresLedger {
     if (underWay === undefined) this.#underWay.set(record.accountId, new Set([promise]))
     else underWay.add(promise)
     const deadlineMs = this.#options.clock.monotonic() + this.#options.settleTimeoutMs
-    this.#settling.add({ record, deadlineMs, isWithheld: false, resolve, reject })
+    this.#settling.add({ record, deadlineMs, resolve, reject })
     return promise
   }
 

@@ -8,10 +8,10 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
-import { addPicos, zeroPicos } from '../../base/money.ts'
 import { faultOf } from '../../storage/postgres-connection.ts'
 import type { PostgresPool } from '../../storage/postgres-pool.ts'
 import type { ExchangeRecord } from '../ledger.ts'
+import { withhold } from '../withholding.ts'
 import { Lane } from './groups.ts'
 import { settleExchanges } from './statements.ts'
 
@@ -19,7 +19,6 @@ export interface Settlement {
   record: ExchangeRecord
   /** Monotonic; when it is given up that the client gets the end of the answer. */
   readonly deadlineMs: number
-  isWithheld: boolean
   resolve(): void
   reject(error: Error): void
 }
@@ -168,23 +167,6 @@ export function isOutage(error: unknown): boolean {
     faultOf(error) !== 'statement' ||
     (error instanceof GatewayError && error.code === 'ledger.unavailable')
   )
-}
-
-/** Nobody gets the end of an answer whose charge is not durable, so nobody is charged for it later. */
-function withhold(settlement: Settlement, error: Error): void {
-  if (settlement.isWithheld) return
-  const { record } = settlement
-  settlement.isWithheld = true
-  settlement.record = {
-    ...record,
-    ending: 'failed',
-    amountPicos: zeroPicos,
-    usage: undefined,
-    marks: [],
-    priceLines: '',
-    operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
-  }
-  settlement.reject(error)
 }
 
 function unavailable(cause?: unknown): GatewayError {
