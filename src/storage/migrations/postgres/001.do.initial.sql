@@ -321,7 +321,7 @@ CREATE FUNCTION place_holds(
   p_amounts_picos BIGINT[],
   p_key_limits_picos BIGINT[],
   p_days TEXT[],
-  p_ended_account_ids TEXT[], -- as for settle_exchanges; NULL = none
+  p_ended_account_ids TEXT[], -- of the records that follow; both NULL where there are none
   p_ended_records JSON
 ) RETURNS TABLE (
   place INTEGER,
@@ -361,7 +361,7 @@ BEGIN
   PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids || p_ended_account_ids)
     ORDER BY a.id FOR NO KEY UPDATE;
   IF p_ended_records IS NOT NULL THEN
-    PERFORM settle_exchanges(p_ended_account_ids, p_ended_records);
+    PERFORM settle_exchanges(NULL, p_ended_records);
   END IF;
   v_now := store_time(p_now_ms);
   IF NOT EXISTS (SELECT 1 FROM node n WHERE n.boot = p_boot AND n.lease_until_ms > v_now) THEN
@@ -516,12 +516,14 @@ END $$;
 -- one statement and one commit. An exchange is booked once however often it is handed in: its row
 -- decides, then its entry, and money moves only together with both.
 CREATE FUNCTION settle_exchanges(
-  p_account_ids TEXT[], -- of the records
+  p_account_ids TEXT[], -- of the records; NULL = their rows are locked already
   p_records JSON -- as rows of table exchange, with the figures' day and tokens
 ) RETURNS VOID
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 BEGIN
-  PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
+  IF p_account_ids IS NOT NULL THEN
+    PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
+  END IF;
   WITH record AS (
     SELECT * FROM json_to_recordset(p_records) AS r (
       account_id TEXT, exchange_id TEXT, key_id TEXT, vendor TEXT, model TEXT, operation TEXT,
