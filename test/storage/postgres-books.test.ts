@@ -148,6 +148,25 @@ test('a month that somebody still reads stays until later, and charges do not wa
   assert.ok(!(await months()).includes('exchange_2026_11'))
 })
 
+test('holds and charges wait for the disk, whatever a reload has told the server since', async () => {
+  const calls = [
+    "SELECT settle_exchanges('{}', '[]')",
+    "SELECT place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
+  ]
+  for (const call of calls)
+    for (const [told, kept] of [
+      ['off', 'on'],
+      ['local', 'on'],
+      ['remote_apply', 'remote_apply'],
+    ])
+      await harness.database.transact(async (transaction) => {
+        await transaction.query(`SET LOCAL synchronous_commit = ${told}`)
+        await transaction.query(call)
+        const [row] = await transaction.query('SHOW synchronous_commit')
+        assert.equal(row?.['synchronous_commit'], kept)
+      })
+})
+
 test('a month gets no table while somebody reads for long, and charges do not wait', async () => {
   await charge(harness, accountId, 1n)
   const before = await months()

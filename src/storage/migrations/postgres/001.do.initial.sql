@@ -358,6 +358,10 @@ DECLARE
   v_day TEXT;
   v_used BIGINT;
 BEGIN
+  -- Gateways look at this once for each connection; a reload may have changed it since.
+  IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
   PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids || p_ended_account_ids)
     ORDER BY a.id FOR NO KEY UPDATE;
   IF p_ended_records IS NOT NULL THEN
@@ -521,6 +525,10 @@ CREATE FUNCTION settle_exchanges(
 ) RETURNS VOID
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 BEGIN
+  -- As above.
+  IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
   IF p_account_ids IS NOT NULL THEN
     PERFORM 1 FROM account a WHERE a.id = ANY (p_account_ids) ORDER BY a.id FOR NO KEY UPDATE;
   END IF;
