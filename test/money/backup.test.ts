@@ -12,21 +12,13 @@ import type { BackupView } from '../../src/operations/backup.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { send, usage } from '../support/http-client.ts'
 import { openProgram, runProgram, type Program, type Ran } from '../support/program.ts'
-import {
-  formats,
-  hasEnd,
-  sendAsk,
-  startMoneyGateway,
-  wireRequest,
-  type Ask,
-  type MoneyGateway,
-} from './harness.ts'
+import { backUpUnderLoad } from './backup-load.ts'
+import { startMoneyGateway, wireRequest, type MoneyGateway } from './harness.ts'
 
-const clients = 8
 let gateway: MoneyGateway
 let account: TestAccount
 let elsewhere: Program
-const acknowledged: string[] = []
+let acknowledged: readonly string[] = []
 let backup: BackupView
 let answeredWhile = 0
 
@@ -35,43 +27,16 @@ function here(...words: readonly string[]): Promise<Ran> {
   return runProgram(words, { cwd: gateway.folder, env })
 }
 
-/** Serves one client after another until told to stop; says whose charge is acknowledged. */
-async function serveUntil(
-  isOver: () => boolean,
-  onEnd: (exchangeId: string) => void,
-): Promise<void> {
-  for (let count = 0; !isOver(); count++) {
-    const ask: Ask = { format: formats[count % 2] ?? 'chat', isStream: true, sandbox: 'output=3' }
-    const answer = await sendAsk(gateway.url, account.key, ask)
-    assert.ok(hasEnd(answer, ask), answer.body.toString().slice(0, 200))
-    onEnd(String(answer.headers['x-turnpike-request-id']))
-  }
-}
-
 before(async () => {
   gateway = await startMoneyGateway()
   account = await gateway.createAccount({ balance_usd: '100' })
   elsewhere = await openProgram()
-  let isOver = false
-  let isTaking = false
-  const begun = Promise.withResolvers<void>()
-  const load = Promise.all(
-    Array.from({ length: clients }, () =>
-      serveUntil(
-        () => isOver,
-        (exchangeId) => {
-          if (isTaking) answeredWhile++
-          else acknowledged.push(exchangeId)
-          if (acknowledged.length >= 3 * clients) begun.resolve()
-        },
-      ),
-    ),
+  const taken = await backUpUnderLoad(gateway, account, () =>
+    here('backup', 'copies/one.db', '--json'),
   )
-  await Promise.race([begun.promise, load])
-  isTaking = true
-  const ran = await here('backup', 'copies/one.db', '--json')
-  isOver = true
-  await load
+  acknowledged = taken.acknowledged
+  answeredWhile = taken.answeredWhile
+  const ran = taken.result
   assert.equal(ran.code, 0, ran.error)
   backup = JSON.parse(ran.out) as BackupView
 })

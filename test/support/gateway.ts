@@ -76,7 +76,7 @@ export interface Gateway {
 
 let accountCount = 0
 /** Of all gateways of a test that share a store. */
-const sharedMasterKey = '5'.repeat(64)
+export const sharedMasterKey = '5'.repeat(64)
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const opened: Opened = []

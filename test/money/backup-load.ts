@@ -1,0 +1,46 @@
+/** A backup taken while clients are served, and what they had seen the end of before it began. */
+import assert from 'node:assert/strict'
+import type { TestAccount } from '../support/gateway.ts'
+import { formats, hasEnd, sendAsk, type Ask, type MoneyGateway } from './harness.ts'
+
+const clients = 8
+
+export interface TakenUnderLoad<Result> {
+  readonly result: Result
+  /** Exchanges whose answers were whole before `backUp` was called. */
+  readonly acknowledged: readonly string[]
+  /** How many more were answered until it had ended. */
+  readonly answeredWhile: number
+}
+
+/** Calls `backUp` once every client has been served a few times; the load goes on until it has ended. */
+export async function backUpUnderLoad<Result>(
+  gateway: MoneyGateway,
+  account: TestAccount,
+  backUp: () => Promise<Result>,
+): Promise<TakenUnderLoad<Result>> {
+  const acknowledged: string[] = []
+  let answeredWhile = 0
+  let isTaking = false
+  let isOver = false
+  const begun = Promise.withResolvers<void>()
+  const serve = async (): Promise<void> => {
+    for (let count = 0; !isOver; count++) {
+      const ask: Ask = { format: formats[count % 2] ?? 'chat', isStream: true, sandbox: 'output=3' }
+      const answer = await sendAsk(gateway.url, account.key, ask)
+      assert.ok(hasEnd(answer, ask), answer.body.toString().slice(0, 200))
+      if (isTaking) answeredWhile++
+      else acknowledged.push(String(answer.headers['x-turnpike-request-id']))
+      if (acknowledged.length >= 3 * clients) begun.resolve()
+    }
+  }
+  const load = Promise.all(Array.from({ length: clients }, serve))
+  await Promise.race([begun.promise, load])
+  isTaking = true
+  try {
+    return { result: await backUp(), acknowledged, answeredWhile }
+  } finally {
+    isOver = true
+    await load
+  }
+}
