@@ -38,8 +38,8 @@ export interface GrowthPlan {
 }
 
 export interface StoresPlan {
-  /** At few connections latency is read, at many the rate and how charges share a commit. */
-  readonly connections: readonly [few: number, many: number]
+  /** At one and at few connections latency is read, at many the rate and how charges share a commit. */
+  readonly connections: readonly [one: number, few: number, many: number]
   /** Beside the one hot account. */
   readonly accounts: number
   readonly rounds: number
@@ -78,21 +78,21 @@ const sizes = {
     streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
     health: { rounds: 1, windowMs: 2_000 },
     growth: { requests: [100_000, 300_000, 1_000_000], fullAuditMax: 400_000 },
-    stores: { connections: [4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
+    stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
   },
   default: {
     requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 2, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000], fullAuditMax: 4_000_000 },
-    stores: { connections: [4, 32], accounts: 1_000, rounds: 5, seconds: 4, warmUpSeconds: 2 },
+    stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 4, seconds: 4, warmUpSeconds: 2 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 5, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 3, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000], fullAuditMax: Infinity },
-    stores: { connections: [4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
+    stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
   },
 } as const
 

@@ -52,10 +52,10 @@ export function summarizeStores(rounds: readonly StoreRound[]): readonly StoreRo
   })
 }
 
-/** Latency at few connections, the rate at many; each for one gateway on each store. */
+/** Latency at one connection and at few, the rate at many; each for one gateway on each store. */
 export function compareStoreAims(
   rows: readonly StoreRow[],
-  [few, many]: StoreFigures['plan']['connections'],
+  [one, few, many]: StoreFigures['plan']['connections'],
 ): readonly StoreAim[] {
   const find = (place: StoreRow['place'], connections: number, accounts: number) =>
     rows.find(
@@ -63,20 +63,23 @@ export function compareStoreAims(
     )
   const accountCounts = new Set(rows.map(({ accounts }) => accounts).filter((count) => count > 0))
   return [...accountCounts].flatMap((accounts): StoreAim[] => {
-    const floorMs = find('free', few, 0)?.p50Ms ?? Number.NaN
-    const addedMs = (find('postgres', few, accounts)?.p50Ms ?? Number.NaN) - floorMs
+    const who = describeAccounts(accounts)
+    const latencies = [one, few].map((connections): StoreAim => {
+      const floorMs = find('free', connections, 0)?.p50Ms ?? Number.NaN
+      const addedMs = (find('postgres', connections, accounts)?.p50Ms ?? Number.NaN) - floorMs
+      return {
+        aim: `${who}: money on PostgreSQL adds at most ${addedByMoneyP50MsMax} ms (p50, connections: ${connections})`,
+        measured: `${addedMs.toFixed(2)} ms`,
+        isMet: addedMs <= addedByMoneyP50MsMax,
+      }
+    })
     const ratio =
       (find('postgres', many, accounts)?.requestsPerSecond ?? Number.NaN) /
       (find('sqlite', many, accounts)?.requestsPerSecond ?? Number.NaN)
-    const who = describeAccounts(accounts)
     return [
+      ...latencies,
       {
-        aim: `${who}: money on PostgreSQL adds at most ${addedByMoneyP50MsMax} ms (p50, ${few} connections)`,
-        measured: `${addedMs.toFixed(2)} ms`,
-        isMet: addedMs <= addedByMoneyP50MsMax,
-      },
-      {
-        aim: `${who}: on PostgreSQL at least half the requests/s of SQLite (${many} connections)`,
+        aim: `${who}: on PostgreSQL at least half the requests/s of SQLite (connections: ${many})`,
         measured: `${ratio.toFixed(2)} ×`,
         isMet: ratio >= rateRatioMin,
       },
