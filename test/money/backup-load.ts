@@ -21,26 +21,26 @@ export async function backUpUnderLoad<Result>(
 ): Promise<TakenUnderLoad<Result>> {
   const acknowledged: string[] = []
   let answeredWhile = 0
-  let isTaking = false
-  let isOver = false
+  const phase = { isTaking: false, isOver: false }
   const begun = Promise.withResolvers<void>()
   const serve = async (): Promise<void> => {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !phase.isOver; count++) {
       const ask: Ask = { format: formats[count % 2] ?? 'chat', isStream: true, sandbox: 'output=3' }
       const answer = await sendAsk(gateway.url, account.key, ask)
       assert.ok(hasEnd(answer, ask), answer.body.toString().slice(0, 200))
-      if (isTaking) answeredWhile++
+      if (phase.isTaking) answeredWhile++
       else acknowledged.push(String(answer.headers['x-turnpike-request-id']))
       if (acknowledged.length >= 3 * clients) begun.resolve()
     }
   }
   const load = Promise.all(Array.from({ length: clients }, serve))
   await Promise.race([begun.promise, load])
-  isTaking = true
+  phase.isTaking = true
   try {
-    return { result: await backUp(), acknowledged, answeredWhile }
+    const result = await backUp()
+    return { result, acknowledged, answeredWhile }
   } finally {
-    isOver = true
+    phase.isOver = true
     await load
   }
 }

@@ -33,7 +33,12 @@ before(async () => {
   acknowledged = taken.acknowledged
   assert.ok(taken.answeredWhile > 0, 'clients were served meanwhile')
   const restoredUrl = await server.createDatabase()
-  await runPostgresProgram('pg_restore', ['--exit-on-error', `--dbname=${restoredUrl}`, file])
+  await runPostgresProgram('pg_restore', [
+    '--exit-on-error',
+    '--no-owner',
+    `--dbname=${restoredUrl}`,
+    file,
+  ])
   elsewhere = await openProgram({
     TURNPIKE_STORE: restoredUrl,
     TURNPIKE_MASTER_KEY: sharedMasterKey,
