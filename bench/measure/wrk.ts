@@ -23,7 +23,7 @@ const wrkResult = z.object({
 export type WrkResult = z.infer<typeof wrkResult>
 
 export interface WrkLoad {
-  /** Each gets the same share of the connections. */
+  /** Each gets the same share of the connections; of fewer connections, the first ones get one each. */
   readonly ports: readonly [number, ...number[]]
   readonly path: string
   readonly format: FormatName
@@ -35,7 +35,8 @@ export interface WrkLoad {
 }
 
 export async function runWrk(bench: Bench, load: WrkLoad): Promise<WrkResult> {
-  const { ports, path, format, headers, keysPath, connections, seconds } = load
+  const { path, format, headers, keysPath, connections, seconds } = load
+  const ports = load.ports.slice(0, connections)
   const script = join(bench.root, 'bench', 'programs', 'post.lua')
   const options = `-t${ports.length} -c${connections} -d${seconds}s --timeout 10s`.split(' ')
   const output = await bench.group.run(
