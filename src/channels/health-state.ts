@@ -9,8 +9,7 @@ import { emptyWindow, type Caller, type OutcomeWindow } from './outcome-window.t
 
 export type HealthMode = 'on' | 'off' | 'trial' | 'ramp'
 
-/** What an operator is shown: a channel that is on may have been demoted for its latency. */
-/** As operators see it: slow is a demotion of a channel that is on. */
+/** As operators see it: slow is a demotion, for its latency, of a channel that is on. */
 export const shownModes = ['on', 'off', 'trial', 'ramp', 'slow'] as const
 
 export type ShownMode = (typeof shownModes)[number]
