@@ -9,6 +9,7 @@ export type IdKind = 'acc' | 'key' | 'ex' | 'ent' | 'evt' | 'node'
 
 /** Crockford's alphabet: no letters that read alike, and it sorts as its values do. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const digitCodes = Buffer.from(alphabet, 'latin1')
 const timeDigits = 10
 const randomDigits = 16
 
@@ -36,7 +37,7 @@ export function newId(kind: IdKind, nowMs: number): string {
 
 function refillPool(): void {
   randomFillSync(pool)
-  for (const [index, byte] of pool.entries()) pool[index] = alphabet.charCodeAt(byte & 31)
+  for (let at = 0; at < pool.length; at++) pool[at] = digitCodes[(pool[at] ?? 0) & 31] ?? 0
   poolOffset = 0
 }
 
