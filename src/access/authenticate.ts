@@ -56,8 +56,12 @@ const accountSuspended = refuse(
 
 export function createAuthenticate(directory: KeyDirectory): Authenticate {
   return (presented, wanted, caller) => {
-    if (presented === undefined || !isCredible(presented, wanted)) return invalidCredential
-    const found = directory.find(hashSecret(presented))
+    if (presented === undefined) return invalidCredential
+    const secretHash = hashSecret(presented)
+    const known = directory.recall(secretHash)
+    if (known !== undefined) return judge(known, wanted, caller)
+    if (!isCredible(presented, wanted)) return invalidCredential
+    const found = directory.find(secretHash)
     return found instanceof Promise
       ? found.then((key) => judge(key, wanted, caller))
       : judge(found, wanted, caller)
@@ -65,7 +69,7 @@ export function createAuthenticate(directory: KeyDirectory): Authenticate {
 }
 
 /**
- * Spares the store the typos. Where an admin token is wanted the form is not looked at: an operator
+ * Spares the store the typos; a secret that is known needs no such look. Where an admin token is wanted the form is not looked at: an operator
  * may have brought one that was made elsewhere.
  */
 function isCredible(secret: string, wanted: KeyKind): boolean {

@@ -7,6 +7,8 @@ import type { Queryable } from '../storage/database.ts'
 import { findKnownKey, type KnownKey } from './key-store.ts'
 
 export interface KeyDirectory {
+  /** The key where it is remembered; undefined says nothing about the store. */
+  recall(secretHash: string): KnownKey | undefined
   /** The key, or undefined where there is none; at once when it is remembered. */
   find(secretHash: string): KnownKey | undefined | Promise<KnownKey | undefined>
   /** Forgets everything: to be called when the store's revision of `access` or `accounts` moves. */
@@ -44,6 +46,7 @@ export function createKeyDirectory(
   }
 
   return {
+    recall: (secretHash) => known.get(secretHash),
     find(secretHash) {
       const key = known.get(secretHash)
       if (key !== undefined) return key
