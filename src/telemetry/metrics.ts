@@ -198,6 +198,9 @@ function createSamples(registry: Registry): Samples {
     registers: [registry],
     collect: () => samples.flush(),
   })
-  const samples = new Samples((values, seconds) => histogram.labels(...values).observe(seconds))
+  const samples = new Samples((values, taken) => {
+    const series = histogram.labels(...values)
+    for (const seconds of taken) series.observe(seconds)
+  })
   return samples
 }

@@ -25,14 +25,27 @@ test('sums are kept by all their labels and handed over once', () => {
   assert.deepEqual(taken(tally), [['beta', 'completed', '200', 16]])
 })
 
-test('samples come out in order, when they are read and before they are many', () => {
-  const handed: number[] = []
-  const samples = new Samples((values, sample) => handed.push(values.length, sample))
+test('samples come out by their labels, when they are read and before they are many', () => {
+  const handed: [label: string, samples: number[]][] = []
+  const samples = new Samples(([label = ''], taken) => handed.push([label, [...taken]]))
   samples.add(0.5, 'a-main', 'large')
-  assert.deepEqual(handed, [])
+  samples.add(2, 'b-main', 'large')
+  samples.add(1.5, 'a-main', 'large')
+  assert.equal(handed.length, 0)
   samples.flush()
   samples.flush()
-  assert.deepEqual(handed, [2, 0.5])
-  for (let index = 0; index < 1_000; index++) samples.add(index, 'a-main', 'large')
-  assert.ok(handed.length > 2 + 900, `only ${handed.length} handed over`)
+  assert.deepEqual(handed, [
+    ['a-main', [0.5, 1.5]],
+    ['b-main', [2]],
+  ])
+  handed.length = 0
+  const many = Array.from({ length: 1_000 }, (_, index) => index)
+  for (const sample of many) samples.add(sample, 'a-main', 'large')
+  const early = handed.flatMap(([, taken]) => taken)
+  assert.ok(early.length > 400, `only ${early.length} handed over`)
+  samples.flush()
+  assert.deepEqual(
+    handed.flatMap(([, taken]) => taken),
+    many,
+  )
 })

@@ -4,61 +4,92 @@
  * an exchange counts. Memory is bounded by the label values, which come from closed sets.
  */
 
-class Node {
-  readonly values: readonly string[]
-  readonly children = new Map<string, Node>()
-  sum = 0
+interface Branch<Series> {
+  readonly children: Map<string, Branch<Series>>
+  series: Series | undefined
+}
 
-  constructor(values: readonly string[]) {
-    this.values = values
+/** Something for each combination of label values, found without making a key of them. */
+class SeriesByLabels<Series> {
+  readonly all: Series[] = []
+  readonly #root: Branch<Series> = { children: new Map(), series: undefined }
+  readonly #begin: (values: readonly string[]) => Series
+
+  constructor(begin: (values: readonly string[]) => Series) {
+    this.#begin = begin
+  }
+
+  find(values: readonly string[]): Series {
+    let branch = this.#root
+    for (const value of values) {
+      let next = branch.children.get(value)
+      if (next === undefined) {
+        next = { children: new Map(), series: undefined }
+        branch.children.set(value, next)
+      }
+      branch = next
+    }
+    if (branch.series === undefined) {
+      branch.series = this.#begin(values)
+      this.all.push(branch.series)
+    }
+    return branch.series
   }
 }
 
 /** Sums by label values. */
 export class Tally {
-  readonly #root = new Node([])
-  readonly #nodes: Node[] = []
+  readonly #sums = new SeriesByLabels((values) => ({ values, sum: 0 }))
 
   add(more: number, ...values: readonly string[]): void {
-    let node = this.#root
-    for (const value of values) node = node.children.get(value) ?? this.#grow(node, value)
-    node.sum += more
+    this.#sums.find(values).sum += more
   }
 
   /** Hands over every sum that is not zero, and begins anew. */
   take(hand: (values: readonly string[], sum: number) => void): void {
-    for (const node of this.#nodes) {
-      if (node.sum !== 0) hand(node.values, node.sum)
-      node.sum = 0
+    for (const series of this.#sums.all) {
+      if (series.sum !== 0) hand(series.values, series.sum)
+      series.sum = 0
     }
-  }
-
-  #grow(parent: Node, value: string): Node {
-    const node = new Node([...parent.values, value])
-    parent.children.set(value, node)
-    this.#nodes.push(node)
-    return node
   }
 }
 
-const keptMax = 512
+const keptMax = 128
+
+interface Kept {
+  readonly values: readonly string[]
+  /** Numbers in place: what is kept leaves nothing for a garbage collector to carry along. */
+  readonly samples: Float64Array
+  count: number
+}
+
+type HandSamples = (values: readonly string[], samples: Float64Array) => void
 
 /** Single values by label values, handed over when somebody reads them or when they become many. */
 export class Samples {
-  readonly #hand: (values: readonly string[], sample: number) => void
-  readonly #kept: [values: readonly string[], sample: number][] = []
+  readonly #hand: HandSamples
+  readonly #kept = new SeriesByLabels<Kept>((values) => ({
+    values,
+    samples: new Float64Array(keptMax),
+    count: 0,
+  }))
 
-  constructor(hand: (values: readonly string[], sample: number) => void) {
+  constructor(hand: HandSamples) {
     this.#hand = hand
   }
 
   add(sample: number, ...values: readonly string[]): void {
-    this.#kept.push([values, sample])
-    if (this.#kept.length >= keptMax) this.flush()
+    const kept = this.#kept.find(values)
+    kept.samples[kept.count++] = sample
+    if (kept.count === keptMax) this.#flush(kept)
   }
 
   flush(): void {
-    for (const [values, sample] of this.#kept) this.#hand(values, sample)
-    this.#kept.length = 0
+    for (const kept of this.#kept.all) if (kept.count > 0) this.#flush(kept)
+  }
+
+  #flush(kept: Kept): void {
+    this.#hand(kept.values, kept.samples.subarray(0, kept.count))
+    kept.count = 0
   }
 }
