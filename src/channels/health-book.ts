@@ -132,6 +132,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       beganAt: clock.monotonic(),
       isProbe,
       kind: traitsKind ?? (isProbe ? probeKind : undefined),
+      progress: 'waiting',
     }
     entryOf(channel).running++
     const place = placeOf(channel, model)
@@ -151,9 +152,9 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       ? durationMs
       : durationMs / Math.max(outputTokens ?? 0, tokensPerAnswerMin)
     if (isStream) noteFirstEvent(place, durationMs)
-    const isCounted = place.overdue.delete(attempt)
+    const isCounted = attempt.progress === 'overdue'
     place.waiting.delete(attempt)
-    place.answered.add(attempt)
+    attempt.progress = 'answered'
     const inherited = watch.inherited(place, attempt)
     const sample = { latencyKind: kind, value, inherited, isCounted }
     apply(attempt.channel, attempt.model, {
@@ -170,9 +171,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     entry.running = Math.max(0, entry.running - 1)
     entry.tokens = spendTokens(entry.tokens, result.outcome, now)
     const place = placeOf(channel, model)
-    const wasAnswered = place.answered.delete(attempt)
+    const wasAnswered = attempt.progress === 'answered'
     place.waiting.delete(attempt)
-    place.overdue.delete(attempt)
     if (!isBlameless(result.outcome)) noteFailure(place, result.outcome, now)
     const before = place.state
     const event: HealthEvent = {

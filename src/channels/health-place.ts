@@ -22,15 +22,14 @@ export interface OpenAttempt {
   readonly isProbe: boolean
   /** See `latencyKind`; undefined where time is not measured. */
   readonly kind: number | undefined
+  /** Where it stands, for the book alone to change: found overdue, or begun to answer. */
+  progress: 'waiting' | 'overdue' | 'answered'
 }
 
 export interface Place {
   state: HealthState
-  /** Attempts without a first event yet, oldest first; those found overdue are in the other set. */
+  /** Streams without a first event that have not been found overdue yet, oldest first. */
   readonly waiting: Set<OpenAttempt>
-  readonly overdue: Set<OpenAttempt>
-  /** Streams that have begun to answer and run on. */
-  readonly answered: Set<OpenAttempt>
   comparingSince: number | undefined
   probesAskedAt: number
   /** Times to the first event of the last streams, a ring. */
@@ -53,8 +52,6 @@ export function newPlace(channel: Channel, now: number): Place {
   return {
     state: startState(channel.check, now),
     waiting: new Set(),
-    overdue: new Set(),
-    answered: new Set(),
     comparingSince: undefined,
     probesAskedAt: Number.NEGATIVE_INFINITY,
     recentMs: [],

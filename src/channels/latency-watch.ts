@@ -125,7 +125,7 @@ export function createLatencyWatch(parts: LatencyWatchParts): LatencyWatch {
     if (usual === undefined) return
     if (now - attempt.beganAt <= slowAbove(kind, usual)) return
     place.waiting.delete(attempt)
-    place.overdue.add(attempt)
+    attempt.progress = 'overdue'
     parts.apply(attempt.channel, attempt.model, { kind: 'overdue' })
   }
 
