@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
+import { watchAnswer } from '../../test/support/answer-news.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { readBody, type BodyReading } from './body.ts'
@@ -246,8 +247,9 @@ describe('a body', () => {
     const { client, arrived } = await openConnection()
     client.write(`${head}content-length: 5\r\n\r\nhal`)
     const { request, response } = await arrived()
+    const { gone } = watchAnswer(response)
     client.resetAndDestroy()
-    await new Promise<void>((resolve) => (response.onGone = resolve))
+    await gone
     assert.deepEqual(await read(request).reading, { kind: 'client_gone' })
   })
 })

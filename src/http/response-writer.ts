@@ -22,11 +22,19 @@ export interface AnswerSite {
   onAnswered(): void
 }
 
+/**
+ * What an answer tells whoever writes it. An object, because a function made where it is assigned to a
+ * property is put among the long-lived at once by V8, and keeps all it reaches alive with it.
+ */
+export interface AnswerWatcher {
+  /** The client has gone before the answer was complete; called once. */
+  onGone(): void
+  /** The client has taken what `write` said was too much. */
+  onDrain(): void
+}
+
 export class ResponseWriter {
-  /** Called once when the client goes before the answer is complete. */
-  onGone: (() => void) | undefined
-  /** Called when the client has taken what `write` said was too much. */
-  onDrain: (() => void) | undefined
+  watcher: AnswerWatcher | undefined
   readonly #site: AnswerSite
   readonly #isHttp11: boolean
   readonly #isHeadRequest: boolean
@@ -143,7 +151,7 @@ export class ResponseWriter {
   leave(): void {
     if (this.#isEnded || this.#isGone) return
     this.#isGone = true
-    this.onGone?.()
+    this.watcher?.onGone()
   }
 
   #mayHaveBody(): boolean {

@@ -5,6 +5,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { after, afterEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { watchAnswer } from '../../test/support/answer-news.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { cutAt, everySplit, fuzzRuns, places } from '../../test/support/pieces.ts'
 import { connectRaw, type RawConnection } from '../../test/support/raw-client.ts'
@@ -303,7 +304,7 @@ describe('an answer', () => {
     const { response } = await rig.next()
     response.writeHead(200, [])
     const block = Buffer.alloc(100_000, 0x61)
-    const drained = new Promise<void>((resolve) => (response.onDrain = resolve))
+    const { drained } = watchAnswer(response)
     let blockCount = 1
     while (response.write([block])) blockCount++
     rig.client.socket.resume()
@@ -347,13 +348,7 @@ describe('a client that leaves', () => {
       const rig = await start()
       rig.client.write(get)
       const { response } = await rig.next()
-      let goneCount = 0
-      const gone = new Promise<void>((resolve) => {
-        response.onGone = () => {
-          goneCount++
-          resolve()
-        }
-      })
+      const { gone, goneCount } = watchAnswer(response)
       rig.client.socket[way]()
       await gone
       assert.equal(response.isGone, true)
@@ -361,7 +356,7 @@ describe('a client that leaves', () => {
       assert.equal(response.write([Buffer.from('unheard')]), true)
       response.end()
       await until(() => rig.listener.connectionCount() === 0)
-      assert.equal(goneCount, 1)
+      assert.equal(goneCount(), 1)
     })
   }
 
@@ -369,10 +364,11 @@ describe('a client that leaves', () => {
     const rig = await start()
     rig.client.write(get)
     const { response } = await rig.next()
-    response.onGone = () => assert.fail('the answer was complete')
+    const { goneCount } = watchAnswer(response)
     answer(response, 'whole')
     rig.client.socket.resetAndDestroy()
     await until(() => rig.listener.connectionCount() === 0)
+    assert.equal(goneCount(), 0)
   })
 
   it('or sends what cannot become a request while it is served is cut off', async () => {
@@ -380,7 +376,7 @@ describe('a client that leaves', () => {
       const rig = await start()
       rig.client.write(get)
       const { response } = await rig.next()
-      const gone = new Promise<void>((resolve) => (response.onGone = resolve))
+      const { gone } = watchAnswer(response)
       rig.client.write(Buffer.from(bytes, 'latin1'))
       await gone
       assert.equal(await rig.client.next(), undefined)
@@ -420,7 +416,7 @@ describe('time', () => {
     const rig = await start()
     rig.client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab')
     const { response } = await rig.next()
-    const gone = new Promise<void>((resolve) => (response.onGone = resolve))
+    const { gone } = watchAnswer(response)
     rig.clock.advance(60_100)
     await gone
     assert.equal((await rig.client.next())?.status, 408)

@@ -306,7 +306,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   }
 
   #onDrain(): void {
-    this.#response?.onDrain?.()
+    this.#response?.watcher?.onDrain()
     if (this.#state !== 'idle') return
     this.resumeReading()
     this.#advance()

@@ -19,7 +19,7 @@ import type {
 import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
 import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
-import type { ClientLink } from './client-link.ts'
+import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted } from './stages.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 
@@ -81,7 +81,7 @@ export function makeAttempt(
   })
 }
 
-class Attempt implements UpstreamReceiver, Watched, LiveStream {
+class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   dueMs: number
   watchIndex = unwatched
   readonly #request: AttemptRequest
@@ -121,8 +121,8 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
   start(outgoing: Outgoing): void {
     const { channel, client } = this.#request
     this.#parts.watchdog.watch(this)
-    client.onGone = () => this.#onClientGone()
-    if (client.isGone) this.#onClientGone()
+    client.watcher = this
+    if (client.isGone) this.onClientGone()
     this.#call = this.#parts.upstream.send(channel, { method: 'POST', ...outgoing }, this)
     // The limits may have been reached while the call was being made.
     if (this.#resolve === undefined) this.#call.abort()
@@ -196,6 +196,15 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
       isStale: isStaleConnection(failure, this.#head !== undefined),
     })
   }
+
+  onClientGone(): void {
+    const { clientLeftGraceMs } = this.#parts.limits
+    this.dueMs = Math.min(this.dueMs, this.#request.client.goneAtMs + clientLeftGraceMs)
+    if (clientLeftGraceMs === 0) this.onDue()
+  }
+
+  /** Nothing has been written yet that it could be behind with. */
+  onClientDrained(): void {}
 
   onDue(): void {
     const { client, deadlineMs, hasAlternative } = this.#request
@@ -299,12 +308,6 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     return meter.reading().hasOutput
   }
 
-  #onClientGone(): void {
-    const { clientLeftGraceMs } = this.#parts.limits
-    this.dueMs = Math.min(this.dueMs, this.#request.client.goneAtMs + clientLeftGraceMs)
-    if (clientLeftGraceMs === 0) this.onDue()
-  }
-
   #leave(): void {
     this.#call?.abort()
     this.#settle({ kind: 'client_left' })
@@ -321,7 +324,7 @@ class Attempt implements UpstreamReceiver, Watched, LiveStream {
     if (resolve === undefined) return
     this.#resolve = undefined
     this.#parts.watchdog.unwatch(this)
-    this.#request.client.onGone = undefined
+    this.#request.client.watcher = undefined
     resolve(outcome)
   }
 

@@ -1,15 +1,15 @@
 /**
  * The client's end of an exchange as the relay needs to know it: is it still there, tell me when it
- * goes. One close listener per exchange serves every stage.
+ * goes, tell me when it has caught up. One for all stages of an exchange.
  */
-import type { ResponseWriter } from '../http/response-writer.ts'
+import type { AnswerWatcher, ResponseWriter } from '../http/response-writer.ts'
 
-export interface ClientLink {
-  readonly isGone: boolean
-  /** Monotonic time at which it went; Infinity while it is there. */
-  readonly goneAtMs: number
-  /** Called once when the client goes before its answer is complete; the latest setter wins. */
-  onGone: (() => void) | undefined
+/** Whichever stage has the exchange in hand. */
+export interface ClientWatcher {
+  /** The client has gone before its answer was complete. */
+  onClientGone(): void
+  /** The client has taken what the answer's `write` said was too much. */
+  onClientDrained(): void
 }
 
 interface Moments {
@@ -17,17 +17,34 @@ interface Moments {
   readonly onLeft: () => void
 }
 
-export function linkClient(response: ResponseWriter, moments: Moments): ClientLink {
-  const link = {
-    isGone: response.isGone,
-    goneAtMs: response.isGone ? moments.monotonic() : Infinity,
-    onGone: undefined as (() => void) | undefined,
+export class ClientLink implements AnswerWatcher {
+  /** The latest one to set this is told. */
+  watcher: ClientWatcher | undefined
+  readonly #moments: Moments
+  #goneAtMs = Infinity
+
+  constructor(response: ResponseWriter, moments: Moments) {
+    this.#moments = moments
+    if (response.isGone) this.#goneAtMs = moments.monotonic()
+    response.watcher = this
   }
-  response.onGone = () => {
-    link.isGone = true
-    link.goneAtMs = moments.monotonic()
-    link.onGone?.()
-    moments.onLeft()
+
+  get isGone(): boolean {
+    return this.#goneAtMs !== Infinity
   }
-  return link
+
+  /** Monotonic time at which it went; Infinity while it is there. */
+  get goneAtMs(): number {
+    return this.#goneAtMs
+  }
+
+  onGone(): void {
+    this.#goneAtMs = this.#moments.monotonic()
+    this.watcher?.onClientGone()
+    this.#moments.onLeft()
+  }
+
+  onDrain(): void {
+    this.watcher?.onClientDrained()
+  }
 }

@@ -17,7 +17,7 @@ import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Target } from '../http/router.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { admit, isFree, type AdmitParts } from './admit.ts'
-import { linkClient, type ClientLink } from './client-link.ts'
+import { ClientLink } from './client-link.ts'
 import { deliver, type DeliverParts } from './deliver.ts'
 import { errorReply } from './error-reply.ts'
 import { failover, learnEnding, type FailoverParts } from './failover.ts'
@@ -151,7 +151,7 @@ async function forward(
 }
 
 function watchClient({ response, exchangeId }: Admitted, parts: RelayParts): ClientLink {
-  return linkClient(response, {
+  return new ClientLink(response, {
     monotonic: parts.deliver.monotonic,
     onLeft: () => parts.telemetry.milestone('client_left', exchangeId),
   })

@@ -10,7 +10,7 @@
 import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
-import type { ClientLink } from './client-link.ts'
+import type { ClientLink, ClientWatcher } from './client-link.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 
 export interface StreamLimits {
@@ -41,7 +41,7 @@ export interface StreamDeliveryParts {
 /** How long the vendor may take to close its side once the terminal event is in hand. */
 const afterTerminalMs = 1_000
 
-export class StreamDelivery implements StreamReceiver, Watched {
+export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   dueMs: number
   watchIndex = unwatched
   readonly #parts: StreamDeliveryParts
@@ -60,11 +60,10 @@ export class StreamDelivery implements StreamReceiver, Watched {
 
   /** The response's head must have been written. */
   start(): void {
-    const { watchdog, client, stream, response } = this.#parts
+    const { watchdog, client, stream } = this.#parts
     watchdog.watch(this)
-    client.onGone = () => this.#onClientGone()
-    response.onDrain = () => this.#onDrain()
-    if (client.isGone) this.#onClientGone()
+    client.watcher = this
+    if (client.isGone) this.onClientGone()
     stream.take(this)
     this.#isMoreNews = this.#ending === undefined
   }
@@ -99,6 +98,27 @@ export class StreamDelivery implements StreamReceiver, Watched {
 
   onCut(): void {
     this.onEnd()
+  }
+
+  onClientGone(): void {
+    const { limits, client, stream, deadlineMs } = this.#parts
+    if (this.#ending !== undefined) {
+      if (this.#isReleased) this.#close()
+      return
+    }
+    this.dueMs = Math.min(deadlineMs, client.goneAtMs + limits.clientLeftGraceMs)
+    if (limits.clientLeftGraceMs === 0) this.onDue()
+    else if (this.#isPaused) {
+      this.#isPaused = false
+      stream.resume()
+    }
+  }
+
+  onClientDrained(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    if (this.#ending === undefined) this.dueMs = this.#limit(this.#parts.limits.idleTimeoutMs)
+    this.#parts.stream.resume()
   }
 
   onDue(): void {
@@ -183,27 +203,6 @@ export class StreamDelivery implements StreamReceiver, Watched {
     this.#parts.onEnded(ending)
   }
 
-  #onClientGone(): void {
-    const { limits, client, stream, deadlineMs } = this.#parts
-    if (this.#ending !== undefined) {
-      if (this.#isReleased) this.#close()
-      return
-    }
-    this.dueMs = Math.min(deadlineMs, client.goneAtMs + limits.clientLeftGraceMs)
-    if (limits.clientLeftGraceMs === 0) this.onDue()
-    else if (this.#isPaused) {
-      this.#isPaused = false
-      stream.resume()
-    }
-  }
-
-  #onDrain(): void {
-    if (!this.#isPaused) return
-    this.#isPaused = false
-    if (this.#ending === undefined) this.dueMs = this.#limit(this.#parts.limits.idleTimeoutMs)
-    this.#parts.stream.resume()
-  }
-
   #takeHeld(): readonly Buffer[] {
     const { held } = this.#parts.stream.meter
     const rest = held.slice(this.#heldTaken)
@@ -215,7 +214,7 @@ export class StreamDelivery implements StreamReceiver, Watched {
     const { watchdog, client, response } = this.#parts
     this.#stopUpstream()
     watchdog.unwatch(this)
-    client.onGone = undefined
+    client.watcher = undefined
     if (response.isGone) return
     if (this.#ending === 'completed') response.end(this.#takeHeld())
     else response.destroy()
