@@ -10,6 +10,7 @@ import { describe, test } from 'node:test'
 import { errorCatalogue } from '../src/base/errors.ts'
 import { settings } from '../src/settings.ts'
 import { viewSource } from './support/source-text.ts'
+import { findAssignedFunctions } from './support/tidy-memory.ts'
 import {
   compareCodes,
   documentedCodes,
@@ -142,6 +143,9 @@ describe('the tree', () => {
   test('no function creeps past the guide', () =>
     assertNone(findGrowingFunctions(sources.filter(({ path }) => !flatLists.has(path)))))
 
+  test('no exchange is kept alive by a function assigned to a property', () =>
+    assertNone(findAssignedFunctions(sources)))
+
   test('tables are touched in their own store', () => {
     const known = migrations.flatMap(({ text }) => tablesOf(text))
     assert.deepEqual(
@@ -245,6 +249,28 @@ describe('the rules find what they are for', () => {
     assert.equal(findMissingHeads([fixture('a.ts', "import 'x'"), fixture('b.sql', 'X')]).length, 2)
     assertNone(findMissingHeads([fixture('a.ts', '#!/bin/x\n/** A. */'), fixture('b.sql', '-- B')]))
     assert.equal(findLooseEnds([fixture('a.ts', '// TODO later\n// fine')]).length, 1)
+  })
+
+  test('a function assigned to a property, in each form', () => {
+    const forms = [
+      'client.onGone = () => leave()',
+      'this.#resolve = (value: Answer): void => {',
+      'answer.watch ??= async () => undefined',
+      'answer.done = function () {}',
+      'answer.done =\n  (a, b) => a',
+      'answer.done = value => value',
+    ]
+    for (const text of forms)
+      assert.equal(findAssignedFunctions([fixture('src/relay/a.ts', text)]).length, 1, text)
+    const fine = [
+      'const done = () => leave()\nanswer.done = done',
+      'answer.count = (a + b) * 2',
+      'use({ onGone: () => leave() })',
+      '// answer.done = () => leave()',
+      'if (answer.count >= 2) use((a) => a)',
+    ]
+    for (const text of fine) assertNone(findAssignedFunctions([fixture('src/relay/a.ts', text)]))
+    assertNone(findAssignedFunctions([fixture('src/sandbox/a.ts', 'a.seal = () => end()')]))
   })
 
   test('a forbidden word in an identifier, not in a string, a comment or another word', () => {
