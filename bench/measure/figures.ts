@@ -10,6 +10,8 @@ export interface RequestRound {
   /** The row of the table it belongs to. */
   readonly name: string
   readonly connections: number
+  /** No money is in it; the aims do not speak of it. */
+  readonly isFree: boolean
   readonly requests: number
   readonly failures: number
   readonly cpuUsPerRequest: number

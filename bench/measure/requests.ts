@@ -66,7 +66,8 @@ async function runLoad(bench: Bench, load: Load, book: ServedBook): Promise<Requ
   if (failures * 100 > result.requests || result.requests === 0) {
     throw new Error(`${given.name}: ${failures} of ${result.requests} requests failed`)
   }
-  if (proxy.name === 'turnpike') {
+  const isFree = given.isFree === true
+  if (proxy.name === 'turnpike' && !isFree) {
     const complete = result.requests - result.badStatus
     book.add(models[given.format], { complete, answered, outputTokens: 0 })
   }
@@ -74,6 +75,7 @@ async function runLoad(bench: Bench, load: Load, book: ServedBook): Promise<Requ
     proxy: proxy.name,
     name: given.name,
     connections,
+    isFree,
     requests: result.requests,
     failures,
     cpuUsPerRequest: cpu.totalUs / result.requests,

@@ -13,6 +13,8 @@ export interface RequestCase {
   readonly format: FormatName
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** Costs nothing at Turnpike: shows what is left of a request without its money. */
+  readonly isFree?: boolean
 }
 
 export interface StreamCase {

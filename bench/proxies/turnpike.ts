@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { formatPaths, models, price } from '../exchanges.ts'
+import { formatPaths, freePath, models, price } from '../exchanges.ts'
 import { findFreePort } from '../processes.ts'
 import type { Bench, Proxy } from './proxy.ts'
 
@@ -143,6 +143,13 @@ export async function startTurnpike(
         format: 'messages',
         path: `/alpha${formatPaths.messages}`,
         headers: messagesHeaders,
+      },
+      {
+        name: 'Turnpike, nothing charged',
+        format: 'messages',
+        path: `/alpha${freePath}`,
+        headers: messagesHeaders,
+        isFree: true,
       },
     ],
     stream: { path: `/alpha${formatPaths.messages}`, headers: messagesHeaders },

@@ -28,7 +28,7 @@ function requestAims(summary: Summary): readonly AimResult[] {
   const nginxCpuUs = rows.find((row) => row.proxy === 'nginx')?.cpuUs ?? Number.NaN
   const portkeyRate = rows.find((row) => row.proxy === 'portkey')?.requestsPerSecond ?? Number.NaN
   return rows
-    .filter((row) => row.proxy === 'turnpike')
+    .filter((row) => row.proxy === 'turnpike' && !row.isFree)
     .flatMap((row): AimResult[] => {
       const cpuRatio = row.cpuUs / nginxCpuUs
       const rateRatio = row.requestsPerSecond / portkeyRate

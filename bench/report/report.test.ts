@@ -12,6 +12,7 @@ function requestRound(proxy: RequestRound['proxy'], cpuUs: number, rate: number)
     proxy,
     name: proxy,
     connections: 32,
+    isFree: false,
     requests: 1_000,
     failures: 0,
     cpuUsPerRequest: cpuUs,
@@ -63,6 +64,8 @@ const figures: Figures = {
     requestRound('nginx', 20, 50_000),
     requestRound('turnpike', 42, 32_000),
     requestRound('portkey', 600, 1_400),
+    // No aim speaks of what costs nothing.
+    { ...requestRound('turnpike', 20, 60_000), name: 'nothing charged', isFree: true },
   ],
   streams: [streamRound('none', Number.NaN), streamRound('nginx', 20), streamRound('turnpike', 44)],
   health: [

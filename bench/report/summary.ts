@@ -6,6 +6,7 @@ export interface RequestSummary {
   readonly proxy: RequestRound['proxy']
   readonly name: string
   readonly connections: number
+  readonly isFree: boolean
   readonly cpuUs: number
   readonly cpuUsLowest: number
   readonly cpuUsHighest: number
@@ -81,11 +82,12 @@ function middle<Item>(group: Group<Item>, valueOf: (item: Item) => number): numb
 
 function summarizeRequests(group: Group<RequestRound>): RequestSummary {
   const costs = group.map((round) => round.cpuUsPerRequest)
-  const [{ proxy, name, connections }] = group
+  const [{ proxy, name, connections, isFree }] = group
   return {
     proxy,
     name,
     connections,
+    isFree,
     cpuUs: median(costs),
     cpuUsLowest: Math.min(...costs),
     cpuUsHighest: Math.max(...costs),
