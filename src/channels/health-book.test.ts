@@ -179,6 +179,20 @@ test('an outage and its end are told with each change once, and need no traffic'
   ])
 })
 
+test('a stream that began to answer before an outage says nothing about it by its end', () => {
+  for (const hasAnswered of [true, false]) {
+    const { book, attempt, clock } = open()
+    const stream = book.begin(main, 'm', { traits: { isStream: true, inputTokens: 100 } })
+    if (hasAnswered) book.answered(stream)
+    clock.advance(1_000)
+    for (const keyId of ['a', 'b', 'c', 'd']) attempt(main, 'hard', keyId)
+    book.end(stream, { outcome: 'ok', caller: callerOf('z') })
+    attempt(main, 'hard', 'e')
+    // Without an answer before, its beginning came with its end: after the failures.
+    assert.equal(book.grade(main, 'm') === 'off', hasAnswered)
+  }
+})
+
 test('a model that fails outright makes the busy models of its channel worth probing', () => {
   const { told, fail, attempt } = open()
   attempt(main, 'ok', 'a', 'n')
