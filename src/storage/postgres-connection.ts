@@ -189,7 +189,21 @@ function sessionProcessId(client: Client): number | undefined {
 }
 
 function tlsOptions({ tls, tlsRootPath }: PostgresLocation): ReturnType<typeof tlsFor> {
-  return tlsFor(tls, tlsRootPath === undefined ? {} : { ca: readFileSync(tlsRootPath, 'utf8') })
+  return tlsFor(tls, tlsRootPath === undefined ? {} : { ca: readRoots(tlsRootPath) })
+}
+
+/** Read for each connection, so that renewed certificates need no restart. */
+function readRoots(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'no reason was given'
+    throw new GatewayError(
+      'operations.invalid',
+      `The certificates that sslrootcert names cannot be read: ${reason}.`,
+      { cause: error },
+    )
+  }
 }
 
 function tlsFor(mode: PostgresLocation['tls'], trust: { readonly ca?: string }) {

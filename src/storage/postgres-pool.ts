@@ -39,6 +39,7 @@ export class PostgresPool {
   /** Lent, idle or being opened. */
   #count = 0
   #hostIndex = 0
+  #hasConnected = false
   #outage: GatewayError | undefined
   #attemptTimer: Timer | undefined
   #attemptMs = firstAttemptMs
@@ -136,11 +137,22 @@ export class PostgresPool {
       else this.#hand(opened.connection)
     } catch (error) {
       this.#count--
-      this.#suffer(error instanceof GatewayError ? error : asOutage(error))
+      this.#suffer(this.#outageOf(error))
     }
   }
 
+  /**
+   * At the start an operator's mistake, such as a server that breaks the promise, is told as such. Later
+   * it is an outage like any other: what waits is done once the mistake is mended.
+   */
+  #outageOf(error: unknown): GatewayError {
+    const isTold =
+      error instanceof GatewayError && (error.code === 'ledger.unavailable' || !this.#hasConnected)
+    return isTold ? error : asOutage(error)
+  }
+
   #recover(): void {
+    this.#hasConnected = true
     this.#outage = undefined
     this.#attemptMs = firstAttemptMs
   }

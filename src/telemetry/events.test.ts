@@ -233,6 +233,20 @@ test('milestones are handed on, and cost nothing where nobody listens', () => {
   deaf.milestone('hold_placed', 'ex_1')
 })
 
+test('a store that an operator has to mend is told of with what to change', () => {
+  const { lines, telemetry } = start()
+  const mistake = new GatewayError('operations.invalid', 'Set fsync = on.')
+  const pool = new GatewayError('ledger.unavailable', 'It does not answer.', { cause: mistake })
+  const outage = new GatewayError('ledger.unavailable', 'Not at the moment.', { cause: pool })
+  telemetry.fault(outage, 'background')
+  telemetry.fault(new GatewayError('gateway.internal', 'No.', { cause: mistake }), 'relay')
+  telemetry.fault(mistake, 'api')
+  assert.deepEqual(
+    lines.map(({ reason }) => reason),
+    ['Set fsync = on.', undefined, undefined],
+  )
+})
+
 test('a store that is away is told of once in a while for each place, and counted each time', async () => {
   const { lines, clock, telemetry, text } = start()
   const away = new GatewayError('ledger.unavailable', 'The store does not answer.')

@@ -260,5 +260,13 @@ function describe(error: unknown): Record<string, unknown> {
     .split('\n')
     .filter((line) => line.trimStart().startsWith('at '))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  return { error: error.name, code, frames: frames.slice(0, 8).map((line) => line.trim()) }
+  const reason = code === 'ledger.unavailable' ? adviceIn(error) : undefined
+  return { error: error.name, code, reason, frames: frames.slice(0, 8).map((line) => line.trim()) }
+}
+
+/** What an operator has to change before the store can be used again; a sentence of our own. */
+function adviceIn(outage: Error): string | undefined {
+  for (let { cause } = outage; cause instanceof Error; { cause } = cause)
+    if (cause instanceof GatewayError && cause.code === 'operations.invalid') return cause.message
+  return undefined
 }

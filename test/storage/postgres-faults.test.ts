@@ -104,6 +104,23 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(left, 10_000n - 4n - 30n)
   })
 
+  it('takes a server that comes back without its promise for one that is away', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    await server.restart('fast', { fsync: 'off' })
+    const settling = harness.ledger.settle(
+      hold,
+      recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
+    )
+    const refused = await harness.ledger.place(holdRequest(harness, accountId, 10n))
+    assert.deepEqual(refused, { kind: 'unavailable' })
+    assert.deepEqual(harness.faults, [])
+    await server.restart('fast', {})
+    await settling
+    assert.equal(await onceAvailable(() => balanceOf(accountId)), 10_000n - 4n)
+  })
+
   it('withholds the end of an answer after its deadline, and then charges nothing for it', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true, settleTimeoutMs: 300 })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
