@@ -20,6 +20,7 @@ export type PostgresFault =
   | 'lost' // no answer, or a server that cannot be written to: what was asked may have happened
   | 'conflict' // rolled back because of another transaction; the same again will work
   | 'exhausted' // the server has no room for it; rolled back, the same again may work later
+  | 'unfit' // a table, a function or a right is missing, during an upgrade perhaps
   | 'statement' // the statement itself was refused
 
 export interface ConnectOptions {
@@ -224,13 +225,17 @@ function endsSession({ code = '' }: DatabaseError): boolean {
   return /^(08|57P)/.test(code) || code === '25006'
 }
 
-/** Classes as in PostgreSQL's appendix A: 53 out of resources, 58 and XX the server's own trouble. */
+/**
+ * Classes as in PostgreSQL's appendix A: 53 out of resources, 58 and XX the server's own trouble, 3F and
+ * 42 names and rights. What is left is about the values: 21 to 23, and what our own functions raise.
+ */
 export function faultOf(error: unknown): PostgresFault {
   if (error instanceof LostConnection) return 'lost'
   if (!(error instanceof DatabaseError)) return 'statement'
   const { code = '' } = error
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'conflict'
-  return /^(53|58|XX)/.test(code) ? 'exhausted' : 'statement'
+  if (/^(53|58|XX)/.test(code)) return 'exhausted'
+  return /^(3F|42)/.test(code) ? 'unfit' : 'statement'
 }
 
 /** What a caller of the store gets to see: its own mistake as it is, ours as unavailability. */
@@ -238,12 +243,23 @@ export function postgresError(error: unknown): Error {
   const cause = error instanceof Error ? error : new Error('the store failed', { cause: error })
   const fault = faultOf(error)
   if (fault === 'statement') return cause
+  if (fault === 'unfit') return unfit(cause)
   const reason = {
     lost: 'the connection to PostgreSQL is lost',
     conflict: 'other transactions stood in the way again and again',
     exhausted: 'PostgreSQL has no room for it',
   }[fault]
   return new GatewayError('ledger.unavailable', `The store does not answer: ${reason}.`, { cause })
+}
+
+/** What is missing is for the operator to mend; PostgreSQL names it, and no value of a row. */
+function unfit(cause: Error): GatewayError {
+  const advice = new GatewayError(
+    'operations.invalid',
+    `PostgreSQL has not the tables, functions or rights that the gateway needs: ${cause.message}.`,
+    { cause },
+  )
+  return new GatewayError('ledger.unavailable', advice.message, { cause: advice })
 }
 
 /** Integers as bigint whatever their width, sums of them too; truth as SQLite has it. */

@@ -121,6 +121,23 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await onceAvailable(() => balanceOf(accountId)), 10_000n - 4n)
   })
 
+  it('keeps charges for a store that has lost what it is written with', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+    // As an upgrade does that a gateway of the former version lives through.
+    await harness.database.query('ALTER TABLE exchange RENAME TO moved')
+    const settling = harness.ledger.settle(
+      hold,
+      recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
+    )
+    while (harness.errors.length === 0) await setImmediate()
+    await harness.database.query('ALTER TABLE moved RENAME TO exchange')
+    await settling
+    assert.deepEqual(harness.faults, [])
+    assert.equal(await balanceOf(accountId), 10_000n - 4n)
+  })
+
   it('withholds the end of an answer after its deadline, and then charges nothing for it', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true, settleTimeoutMs: 300 })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
