@@ -69,8 +69,8 @@ export function createAuthenticate(directory: KeyDirectory): Authenticate {
 }
 
 /**
- * Spares the store the typos; a secret that is known needs no such look. Where an admin token is wanted the form is not looked at: an operator
- * may have brought one that was made elsewhere.
+ * Spares the store the typos; a secret that is known needs no such look. Where an admin token is wanted
+ * the form is not looked at: an operator may have brought one that was made elsewhere.
  */
 function isCredible(secret: string, wanted: KeyKind): boolean {
   return wanted === 'admin' || secret.startsWith('ad_') || parseSecret(secret) !== undefined
