@@ -1,6 +1,7 @@
 /** A backup taken while clients are served, and what they had seen the end of before it began. */
 import assert from 'node:assert/strict'
 import type { TestAccount } from '../support/gateway.ts'
+import type { Program } from '../support/program.ts'
 import { formats, hasEnd, sendAsk, type Ask, type MoneyGateway } from './harness.ts'
 
 const clients = 8
@@ -43,4 +44,19 @@ export async function backUpUnderLoad<Result>(
     phase.isOver = true
     await load
   }
+}
+
+/** Fails where the account's statement, as the restored store tells it, lacks one of these exchanges. */
+export async function demandCharges(
+  restored: Program,
+  account: TestAccount,
+  exchangeIds: readonly string[],
+): Promise<void> {
+  const statement = await restored.json<{ entries: readonly { reference: string }[] }>(
+    'account',
+    'statement',
+    account.name,
+  )
+  const references = new Set(statement.entries.map(({ reference }) => reference))
+  for (const exchangeId of exchangeIds) assert.ok(references.has(exchangeId), exchangeId)
 }

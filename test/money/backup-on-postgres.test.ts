@@ -12,7 +12,7 @@ import { send, usage } from '../support/http-client.ts'
 import { runPostgresProgram } from '../support/postgres-programs.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openProgram, type Program } from '../support/program.ts'
-import { backUpUnderLoad } from './backup-load.ts'
+import { backUpUnderLoad, demandCharges } from './backup-load.ts'
 import { startMoneyGateway, wireRequest, type MoneyGateway } from './harness.ts'
 
 let server: PostgresServer
@@ -54,13 +54,7 @@ test('restored, it has every charge that had been acknowledged, and audits clean
   const { clean, counts } = await elsewhere.json<AuditView>('audit')
   assert.equal(clean, true)
   assert.ok(counts.charges >= acknowledged.length)
-  const statement = await elsewhere.json<{ entries: readonly { reference: string }[] }>(
-    'account',
-    'statement',
-    account.name,
-  )
-  const references = new Set(statement.entries.map(({ reference }) => reference))
-  for (const exchangeId of acknowledged) assert.ok(references.has(exchangeId), exchangeId)
+  await demandCharges(elsewhere, account, acknowledged)
 })
 
 test('a gateway serves from it, and the books go on', async () => {

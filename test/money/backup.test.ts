@@ -12,7 +12,7 @@ import type { BackupView } from '../../src/operations/backup.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { send, usage } from '../support/http-client.ts'
 import { openProgram, runProgram, type Program, type Ran } from '../support/program.ts'
-import { backUpUnderLoad } from './backup-load.ts'
+import { backUpUnderLoad, demandCharges } from './backup-load.ts'
 import { startMoneyGateway, wireRequest, type MoneyGateway } from './harness.ts'
 
 let gateway: MoneyGateway
@@ -59,13 +59,7 @@ test('restored, it has every charge that had been acknowledged, audits clean and
   const restored = await elsewhere.json('restore', backup.file)
   assert.deepEqual(restored['audit'], backup.audit)
   await copyFile(join(gateway.folder, 'master.key'), join(elsewhere.folder, 'data', 'master.key'))
-  const statement = await elsewhere.json<{ entries: readonly { reference: string }[] }>(
-    'account',
-    'statement',
-    account.name,
-  )
-  const references = new Set(statement.entries.map(({ reference }) => reference))
-  for (const exchangeId of acknowledged) assert.ok(references.has(exchangeId), exchangeId)
+  await demandCharges(elsewhere, account, acknowledged)
 
   const serving = await elsewhere.serve()
   const beforehand = await usage(serving.url, account.token, 'total')
