@@ -3,6 +3,7 @@
  * read differently: where the request ends, whom it is for, and which version it speaks.
  */
 import { hasListMember, isNamed, parseFields } from './field-syntax.ts'
+import { KnownNames } from './known-names.ts'
 import { chunkedBody, noBody, parseLength, type Framing } from './framing.ts'
 
 export interface RequestHead {
@@ -28,7 +29,7 @@ export interface RequestFault {
 }
 
 const fieldsMax = 256
-const served = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const served = new KnownNames(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const targetPattern = /^[!-~]+$/
 const versionPattern = /^HTTP\/\d\.\d$/
 
@@ -38,13 +39,12 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   const methodEnd = text.indexOf(' ')
   const targetEnd = text.indexOf(' ', methodEnd + 1)
   if (methodEnd === -1 || targetEnd === -1 || targetEnd > lineEnd) return malformed
-  const method = text.slice(0, methodEnd)
+  const method = served.find(text, 0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
-  const version = text.slice(targetEnd + 1, lineEnd)
-  const isHttp11 = version === 'HTTP/1.1'
-  if (!isHttp11 && version !== 'HTTP/1.0')
-    return versionPattern.test(version) ? fault(505, 'Speak HTTP/1.1.') : malformed
-  if (!served.has(method)) return refuseMethod(method)
+  const isHttp11 = text.startsWith('HTTP/1.1\r\n', targetEnd + 1)
+  if (!isHttp11 && !text.startsWith('HTTP/1.0\r\n', targetEnd + 1))
+    return refuseVersion(text.slice(targetEnd + 1, lineEnd))
+  if (method === undefined) return refuseMethod(text.slice(0, methodEnd))
   if (!targetPattern.test(target)) return malformed
   const rawHeaders = parseFields(text, lineEnd + 2, fieldsMax)
   if (rawHeaders === 'too_many') return tooManyFields
@@ -84,6 +84,10 @@ const badFraming = fault(
   400,
   'The request states its length in a way that could be read differently elsewhere.',
 )
+
+function refuseVersion(version: string): RequestFault {
+  return versionPattern.test(version) ? fault(505, 'Speak HTTP/1.1.') : malformed
+}
 
 function refuseMethod(method: string): RequestFault {
   if (method === 'TRACE' || method === 'CONNECT') return fault(405, `${method} is not served here.`)
