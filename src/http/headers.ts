@@ -5,6 +5,7 @@
  * shown to the other, and what a client nominates in `Connection` cannot change what was judged.
  */
 import type { Secret } from '../base/secret.ts'
+import { isNamed } from './wire/field-syntax.ts'
 
 /** The header that names the request on every response of the gateway. */
 export const exchangeIdHeader = 'x-turnpike-request-id'
@@ -131,11 +132,6 @@ export function limitRetryAfter(
     } else limited.push(value)
   }
   return limited
-}
-
-/** Lengths first: lower-casing every name would cost more than all the rest. */
-function isNamed(name: string, lowerCaseName: string): boolean {
-  return name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName
 }
 
 /** Nearly every `Connection` header there is; it nominates nothing. */
