@@ -37,16 +37,13 @@ const completion = {
 
 describe('a whole messages answer', () => {
   test('gives its counts and its text', () => {
-    const { usage, isFinal, hasOutput, outputText, outputBytes, model } = readingOf(
-      messagesFormat,
-      message,
-    )
+    const { usage, isFinal, hasOutput, output, model } = readingOf(messagesFormat, message)
     assert.deepEqual(usage?.parts, [
       { model: 'large-1', counts: { input: 12, output: 6 }, promptTokens: 12 },
     ])
     assert.deepEqual(usage?.reported, { inputTokens: 12, outputTokens: 6, cacheTokens: 0 })
     assert.deepEqual(
-      [isFinal, hasOutput, outputText, outputBytes, model],
+      [isFinal, hasOutput, output.text, output.bytes, model],
       [true, true, 'Hellö', 6, 'large-1'],
     )
   })
@@ -55,7 +52,7 @@ describe('a whole messages answer', () => {
     for (const usage of [undefined, null, {}]) {
       const reading = readingOf(messagesFormat, { ...message, usage })
       assert.equal(reading.isFinal, false)
-      assert.equal(reading.outputText, 'Hellö')
+      assert.equal(reading.output.text, 'Hellö')
     }
   })
 
@@ -83,7 +80,7 @@ describe('a whole messages answer', () => {
     }
     const tool = { type: 'tool_use', name: 'f', input: { a: 1 } }
     const reading = readingOf(messagesFormat, { ...message, content: [tool] })
-    assert.equal(reading.outputText, 'f{"a":1}')
+    assert.equal(reading.output.text, 'f{"a":1}')
   })
 
   const others: readonly string[] = [
@@ -108,11 +105,11 @@ describe('a whole messages answer', () => {
 
 describe('a whole chat answer', () => {
   test('gives its counts and the text of all choices', () => {
-    const { usage, isFinal, outputText, model } = readingOf(chatFormat, completion)
+    const { usage, isFinal, output, model } = readingOf(chatFormat, completion)
     assert.deepEqual(usage?.parts, [
       { model: 'gpt-x', counts: { input: 12, output: 6 }, promptTokens: 12, tier: 'flex' },
     ])
-    assert.deepEqual([isFinal, outputText, model], [true, 'Hellö!', 'gpt-x'])
+    assert.deepEqual([isFinal, output.text, model], [true, 'Hellö!', 'gpt-x'])
   })
 
   test('reads every way of saying something', () => {
@@ -128,7 +125,7 @@ describe('a whole chat answer', () => {
     ]
     const choices = said.map((message, index) => ({ index, message, finish_reason: 'stop' }))
     const reading = readingOf(chatFormat, { ...completion, choices })
-    assert.equal(reading.outputText, 'abc{}d[]efgh')
+    assert.equal(reading.output.text, 'abc{}d[]efgh')
   })
 
   test('without usage is not final', () => {
@@ -330,7 +327,7 @@ test('nothing a vendor can send makes a reader throw', () => {
           format.readAnswer(Buffer.from(text), plainFacts)
           meter.push(Buffer.from(`data: ${text}\n\n`))
         }
-        assert.equal(typeof meter.reading().outputText, 'string')
+        assert.equal(typeof meter.reading().output.text, 'string')
       }
     }),
     { numRuns: 500 },

@@ -99,6 +99,14 @@ export const operatorFeatures = [
 
 export type OperatorFeature = (typeof operatorFeatures)[number]
 
+/** Output text seen so far, for an estimate. */
+export interface SeenOutput {
+  /** As far as it was kept; put together when it is asked for. */
+  readonly text: string
+  /** UTF-8 bytes of all of it. */
+  readonly bytes: number
+}
+
 /** What a meter knows about an answer at some moment. */
 export interface MeterReading {
   /** The vendor's counts as far as they have come; undefined while there are none. */
@@ -111,10 +119,8 @@ export interface MeterReading {
   readonly hasOutput: boolean
   /** The answer is a refusal before any output, which vendors do not bill. */
   readonly isRefusal: boolean
-  /** Output text seen so far, for an estimate; bounded, see `outputBytes` for the true size. */
-  readonly outputText: string
-  /** UTF-8 bytes of all output text seen so far. */
-  readonly outputBytes: number
+  /** Goes on with the answer: asked later, it tells of what came since. */
+  readonly output: SeenOutput
   /** The answering model as the vendor names it, where it says so. */
   readonly model: string | undefined
 }

@@ -265,7 +265,7 @@ describe('work', () => {
     const parse = t.mock.method(JSON, 'parse')
     meter.push(Buffer.from(textDelta('Hello') + textDelta('wörld')))
     assert.equal(parse.mock.callCount(), 0)
-    assert.equal(meter.reading().outputText, 'Hellowörld')
+    assert.equal(meter.reading().output.text, 'Hellowörld')
   })
 
   test('a reading is what it was when the same bytes are read again', () => {

@@ -37,8 +37,7 @@ const anyCounts: fc.Arbitrary<AnswerCounts> = fc.record({
   isImplausible: fc.boolean(),
   hasOutput: fc.boolean(),
   isRefusal: fc.boolean(),
-  outputText: fc.string(),
-  outputBytes: fc.nat(1_000_000),
+  output: fc.record({ text: fc.string(), bytes: fc.nat(1_000_000) }),
 })
 
 const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
@@ -109,8 +108,7 @@ describe('decideCharge', () => {
           isImplausible: false,
           hasOutput: true,
           isRefusal: false,
-          outputText: 'four tokens of text',
-          outputBytes: 19,
+          output: { text: 'four tokens of text', bytes: 19 },
         },
         format: 'messages',
         bounds,

@@ -38,9 +38,8 @@ export interface AnswerCounts {
   readonly hasOutput: boolean
   /** A refusal before any output. */
   readonly isRefusal: boolean
-  /** Output text as far as it was kept; all of it has `outputBytes`. */
-  readonly outputText: string
-  readonly outputBytes: number
+  /** Output text as far as it was kept, and the UTF-8 bytes of all of it. */
+  readonly output: { readonly text: string; readonly bytes: number }
 }
 
 /** How an exchange ended, in the ledger's words. */
@@ -182,14 +181,13 @@ async function estimateDelivered(
   counts: AnswerCounts,
   counter: TokenCounter,
 ): Promise<number> {
-  if (counts.outputBytes === 0) return 0
-  const keptTokens = await counter.count(counts.outputText)
-  const keptBytes = Buffer.byteLength(counts.outputText)
+  const { text, bytes } = counts.output
+  if (bytes === 0) return 0
+  const keptTokens = await counter.count(text)
+  const keptBytes = Buffer.byteLength(text)
   // What was not kept is taken to be like what was; with nothing kept, like English text.
   const tokens =
-    keptBytes === 0
-      ? counts.outputBytes / bytesPerToken
-      : keptTokens * Math.max(counts.outputBytes / keptBytes, 1)
+    keptBytes === 0 ? bytes / bytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
   return Math.ceil((tokens * tokenRatioPercent[facts.format]) / 100)
 }
 

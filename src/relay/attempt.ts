@@ -351,8 +351,7 @@ const emptyReading: MeterReading = {
   isImplausible: false,
   hasOutput: false,
   isRefusal: false,
-  outputText: '',
-  outputBytes: 0,
+  output: { text: '', bytes: 0 },
   model: undefined,
 }
 

@@ -79,9 +79,17 @@ export function replay(format: Format, facts: RequestFacts, chunks: readonly Buf
 
 /** A reading as the expectation files spell it: null for what is not known. */
 export function plainReading(reading: MeterReading): Record<string, unknown> {
-  const { usage, isFinal, isImplausible, hasOutput, isRefusal, outputText, outputBytes } = reading
-  const shown = { usage, isFinal, isImplausible, hasOutput, isRefusal, outputText, outputBytes }
-  return { ...shown, usage: usage ?? null, model: reading.model ?? null }
+  const { usage, isFinal, isImplausible, hasOutput, isRefusal, output, model } = reading
+  return {
+    usage: usage ?? null,
+    isFinal,
+    isImplausible,
+    hasOutput,
+    isRefusal,
+    outputText: output.text,
+    outputBytes: output.bytes,
+    model: model ?? null,
+  }
 }
 
 /** What a replay of the transcript must give, with `lineEnd` in place of each LF. */

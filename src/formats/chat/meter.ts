@@ -79,10 +79,7 @@ class GatheredAnswer {
       isImplausible: usage.isImplausible,
       hasOutput,
       isRefusal: this.#isFiltered && !hasOutput,
-      get outputText() {
-        return output.text
-      },
-      outputBytes: output.bytes,
+      output,
       model: this.#model,
     }
   }

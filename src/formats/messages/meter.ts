@@ -99,10 +99,7 @@ class GatheredAnswer {
       isImplausible: usage.isImplausible,
       hasOutput,
       isRefusal: this.#stopReason === 'refusal' && !hasOutput,
-      get outputText() {
-        return output.text
-      },
-      outputBytes: output.bytes,
+      output,
       model: this.#model,
     }
   }
