@@ -14,8 +14,8 @@ const oldestSafeVersion = [3, 51, 3] as const
 const busyTimeoutMs = 5_000
 const statementsMax = 200
 const walBytesKept = 64 * 1024 * 1024
-/** Moving pages into the main file costs a second sync; rarely is cheaper, and 32 MB still opens fast. */
-const walPagesPerCheckpoint = 8_000
+/** A commit that comes while pages are moved into the main file waits, so few are moved at a time. */
+const walPagesPerCheckpoint = 1_000
 
 export interface ConnectionOptions {
   /** How long a statement waits for another process's lock; 5 s unless told. */

@@ -51,6 +51,13 @@ for (const [way, open] of ways)
       assert.equal(await pragma('busy_timeout'), 5_000n)
     })
 
+    it('moves what is committed into its file a few megabytes at a time', async () => {
+      const megabyte = 'x'.repeat(1024 * 1024)
+      for (let count = 0; count < 16; count++) await add(megabyte)
+      assert.ok(statSync(`${path}-wal`).size < 8 * 1024 * 1024, 'the log is kept small')
+      assert.ok(statSync(path).size > 8 * 1024 * 1024, 'the file has most of it')
+    })
+
     it('takes numbered parameters in any order and leaves quoted text alone', async () => {
       const sql = `SELECT $2 AS second, $1 AS first, $2 AS again, '$1 it''s' AS quoted, -- $3
         "$4" FROM (SELECT 1 AS "$4") /* $5 */`
