@@ -62,8 +62,8 @@ export interface Plan {
 }
 
 export const usageText = `npm run bench -- [options]
-  --quick                          about two minutes, rougher figures
-  --full                           requests at 4, 32 and 256 connections
+  --quick                          two and a half minutes, rougher figures
+  --full                           requests at 4 connections as well
   --only requests|streams|health   one part only
   --only growth                    how stores with a long past behave, up to 10 million requests
   --only stores                    PostgreSQL with one and two gateways beside SQLite
@@ -81,7 +81,7 @@ const sizes = {
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
   },
   default: {
-    requests: { connections: [32], rounds: 5, seconds: 4, warmUpSeconds: 3 },
+    requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 2, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000], fullAuditMax: 4_000_000 },

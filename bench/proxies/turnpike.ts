@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { formatPaths, freePath, models, price } from '../exchanges.ts'
 import { findFreePort } from '../processes.ts'
@@ -14,6 +15,8 @@ const account = 'bench'
 /** Enough for the holds of a thousand streams at once. */
 const balanceUsd = '1000000'
 const commandLimitMs = 600_000
+/** A gateway audits its books some seconds after its start, then every hour. */
+const firstAuditLimitMs = 120_000
 
 const usageReport = z.object({
   by_model: z.array(
@@ -37,6 +40,7 @@ export type AuditReport = z.infer<typeof auditReport>
 /** The store with its account and catalogue; the gateway on it may be started several times. */
 export interface TurnpikeStore {
   readonly key: string
+  readonly adminToken: string
   readonly environment: Readonly<Record<string, string>>
   readonly folder: string
 }
@@ -62,11 +66,12 @@ export async function prepareStore(
     TURNPIKE_DRAIN_TIMEOUT: '5s',
     BENCH_VENDOR_CREDENTIAL: 'bench-vendor-credential',
   }
-  const store = { key: '', environment, folder }
+  const store = { key: '', adminToken: '', environment, folder }
   const cataloguePath = join(folder, 'catalogue.yaml')
   writeFileSync(cataloguePath, JSON.stringify(catalogue(bench)))
   await runCommand(bench, store, ['apply', '-f', cataloguePath])
-  return store
+  const created = await runCommand(bench, store, ['admin-token', 'create'])
+  return { ...store, adminToken: z.object({ token: z.string() }).parse(created).token }
 }
 
 export function embeddedPath(folder: string): string {
@@ -113,6 +118,7 @@ export async function startTurnpike(
   { profileFolder, nodeName = 'bench' }: GatewayOptions = {},
 ): Promise<Proxy> {
   const port = await findFreePort()
+  const adminPort = await findFreePort()
   const running = bench.group.start({
     name: 'turnpike',
     command: [join(bench.root, 'bin', 'turnpike'), 'serve'],
@@ -121,7 +127,7 @@ export async function startTurnpike(
     environment: {
       ...store.environment,
       TURNPIKE_LISTEN: `127.0.0.1:${port}`,
-      TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
       TURNPIKE_NODE_NAME: nodeName,
       ...(profileFolder === undefined
         ? {}
@@ -130,6 +136,7 @@ export async function startTurnpike(
     output: 'log',
   })
   await bench.group.waitForPort(running, port)
+  await waitForFirstAudit(adminPort, store)
   const headers = { authorization: `Bearer ${store.key}` }
   const messagesHeaders = { 'x-api-key': store.key, 'anthropic-version': '2023-06-01' }
   return {
@@ -155,6 +162,18 @@ export async function startTurnpike(
     stream: { path: `/alpha${formatPaths.messages}`, headers: messagesHeaders },
     healthPath: '/health',
   }
+}
+
+/** It would meet one row of a table and spare the others. */
+async function waitForFirstAudit(adminPort: number, { adminToken }: TurnpikeStore): Promise<void> {
+  const limit = performance.now() + firstAuditLimitMs
+  const headers = { authorization: `Bearer ${adminToken}` }
+  while (performance.now() < limit) {
+    const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`, { headers })
+    if (/^turnpike_audits_total\{result="\w+"\} [1-9]/m.test(await answer.text())) return
+    await delay(250)
+  }
+  throw new Error('the gateway has not audited its books')
 }
 
 export async function readUsage(

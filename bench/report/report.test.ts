@@ -97,6 +97,22 @@ test('ratios are between the medians of one run', () => {
   )
 })
 
+test('requests have their aims at every number of connections that shares commits', () => {
+  const at = (connections: number, slowness: number): RequestRound[] => [
+    { ...requestRound('nginx', 20, 40_000), connections },
+    { ...requestRound('turnpike', 20 * slowness, 10_000), connections },
+  ]
+  const requests = [...at(4, 20), ...at(32, 5), ...at(256, 3)]
+  const aims = compareWithAims(summarize({ ...figures, requests, streams: [], health: [] }))
+  assert.deepEqual(
+    aims.map(({ aim, isMet }) => [aim, isMet]),
+    [
+      ['turnpike, 32 connections: at most 3.5 × the CPU of nginx per request', false],
+      ['turnpike, 256 connections: at most 3.5 × the CPU of nginx per request', true],
+    ],
+  )
+})
+
 test('an aim of which one side was not measured is left out', () => {
   const alone = figures.requests.filter((round) => round.proxy === 'turnpike')
   assert.deepEqual(
