@@ -15,13 +15,15 @@ const busyTimeoutMs = 5_000
 const statementsMax = 200
 const walBytesKept = 64 * 1024 * 1024
 /** A commit that comes while pages are moved into the main file waits, so few are moved at a time. */
-const walPagesPerCheckpoint = 1_000
+const pagesPerCheckpoint = 1_000
 
 export interface ConnectionOptions {
   /** How long a statement waits for another process's lock; 5 s unless told. */
   readonly busyTimeoutMs?: number
   /** Pages of 4 KB beyond which this connection does not let the file grow; no bound unless told. */
   readonly pagesMax?: number
+  /** This connection moves no pages by itself when it commits; see `wal-checkpoints.ts`. */
+  readonly isMovingByHand?: boolean
 }
 
 /** A compiled statement; `$1…$n` are given in order. */
@@ -90,6 +92,17 @@ export class SqliteConnection {
     return this.#database.isTransaction
   }
 
+  /** Committed pages that stand in the log and not yet in the file. */
+  countLogPages(): number {
+    const row = this.#cached('PRAGMA wal_checkpoint(NOOP)').first()
+    return Number(row?.['log']) - Number(row?.['checkpointed'])
+  }
+
+  /** Moves them, but for those behind a state that somebody still reads. */
+  moveLogPages(): void {
+    this.#cached('PRAGMA wal_checkpoint(PASSIVE)').first()
+  }
+
   close(): void {
     this.#statements.clear()
     if (this.#database.isOpen) this.#database.close()
@@ -128,7 +141,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): S
     switchToWal(database, options.busyTimeoutMs ?? busyTimeoutMs)
     database.exec(
       `PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
-       PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${walPagesPerCheckpoint}`,
+       PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${options.isMovingByHand === true ? 0 : pagesPerCheckpoint}`,
     )
     if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`)
     return new SqliteConnection(database)

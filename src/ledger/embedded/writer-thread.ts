@@ -1,22 +1,45 @@
 /** The thread that owns the ledger's connection: hands messages to the store's writer, and its answers back. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { openConnection } from '../../storage/sqlite-connection.ts'
+import { openSqliteThread } from '../../storage/sqlite-thread.ts'
+import { WalCheckpoints } from '../../storage/wal-checkpoints.ts'
 import type { FromWriter, ToWriter, WriterThreadData } from './messages.ts'
 import { StoreWriter } from './store-writer.ts'
 
 invariant(parentPort !== null, 'this file is started as a thread')
 const port = parentPort
 const { path, pagesMax } = workerData as WriterThreadData
-const writer = new StoreWriter(openConnection(path, pagesMax === undefined ? {} : { pagesMax }))
+const connection = openConnection(path, {
+  isMovingByHand: true,
+  ...(pagesMax !== undefined && { pagesMax }),
+})
+const writer = new StoreWriter(connection)
+const checkpoints = new WalCheckpoints({
+  connection,
+  openThread: () => openSqliteThread(path),
+  monotonic: () => systemClock.monotonic(),
+})
 
 port.on('message', (message: ToWriter) => {
+  if (message.kind === 'close') {
+    void close(message)
+    return
+  }
   const answer = writer.handle(message)
   if (answer instanceof Promise) void answer.then(send)
   else send(answer)
-  if (message.kind === 'close') port.close()
+  // Behind the answer: nobody whose charge is durable waits for what only keeps the log short.
+  if (message.kind === 'settle') checkpoints.afterCommit()
 })
 send({ kind: 'ready' })
+
+async function close(message: ToWriter): Promise<void> {
+  await checkpoints.close()
+  send(await writer.handle(message))
+  port.close()
+}
 
 function send(message: FromWriter): void {
   port.postMessage(message)
