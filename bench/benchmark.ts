@@ -35,7 +35,7 @@ export async function runBenchmark(setting: BenchmarkSetting): Promise<Figures> 
   const bench: Bench = { group, cores, workFolder, root, jsonPort: json.port, streamPort }
   const yard = new ProxyYard(bench, plan, tools, setting.profileFolder)
   const book = new ServedBook()
-  // First, while there is little for the gateway's own audit to look at: its memory is measured.
+  // First, while there is little in the store that the gateway's own audit would look at.
   const streams: StreamFigures = await measureStreams({
     bench,
     plan,

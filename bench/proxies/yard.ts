@@ -70,9 +70,12 @@ export class ProxyYard {
 
   async #startTurnpike(part: string): Promise<Proxy> {
     this.#store ??= await prepareTurnpike(this.#bench)
-    if (this.#profileFolder === undefined) return startTurnpike(this.#bench, this.#store)
+    // Memory is measured from the start on, and would have the audit's own in it.
+    const awaitsAudit = part === 'requests'
+    if (this.#profileFolder === undefined)
+      return startTurnpike(this.#bench, this.#store, { awaitsAudit })
     const profileFolder = join(this.#profileFolder, part)
     mkdirSync(profileFolder, { recursive: true })
-    return startTurnpike(this.#bench, this.#store, { profileFolder })
+    return startTurnpike(this.#bench, this.#store, { profileFolder, awaitsAudit })
   }
 }

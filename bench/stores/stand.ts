@@ -62,9 +62,11 @@ export async function startStand(bench: Bench, wish: StandWish): Promise<Stand> 
     await server?.run('VACUUM ANALYZE', new URL(storeUrl).pathname.slice(1))
   const keysPath = join(store.folder, 'keys')
   writeFileSync(keysPath, keys.join('\n') + '\n', { mode: 0o600 })
-  const first = await startTurnpike(bench, store, { nodeName: 'bench-1' })
+  const first = await startTurnpike(bench, store, { nodeName: 'bench-1', awaitsAudit: true })
   const others =
-    wish.gateways === 1 ? [] : [await startTurnpike(bench, store, { nodeName: 'bench-2' })]
+    wish.gateways === 1
+      ? []
+      : [await startTurnpike(bench, store, { nodeName: 'bench-2', awaitsAudit: true })]
   const gateways = [first, ...others].map((gateway) => gateway.process)
   return {
     name,
