@@ -9,8 +9,8 @@ import type { ThreadDatabase } from './sqlite-thread.ts'
 
 /** From so many pages on (4 MB) they are moved. */
 const pagesPerCheckpoint = 1_000
-/** More than these (16 MB) would make the next commits wait for too long. */
-const pagesAtOnceMax = 4_000
+/** More than these (8 MB) would make the next commits wait for too long. */
+const pagesAtOnceMax = 2_000
 /** Until the thread is asked again after it could move nothing, or has failed. */
 const pauseMs = 250
 

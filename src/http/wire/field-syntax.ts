@@ -1,7 +1,7 @@
 /**
  * The characters of HTTP/1.1 heads (RFC 9110 section 5): what a field's name and its value may
- * consist of, and a block of fields read into a flat list. Pure and strict: a line that two programs could read in two
- * ways is refused, never repaired.
+ * consist of, and a block of fields read into a flat list. Pure and strict: a line that two programs
+ * could read in two ways is refused, never repaired.
  */
 import { KnownNames } from './known-names.ts'
 
