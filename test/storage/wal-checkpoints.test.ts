@@ -91,6 +91,7 @@ describe('the log of a SQLite store', () => {
   it('is moved by a thread where much has gathered behind a reader, while commits go on', async () => {
     const reading = startReading()
     commit(24)
+    assert.equal(openedCount, 1)
     await answeredTimes(1)
     assert.ok(writer.countLogPages() > 20 * pagesPerMegabyte, 'the reader keeps it')
     reading.stop()
@@ -98,7 +99,7 @@ describe('the log of a SQLite store', () => {
     const opening = Promise.withResolvers<void>()
     gate = opening.promise
     commit(1)
-    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(asked.length, 2)
     commit(2)
     assert.ok(writer.countLogPages() > 26 * pagesPerMegabyte, 'who commits has moved nothing')
     opening.resolve()
@@ -110,11 +111,13 @@ describe('the log of a SQLite store', () => {
   it('is left alone for a while where a reader keeps all of it', async () => {
     const reading = startReading()
     commit(20)
+    assert.equal(openedCount, 1)
     await answeredTimes(1)
     commit(10)
     assert.equal(asked.length, 1)
     clock.advance(somePauseMs)
     commit(1)
+    assert.equal(asked.length, 2)
     await answeredTimes(2)
     reading.stop()
   })
@@ -141,14 +144,15 @@ describe('the log of a SQLite store', () => {
       monotonic: () => clock.monotonic(),
     })
     commit(20)
+    assert.equal(openedCount, 1)
     await dead.promise
     reading.stop()
     await checkpoints.close()
     clock.advance(somePauseMs)
     commit(1)
+    assert.equal(openedCount, 2)
     await answeredTimes(1)
     assert.equal(writer.countLogPages(), 0)
-    assert.equal(openedCount, 2)
   })
 
   it('is no reason to fail where it cannot be moved', () => {
