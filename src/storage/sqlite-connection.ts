@@ -22,8 +22,8 @@ export interface ConnectionOptions {
   readonly busyTimeoutMs?: number
   /** Pages of 4 KB beyond which this connection does not let the file grow; no bound unless told. */
   readonly pagesMax?: number
-  /** This connection moves no pages by itself when it commits; see `wal-checkpoints.ts`. */
-  readonly isMovingByHand?: boolean
+  /** False: its commits move no pages into the file by themselves; see `wal-checkpoints.ts`. */
+  readonly autoCheckpoint?: boolean
 }
 
 /** A compiled statement; `$1…$n` are given in order. */
@@ -93,13 +93,13 @@ export class SqliteConnection {
   }
 
   /** Committed pages that stand in the log and not yet in the file. */
-  countLogPages(): number {
+  countWalPages(): number {
     const row = this.#cached('PRAGMA wal_checkpoint(NOOP)').first()
     return Number(row?.['log']) - Number(row?.['checkpointed'])
   }
 
   /** Moves them, but for those behind a state that somebody still reads. */
-  moveLogPages(): void {
+  checkpoint(): void {
     this.#cached('PRAGMA wal_checkpoint(PASSIVE)').first()
   }
 
@@ -141,7 +141,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): S
     switchToWal(database, options.busyTimeoutMs ?? busyTimeoutMs)
     database.exec(
       `PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
-       PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${options.isMovingByHand === true ? 0 : pagesPerCheckpoint}`,
+       PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${options.autoCheckpoint === false ? 0 : pagesPerCheckpoint}`,
     )
     if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`)
     return new SqliteConnection(database)

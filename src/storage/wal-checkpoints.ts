@@ -37,9 +37,9 @@ export class WalCheckpoints {
     if (this.#moving !== undefined) return
     try {
       const { connection, monotonic } = this.#parts
-      const waitingCount = connection.countLogPages()
+      const waitingCount = connection.countWalPages()
       if (waitingCount < pagesPerCheckpoint) return
-      if (waitingCount <= pagesAtOnceMax) connection.moveLogPages()
+      if (waitingCount <= pagesAtOnceMax) connection.checkpoint()
       else if (monotonic() >= this.#pausedUntilMs) this.#moving = this.#moveOnThread(waitingCount)
     } catch {
       return
@@ -62,6 +62,6 @@ export class WalCheckpoints {
     const { connection, openThread } = this.#parts
     if (this.#thread?.isAvailable() !== true) this.#thread = await openThread()
     await this.#thread.query('PRAGMA wal_checkpoint(PASSIVE)')
-    return connection.countLogPages() < waitingCount
+    return connection.countWalPages() < waitingCount
   }
 }

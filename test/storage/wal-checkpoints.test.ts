@@ -29,7 +29,7 @@ describe('the log of a SQLite store', () => {
     folder = makeFolder()
     path = join(folder.path, 'store.db')
     clock = new ManualClock()
-    writer = openConnection(path, { isMovingByHand: true })
+    writer = openConnection(path, { autoCheckpoint: false })
     writer.script('CREATE TABLE note (text TEXT) STRICT')
     asked = []
     openedCount = 0
@@ -83,7 +83,7 @@ describe('the log of a SQLite store', () => {
   it('is kept short by whoever commits, without a thread', () => {
     for (let count = 0; count < 20; count++) {
       commit(1)
-      assert.ok(writer.countLogPages() < 5 * pagesPerMegabyte)
+      assert.ok(writer.countWalPages() < 5 * pagesPerMegabyte)
     }
     assert.equal(openedCount, 0)
   })
@@ -93,7 +93,7 @@ describe('the log of a SQLite store', () => {
     commit(24)
     assert.equal(openedCount, 1)
     await answeredTimes(1)
-    assert.ok(writer.countLogPages() > 20 * pagesPerMegabyte, 'the reader keeps it')
+    assert.ok(writer.countWalPages() > 20 * pagesPerMegabyte, 'the reader keeps it')
     reading.stop()
     clock.advance(somePauseMs)
     const opening = Promise.withResolvers<void>()
@@ -101,10 +101,10 @@ describe('the log of a SQLite store', () => {
     commit(1)
     assert.equal(asked.length, 2)
     commit(2)
-    assert.ok(writer.countLogPages() > 26 * pagesPerMegabyte, 'who commits has moved nothing')
+    assert.ok(writer.countWalPages() > 26 * pagesPerMegabyte, 'who commits has moved nothing')
     opening.resolve()
     await answeredTimes(2)
-    assert.equal(writer.countLogPages(), 0)
+    assert.equal(writer.countWalPages(), 0)
     assert.equal(openedCount, 1)
   })
 
@@ -152,7 +152,7 @@ describe('the log of a SQLite store', () => {
     commit(1)
     assert.equal(openedCount, 2)
     await answeredTimes(1)
-    assert.equal(writer.countLogPages(), 0)
+    assert.equal(writer.countWalPages(), 0)
   })
 
   it('is no reason to fail where it cannot be moved', () => {
@@ -175,7 +175,7 @@ it("the ledger's thread keeps the log short as it books", async () => {
     }
     // Answered behind what was done after the last charge.
     await harness.ledger.usage(accountId, 'day', harness.clock.now())
-    assert.ok(onlooker.countLogPages() < 6 * pagesPerMegabyte)
+    assert.ok(onlooker.countWalPages() < 6 * pagesPerMegabyte)
   } finally {
     onlooker.close()
     await harness.close()

@@ -1,4 +1,7 @@
-/** The thread that owns the ledger's connection: hands messages to the store's writer, and its answers back. */
+/**
+ * The thread that owns the ledger's connection: hands messages to the store's writer and its answers
+ * back, and keeps the store's log short behind what was booked.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
@@ -12,7 +15,7 @@ invariant(parentPort !== null, 'this file is started as a thread')
 const port = parentPort
 const { path, pagesMax } = workerData as WriterThreadData
 const connection = openConnection(path, {
-  isMovingByHand: true,
+  autoCheckpoint: false,
   ...(pagesMax !== undefined && { pagesMax }),
 })
 const writer = new StoreWriter(connection)
@@ -28,10 +31,14 @@ port.on('message', (message: ToWriter) => {
     return
   }
   const answer = writer.handle(message)
-  if (answer instanceof Promise) void answer.then(send)
-  else send(answer)
-  // Behind the answer: nobody whose charge is durable waits for what only keeps the log short.
-  if (message.kind === 'settle') checkpoints.afterCommit()
+  if (answer instanceof Promise) {
+    void answer.then(send)
+    return
+  }
+  send(answer)
+  // Behind the answer: nobody whose charge is durable waits for what only keeps the log short. After a
+  // fault nothing is written any more.
+  if (answer.kind === 'settled') checkpoints.afterCommit()
 })
 send({ kind: 'ready' })
 
