@@ -20,8 +20,8 @@ export type PostgresFault =
   | 'lost' // no answer, or a server that cannot be written to: what was asked may have happened
   | 'conflict' // rolled back because of another transaction; the same again will work
   | 'exhausted' // the server has no room for it; rolled back, the same again may work later
-  | 'unfit' // a table, a function or a right is missing, during an upgrade perhaps
-  | 'statement' // the statement itself was refused
+  | 'unfit' // the store is not as it should be: a table or a right is missing, during an upgrade perhaps
+  | 'statement' // the values were refused
 
 export interface ConnectOptions {
   /**
@@ -226,8 +226,14 @@ function endsSession({ code = '' }: DatabaseError): boolean {
 }
 
 /**
- * Classes as in PostgreSQL's appendix A: 53 out of resources, 58 and XX the server's own trouble, 3F and
- * 42 names and rights. What is left is about the values: 21 to 23, and what our own functions raise.
+ * Classes of PostgreSQL's appendix A that are about the values of a statement: 21 to 23 and 44 what they
+ * are, 54 how large they are, P0 what our own functions say of them.
+ */
+const aboutValues = /^(21|22|23|44|54|P0)/
+
+/**
+ * 53 is out of resources, 58 and XX the server's own trouble. Whatever is neither that nor about the
+ * values speaks of the store: an exchange must not be given up for it.
  */
 export function faultOf(error: unknown): PostgresFault {
   if (error instanceof LostConnection) return 'lost'
@@ -235,7 +241,7 @@ export function faultOf(error: unknown): PostgresFault {
   const { code = '' } = error
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'conflict'
   if (/^(53|58|XX)/.test(code)) return 'exhausted'
-  return /^(3F|42)/.test(code) ? 'unfit' : 'statement'
+  return aboutValues.test(code) ? 'statement' : 'unfit'
 }
 
 /** What a caller of the store gets to see: its own mistake as it is, ours as unavailability. */
@@ -252,11 +258,11 @@ export function postgresError(error: unknown): Error {
   return new GatewayError('ledger.unavailable', `The store does not answer: ${reason}.`, { cause })
 }
 
-/** What is missing is for the operator to mend; PostgreSQL names it, and no value of a row. */
+/** What is wrong is for the operator to mend; PostgreSQL names it, and no value of a row. */
 function unfit(cause: Error): GatewayError {
   const advice = new GatewayError(
     'operations.invalid',
-    `PostgreSQL has not the tables, functions or rights that the gateway needs: ${cause.message}.`,
+    `PostgreSQL has not, or does not allow, what the gateway needs: ${cause.message}.`,
     { cause },
   )
   return new GatewayError('ledger.unavailable', advice.message, { cause: advice })

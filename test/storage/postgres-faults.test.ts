@@ -131,12 +131,34 @@ describe('the ledger on a PostgreSQL that fails', () => {
       hold,
       recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
     )
-    while (harness.errors.length === 0) await setImmediate()
+    while (harness.errors.length + harness.faults.length === 0) await setImmediate()
     await harness.database.query('ALTER TABLE moved RENAME TO exchange')
     await settling
     assert.deepEqual(harness.faults, [])
     assert.equal(await balanceOf(accountId), 10_000n - 4n)
   })
+
+  for (const code of ['0A000', '25P01', '38000', '55000'])
+    it(`keeps a charge for a store that refuses it with ${code}, which says nothing of its values`, async () => {
+      harness = await openPostgresHarness(url, { isRealTime: true })
+      const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+      const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
+      await harness.database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '${code}'; END $$`)
+      await harness.database.query(
+        'CREATE TRIGGER refuse BEFORE INSERT ON exchange FOR EACH ROW EXECUTE FUNCTION refuse()',
+      )
+      const settling = harness.ledger.settle(
+        hold,
+        recordOf(hold, 4n, { endedAtMs: harness.clock.now() }),
+      )
+      while (harness.errors.length + harness.faults.length === 0) await setImmediate()
+      await harness.database.query('DROP TRIGGER refuse ON exchange')
+      await harness.database.query('DROP FUNCTION refuse')
+      await settling
+      assert.deepEqual(harness.faults, [])
+      assert.equal(await balanceOf(accountId), 10_000n - 4n)
+    })
 
   it('withholds the end of an answer after its deadline, and then charges nothing for it', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true, settleTimeoutMs: 300 })
