@@ -65,6 +65,22 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
+      it('refuses an amount beyond all counting like any other, and nobody else with it', async () => {
+        const accountId = await makeAccount(harness)
+        const otherId = await makeAccount(harness, { balancePicos: 100n })
+        const [beyond, other] = await Promise.all([
+          place(accountId, 10n ** 30n),
+          place(otherId, 100n),
+        ])
+        assert.deepEqual(beyond, {
+          kind: 'insufficient_balance',
+          balancePicos: 0n,
+          heldPicos: 0n,
+          isHeldOnly: false,
+        })
+        assert.equal(other.kind, 'hold')
+      })
+
       it('gives the same hold when one exchange asks twice', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 100n })
         const request = holdRequest(harness, accountId, 100n)

@@ -207,6 +207,21 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await balanceOf(accountId), 10_000n - 4n)
   })
 
+  it('places the others of a group in which the store refuses one', async () => {
+    harness = await openPostgresHarness(url, { isRealTime: true })
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const unstorable = { exchangeId: 'no text of PostgreSQL has a \0 in it' }
+    const placed = await Promise.all(
+      [{}, unstorable, {}].map((changes) =>
+        harness.ledger.place(holdRequest(harness, accountId, 10n, changes)),
+      ),
+    )
+    assert.deepEqual(
+      placed.map(({ kind }) => kind),
+      ['hold', 'unavailable', 'hold'],
+    )
+  })
+
   it('places holds that are asked for beside a charge which the store refuses', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })

@@ -299,6 +299,7 @@ class ServerLedger implements PostgresLedger {
     )
   }
 
+  /** Where the store refuses one of a group, each is asked about alone: the others must not suffer for it. */
   async #answer(
     asked: readonly Asked[],
     decide: () => Promise<readonly Decision[] | undefined>,
@@ -307,6 +308,10 @@ class ServerLedger implements PostgresLedger {
       const decisions = await decide()
       for (const [index, one] of asked.entries()) one.resolve(decisions?.[index])
     } catch (error) {
+      if (asked.length > 1 && !isOutage(error)) {
+        for (const one of asked) await this.#place([one])
+        return
+      }
       this.#options.onError(error)
       for (const one of asked) one.resolve(undefined)
     }

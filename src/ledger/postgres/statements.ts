@@ -5,8 +5,10 @@
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
+import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres-connection.ts'
+import { balanceMax } from '../entry-store.ts'
 import type { ExchangeRecord, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { readPicos } from '../usage.ts'
 
@@ -48,7 +50,7 @@ export async function placeHolds(
     wishes.map((wish) => wish.accountId),
     wishes.map((wish) => ('exchangeId' in wish ? wish.exchangeId : null)),
     wishes.map((wish) => ('keyId' in wish ? wish.keyId : null)),
-    wishes.map((wish) => ('amountPicos' in wish ? wish.amountPicos : 0n)),
+    wishes.map((wish) => ('amountPicos' in wish ? affordable(wish.amountPicos) : zeroPicos)),
     wishes.map((wish) => ('keyDailyLimitPicos' in wish ? wish.keyDailyLimitPicos : 0n)),
     wishes.map((wish) => utcDay(wish.atMs)),
     ...(ended.length === 0 ? [null, null] : settleParameters(ended)),
@@ -57,6 +59,11 @@ export async function placeHolds(
   const decisions: Decision[] = wishes.map(() => unknownAccount)
   for (const row of rows) decisions[Number(row['place']) - 1] = readDecision(row)
   return decisions
+}
+
+/** A client may ask for more than the server can count; beyond any balance all amounts are alike. */
+function affordable(amountPicos: Picos): Picos {
+  return minPicos(amountPicos, addPicos(balanceMax, picos(1n)))
 }
 
 /** Durable when it resolves; what was booked before is left as it is. */
