@@ -173,7 +173,7 @@ async function openApp(
       bodyBytesMax: config.bodyBytesMax,
       bodyTimeoutMs: config.bodyTimeoutMs,
     },
-    admit: { ledger, telemetry },
+    admit: { ledger, telemetry, now },
     failover: {
       upstream,
       watchdog,

@@ -15,6 +15,7 @@ import type { Admitted, Prepared } from './stages.ts'
 export interface AdmitParts {
   readonly ledger: Ledger
   readonly telemetry: Telemetry
+  readonly now: () => number
 }
 
 /** At once where the ledger decides at once. */
@@ -25,6 +26,8 @@ export function admit(
   if (prepared.operation === 'messages.count_tokens') return admitFree(prepared, parts)
   const request = quoteFacts(prepared)
   const amountPicos = quote(request)
+  // A body may have taken its time over midnight: what counts is the day on which money is set aside.
+  const atMs = parts.now()
   parts.telemetry.milestone('hold_wanted', prepared.exchangeId)
   const held = parts.ledger.place({
     exchangeId: prepared.exchangeId,
@@ -32,10 +35,10 @@ export function admit(
     keyId: prepared.principal.keyId,
     amountPicos,
     keyDailyLimitPicos: prepared.principal.keyDailyLimitPicos,
-    atMs: prepared.startedAtMs,
+    atMs,
   })
   const conclude = (placed: Hold | HoldRefusal): Admitted | Refusal =>
-    concluded(placed, { prepared, request, amountPicos }, parts)
+    concluded(placed, { prepared, request, amountPicos, atMs }, parts)
   return held instanceof Promise ? held.then(conclude) : conclude(held)
 }
 
@@ -52,12 +55,14 @@ function concluded(
 
 async function admitFree(prepared: Prepared, parts: AdmitParts): Promise<Admitted | Refusal> {
   const { accountId, keyId } = prepared.principal
-  const refusal = await parts.ledger.admitUnmetered({ accountId, atMs: prepared.startedAtMs })
+  const atMs = parts.now()
+  const refusal = await parts.ledger.admitUnmetered({ accountId, atMs })
   if (refusal !== undefined)
     return explain(refusal, {
       prepared,
       request: quoteFacts(prepared),
       amountPicos: zeroPicos,
+      atMs,
       ledger: parts.ledger,
     })
   const hold: Hold = {
@@ -106,6 +111,8 @@ const defaultOutputTokens = 128_000
 interface Wanted {
   readonly request: QuoteFacts
   readonly amountPicos: Picos
+  /** Wall time of the decision. */
+  readonly atMs: number
   readonly prepared: Prepared
   readonly ledger: Ledger
 }
@@ -136,7 +143,7 @@ function explain(refusal: HoldRefusal, wanted: Wanted): Refusal {
 
 function rateLimited(
   refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
-  { prepared, ledger }: Wanted,
+  { prepared, ledger, atMs }: Wanted,
 ): Refusal {
   const seconds = Math.min(
     Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
@@ -147,7 +154,7 @@ function rateLimited(
   return refuse(
     'access.rate_limited',
     `This account may send ${count} requests per ${window} and has done so. Try again in ${seconds} s.`,
-    { 'retry-after': String(seconds), ...ownLimitHeaders(prepared, ledger, prepared.startedAtMs) },
+    { 'retry-after': String(seconds), ...ownLimitHeaders(prepared, ledger, atMs) },
   )
 }
 
@@ -175,9 +182,9 @@ function insufficientBalance(
 
 function dailyLimit(
   refusal: Extract<HoldRefusal, { kind: 'daily_limit' }>,
-  { amountPicos, prepared }: Wanted,
+  { amountPicos, atMs }: Wanted,
 ): Refusal {
-  const resetAt = new Date(nextUtcMidnight(prepared.startedAtMs)).toISOString()
+  const resetAt = new Date(nextUtcMidnight(atMs)).toISOString()
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = picos(refusal.usedPicos + refusal.heldPicos)
   return refuse(

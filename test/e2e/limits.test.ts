@@ -10,6 +10,7 @@ import { createClientKey } from '../../src/operations/keys.ts'
 import { startGateway, type Gateway } from '../support/gateway.ts'
 import { post, usage, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { connectRaw, type RawConnection } from '../support/raw-client.ts'
 import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
 
 interface Timed {
@@ -205,6 +206,39 @@ test("an account's daily limit is a 429 that no client retries and that says whe
   clock.advance(1)
   assert.equal((await ask(gateway, key, { max_tokens: 600 })).status, 200, 'a new day')
 })
+
+test('requests whose bodies arrive after midnight count for the day on which they do', async (t) => {
+  const { gateway, clock } = await start(t)
+  const { key, token } = await gateway.createAccount({ daily_usd: '0.01' })
+  clock.advance(12 * 3_600_000 - 1_000)
+  const slow = await Promise.all([0, 1, 2].map(() => announce(gateway, key, { max_tokens: 650 })))
+  clock.advance(2_000)
+  const statuses: (number | undefined)[] = []
+  for (const { connection, body } of slow) {
+    connection.write(body)
+    statuses.push((await connection.next())?.status)
+    connection.close()
+  }
+  assert.deepEqual(statuses, [200, 429, 429])
+  const { limits } = await usage(gateway.url, token)
+  assert.ok((limits as { daily_used_usd: number }).daily_used_usd <= 0.01)
+})
+
+/** A request that the gateway has and whose body it waits for. */
+async function announce(
+  { url }: Gateway,
+  key: string,
+  fields: object,
+): Promise<{ readonly connection: RawConnection; readonly body: string }> {
+  const connection = await connectRaw(url)
+  const body = JSON.stringify(messagesRequest({ ...fields }))
+  connection.write(
+    `POST ${messagesPath} HTTP/1.1\r\nHost: gateway\r\nx-api-key: ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  )
+  assert.equal((await connection.next())?.status, 100)
+  return { connection, body }
+}
 
 test("a key's own daily limit binds that key and no other of its account", async (t) => {
   const { gateway } = await start(t)

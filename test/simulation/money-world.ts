@@ -283,7 +283,7 @@ export class MoneyWorld {
       running: createRunningLimits({ perKeyMax: 0, perAccountMax: 0 }),
       telemetry,
       intake: { clock, bodyBytesMax: 10_000, bodyTimeoutMs: 10_000 },
-      admit: { ledger: watched, telemetry },
+      admit: { ledger: watched, telemetry, now },
       failover: {
         upstream: createUpstream({
           connectTimeoutMs: 5_000,

@@ -264,6 +264,23 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         harness.clock.jumpWallTime(-86_400_000)
         assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
+        harness.clock.jumpWallTime(86_400_000)
+        assert.equal((await place(accountId, 51n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 50n)).kind, 'hold')
+      })
+
+      it('count what is booked today while the wall clock stands on yesterday', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
+        harness.clock.jumpWallTime(86_400_000)
+        await charge(harness, accountId, 10n)
+        const running = await mustPlace(harness.ledger, holdRequest(harness, accountId, 30n))
+        harness.clock.jumpWallTime(-86_400_000)
+        assert.equal((await place(accountId, 70n)).kind, 'hold')
+        const endedAtMs = harness.clock.now() + 86_400_000
+        await harness.ledger.settle(running, recordOf(running, 30n, { endedAtMs }))
+        harness.clock.jumpWallTime(86_400_000)
+        const figures = { kind: 'daily_limit', scope: 'account', limitPicos: 100n }
+        assert.deepEqual(await place(accountId, 1n), { ...figures, usedPicos: 40n, heldPicos: 70n })
       })
     })
 

@@ -45,6 +45,8 @@ interface Account extends DayFigures {
   facts: AccountFacts
   /** The UTC day that the used amounts speak of, counted from 1970. */
   day: number
+  /** The latest day that anything was decided or booked on; only behind it nothing is used yet. */
+  lastDay: number
   /** Set when memory cannot know the used amounts any more; the store does. */
   isStale: boolean
   readonly keys: Map<string, DayFigures>
@@ -131,7 +133,7 @@ export class Admission {
     const { account, key, amountPicos } = open
     const day = dayNumber(endedAtMs)
     // While the hold still counts as open: a new day forgets the keys that have none.
-    if (day > account.day) startDay(account, day)
+    reachDay(account, day)
     account.openCount--
     key.openCount--
     account.heldPicos = subtractPicos(account.heldPicos, amountPicos)
@@ -166,6 +168,7 @@ export class Admission {
     const account = this.#accounts.get(facts.accountId) ?? this.#add(loaded, atMs, nowMs)
     account.facts = facts
     startDay(account, dayNumber(atMs))
+    account.lastDay = Math.max(account.lastDay, account.day)
     account.isStale = false
     for (const [keyId, usedPicos] of loaded.usedByKey) {
       keyOf(account, keyId).usedPicos = usedPicos
@@ -214,9 +217,9 @@ export class Admission {
     const account = this.#accounts.get(accountId)
     if (account === undefined || account.isStale) return undefined
     const day = dayNumber(atMs)
-    if (day > account.day) startDay(account, day)
-    // Wall time has gone back over midnight: only the store knows what that day has used.
-    return day < account.day ? undefined : account
+    reachDay(account, day)
+    // Wall time has gone back over midnight, or comes from there: only the store knows what is used.
+    return day === account.day ? account : undefined
   }
 
   #add(loaded: LoadedAccount, atMs: number, nowMs: number): Account {
@@ -226,6 +229,7 @@ export class Admission {
       heldPicos: zeroPicos,
       openCount: 0,
       day: dayNumber(atMs),
+      lastDay: dayNumber(atMs),
       usedPicos: zeroPicos,
       isStale: false,
       keys: new Map(),
@@ -310,6 +314,13 @@ function keyOf(account: Account, keyId: string): DayFigures {
   const key: DayFigures = { usedPicos: zeroPicos, heldPicos: zeroPicos, openCount: 0 }
   account.keys.set(keyId, key)
   return key
+}
+
+/** Goes on to a day on which nothing has happened yet; any other day has to be read from the store. */
+function reachDay(account: Account, day: number): void {
+  if (day <= account.lastDay) return
+  account.lastDay = day
+  startDay(account, day)
 }
 
 /** Nothing is used yet on a new day; what is held stays held. */
