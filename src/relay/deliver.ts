@@ -86,7 +86,7 @@ function deliverStream(
       },
       onMore: () => parts.telemetry.milestone('mid_stream', exchangeId),
       onEnded(ending) {
-        const reading = stream.meter.reading()
+        const { reading } = delivery
         if (reading.isFinal) parts.telemetry.milestone('usage_seen', exchangeId)
         resolve({
           ending,

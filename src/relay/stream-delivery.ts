@@ -7,6 +7,7 @@
  *       │       └─▶ released   the last piece (or the stream's error) has been written
  *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
  */
+import type { MeterReading } from '../formats/format.ts'
 import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
@@ -52,10 +53,21 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   /** What comes now is more than the stream's beginning, and nobody has been told yet. */
   #isMoreNews = false
   #heldTaken = 0
+  /** What had come of the answer when the client left. */
+  #atLeaving: MeterReading | undefined
 
   constructor(parts: StreamDeliveryParts) {
     this.#parts = parts
     this.dueMs = this.#limit(parts.limits.idleTimeoutMs)
+  }
+
+  /**
+   * What there is to charge for. Whoever has left has had no more than what had come by then; what is
+   * read on for is the final count, and only that.
+   */
+  get reading(): MeterReading {
+    const latest = this.#parts.stream.meter.reading()
+    return latest.isFinal ? latest : (this.#atLeaving ?? latest)
   }
 
   /** The response's head must have been written. */
@@ -106,6 +118,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       if (this.#isReleased) this.#close()
       return
     }
+    this.#atLeaving = asOfNow(stream.meter.reading())
     this.dueMs = Math.min(deadlineMs, client.goneAtMs + limits.clientLeftGraceMs)
     if (limits.clientLeftGraceMs === 0) this.onDue()
     else if (this.#isPaused) {
@@ -229,4 +242,10 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   #limit(durationMs: number): number {
     return Math.min(this.#parts.monotonic() + durationMs, this.#parts.deadlineMs)
   }
+}
+
+/** The same, though the answer goes on. */
+function asOfNow(reading: MeterReading): MeterReading {
+  const { text, bytes } = reading.output
+  return { ...reading, output: { text, bytes } }
 }

@@ -172,6 +172,26 @@ for (const format of formats) {
       })
     })
 
+    test('is charged for what it got, and not for what came while the vendor was read on', async () => {
+      const amounts: bigint[] = []
+      for (const lastEvent of [5, 20])
+        await withPaced('5s', async ({ gateway, gatewayClock, playTo }) => {
+          const account = await gateway.createAccount()
+          const sandbox = `output=30; event_delay_ms=1; stall_event=${lastEvent}`
+          const client = openAsk(gateway.url, account.key, askOf(format, sandbox, 'long'))
+          await playTo('long', 5)
+          await client.until((text) => framesIn(text) >= 5)
+          client.leave()
+          await gateway.passed('client_left')
+          await playTo('long', lastEvent)
+          gatewayClock.advance(graceMs + 200)
+          const exchange = only(await gateway.ended(account, 1))
+          assertEstimated(exchange, await closed(gateway, 'long'))
+          amounts.push(exchange.amountPicos)
+        })
+      assert.equal(amounts[0], amounts[1])
+    })
+
     test('is charged although the vendor breaks off afterwards', async () => {
       for (const fault of ['cut_event=5', 'error_at=5', 'cut_event=5; cut_as=end']) {
         await withPaced('5s', async ({ gateway, ...paced }) => {
