@@ -10,18 +10,18 @@ const pdfTokensPerPage = 3000
 const pdfBytesPerPage = 20_000
 const pdfPagesMax = 600
 /** For a document of which only an address is known. */
-export const remoteDocumentTokens = 30_000
+const remoteDocumentTokens = 30_000
+
+/** No page of any model's, and no image, has come to more. */
+const documentTokensMax = pdfPagesMax * pdfTokensPerPage
+const imageTokensMax = 50_000
 
 /** Ten tokens a second; the smallest usual encoding has some 4 KB a second. */
 const audioBytesPerToken = 400
 
-export function documentTokens(base64Length: number): number {
+function documentTokens(base64Length: number): number {
   const pages = Math.ceil(decodedBytes(base64Length) / pdfBytesPerPage)
   return Math.min(Math.max(pages, 1), pdfPagesMax) * pdfTokensPerPage
-}
-
-export function audioTokens(base64Length: number): number {
-  return Math.ceil(decodedBytes(base64Length) / audioBytesPerToken)
 }
 
 function decodedBytes(base64Length: number): number {
@@ -32,10 +32,28 @@ function decodedBytes(base64Length: number): number {
 export class BlobSum implements BlobEstimate {
   bytes = 0
   tokens = 0
+  tokensMax = 0
+  audioTokens = 0
   isInAccount = false
 
-  add(bytes: number, tokens: number): void {
+  /** `tokens` is what this vendor's models usually make of one. */
+  addImage(bytes: number, tokens: number): void {
     this.bytes += bytes
     this.tokens += tokens
+    this.tokensMax += imageTokensMax
+  }
+
+  /** `base64Length` is zero where only an address is given. */
+  addDocument(base64Length: number): void {
+    this.bytes += base64Length
+    this.tokens += base64Length === 0 ? remoteDocumentTokens : documentTokens(base64Length)
+    this.tokensMax += documentTokensMax
+  }
+
+  addSound(base64Length: number): void {
+    const tokens = Math.ceil(decodedBytes(base64Length) / audioBytesPerToken)
+    this.bytes += base64Length
+    this.tokens += tokens
+    this.audioTokens += tokens
   }
 }

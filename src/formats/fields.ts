@@ -8,6 +8,7 @@ import type {
   OperationName,
   OperatorFeature,
   ReadRequestOptions,
+  RequestExtras,
   RequestFault,
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
@@ -16,6 +17,10 @@ import { asArray, asObject, asText, type JsonObject } from './json.ts'
 export interface BlobEstimate {
   readonly bytes: number
   readonly tokens: number
+  /** The most tokens it can be, sound left out: that has never more than its bytes. */
+  readonly tokensMax: number
+  /** How many of `tokens` are sound. */
+  readonly audioTokens: number
   /** Some of it is named by an id and lies in the operator's account. */
   readonly isInAccount: boolean
 }
@@ -39,7 +44,15 @@ export interface RequestRules {
   /** The body as latin1 text. */
   asksOneHourCache(text: string): boolean
   findAsked(body: JsonObject): AskedService | undefined
+  /** Undefined for a request that asks for text and nothing else. */
+  findWork(body: JsonObject): AskedWork | undefined
 }
+
+/** Work beyond answering with text. */
+export type AskedWork = Pick<
+  RequestExtras,
+  'asksAudioOutput' | 'hasServerTools' | 'webSearchesMax' | 'otherModels'
+>
 
 export function fault(message: string): RequestFault {
   return { kind: 'fault', message }
@@ -154,6 +167,21 @@ export function askedService(names: {
     ...(speed !== undefined && { speed }),
     ...(geo !== undefined && { geo }),
   }
+}
+
+const noWork: AskedWork = {
+  asksAudioOutput: false,
+  hasServerTools: false,
+  webSearchesMax: 0,
+  otherModels: [],
+}
+
+export const noExtras: RequestExtras = { ...noWork, blobTokensMax: 0, audioTokens: 0 }
+
+export function joinExtras(blobs: BlobEstimate, work: AskedWork | undefined): RequestExtras {
+  if (work === undefined && blobs.tokens === 0) return noExtras
+  const { tokensMax, audioTokens } = blobs
+  return { ...(work ?? noWork), blobTokensMax: tokensMax, audioTokens }
 }
 
 /** A field that asks for something: neither absent nor null nor false. */

@@ -39,6 +39,7 @@ export interface RequestFacts {
   readonly asksUsageChunk: boolean
   /** What the request asks to be served as, for the hold; the answer says what it was. */
   readonly asked?: AskedService
+  readonly extras: RequestExtras
   /** Where in the body the parts stand that an amendment may touch (byte offsets, end exclusive). */
   readonly spans: RequestSpans
 }
@@ -48,6 +49,20 @@ export interface AskedService {
   readonly tier?: string
   readonly speed?: string
   readonly geo?: string
+}
+
+/** What a request brings and asks for beyond text; each is counted or priced by a rule of its own. */
+export interface RequestExtras {
+  /** The most tokens its images and documents can be; the estimate takes what is usual. */
+  readonly blobTokensMax: number
+  /** How many tokens of the estimate are sound. */
+  readonly audioTokens: number
+  readonly asksAudioOutput: boolean
+  /** Tools that the vendor runs itself: what they find is put before the model and counted as input. */
+  readonly hasServerTools: boolean
+  readonly webSearchesMax: number
+  /** Models beside the request's own that may answer or advise, as the request names them. */
+  readonly otherModels: readonly string[]
 }
 
 export interface Span {

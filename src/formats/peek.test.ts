@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { chatFormat } from './chat/index.ts'
+import { noExtras } from './fields.ts'
 import {
   operatorFeatures,
   type Format,
   type OperationName,
   type OperatorFeature,
+  type RequestExtras,
   type RequestFacts,
 } from './format.ts'
 import { messagesFormat } from './messages/index.ts'
@@ -335,6 +338,74 @@ describe('the facts', () => {
     assert.equal(factsOf(messagesFormat, fiveMinutes).asksOneHourCache, false)
     const quoted = { ...plain, system: '"ttl":"1h"' }
     assert.equal(factsOf(messagesFormat, quoted).asksOneHourCache, false)
+    const spelled = JSON.stringify(body).replace('"ttl":"1h"', '"\\u0074tl":"1\\u0068"')
+    assert.equal(factsOf(messagesFormat, spelled).asksOneHourCache, true)
+    assert.equal(factsOf(messagesFormat, spelled.replace('1\\u', '5\\u')).asksOneHourCache, false)
+  })
+})
+
+describe('what a request asks for beyond text', () => {
+  const extrasOf = (format: Format, fields: object): Partial<RequestExtras> => {
+    const { extras } = factsOf(format, { ...plain, ...fields })
+    const usual = new Map<string, unknown>(Object.entries(noExtras))
+    const isUnusual = ([name, value]: [string, unknown]): boolean =>
+      !isDeepStrictEqual(value, usual.get(name))
+    return Object.fromEntries(Object.entries(extras).filter(isUnusual))
+  }
+
+  test('is nothing for text, and for tools that the client runs', () => {
+    const named = { name: 'f', input_schema: { type: 'object' } }
+    const types = ['custom', 'bash_20250124', 'text_editor_20250728', 'computer_20250124']
+    const tools = [named, ...types.map((type) => ({ ...named, type })), { type: 'memory_20250818' }]
+    assert.deepEqual(extrasOf(messagesFormat, { tools, mcp_servers: [], fallbacks: null }), {})
+    const functions = [{ type: 'function', function: { name: 'f' } }, { type: 'custom' }]
+    assert.deepEqual(extrasOf(chatFormat, { tools: functions, modalities: ['text'] }), {})
+  })
+
+  test('is work of the vendor’s own where it runs the tools', () => {
+    const hasServerTools = true
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
+    const searches = (tools: object[]): object => extrasOf(messagesFormat, { tools })
+    assert.deepEqual(searches([fetch]), { hasServerTools })
+    assert.deepEqual(searches([search]), { hasServerTools, webSearchesMax: 10 })
+    const few = { ...search, max_uses: 3 }
+    assert.deepEqual(searches([few, fetch]), { hasServerTools, webSearchesMax: 3 })
+    for (const max_uses of [1e15, 199.5])
+      assert.deepEqual(searches([{ ...search, max_uses }]), { hasServerTools, webSearchesMax: 200 })
+    const servers = [{ type: 'url', url: 'https://tools.example', name: 't' }]
+    assert.deepEqual(extrasOf(messagesFormat, { mcp_servers: servers }), { hasServerTools })
+    assert.deepEqual(extrasOf(chatFormat, { tools: [{ type: 'mcp' }] }), { hasServerTools })
+  })
+
+  test('is other models, wherever it names them', () => {
+    const fallbacks = [{ model: 'large-2' }, 'small-2']
+    const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'large-3' }]
+    assert.deepEqual(extrasOf(messagesFormat, { fallbacks }).otherModels, ['large-2', 'small-2'])
+    assert.deepEqual(extrasOf(messagesFormat, { tools }).otherModels, ['large-3'])
+  })
+
+  test('is sound, out and in', () => {
+    assert.deepEqual(extrasOf(chatFormat, { modalities: ['text', 'audio'] }), {
+      asksAudioOutput: true,
+    })
+    const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(400), format: 'wav' } }
+    const messages = [{ role: 'user', content: [audio] }]
+    assert.deepEqual(extrasOf(chatFormat, { messages }), { audioTokens: 3 })
+  })
+
+  test('bounds images and documents far above what is usual', () => {
+    const document = { type: 'document', source: { type: 'url', url: 'https://site.example/a' } }
+    const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a' } }
+    const messages = [{ role: 'user', content: [document, image] }]
+    assert.deepEqual(extrasOf(messagesFormat, { messages }), { blobTokensMax: 1_850_000 })
+  })
+
+  test('may not be said twice', () => {
+    for (const field of ['modalities', 'fallbacks', 'mcp_servers']) {
+      const body = JSON.stringify({ ...plain, [field]: [] }).replace('{', `{"${field}":[],`)
+      for (const format of both) assert.match(faultOf(format, body), new RegExp(`${field}.*twice`))
+    }
   })
 })
 
@@ -372,6 +443,9 @@ describe('the estimate of the input', () => {
     between(estimate(chatFormat, [{ type: 'file', file }]), 114_000, 114_200)
     const remote = { type: 'url', url: 'https://site.example/a.pdf' }
     between(estimate(messagesFormat, [{ type: 'document', source: remote }]), 30_000, 30_200)
+    const page = { type: 'web_fetch_result', content: { type: 'document', source } }
+    const fetched = { type: 'web_fetch_tool_result', tool_use_id: 'x', content: page }
+    between(estimate(messagesFormat, [fetched]), 114_000, 114_200)
   })
 
   test('bounds sound by its size', () => {
@@ -404,6 +478,11 @@ describe('what reaches into the operator’s own account', () => {
     [
       messagesFormat,
       { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
+      /by id/,
+    ],
+    [
+      messagesFormat,
+      { messages: [{ role: 'user', content: [{ type: 'web_fetch_tool_result', content: file }] }] },
       /by id/,
     ],
     [messagesFormat, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],

@@ -12,6 +12,7 @@ import {
   findFeatureFault,
   findMessagesFault,
   isFault,
+  joinExtras,
   readLimit,
   readManner,
   readStreamOptions,
@@ -41,6 +42,9 @@ const readFields: ReadonlySet<string> = new Set([
   'thread',
   'moderation',
   'web_search_options',
+  'modalities',
+  'fallbacks',
+  'mcp_servers',
 ])
 
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
@@ -84,6 +88,7 @@ export function peek(
     asksOneHourCache: rules.asksOneHourCache(text),
     asksUsageChunk,
     ...(asked !== undefined && { asked }),
+    extras: joinExtras(blobs, rules.findWork(fields)),
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),

@@ -227,6 +227,43 @@ describe('quote', () => {
     )
   })
 
+  test('covers sound, searches and other models where they are asked for', () => {
+    const extras = fc.record({
+      otherPrices: fc.array(prices, { minLength: 1, maxLength: 2 }),
+      soundShare: fc.double({ min: 0, max: 1, noNaN: true }),
+      webSearchesMax: fc.nat({ max: 200 }),
+    })
+    fc.assert(
+      fc.property(quoteCase, extras, ({ usedInput, usedOutput, ...request }, asked) => {
+        const { otherPrices, soundShare, webSearchesMax } = asked
+        const audioTokens = Math.floor(request.inputTokens * soundShare)
+        const heard = Math.min(usedInput, audioTokens)
+        const counts = {
+          input: usedInput - heard,
+          input_audio: heard,
+          output_audio: usedOutput,
+          web_search: webSearchesMax,
+        }
+        const byName = new Map(otherPrices.map((one, index) => [`other-${index}`, one]))
+        const parts = ['own', ...byName.keys()].map((model) => ({
+          model,
+          promptTokens: usedInput,
+          counts,
+        }))
+        const made = charge({
+          usage: { parts, reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 } },
+          format: request.format,
+          multiplierPpm: request.multiplierPpm,
+          requestedModel: 'own',
+          prices: request.prices,
+          pricesFor: (model) => byName.get(model),
+        })
+        const extra = { audioTokens, asksAudioOutput: true, webSearchesMax, otherPrices }
+        assert.ok(quote({ ...request, ...extra }) >= made.amountPicos)
+      }),
+    )
+  })
+
   test('is input estimate × input + limit × choices × output + fee for a plain model', () => {
     const plain: Prices = {
       classes: { input: picos(3_000_000n), output: picos(15_000_000n) },

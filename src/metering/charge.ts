@@ -36,14 +36,22 @@ export interface QuoteFacts {
   readonly asksOneHourCache: boolean
   /** What the request itself asks for, where that is known. The answer may be served cheaper. */
   readonly asked?: Omit<Served, 'promptTokens'>
+  /** How many of `inputTokens` are sound, priced as such where that is dearer. */
+  readonly audioTokens?: number
+  readonly asksAudioOutput?: boolean
+  readonly webSearchesMax?: number
+  /** Of models that may answer or advise beside the exchange's own, each up to the same limits. */
+  readonly otherPrices?: readonly Prices[]
 }
 
 /**
  * The most an exchange is expected to cost: input estimate × input price + output limit × choices ×
  * output price + fee, each at the dearest of the prices that can apply by what is known: the list
- * price, the long-context price where the estimate is above its threshold, and those of the tier,
- * speed and region asked for. A charge stays at or below it while the input stays within its
- * estimate and is neither a five-minute cache write nor served dearer than asked.
+ * price, the long-context price where the estimate is above its threshold, those of the tier, speed
+ * and region asked for, and those of sound where there is sound. Searches come on top, and the same
+ * again for every other model that the request names. A charge stays at or below it while input and
+ * searches stay within their estimate and the input is neither a five-minute cache write nor served
+ * dearer than asked.
  */
 export function quote(facts: QuoteFacts): Picos {
   const { inputScaled, outputScaled } = dearestScaled(facts)
@@ -74,23 +82,51 @@ function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
   readonly inputScaled: bigint
   readonly outputScaled: bigint
 } {
-  let input = 0n
-  let output = 0n
-  for (const card of possibleCards(facts)) {
-    const rates = scaledRates(card)
-    input = larger(input, rates.input)
-    if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
-    output = larger(output, rates.output)
+  const own = dearestOf(facts.prices, facts)
+  let inputScaled = own.input + scaleUp(facts.prices.requestFeePicos)
+  let output = own.output
+  for (const prices of facts.otherPrices ?? []) {
+    const other = dearestOf(prices, facts)
+    inputScaled += other.input
+    output += other.output
   }
   return {
-    inputScaled: input * BigInt(facts.inputTokens) + scaleUp(facts.prices.requestFeePicos),
+    inputScaled,
     outputScaled: facts.choiceCount === 1 ? output : output * BigInt(facts.choiceCount),
   }
 }
 
+/** The same without fee for one model that may work on it, and one token of one choice. */
+function dearestOf(
+  prices: Prices,
+  facts: Omit<QuoteFacts, 'maxOutputTokens'>,
+): { readonly input: bigint; readonly output: bigint } {
+  const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0 } = facts
+  let input = 0n
+  let sound = 0n
+  let search = 0n
+  let output = 0n
+  for (const card of possibleCards(prices, facts)) {
+    const rates = scaledRates(card)
+    input = larger(input, rates.input)
+    if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
+    output = larger(output, rates.output)
+    if (asksAudioOutput) output = larger(output, rates.speech)
+    sound = larger(sound, rates.sound)
+    search = larger(search, rates.search)
+  }
+  const text = input * BigInt(facts.inputTokens - audioTokens)
+  const heard = audioTokens === 0 ? 0n : larger(input, sound) * BigInt(audioTokens)
+  const searched = webSearchesMax === 0 ? 0n : search * BigInt(webSearchesMax)
+  return { input: text + heard + searched, output }
+}
+
 /** Every way the exchange can come to be served, by what is known beforehand. */
-function possibleCards(facts: Omit<QuoteFacts, 'maxOutputTokens'>): readonly RateCard[] {
-  const { prices, format, asked, inputTokens } = facts
+function possibleCards(
+  prices: Prices,
+  facts: Omit<QuoteFacts, 'maxOutputTokens'>,
+): readonly RateCard[] {
+  const { format, asked, inputTokens } = facts
   const isLong = prices.longContext !== undefined && inputTokens > prices.longContext.aboveTokens
   if (!isLong && asked === undefined) return [selectRates(prices, short, format)]
   // A prompt estimated above the threshold may turn out below it, so both kinds of price can apply.
@@ -109,7 +145,11 @@ interface ScaledRates {
   readonly input: bigint
   /** Written into the one-hour cache. */
   readonly longWrite: bigint
+  readonly sound: bigint
   readonly output: bigint
+  readonly speech: bigint
+  /** Of one search: no factor applies to it. */
+  readonly search: bigint
 }
 
 /** Of the cards that live as long as their prices; the others are made for one exchange. */
@@ -123,7 +163,10 @@ function scaledRates(card: RateCard): ScaledRates {
     rates = {
       input: scaled('input'),
       longWrite: scaled('cache_write_1h'),
+      sound: scaled('input_audio'),
       output: scaled('output'),
+      speech: scaled('output_audio'),
+      search: scaleUp(rateOf(card, 'web_search').pricePicos),
     }
     knownRates.set(card, rates)
   }

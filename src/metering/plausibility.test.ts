@@ -33,6 +33,14 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(searches, bounds), 'implausible')
   })
 
+  test('believes more where the request asks for tools of the vendor, or brings documents', () => {
+    const usage = usageOf(60_000, 1)
+    assert.equal(checkAgainstRequest(usage, bounds), 'implausible')
+    assert.equal(checkAgainstRequest(usage, { ...bounds, hasServerTools: true }), 'ok')
+    assert.equal(checkAgainstRequest(usage, { ...bounds, blobTokensMax: 50_000 }), 'ok')
+    assert.equal(checkAgainstRequest(usage, { ...bounds, blobTokensMax: 40_000 }), 'implausible')
+  })
+
   test('cannot use what is no count', () => {
     for (const count of [-1, 0.5, NaN, Infinity, 2 ** 53])
       assert.equal(checkAgainstRequest(usageOf(10, count), bounds), 'unusable')

@@ -7,8 +7,12 @@ import { usageClasses, type Usage, type UsagePart } from './usage.ts'
 
 /** What the request allows an answer to count. */
 export interface RequestBounds {
-  /** The gateway's upper guess; images and documents that are not in the body have their bound here. */
+  /** The gateway's upper guess. */
   readonly inputTokensEstimate: number
+  /** The most that images and documents can come to beyond that. */
+  readonly blobTokensMax?: number
+  /** The request asks for tools that the vendor runs itself. */
+  readonly hasServerTools?: boolean
   readonly maxOutputTokens: number
   readonly choiceCount: number
   readonly bodyBytes: number
@@ -35,7 +39,10 @@ export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausi
   if (!isWellFormed(usage)) return 'unusable'
   if (parts.length > partsMax) return 'implausible'
   // Several parts, or searches, mean that the vendor worked on its own account.
-  const isServerWork = parts.length > 1 || parts.some((part) => (part.counts.web_search ?? 0) > 0)
+  const isServerWork =
+    bounds.hasServerTools === true ||
+    parts.length > 1 ||
+    parts.some((part) => (part.counts.web_search ?? 0) > 0)
   const promptMax = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
   const outputMax = isServerWork
     ? Math.max(outputTokensMax(bounds), serverWorkOutputTokens)
@@ -61,9 +68,10 @@ export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
   return { ...usage, reported }
 }
 
-/** No byte of text is more than one token; what is not text has its bound in the estimate. */
+/** No byte of text is more than one token; what is not text has a bound of its own. */
 function promptTokensMax(bounds: RequestBounds): number {
-  return bounds.bodyBytes + bounds.inputTokensEstimate + promptOverheadTokens
+  const { bodyBytes, inputTokensEstimate, blobTokensMax = 0 } = bounds
+  return bodyBytes + inputTokensEstimate + blobTokensMax + promptOverheadTokens
 }
 
 export function outputTokensMax(bounds: RequestBounds): number {

@@ -87,9 +87,14 @@ export function isFree(admitted: Admitted): boolean {
 }
 
 function quoteFacts(prepared: Prepared): QuoteFacts {
-  const { facts, prices, principal, format } = prepared
+  const { facts, prices, otherPrices, principal, format } = prepared
+  const { audioTokens, asksAudioOutput, webSearchesMax } = facts.extras
   return {
     prices,
+    otherPrices,
+    audioTokens,
+    asksAudioOutput,
+    webSearchesMax,
     format: format.name,
     inputTokens: facts.inputTokensEstimate,
     maxOutputTokens: outputTokensMax(prepared),

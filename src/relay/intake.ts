@@ -69,8 +69,11 @@ function understood(
   }
   const found = findModel(identified, facts.model)
   if (found.kind === 'refusal') return found
+  const otherPrices = findOtherPrices(identified, facts.extras.otherModels)
+  if ('kind' in otherPrices) return otherPrices
   const { model, prices } = found
-  return { ...identified, operation, model, prices, body: new RequestBody(read.body), facts }
+  const body = new RequestBody(read.body)
+  return { ...identified, operation, model, prices, otherPrices, body, facts }
 }
 
 function tooLarge(bytesMax: number): Refusal {
@@ -111,6 +114,24 @@ function findModel(identified: Identified, modelId: string): FoundModel | Refusa
   if (!mayUse(principal, modelId))
     return refuse('access.model_not_allowed', `This key may not use the model "${shown(modelId)}".`)
   return { kind: 'found', model, prices }
+}
+
+const none: readonly never[] = []
+
+/** A key's models are all it may have answer, whatever place of a request names them. */
+function findOtherPrices(
+  identified: Identified,
+  modelIds: readonly string[],
+): readonly Prices[] | Refusal {
+  if (modelIds.length === 0) return none
+  const otherPrices: Prices[] = []
+  for (const modelId of modelIds) {
+    const found = findModel(identified, modelId)
+    if (found.kind === 'refusal')
+      return { ...found, message: `${found.message} The request names it beside \`model\`.` }
+    otherPrices.push(found.prices)
+  }
+  return otherPrices
 }
 
 export function mayUse(principal: Principal, modelId: string): boolean {

@@ -90,6 +90,8 @@ function settlementFacts(
     },
     bounds: {
       inputTokensEstimate: facts.inputTokensEstimate,
+      blobTokensMax: facts.extras.blobTokensMax,
+      hasServerTools: facts.extras.hasServerTools,
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
       bodyBytes: body.byteLength,

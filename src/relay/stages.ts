@@ -40,6 +40,8 @@ export interface Prepared extends Identified {
   readonly operation: ForwardedOperation
   readonly model: Model
   readonly prices: Prices
+  /** Of other models that the request names to answer or advise. */
+  readonly otherPrices: readonly Prices[]
   readonly body: RequestBody
   readonly facts: RequestFacts
 }

@@ -175,15 +175,15 @@ for (const format of formats) {
     test('is charged for what it got, and not for what came while the vendor was read on', async () => {
       const amounts: bigint[] = []
       for (const lastEvent of [5, 20])
-        await withPaced('5s', async ({ gateway, gatewayClock, playTo }) => {
+        await withPaced('5s', async ({ gateway, gatewayClock, ...paced }) => {
           const account = await gateway.createAccount()
           const sandbox = `output=30; event_delay_ms=1; stall_event=${lastEvent}`
           const client = openAsk(gateway.url, account.key, askOf(format, sandbox, 'long'))
-          await playTo('long', 5)
+          await paced.playTo('long', 5)
           await client.until((text) => framesIn(text) >= 5)
           client.leave()
           await gateway.passed('client_left')
-          await playTo('long', lastEvent)
+          await paced.playTo('long', lastEvent)
           gatewayClock.advance(graceMs + 200)
           const exchange = only(await gateway.ended(account, 1))
           assertEstimated(exchange, await closed(gateway, 'long'))

@@ -218,6 +218,62 @@ const goldens: readonly Golden[] = [
     marks: ['over_hold'], // Nobody asked for either beforehand.
   },
   {
+    name: 'searches on the web that the request asks for',
+    format: 'messages',
+    model: 'served-1',
+    sandbox: 'input=60000; output_tokens=100; web_search=3',
+    more: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 10 }] },
+    picos: 180_000n * M + 1500n * M + 3n * 10_000n * M,
+    figures: [60_000, 100, 0],
+    marks: ['over_hold'], // What a search puts before the model is in no estimate.
+  },
+  {
+    name: 'pages that a tool of the vendor has put before the model',
+    format: 'messages',
+    model: 'plain-1',
+    sandbox: 'input=60000; output_tokens=100',
+    more: { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] },
+    picos: 180_000n * M + 1500n * M,
+    figures: [60_000, 100, 0],
+    marks: ['over_hold'],
+  },
+  {
+    name: 'a document of many pages behind an address',
+    format: 'messages',
+    model: 'plain-1',
+    sandbox: 'input=150000; output_tokens=100',
+    more: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: { type: 'url', url: 'https://site.example/a.pdf' } },
+          ],
+        },
+      ],
+    },
+    picos: 450_000n * M + 1500n * M,
+    figures: [150_000, 100, 0],
+    marks: ['over_hold'],
+  },
+  {
+    name: 'an image that a model of chat counts for many tokens',
+    format: 'chat',
+    model: 'talk-1',
+    sandbox: 'input=25520; output_tokens=10',
+    more: {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: 'https://site.example/a.png' } }],
+        },
+      ],
+    },
+    picos: 51_040n * M + 100n * M,
+    figures: [25_520, 10, 0],
+    marks: ['over_hold'],
+  },
+  {
     name: 'a prompt at the threshold of long contexts, at the usual prices',
     format: 'messages',
     model: 'long-1',

@@ -212,7 +212,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
     const unstorable = { exchangeId: 'no text of PostgreSQL has a \0 in it' }
     const placed = await Promise.all(
-      [{}, unstorable, {}].map((changes) =>
+      [{}, unstorable, {}].map(async (changes) =>
         harness.ledger.place(holdRequest(harness, accountId, 10n, changes)),
       ),
     )

@@ -3,6 +3,7 @@
  * files, `name.txt` (the bytes, LF as line ends) and `name.json` (what is expected).
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { noExtras } from '../../src/formats/fields.ts'
 import type { Format, MeterReading, RequestFacts, VendorError } from '../../src/formats/format.ts'
 
 export interface Transcript {
@@ -42,6 +43,7 @@ export const plainFacts: RequestFacts = {
   inputTokensEstimate: 100,
   asksOneHourCache: false,
   asksUsageChunk: false,
+  extras: noExtras,
   spans: { model: { start: 0, end: 0 }, firstMember: 1 },
 }
 

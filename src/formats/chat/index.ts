@@ -11,6 +11,7 @@ import { amendChat } from './amend.ts'
 import { chatErrorBody, chatErrorEvent, classifyChat, classifyChatEvent } from './errors.ts'
 import { estimateChatBlobs } from './estimate.ts'
 import { openChatMeter, readChatAnswer } from './meter.ts'
+import { findChatWork } from './work.ts'
 
 const requestRules: RequestRules = {
   limitFields: ['max_tokens', 'max_completion_tokens'],
@@ -25,6 +26,7 @@ const requestRules: RequestRules = {
     const tier = body['service_tier']
     return askedService({ tier: tier === 'fast' ? 'priority' : tier })
   },
+  findWork: findChatWork,
   asksOneHourCache: () => false,
 }
 

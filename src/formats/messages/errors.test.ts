@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts'
 import type { ErrorCode } from '../../base/errors.ts'
+import { noExtras } from '../fields.ts'
 import type { UpstreamFault } from '../format.ts'
 import { messagesFormat } from './index.ts'
 
@@ -166,6 +167,7 @@ describe('an error of ours', () => {
       inputTokensEstimate: 1,
       asksOneHourCache: false,
       asksUsageChunk: false,
+      extras: noExtras,
       spans: { model: { start: 0, end: 0 }, firstMember: 0 },
     })
     const started = 'event: message_start\ndata: {"type":"message_start"}\n\n'

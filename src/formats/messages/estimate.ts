@@ -2,11 +2,11 @@
  * Finds images and documents in a messages request and bounds their tokens. Only blocks where the
  * vendor looks for such data count: a long string elsewhere is text, whatever its field is called.
  */
-import { BlobSum, documentTokens, remoteDocumentTokens } from '../blobs.ts'
+import { BlobSum } from '../blobs.ts'
 import { asArray, asObject, type JsonObject } from '../json.ts'
 import type { BlobEstimate } from '../fields.ts'
 
-/** The most any current model makes of one image. */
+/** The most any current model of this format makes of one image. */
 const imageTokens = 4784
 
 export function estimateMessagesBlobs(body: JsonObject): BlobEstimate {
@@ -18,9 +18,12 @@ export function estimateMessagesBlobs(body: JsonObject): BlobEstimate {
   return sum
 }
 
-/** Tool results and documents hold content of their own; the body's depth is bounded already. */
+/**
+ * Tool results and documents hold content of their own, a list or (of the vendor's own tools) a single
+ * block; the body's depth is bounded already.
+ */
 function addContent(sum: BlobSum, content: unknown): void {
-  for (const item of asArray(content) ?? []) {
+  for (const item of asArray(content) ?? [content]) {
     const block = asObject(item)
     if (block === undefined) continue
     const source = asObject(block['source'])
@@ -32,7 +35,7 @@ function addContent(sum: BlobSum, content: unknown): void {
 }
 
 function addImage(sum: BlobSum, source: JsonObject | undefined): void {
-  sum.add(base64Length(source), imageTokens)
+  sum.addImage(base64Length(source), imageTokens)
 }
 
 function addDocument(sum: BlobSum, source: JsonObject | undefined): void {
@@ -41,8 +44,7 @@ function addDocument(sum: BlobSum, source: JsonObject | undefined): void {
     addContent(sum, source['content'])
     return
   }
-  const length = base64Length(source)
-  sum.add(length, length === 0 ? remoteDocumentTokens : documentTokens(length))
+  sum.addDocument(base64Length(source))
 }
 
 function base64Length(source: JsonObject | undefined): number {

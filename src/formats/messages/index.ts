@@ -16,6 +16,7 @@ import {
 } from './errors.ts'
 import { estimateMessagesBlobs } from './estimate.ts'
 import { openMessagesMeter, readMessagesAnswer } from './meter.ts'
+import { findMessagesWork } from './work.ts'
 
 const requestRules: RequestRules = {
   limitFields: ['max_tokens'],
@@ -31,8 +32,14 @@ const requestRules: RequestRules = {
       speed: body['speed'],
       geo: body['inference_geo'],
     }),
-  asksOneHourCache: (text) => text.includes('1h"') && /"ttl"\s*:\s*"1h"/.test(text),
+  findWork: findMessagesWork,
+  asksOneHourCache: (text) =>
+    (text.includes('1h"') && /"ttl"\s*:\s*"1h"/.test(text)) ||
+    (text.includes('\\u00') && spelledOneHour.test(text)),
 }
+
+/** The same in any spelling that JSON allows for its letters. */
+const spelledOneHour = /"(?:t|\\u0074){2}(?:l|\\u006[cC])"\s*:\s*"(?:1|\\u0031)(?:h|\\u0068)"/
 
 export const messagesFormat: Format = {
   name: 'messages',

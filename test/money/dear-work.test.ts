@@ -1,0 +1,107 @@
+/**
+ * Requests that ask for more than text: searches, sound, other models. What they may cost is set aside
+ * beforehand, so that however many run at once, a balance is not overspent; and a key's models are all
+ * that can answer it.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createClientKey } from '../../src/operations/keys.ts'
+import { demoCatalogue } from '../../src/sandbox/demo.ts'
+import { usage } from '../support/http-client.ts'
+import { sendAsk, withMoneyGateway, type Ask } from './harness.ts'
+
+const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 10 }
+
+/** Each asks for up to 100 tokens and costs what its directives say. */
+const dear: readonly (Ask & { readonly name: string })[] = [
+  {
+    name: 'searches on the web',
+    format: 'messages',
+    isStream: true,
+    model: 'small-1',
+    more: { tools: [search] },
+    sandbox: 'input=10; output_tokens=10; web_search=10',
+  },
+  {
+    name: 'spoken answers',
+    format: 'chat',
+    isStream: false,
+    model: 'voice-1',
+    more: { modalities: ['text', 'audio'], audio: { voice: 'a', format: 'wav' } },
+    sandbox: 'input=10; audio_out=90; output=10; content=text,audio',
+  },
+  {
+    name: 'a dearer model that takes over',
+    format: 'messages',
+    isStream: true,
+    model: 'small-1',
+    more: { fallbacks: [{ model: 'large-1' }] },
+    sandbox: 'input=10; output_tokens=100; iterations=fallback_partial; other_model=large-1',
+  },
+  {
+    name: 'a dearer model that advises',
+    format: 'messages',
+    isStream: false,
+    model: 'small-1',
+    more: { tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'large-1' }] },
+    sandbox: 'input=10; output_tokens=100; iterations=advisor; other_model=large-1',
+  },
+]
+
+const withDearWork = (work: Parameters<typeof withMoneyGateway>[1]): Promise<void> =>
+  withMoneyGateway({ catalogue: dearCatalogue }, work)
+
+describe('a balance is not overspent by', () => {
+  for (const { name, ...ask } of dear)
+    it(name, () =>
+      withDearWork(async (gateway) => {
+        const account = await gateway.createAccount({ balance_usd: '0.25' })
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, () => sendAsk(gateway.url, account.key, ask)),
+        )
+        const statuses = new Set(answers.map(({ status }) => status))
+        assert.deepEqual(statuses, new Set([200, 402]))
+        const { balance_usd } = await usage(gateway.url, account.token)
+        assert.ok(Number(balance_usd) >= 0, `the balance is ${String(balance_usd)}`)
+      }),
+    )
+})
+
+describe('the models of a key are all that may answer it', () => {
+  for (const named of ['large-1', 'no-such-model'])
+    for (const more of [
+      { fallbacks: [{ model: named }] },
+      { fallbacks: [named] },
+      { tools: [{ type: 'advisor_20260301', name: 'advisor', model: named }] },
+    ])
+      it(`and not ${JSON.stringify(more)}`, () =>
+        withDearWork(async (gateway) => {
+          const { name } = await gateway.createAccount()
+          const wish = { account: name, name: 'small', models: ['small-1'] }
+          const key = await createClientKey(gateway.context, wish)
+          const ask: Ask = { format: 'messages', isStream: false, model: 'small-1' }
+          assert.equal((await sendAsk(gateway.url, key.secret, ask)).status, 200)
+          gateway.sandbox.log.clear()
+          const refused = await sendAsk(gateway.url, key.secret, { ...ask, more })
+          assert.equal(refused.status, named === 'large-1' ? 403 : 404)
+          assert.match(refused.body.toString(), new RegExp(`${named}.*beside \`model\``))
+          assert.equal(gateway.sandbox.log.records.length, 0)
+        }))
+})
+
+function dearCatalogue(url: string): string {
+  const { vendors, channels } = demoCatalogue(url)
+  const serving = Object.entries(channels).map(([name, channel]) => {
+    const models = channel.vendor === 'alpha' ? ['small-1', 'large-1'] : ['voice-1']
+    return [name, { ...channel, models, check: 'none' }] as const
+  })
+  return JSON.stringify({
+    vendors,
+    models: {
+      'small-1': { vendor: 'alpha', price: { input: 1, output: 5, web_search: 10 } },
+      'large-1': { vendor: 'alpha', price: { input: 100, output: 500 } },
+      'voice-1': { vendor: 'beta', price: { input: 2, output: 10, output_audio: 1000 } },
+    },
+    channels: Object.fromEntries(serving),
+  })
+}
