@@ -156,6 +156,7 @@ const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   throttle: 'throttle',
   config: 'config',
   model_missing: 'model_missing',
+  not_offered: 'config',
   lone_500: 'hard',
   conflict: 'client',
   hard: 'hard',

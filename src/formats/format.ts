@@ -195,6 +195,7 @@ export type UpstreamFault =
   | 'throttle' // the channel is out of rate or capacity for now: rest it, try another
   | 'config' // the operator's credential, account or mapping: switch off, tell the operator
   | 'model_missing' // the channel does not know this model: unusable for this model
+  | 'not_offered' // the vendor does not have this operation at all
   | 'lone_500' // worth one repeat on the same channel
   | 'conflict' // 408, 409: worth one repeat on the same channel, else the client's
   | 'hard' // anything else that went wrong upstream

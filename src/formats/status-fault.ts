@@ -39,6 +39,12 @@ export function faultOfStatus(
   }
 }
 
+/** The same for a request to count tokens, which a vendor need not offer: its address is right then. */
+export function faultOfCounting(fault: UpstreamFault, status: number): UpstreamFault {
+  const isMissing = status === 405 || status === 501 || (status === 404 && fault === 'config')
+  return isMissing ? 'not_offered' : fault
+}
+
 /** The fault of an error event: the vendor had taken the request, so it is no 500 to repeat at once. */
 export function faultOfEvent(fault: UpstreamFault): UpstreamFault {
   return fault === 'lone_500' ? 'hard' : fault

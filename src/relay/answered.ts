@@ -95,6 +95,7 @@ export function giveUp(
   const { outcome, channel } = best
   if (outcome.kind === 'broken') return ownError(brokenCode[outcome.cause])
   if (outcome.kind !== 'vendor_error') return ownError('relay.upstream_failed')
+  if (outcome.fault === 'not_offered') return ownError('relay.not_offered')
   if (outcome.fault === 'model_missing')
     return ownError(
       accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : 'relay.model_unknown',
@@ -113,6 +114,7 @@ function telling(outcome: AttemptOutcome): number {
     case 'hard':
       return 3
     case 'model_missing':
+    case 'not_offered':
       return 2
     case 'config':
     case 'client':
@@ -128,6 +130,7 @@ type OwnErrorCode =
   | 'relay.overloaded'
   | 'relay.no_channel_available'
   | 'relay.model_unknown'
+  | 'relay.not_offered'
   | 'relay.shutting_down'
 
 const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
@@ -148,6 +151,7 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
   'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
   'relay.model_unknown': 'The vendor does not serve this model right now.',
+  'relay.not_offered': 'The vendor of this model does not count tokens.',
   'relay.shutting_down': 'This gateway had to stop before there was an answer. Try again.',
 }
 

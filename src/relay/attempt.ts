@@ -18,6 +18,7 @@ import type {
 } from '../channels/upstream.ts'
 import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
+import { faultOfCounting } from '../formats/status-fault.ts'
 import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted } from './stages.ts'
@@ -261,7 +262,9 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const { format, facts, operation } = this.#request.admitted
     if (head.status < 200 || head.status > 299) {
       const error = format.readError(body)
-      const fault = format.classify({ status: head.status, headers: headersOf(head) }, error)
+      const judged = format.classify({ status: head.status, headers: headersOf(head) }, error)
+      const isCounting = operation === 'messages.count_tokens'
+      const fault = isCounting ? faultOfCounting(judged, head.status) : judged
       this.#settle({ kind: 'vendor_error', head, status: head.status, body, error, fault })
       return
     }

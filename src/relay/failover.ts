@@ -15,7 +15,7 @@ import { forwardRequestHeaders } from '../http/headers.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { Telemetry } from '../telemetry/events.ts'
-import { promptCostPicos } from './admit.ts'
+import { isFree, promptCostPicos } from './admit.ts'
 import { committed, giveUp, type Answered, type Whole } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { makeAttempt, type AttemptParts } from './attempt.ts'
@@ -61,6 +61,7 @@ export async function failover(
     const { attempt } = made
     const outcome = await made.outcome
     const verdict = judge(outcome, {
+      isCounting: isFree(admitted),
       hasAlternative: () => hasAlternative(admitted, tried, parts),
       mayRepeat: () => parts.health.mayFailOverInto(attempt.channel.name),
       hasRepeated,
@@ -131,8 +132,7 @@ function tryChannel(
     defaultVersion: vendor.defaultVersion,
   })
   const traits = { isStream: facts.isStream, inputTokens: facts.inputTokensEstimate }
-  const isMeasured = admitted.operation !== 'messages.count_tokens'
-  const attempt = parts.health.begin(channel, model.id, isMeasured ? { traits } : {})
+  const attempt = parts.health.begin(channel, model.id, isFree(admitted) ? {} : { traits })
   parts.telemetry.milestone('attempt_sending', admitted.exchangeId)
   const outcome = makeAttempt(
     {
@@ -253,6 +253,7 @@ const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   throttle: 'throttle',
   config: 'config',
   model_missing: 'model_missing',
+  not_offered: 'nobody',
   lone_500: 'broken',
   hard: 'broken',
 }

@@ -88,6 +88,10 @@ const rows: Readonly<Record<string, Row>> = {
     outcome: vendorError('model_missing'),
     cells: always('failover', 'model_missing'),
   },
+  'what the vendor does not have': {
+    outcome: vendorError('not_offered'),
+    cells: always('failover', 'nobody'),
+  },
   'a lone 500': {
     outcome: vendorError('lone_500'),
     cells: [
@@ -153,11 +157,13 @@ const rows: Readonly<Record<string, Row>> = {
 
 const mayRepeat = (): boolean => true
 
+const usual = { isCounting: false, mayRepeat }
+
 const contexts: readonly VerdictContext[] = [
-  { hasRepeated: false, hasAlternative: () => true, mayRepeat },
-  { hasRepeated: false, hasAlternative: () => false, mayRepeat },
-  { hasRepeated: true, hasAlternative: () => true, mayRepeat },
-  { hasRepeated: true, hasAlternative: () => false, mayRepeat },
+  { ...usual, hasRepeated: false, hasAlternative: () => true },
+  { ...usual, hasRepeated: false, hasAlternative: () => false },
+  { ...usual, hasRepeated: true, hasAlternative: () => true },
+  { ...usual, hasRepeated: true, hasAlternative: () => false },
 ]
 
 describe('the verdict on', () => {
@@ -180,14 +186,32 @@ test('no outcome is repeated twice on the same channel, whatever else is there',
   for (const { outcome } of Object.values(rows))
     for (const hasAlternative of [true, false])
       assert.notEqual(
-        judge(outcome, { hasRepeated: true, hasAlternative: () => hasAlternative, mayRepeat }).next,
+        judge(outcome, { ...usual, hasRepeated: true, hasAlternative: () => hasAlternative }).next,
         'retry_same',
       )
 })
 
 test('a lone 500 is not repeated on a channel that has failed too often', () => {
-  const context = { hasRepeated: false, hasAlternative: () => false, mayRepeat: () => false }
-  assert.equal(judge(vendorError('lone_500'), context).next, 'failover')
+  const context = { ...usual, hasRepeated: false, hasAlternative: () => false }
+  const mayNot = { ...context, mayRepeat: () => false }
+  assert.equal(judge(vendorError('lone_500'), mayNot).next, 'failover')
+})
+
+test('counting tokens teaches nothing but what holds whatever is asked', () => {
+  const telling = ['connect', 'tls']
+  for (const context of contexts)
+    for (const [name, { outcome }] of Object.entries(rows)) {
+      const { next, blame } = judge(outcome, context)
+      const counted = judge(outcome, { ...context, isCounting: true })
+      assert.equal(counted.next, next)
+      const isTelling = outcome.kind === 'broken' && telling.includes(outcome.cause)
+      const expected = blame === undefined || isTelling ? blame : 'nobody'
+      assert.equal(counted.blame, expected, name)
+    }
+  const refused = { ...vendorError('config'), status: 401 } as const
+  const [context] = contexts
+  assert.ok(context)
+  assert.equal(judge(refused, { ...context, isCounting: true }).blame, 'config')
 })
 
 test('what is the client’s doing never counts against a channel', () => {

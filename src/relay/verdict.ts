@@ -19,6 +19,12 @@
  *     the exchange's deadline, or
  *     the gateway is going down       give_up                     nobody
  *     client left                     abandon                     nobody
+ *
+ * Asking to count tokens is another thing than asking for an answer: some vendors do not offer it,
+ * others give it limits of its own. What comes of it says nothing of the channel, but for what holds
+ * whatever is asked: that nobody can be reached there, or that the credential is not accepted.
+ *
+ *     the vendor does not count       failover                    nobody
  */
 import type { Outcome } from '../channels/health-event.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
@@ -34,6 +40,8 @@ export interface Verdict {
 }
 
 export interface VerdictContext {
+  /** The exchange asks for no answer, only to count. */
+  readonly isCounting: boolean
   /** Another channel is fit to serve this exchange. Asked only where the answer matters. */
   readonly hasAlternative: () => boolean
   /** The channel may be asked again: a dead one is not to see everything twice. */
@@ -43,6 +51,17 @@ export interface VerdictContext {
 }
 
 export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict {
+  const judged = judgeAnswer(outcome, context)
+  if (!context.isCounting || judged.blame === undefined || isBeyondCounting(outcome)) return judged
+  return { ...judged, blame: 'nobody' }
+}
+
+function isBeyondCounting(outcome: AttemptOutcome): boolean {
+  if (outcome.kind === 'broken') return outcome.cause === 'connect' || outcome.cause === 'tls'
+  return outcome.kind === 'vendor_error' && outcome.status === 401
+}
+
+function judgeAnswer(outcome: AttemptOutcome, context: VerdictContext): Verdict {
   switch (outcome.kind) {
     case 'streaming':
       return verdict('commit', undefined)
@@ -85,6 +104,8 @@ function judgeVendorError(
       return verdict('failover', 'config')
     case 'model_missing':
       return verdict('failover', 'model_missing')
+    case 'not_offered':
+      return verdict('failover', 'nobody')
     case 'lone_500':
       return verdict(isWorthRepeating(context) ? 'retry_same' : 'failover', 'hard')
     case 'conflict':

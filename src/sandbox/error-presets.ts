@@ -40,7 +40,15 @@ function coded(status: number, type: string, codes: readonly string[]): [string,
   ])
 }
 
+/** A server that does not have the endpoint, each in another way. */
+const missingEndpoint: readonly [string, ErrorPreset][] = [
+  ...pages([405, 501]),
+  ['404_page', { status: 404, type: 'not_found_error', message: 'x', page: 'Not Found\n' }],
+  ['404_path', { status: 404, type: 'not_found_error', message: 'Not Found' }],
+]
+
 const messagesRows: readonly [string, ErrorPreset][] = [
+  ...missingEndpoint,
   ...pages([413, 502, 520, 521, 522, 523, 524, 530]),
   ...coded(400, 'invalid_request_error', [
     'available_tools_limit_exceeded',
@@ -194,6 +202,7 @@ function quota(code: string, message: string): [string, ErrorPreset] {
 }
 
 const chatRows: readonly [string, ErrorPreset][] = [
+  ...missingEndpoint,
   ...pages([502, 520, 521, 522, 523, 524, 530]),
   quota('insufficient_quota', `You exceeded your current quota (${organization}).`),
   quota('credit_balance_exhausted', `The credit balance of ${organization} is exhausted.`),
