@@ -71,9 +71,12 @@ function vendorCondition(snapshot: Snapshot, vendor: Vendor, health: HealthBook)
   return conditions.every((condition) => condition === 'main') ? 'main' : 'reserve'
 }
 
-/** A trial may fail, and a slow channel has lost its traffic: until it returns, the reserve serves. */
+/**
+ * A trial may fail, a slow channel has lost its traffic, one in doubt is being looked at, and one at rest
+ * has asked for a moment: until it is back the reserve serves, and without one they are still tried.
+ */
 function fitnessOf(channel: Channel, model: string, health: HealthBook): ChannelFitness {
   const grade = health.grade(channel, model)
   if (grade === 'on' || grade === 'ramp') return 'main'
-  return grade === 'slow' || grade === 'trial' ? 'usable' : 'none'
+  return grade === 'off' || grade === 'disabled' ? 'none' : 'usable'
 }

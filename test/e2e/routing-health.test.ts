@@ -5,7 +5,7 @@ import { healthStatus } from '../../src/api/health.ts'
 import { switchChannel } from '../../src/operations/channels.ts'
 import { startGateway, type Gateway, type GatewayOptions } from '../support/gateway.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
 
 async function start(t: TestContext, options: GatewayOptions = {}): Promise<Gateway> {
   const gateway = await startGateway(options)
@@ -105,6 +105,28 @@ test('a main channel that refuses its credential is degraded as soon as that is 
   gateway.sandbox.faults.set('alpha-main', 'error=401')
   const answer = await post(gateway.url + messagesPath, account.key, messagesRequest())
   assert.equal(answer.status, 200)
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+})
+
+test('vendors that ask for a moment are not down: whoever asks is still served', async (t) => {
+  const gateway = await start(t)
+  const { key } = await gateway.createAccount()
+  const askAll = async (): Promise<ReadonlySet<number>> => {
+    const statuses = new Set<number>()
+    for (const { id, vendor } of gateway.app.snapshot().models.values()) {
+      const isChat = vendor === 'beta'
+      const body = isChat ? chatRequest({ model: id }) : messagesRequest({ model: id })
+      const answer = await post(gateway.url + (isChat ? chatPath : messagesPath), key, body)
+      statuses.add(answer.status)
+    }
+    return statuses
+  }
+  for (const channel of ['alpha-main', 'alpha-reserve', 'beta-main', 'beta-reserve'])
+    gateway.sandbox.faults.set(channel, 'error=429; retry_after=300')
+  assert.deepEqual(await askAll(), new Set([429]))
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+  gateway.sandbox.faults.clear()
+  assert.deepEqual(await askAll(), new Set([200]))
   assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
 })
 
