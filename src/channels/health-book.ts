@@ -169,7 +169,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     const now = clock.monotonic()
     const entry = entryOf(channel)
     entry.running = Math.max(0, entry.running - 1)
-    entry.tokens = spendTokens(entry.tokens, result.outcome, now)
+    const accountId = result.caller?.accountId
+    entry.tokens = spendTokens(entry.tokens, { outcome: result.outcome, accountId }, now)
     const place = placeOf(channel, model)
     const wasAnswered = attempt.progress === 'answered'
     place.waiting.delete(attempt)
@@ -239,9 +240,9 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   return {
     state: (name, model) => register.findPlace(name, model)?.state ?? startState('request'),
     running: (name) => register.findEntry(name)?.running ?? 0,
-    mayFailOverInto(name) {
+    mayFailOverInto(name, accountId) {
       const tokens = register.findEntry(name)?.tokens
-      return tokens === undefined || mayFailOverInto(tokens, clock.monotonic())
+      return tokens === undefined || mayFailOverInto(tokens, accountId, clock.monotonic())
     },
     draw: random,
     begin,

@@ -25,8 +25,8 @@ export interface ChannelFacts {
   state(channel: string, model: string): HealthState
   /** Attempts running on the channel right now, whatever their model. */
   running(channel: string): number
-  /** Whether a failed exchange may still be tried there; see `tokens.ts`. */
-  mayFailOverInto(channel: string): boolean
+  /** Whether an account's failed exchange may still be tried there; see `tokens.ts`. */
+  mayFailOverInto(channel: string, accountId: string): boolean
   /** A number in [0, 1): which exchanges a channel gets that takes only a share of them. */
   draw(): number
 }
@@ -75,9 +75,9 @@ export function selectChannel(
   return best
 }
 
-function mayBeTried(channel: Channel, { facts, tried }: SelectOptions): boolean {
+function mayBeTried(channel: Channel, { facts, tried, accountId }: SelectOptions): boolean {
   if (channel.override === 'disabled' || tried.has(channel.name)) return false
-  if (tried.size > 0 && !facts.mayFailOverInto(channel.name)) return false
+  if (tried.size > 0 && !facts.mayFailOverInto(channel.name, accountId)) return false
   return channel.maxConcurrent === undefined || facts.running(channel.name) < channel.maxConcurrent
 }
 

@@ -63,7 +63,8 @@ export async function failover(
     const verdict = judge(outcome, {
       isCounting: isFree(admitted),
       hasAlternative: () => hasAlternative(admitted, tried, parts),
-      mayRepeat: () => parts.health.mayFailOverInto(attempt.channel.name),
+      mayRepeat: () =>
+        parts.health.mayFailOverInto(attempt.channel.name, admitted.principal.accountId),
       hasRepeated,
     })
     learn(admitted, { attempt, outcome, verdict, notes, failed }, parts)

@@ -185,6 +185,20 @@ for (const format of formats) {
         assert.equal(gateway.grade(main, model), 'on')
       })
 
+      test(`${name}, and others still fail over`, async () => {
+        for (let index = 0; index < 80; index++) {
+          await gateway.ask({ format, isStream: true, key: poisoned.key, sandbox: poison })
+          await settle()
+          await assertOthersServed()
+          clock.advance(second)
+        }
+        gateway.sandbox.faults.set(main, ['error=502', ''])
+        const marker = `failed-over-${markerCount++}`
+        const answer = await gateway.ask({ format, isStream: true, marker })
+        assert.deepEqual(gateway.tried(marker), [main, reserve])
+        assertWhole(answer, await gateway.served(marker, reserve), 'another account')
+      })
+
       test(`${name}, under six keys of the one account`, async () => {
         await assertOthersServed()
         for (let burst = 0; burst < 4; burst++) {
