@@ -89,6 +89,18 @@ for (const format of ['messages', 'chat'] as const) {
       assert.notEqual(body['stream'], true)
     })
 
+    test('that is a bad request in one spelling is asked in the next, where there is one', async () => {
+      sandbox.faults.set('probed', ['error=400', ''])
+      const { outcome } = await check(requestFor(format, 'request'))
+      const fields = sandbox.log.records.map(({ requestBody }) =>
+        Object.keys(JSON.parse(String(requestBody)) as object).filter((key) => /^max_/.test(key)),
+      )
+      const isChat = format === 'chat'
+      assert.equal(outcome, isChat ? 'ok' : 'client')
+      const later = isChat ? [['max_completion_tokens']] : []
+      assert.deepEqual(fields, [['max_tokens'], ...later])
+    })
+
     test('by listing asks for the models and for nothing that costs', async () => {
       const result = await check(requestFor(format, 'models'))
       assert.deepEqual([result.outcome, result.status], ['ok', 200])

@@ -44,19 +44,40 @@ interface CheckParts {
 
 export async function checkChannel(request: CheckRequest, parts: CheckParts): Promise<CheckResult> {
   const startedMs = parts.clock.monotonic()
-  let asked = await ask(request, parts)
-  // Traffic repeats on another connection too, and nobody blames the channel for it.
-  if (asked === 'stale_connection') asked = await ask(request, parts)
-  const durationMs = parts.clock.monotonic() - startedMs
-  if (asked === 'stale_connection') return { outcome: 'hard', durationMs, status: undefined }
-  return { ...asked, durationMs }
+  let asked: AskedResult = { outcome: 'hard', status: undefined }
+  for (const body of bodiesOf(request)) {
+    asked = await askTwice(request, body, parts)
+    if (asked.outcome !== 'client') break
+  }
+  return { ...asked, durationMs: parts.clock.monotonic() - startedMs }
 }
 
-type Asked = Omit<CheckResult, 'durationMs'> | 'stale_connection'
+function bodiesOf({ vendor, channel, model, by }: CheckRequest): readonly (Buffer | undefined)[] {
+  if (by === 'models') return [undefined]
+  return formatOf(vendor.format).checkBodies(channel.models.get(model) ?? model)
+}
 
-function ask(request: CheckRequest, { upstream, clock }: CheckParts): Promise<Asked> {
+/** Traffic repeats on another connection too where one has gone stale, and nobody blames the channel. */
+async function askTwice(
+  request: CheckRequest,
+  body: Buffer | undefined,
+  parts: CheckParts,
+): Promise<AskedResult> {
+  const first = await ask(request, body, parts)
+  const asked = first === 'stale_connection' ? await ask(request, body, parts) : first
+  return asked === 'stale_connection' ? { outcome: 'hard', status: undefined } : asked
+}
+
+type AskedResult = Omit<CheckResult, 'durationMs'>
+type Asked = AskedResult | 'stale_connection'
+
+function ask(
+  request: CheckRequest,
+  body: Buffer | undefined,
+  { upstream, clock }: CheckParts,
+): Promise<Asked> {
   const format = formatOf(request.vendor.format)
-  const sent = upstreamRequest(format, request)
+  const sent = upstreamRequest(format, request, body)
   return new Promise((resolve) => {
     let head: UpstreamHead | undefined
     const chunks: Buffer[] = []
@@ -93,7 +114,8 @@ function ask(request: CheckRequest, { upstream, clock }: CheckParts): Promise<As
 
 function upstreamRequest(
   format: Format,
-  { vendor, channel, model, by }: Pick<CheckRequest, 'vendor' | 'channel' | 'model' | 'by'>,
+  { vendor, channel }: Pick<CheckRequest, 'vendor' | 'channel'>,
+  body: Buffer | undefined,
 ): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
   const own = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
   const headers = forwardRequestHeaders(own, {
@@ -102,8 +124,7 @@ function upstreamRequest(
     versionHeader: vendor.versionHeader,
     defaultVersion: vendor.defaultVersion,
   })
-  if (by === 'models') return { method: 'GET', path: '/v1/models', headers, body: undefined }
-  const body = format.checkBody(channel.models.get(model) ?? model)
+  if (body === undefined) return { method: 'GET', path: '/v1/models', headers, body }
   return { method: 'POST', path: checkPath[format.name], headers, body }
 }
 

@@ -27,8 +27,9 @@ export function toTrial(state: HealthState, now: number, why: string): HealthSta
 }
 
 export function judgeTrial(state: HealthState, outcome: Outcome, moment: Moment): HealthState {
-  // The vendor understood the check and did not like it: the channel answers, traffic has to tell.
-  const isAnswer = outcome === 'ok' || (outcome === 'client' && state.cause === 'run')
+  // The vendor understood the check and did not like it: it answers, and had nothing against the
+  // credential. Whether it serves the model, traffic has to tell.
+  const isAnswer = outcome === 'ok' || (outcome === 'client' && state.cause !== 'missing')
   if (isAnswer) return passTrial({ ...state, lastOkAt: moment.now }, moment.now)
   return failTrial(state, moment)
 }

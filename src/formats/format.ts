@@ -247,6 +247,9 @@ export interface Format {
   errorEvent(error: ErrorToShow): Buffer
   modelList(models: readonly ListedModel[]): Buffer
   modelItem(model: ListedModel): Buffer
-  /** A real, tiny request for an active check: one output token. */
-  checkBody(model: string): Buffer
+  /**
+   * A real, tiny request for an active check, in every spelling that models want it in: the next one is
+   * for a vendor to whom the one before was a bad request.
+   */
+  checkBodies(model: string): readonly Buffer[]
 }

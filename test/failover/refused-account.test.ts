@@ -94,4 +94,25 @@ for (const format of formats) {
       await gateway.close()
     }
   })
+
+  test(`a vendor that once refused a request (${format}) and whose models take no check is back within minutes`, async () => {
+    const clock = new ManualClock()
+    const settings = { check_interval: '1440m' }
+    const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+    const isCheck = ({ marker }: { readonly marker: string | undefined }): boolean =>
+      marker === undefined
+    try {
+      // Whatever is asked is a bad request there, but for what a client asks.
+      gateway.sandbox.faults.set(main, 'error=400')
+      await gateway.ask({ format, isStream: false, marker: newMarker(), sandbox: 'error=401' })
+      for (const one of models[format]) assert.equal(gateway.grade(main, one), 'off')
+      await passUntil(clock, 420 * second, async () => {
+        await gateway.health()
+        return models[format].every((one) => gateway.grade(main, one) === 'ramp')
+      })
+      assert.ok(gateway.sandbox.log.records.some(isCheck))
+    } finally {
+      await gateway.close()
+    }
+  })
 }

@@ -139,9 +139,13 @@ test('model lists have the vendor’s shape', () => {
   assert.deepEqual(JSON.parse(chatFormat.modelItem(model).toString()), shown)
 })
 
-test('a check is a request this format itself accepts, for one token', () => {
+test('a check is a request this format itself accepts, for few tokens, by either name of the limit', () => {
   const options = { requireMaxTokens: true, operation: 'chat.completions.create' } as const
-  const facts = chatFormat.readRequest(chatFormat.checkBody('m'), options)
-  assert.ok(!('kind' in facts))
-  assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['m', 1, false])
+  const limits = chatFormat.checkBodies('m').map((body) => {
+    const facts = chatFormat.readRequest(body, options)
+    assert.ok(!('kind' in facts))
+    assert.deepEqual([facts.model, facts.isStream], ['m', false])
+    return facts.maxOutputTokens
+  })
+  assert.deepEqual(limits, [1, 16])
 })

@@ -49,8 +49,14 @@ export const chatFormat: Format = {
   errorEvent: chatErrorEvent,
   modelList: (models) => toJson({ object: 'list', data: models.map(showModel) }),
   modelItem: (model) => toJson(showModel(model)),
-  checkBody: (model) =>
-    toJson({ model, max_tokens: 1, messages: [{ role: 'user', content: 'ping' }] }),
+  // Models that reason refuse the older name of the limit, and one below what they think with.
+  checkBodies(model) {
+    const messages = [{ role: 'user', content: 'ping' }]
+    return [
+      toJson({ model, max_tokens: 1, messages }),
+      toJson({ model, max_completion_tokens: 16, messages }),
+    ]
+  },
 }
 
 /** Searches and moderation are billed by the call, which no usage object shows. */

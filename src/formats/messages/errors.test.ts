@@ -207,7 +207,8 @@ test('model lists have the vendor’s shape', () => {
 
 test('a check is a request this format itself accepts, for one token', () => {
   const options = { requireMaxTokens: true, operation: 'messages.create' } as const
-  const facts = messagesFormat.readRequest(messagesFormat.checkBody('a "b"'), options)
+  const [body = Buffer.alloc(0)] = messagesFormat.checkBodies('a "b"')
+  const facts = messagesFormat.readRequest(body, options)
   assert.ok(!('kind' in facts))
   assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['a "b"', 1, false])
 })

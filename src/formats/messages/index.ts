@@ -73,8 +73,9 @@ export const messagesFormat: Format = {
     })
   },
   modelItem: (model) => toJson(showModel(model)),
-  checkBody: (model) =>
+  checkBodies: (model) => [
     toJson({ model, max_tokens: 1, messages: [{ role: 'user', content: 'ping' }] }),
+  ],
 }
 
 /** Code execution is billed by the time its container runs, which no usage object shows. */
