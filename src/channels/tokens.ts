@@ -31,7 +31,8 @@ const perFailure = 1
  */
 const refillPerMs = 0.2 / 1_000
 
-const accountTokensMax = 8
+/** Of an account's own bucket: eight beside the usual hundred. */
+const accountShare = 0.08
 /** Fewer may be one client's doing, under names of its own. */
 const failingAccountsMin = 3
 const failedOfLateMs = 300_000
@@ -44,7 +45,7 @@ export function fullTokens(max: number): Tokens {
 export function mayFailOverInto(tokens: Tokens, accountId: string, now: number): boolean {
   if (countAt(tokens, now) <= tokens.max / 2) return false
   const own = tokens.accounts.get(accountId)
-  return own === undefined || accountCountAt(own, now) >= perFailure
+  return own === undefined || ownCountAt(own, tokens, now) >= perFailure
 }
 
 /** `accountId` is undefined for a request of the gateway's own. */
@@ -56,9 +57,7 @@ export function spendTokens(
   const change = changeOf(outcome)
   if (change === 0) return tokens
   const accounts =
-    accountId === undefined
-      ? tokens.accounts
-      : changeAccount(tokens.accounts, { accountId, change, now })
+    accountId === undefined ? tokens.accounts : changeOwn(tokens, { accountId, change, now })
   const isShared = change > 0 || accountId === undefined || accounts.size >= failingAccountsMin
   const after = isShared ? changeCount(tokens, change, now) : tokens
   return accounts === tokens.accounts ? after : { ...after, accounts }
@@ -77,24 +76,28 @@ function countAt({ count, max, at }: Tokens, now: number): number {
   return count >= refilledMax ? count : Math.min(refilledMax, count + (now - at) * refillPerMs)
 }
 
-function accountCountAt({ count, at }: Bucket, now: number): number {
-  return Math.min(accountTokensMax, count + (now - at) * refillPerMs)
+function ownMax({ max }: Tokens): number {
+  return Math.max(perFailure, Math.round(max * accountShare))
 }
 
-/** Forgets, on the way, whose last failure is long past. */
-function changeAccount(
-  accounts: ReadonlyMap<string, Bucket>,
+function ownCountAt({ count, at }: Bucket, tokens: Tokens, now: number): number {
+  return Math.min(ownMax(tokens), count + (now - at) * refillPerMs)
+}
+
+/** The accounts' buckets with that of one changed; on the way, those long untouched are forgotten. */
+function changeOwn(
+  tokens: Tokens,
   { accountId, change, now }: { readonly accountId: string; change: number; now: number },
 ): ReadonlyMap<string, Bucket> {
-  const own = accounts.get(accountId)
-  if (own === undefined && change > 0) return accounts
+  const own = tokens.accounts.get(accountId)
+  if (own === undefined && change > 0) return tokens.accounts
   const changed = new Map<string, Bucket>()
-  for (const [id, bucket] of accounts)
+  for (const [id, bucket] of tokens.accounts)
     if (id !== accountId && now - bucket.at < failedOfLateMs) changed.set(id, bucket)
-  const before = own === undefined ? accountTokensMax : accountCountAt(own, now)
+  const before = own === undefined ? ownMax(tokens) : ownCountAt(own, tokens, now)
   // A success says more of an account's own requests than of the channel.
   const count = Math.max(0, before + (change > 0 ? perFailure : change))
-  if (count < accountTokensMax) changed.set(accountId, { count, at: now })
+  if (count < ownMax(tokens)) changed.set(accountId, { count, at: now })
   const [oldest] = changed.keys()
   if (changed.size > accountsMax && oldest !== undefined) changed.delete(oldest)
   return changed
