@@ -69,6 +69,8 @@ export interface Outgoing {
   readonly body: Buffer
 }
 
+/** Pings and comments for ever are no beginning of an answer. */
+const beginningBytesMax = 1_048_576
 /** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
 const errorBytesMax = 1_048_576
 
@@ -159,8 +161,13 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       return true
     }
     if (this.#receiver !== undefined) return this.#receiver.onPieces(pieces)
-    for (const piece of pieces) this.#kept.push(piece)
+    for (const piece of pieces) {
+      this.#kept.push(piece)
+      this.#keptBytes += piece.length
+    }
     if (this.#resolve !== undefined) this.#judgeStart(meter)
+    const isTooMuch = this.#keptBytes > beginningBytesMax
+    if (isTooMuch && this.#resolve !== undefined) this.#break('protocol')
     return true
   }
 

@@ -59,6 +59,7 @@ const streamFaults: Readonly<Record<string, string>> = {
   'ends without an event, by closing': 'cut_event=0; cut_as=end; framing=close',
   'ends after pings': 'pings=3; cut_event=3; cut_as=end',
   'closes after pings': 'pings=3; cut_event=3',
+  'begins with more than a megabyte of pings': 'pings=200000',
   'breaks in the middle of the first event': 'cut=9; cut_as=end',
   'begins with an error': 'error_first=',
   'begins with pings and an error': 'pings=3; error_first=500',
