@@ -78,6 +78,7 @@ function ask(
 ): Promise<Asked> {
   const format = formatOf(request.vendor.format)
   const sent = upstreamRequest(format, request, body)
+  const sentMs = clock.monotonic()
   return new Promise((resolve) => {
     let head: UpstreamHead | undefined
     const chunks: Buffer[] = []
@@ -105,7 +106,9 @@ function ask(
         finish(judgeCheck(format, sent.body, answer, clock.now()))
       },
       onFailure(failure) {
-        if (isStaleConnection(failure, head !== undefined)) finish('stale_connection')
+        const waitedMs = clock.monotonic() - sentMs
+        if (isStaleConnection(failure, { hasHead: head !== undefined, waitedMs }))
+          finish('stale_connection')
         else finish({ outcome: failure.kind === 'tls' ? 'config' : 'hard' })
       },
     })

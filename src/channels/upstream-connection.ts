@@ -66,6 +66,7 @@ export class Connection implements Carrier, Watched {
   #isReady = false
   #isClosed = false
   #isWritten = false
+  #writtenAtMs = 0
   #exchangeCount = 0
 
   constructor(home: Home) {
@@ -193,6 +194,7 @@ export class Connection implements Carrier, Watched {
     this.#reader.expect(isHead)
     this.#exchangeCount++
     this.#isWritten = true
+    this.#writtenAtMs = this.#home.monotonic()
     if (body === undefined) {
       socket.write(head, 'latin1')
     } else if (head.length + body.length <= joinedBytesMax) {
@@ -270,7 +272,11 @@ export class Connection implements Carrier, Watched {
     const exchange = this.#exchange
     const failure = { kind, isReusedConnection: this.isReused }
     // A vendor that has closed one idle connection has seldom kept the others.
-    if (exchange !== undefined && isStaleConnection(failure, exchange.hasHead))
+    const waitedMs = this.#home.monotonic() - this.#writtenAtMs
+    if (
+      exchange !== undefined &&
+      isStaleConnection(failure, { hasHead: exchange.hasHead, waitedMs })
+    )
       this.#home.discardIdle()
     this.discard()
     exchange?.fail(kind)

@@ -13,15 +13,20 @@ export type FailureKind = 'connect' | 'tls' | 'reset' | 'protocol' | 'aborted'
 const certificateCode =
   /^(ERR_TLS_CERT|CERT|CRL|UNABLE_|DEPTH_|SELF_SIGNED|INVALID_|PATH_LENGTH|HOSTNAME_|ERROR_IN_)/
 
+/** Longer than a close that crossed the request needs, shorter than any work on an answer. */
+const crossingMs = 1_000
+
 /**
- * A kept-alive connection that died before a byte of an answer: the vendor had most likely closed it
- * while the request was on its way, which says nothing about the vendor.
+ * A kept-alive connection that died at once, before a byte of an answer: the vendor had most likely
+ * closed it while the request was on its way, which says nothing about the vendor. Later it had the
+ * request, and may have worked on it.
  */
 export function isStaleConnection(
   failure: { readonly kind: FailureKind; readonly isReusedConnection: boolean },
-  hasHead: boolean,
+  { hasHead, waitedMs }: { readonly hasHead: boolean; readonly waitedMs: number },
 ): boolean {
-  return failure.kind === 'reset' && failure.isReusedConnection && !hasHead
+  const isAtOnce = !hasHead && waitedMs < crossingMs
+  return failure.kind === 'reset' && failure.isReusedConnection && isAtOnce
 }
 
 /** Why a connection could not be had. */

@@ -201,7 +201,10 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       kind: 'broken',
       cause: failure.kind === 'aborted' ? 'shutdown' : failure.kind,
       isUnsent: failure.isUnsent,
-      isStale: isStaleConnection(failure, this.#head !== undefined),
+      isStale: isStaleConnection(failure, {
+        hasHead: this.#head !== undefined,
+        waitedMs: this.#parts.monotonic() - this.#sentAtMs,
+      }),
     })
   }
 

@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
 import type { ServedRecord } from '../../src/sandbox/served-record.ts'
 import type { WireAnswer } from '../support/http-client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import {
   assertBrokenOff,
   assertOwnError,
@@ -251,6 +252,29 @@ describe('a kept-alive connection that dies under the request', () => {
         })
       }
 })
+
+for (const format of formats)
+  test(`a kept-alive ${format} connection that dies over long work is the channel's failure, and not repeated there`, async () => {
+    const clock = new ManualClock()
+    const waiting = await startFailoverGateway({ clock })
+    try {
+      const { main, reserve } = places[format]
+      await waiting.ask({ format, isStream: false })
+      await waiting.lessons()
+      waiting.sandbox.faults.set(main, 'hold=work@before_head; reset=before_head')
+      const marker = `worked-${markerCount++}`
+      const asked = waiting.ask({ format, isStream: false, marker })
+      await waiting.sandbox.faults.reached('work')
+      clock.advance(8_000)
+      waiting.sandbox.faults.release('work')
+      const answer = await asked
+      assert.deepEqual(waiting.tried(marker), [main, reserve])
+      assertWhole(answer, await waiting.served(marker, reserve), 'the reserve')
+      assert.deepEqual(await waiting.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+    } finally {
+      await waiting.close()
+    }
+  })
 
 describe('an answer cut at any byte', () => {
   const short = 'output=3; piece=the%20'
