@@ -157,6 +157,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
     journalWaitingCount: () => journal.waitingCount,
     follow(previous, next) {
       health.follow(previous, next)
+      prober.follow(previous, next)
       alerts.review()
     },
     exchanged: () => round.write(),

@@ -2,15 +2,25 @@
  * The health of every model on every channel, held for the running process. It follows each attempt
  * from `begin` to `end` (one pair per attempt), counts those that run and the channel's tokens, says
  * when checks and comparisons are due, and shows and saves what the register knows. It opens no
- * socket and sets no timer: `wake` lets time pass.
+ * socket and sets no timer: `wake` lets time pass. The invariant: an attempt teaches only the place
+ * that it began on, and nothing once an operator has renewed that.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
 import type { Channel, Snapshot } from './channel.ts'
+import { createChannelLoad } from './channel-load.ts'
 import { createCheckPlan } from './check-plan.ts'
 import type { HealthEvent, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, type HealthLine } from './health-line.ts'
-import { noteFailure, noteFirstEvent, type HealthPlace, type OpenAttempt } from './health-place.ts'
+import {
+  isSameUpstream,
+  newPlace,
+  noteFailure,
+  noteFirstEvent,
+  type HealthPlace,
+  type OpenAttempt,
+  type Place,
+} from './health-place.ts'
 import { createHealthRegister } from './health-register.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
 import { gradeOf, shownMode, startState, type Grade, type HealthMode } from './health-state.ts'
@@ -110,6 +120,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     onEffect,
   })
   const { entryOf, placeOf, apply } = register
+  const load = createChannelLoad()
   const plan = createCheckPlan({
     random,
     intervalMs: options.checkIntervalMs ?? defaultCheckIntervalMs,
@@ -123,19 +134,30 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     askForProbes: (place, count) => onEffect({ kind: 'probe', count }, place),
   })
 
+  /** An exchange keeps the catalogue it began with: its channel may be another one by now. */
+  function placeToday(channel: Channel, model: string): Place {
+    const isCurrent = isSameUpstream(entryOf(channel).channel, channel)
+    return isCurrent ? placeOf(channel, model) : newPlace(channel, startedAt)
+  }
+
+  function isOutdated({ channel, model, place }: OpenAttempt): boolean {
+    return register.findPlace(channel.name, model) !== place
+  }
+
   function begin(channel: Channel, model: string, made: AttemptKind = {}): OpenAttempt {
     const isProbe = made.isProbe === true
     const traitsKind = made.traits === undefined ? undefined : latencyKind(made.traits)
+    const place = placeToday(channel, model)
     const attempt: OpenAttempt = {
       channel,
       model,
+      place,
       beganAt: clock.monotonic(),
       isProbe,
       kind: traitsKind ?? (isProbe ? probeKind : undefined),
       progress: 'waiting',
     }
-    entryOf(channel).running++
-    const place = placeOf(channel, model)
+    load.begin(channel.name)
     if (traitsKind !== undefined) watch.expect(place, attempt)
     const { mode } = place.state
     if (!isProbe && (mode === 'off' || mode === 'trial')) apply(channel, model, { kind: 'begun' })
@@ -143,9 +165,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   }
 
   function answered(attempt: OpenAttempt, outputTokens?: number): void {
-    const { kind } = attempt
-    if (kind === undefined) return
-    const place = placeOf(attempt.channel, attempt.model)
+    const { kind, place } = attempt
+    if (kind === undefined || isOutdated(attempt)) return
     const durationMs = clock.monotonic() - attempt.beganAt
     const isStream = isStreamKind(kind)
     const value = isStream
@@ -165,15 +186,15 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   }
 
   function end(attempt: OpenAttempt, result: AttemptEnd): void {
-    const { channel, model } = attempt
+    const { channel, model, place } = attempt
     const now = clock.monotonic()
+    load.end(channel.name)
+    place.waiting.delete(attempt)
+    if (isOutdated(attempt)) return
     const entry = entryOf(channel)
-    entry.running = Math.max(0, entry.running - 1)
     const accountId = result.caller?.accountId
     entry.tokens = spendTokens(entry.tokens, { outcome: result.outcome, accountId }, now)
-    const place = placeOf(channel, model)
     const wasAnswered = attempt.progress === 'answered'
-    place.waiting.delete(attempt)
     if (!isBlameless(result.outcome)) noteFailure(place, result.outcome, now)
     const before = place.state
     const event: HealthEvent = {
@@ -227,7 +248,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
   function describe(channel: Channel, model: string): HealthLine {
     const place = placeOf(channel, model)
-    const { running } = entryOf(channel)
+    const running = load.running(channel.name)
     return describePlace({ channel, model, place, running }, { clock, startedAt })
   }
 
@@ -239,7 +260,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
   return {
     state: (name, model) => register.findPlace(name, model)?.state ?? startState('request'),
-    running: (name) => register.findEntry(name)?.running ?? 0,
+    running: (name) => load.running(name),
     mayFailOverInto(name, accountId) {
       const tokens = register.findEntry(name)?.tokens
       return tokens === undefined || mayFailOverInto(tokens, accountId, clock.monotonic())
@@ -249,6 +270,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     answered,
     end,
     retract(attempt, keyId) {
+      if (isOutdated(attempt)) return
       apply(attempt.channel, attempt.model, { kind: 'retracted', keyId })
     },
     recheck(place) {

@@ -18,6 +18,8 @@ export interface HealthPlace {
 export interface OpenAttempt {
   readonly channel: Channel
   readonly model: string
+  /** What it is about: no longer the channel's own once an operator has renewed that. */
+  readonly place: Place
   readonly beganAt: number
   readonly isProbe: boolean
   /** See `latencyKind`; undefined where time is not measured. */
@@ -41,7 +43,6 @@ export interface Place {
 /** One channel: what its models share, and a place for each of them. */
 export interface ChannelEntry {
   channel: Channel
-  running: number
   tokens: Tokens
   readonly places: Map<string, Place>
 }
@@ -86,7 +87,11 @@ export function renewalOf(
 ): 'operator' | 'reconfigured' | undefined {
   if (before === undefined) return 'reconfigured'
   if (before.override === 'disabled' && after.override === 'enabled') return 'operator'
-  const isSame =
-    before.url === after.url && before.credential.reveal() === after.credential.reveal()
-  return isSame ? undefined : 'reconfigured'
+  return isSameUpstream(before, after) ? undefined : 'reconfigured'
+}
+
+/** Whether both speak to the same address as the same client of the vendor. */
+export function isSameUpstream(one: Channel, other: Channel): boolean {
+  if (one === other) return true
+  return one.url === other.url && one.credential.reveal() === other.credential.reveal()
 }

@@ -68,7 +68,7 @@ export function createHealthRegister(options: HealthRegisterOptions): HealthRegi
   function entryOf(channel: Channel): ChannelEntry {
     let entry = entries.get(channel.name)
     if (entry === undefined) {
-      entry = { channel, running: 0, tokens: fullTokens(options.tokensMax), places: new Map() }
+      entry = { channel, tokens: fullTokens(options.tokensMax), places: new Map() }
       entries.set(channel.name, entry)
     }
     return entry

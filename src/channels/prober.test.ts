@@ -15,6 +15,7 @@ let upstream: Upstream
 let snapshot: Snapshot
 let prober: Prober
 let errors: unknown[]
+let book: HealthBook
 let heard: { begun: string[]; ended: AttemptEnd[]; next: () => void }
 
 const vendor: Vendor = {
@@ -64,7 +65,7 @@ beforeEach(() => {
   snapshot = snapshotWith({})
   errors = []
   heard = { begun: [], ended: [], next: () => undefined }
-  const book = createHealthBook({ clock: systemClock, random: () => 0.5 })
+  book = createHealthBook({ clock: systemClock, random: () => 0.5 })
   const health: HealthBook = {
     ...book,
     begin(channel, model, kind) {
@@ -126,6 +127,31 @@ test('a place is checked once at a time, and again when that is over', async () 
   prober.probe(place)
   await second
   assert.equal(sandbox.log.records.length, 2)
+})
+
+test('a check that hangs at an address of before neither blames the new one nor stands in its way', async () => {
+  sandbox.faults.set('probed', 'hold=old@before_head; error=401')
+  prober.probe(place)
+  await sandbox.faults.reached('old')
+  const before = snapshot
+  snapshot = snapshotWith({ url: `${sandbox.url}/renewed` })
+  book.follow(before, snapshot)
+  prober.follow(before, snapshot)
+  const asked = nextEnd()
+  prober.probe(place)
+  await asked
+  assert.deepEqual(
+    sandbox.log.records.map((record) => record.channel),
+    ['probed', 'renewed'],
+  )
+  const late = nextEnd()
+  sandbox.faults.release('old')
+  await late
+  assert.deepEqual(
+    heard.ended.map(({ outcome }) => outcome),
+    ['ok', 'config'],
+  )
+  assert.equal(book.state('probed', 'm').mode, 'on')
 })
 
 test('what must not be checked is not: by the operator’s word, or gone from the catalogue', async () => {

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Snapshot } from './channel.ts'
 import { checkChannel, type CheckResult } from './check.ts'
 import type { HealthBook } from './health-book.ts'
-import type { HealthPlace } from './health-place.ts'
+import { renewalOf, type HealthPlace } from './health-place.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface ProberParts {
@@ -24,6 +24,16 @@ export interface ProberParts {
 export interface Prober {
   /** Checks one model on one channel so many times at once, unless it must not be checked. */
   probe(place: HealthPlace, count?: number): void
+  /** Takes the catalogue in: what was asked of a channel before it was renewed is of no account. */
+  follow(previous: Snapshot, next: Snapshot): void
+}
+
+/** What is known of the checks of one channel. */
+interface CheckLine {
+  /** Under way, by model. */
+  readonly running: Map<string, number>
+  /** When the last ones were sent, oldest first. */
+  sent: number[]
 }
 
 const checkTimeoutMs = 30_000
@@ -31,17 +41,20 @@ const checksPerMinuteMax = 12
 const minuteMs = 60_000
 
 export function createProber(parts: ProberParts): Prober {
-  /** Checks under way, by place. */
-  const running = new Map<string, number>()
-  /** Channel → when its last checks were sent, oldest first. */
-  const sent = new Map<string, number[]>()
+  const lines = new Map<string, CheckLine>()
 
-  function maySend(channel: string, count: number): boolean {
+  function lineOf(channel: string): CheckLine {
+    let line = lines.get(channel)
+    if (line === undefined) lines.set(channel, (line = { running: new Map(), sent: [] }))
+    return line
+  }
+
+  function maySend(line: CheckLine, count: number): boolean {
     const now = parts.clock.monotonic()
-    const recent = (sent.get(channel) ?? []).filter((at) => now - at < minuteMs)
+    const recent = line.sent.filter((at) => now - at < minuteMs)
     const isAllowed = count > 1 || recent.length < checksPerMinuteMax
     if (isAllowed) for (let index = 0; index < count; index++) recent.push(now)
-    sent.set(channel, recent)
+    line.sent = recent
     return isAllowed
   }
 
@@ -63,24 +76,33 @@ export function createProber(parts: ProberParts): Prober {
     parts.onChecked?.(place, result)
   }
 
-  function start(id: string, place: HealthPlace): void {
-    running.set(id, (running.get(id) ?? 0) + 1)
+  function start({ running }: CheckLine, place: HealthPlace): void {
+    const { model } = place
+    running.set(model, (running.get(model) ?? 0) + 1)
     void check(place)
       .catch(parts.onError)
       .finally(() => {
-        const left = (running.get(id) ?? 1) - 1
-        if (left > 0) running.set(id, left)
-        else running.delete(id)
+        const left = (running.get(model) ?? 1) - 1
+        if (left > 0) running.set(model, left)
+        else running.delete(model)
       })
   }
 
   return {
     probe(place, count = 1) {
-      const id = `${place.channel}\n${place.model}`
+      const line = lineOf(place.channel)
       // One that is under way answers for a second one; a burst is asked for on purpose.
-      if (count === 1 && running.has(id)) return
-      if (!maySend(place.channel, count)) return
-      for (let index = 0; index < count; index++) start(id, place)
+      if (count === 1 && line.running.has(place.model)) return
+      if (!maySend(line, count)) return
+      for (let index = 0; index < count; index++) start(line, place)
+    },
+    follow(previous, next) {
+      for (const name of lines.keys()) {
+        const channel = next.channels.get(name)
+        const isRenewed =
+          channel === undefined || renewalOf(previous.channels.get(name), channel) !== undefined
+        if (isRenewed) lines.delete(name)
+      }
     },
   }
 }
