@@ -73,11 +73,8 @@ export function noteFailure(place: Place, outcome: Outcome, now: number): void {
 /** Takes the channel as the catalogue has it now; places of models it no longer has are forgotten. */
 export function keepWhatApplies(entry: ChannelEntry, channel: Channel): void {
   entry.channel = channel
-  for (const [model, place] of entry.places) {
+  for (const model of entry.places.keys())
     if (!channel.models.has(model)) entry.places.delete(model)
-    else if (place.state.check !== channel.check)
-      place.state = { ...place.state, check: channel.check }
-  }
 }
 
 /** Why what was known of the channel says nothing about it any more; undefined where it still does. */

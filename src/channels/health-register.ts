@@ -131,12 +131,20 @@ export function createHealthRegister(options: HealthRegisterOptions): HealthRegi
           ? undefined
           : renewalOf(previous.channels.get(name), channel)
       if (channel === undefined || why !== undefined) entries.delete(name)
-      else keepWhatApplies(entry, channel)
+      else keep(entry, channel)
       if (why !== undefined) renewed.push({ before: entry, why })
     }
     for (const channel of next.channels.values())
       for (const model of channel.models.keys()) placeOf(channel, model)
     for (const { before, why } of renewed) tellRenewal(before, why)
+  }
+
+  /** How a channel may be asked can change at any time, and with it what it waits for. */
+  function keep(entry: ChannelEntry, channel: Channel): void {
+    keepWhatApplies(entry, channel)
+    const { check } = channel
+    for (const place of entry.places.values())
+      if (place.state.check !== check) enter(place, { ...place.state, check })
   }
 
   /** Forgetting that something was off is a change like any other. */

@@ -1,4 +1,4 @@
-/** What an operator's change of a channel ends, and what it does not: attempts that are still under way. */
+/** What an operator's change of a channel means for attempts under way, and for what it waits for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
@@ -164,4 +164,25 @@ test('a failure of before that is taken back takes none back that came since', (
   end(book, [book.begin(after, 'm', stream)], 'hard')
   book.retract(old, 'a')
   assert.equal(book.state('main', 'm').run.length, 1)
+})
+
+test('a channel that is on trial and may be checked from now on comes back by its checks', () => {
+  const unprobed = channel({ check: 'none' })
+  const { book, clock, told } = open(unprobed)
+  end(book, begin(book, unprobed), 'hard')
+  clock.advance(60_000)
+  book.wake()
+  assert.equal(book.state('main', 'm').mode, 'trial')
+  const probed = channel({ check: 'request' })
+  book.follow(snapshotOf(unprobed), snapshotOf(probed))
+  told.length = 0
+  for (let passed = 0; passed < 20 && book.grade(probed, 'm') === 'off'; passed++) {
+    assert.ok(book.nextWakeAt() <= clock.monotonic() + 10_000)
+    clock.advance(1_000)
+    book.wake()
+    if (told.pop() !== 'probe') continue
+    const check = book.begin(probed, 'm', { isProbe: true })
+    book.end(check, { outcome: 'ok', caller: undefined })
+  }
+  assert.equal(book.grade(probed, 'm'), 'ramp')
 })
