@@ -163,6 +163,7 @@ export async function openChannelKeeper(parts: ChannelKeeperParts): Promise<Chan
     exchanged: () => round.write(),
     async close() {
       wakeTimer.cancel()
+      prober.close()
       // A store that does not answer must not keep the process from ending.
       const closed = round.close().catch(onError)
       await Promise.race([closed, sleep(clock, closeTimeoutMs)])

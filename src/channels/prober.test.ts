@@ -1,7 +1,7 @@
 /** The prober against a simulated vendor: which checks it makes, one at a time, and who hears of it. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { systemClock } from '../base/clock.ts'
+import { ManualClock } from '../../test/support/manual-clock.ts'
 import { Secret } from '../base/secret.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import type { Channel, Snapshot, Vendor } from './channel.ts'
@@ -15,6 +15,7 @@ let upstream: Upstream
 let snapshot: Snapshot
 let prober: Prober
 let errors: unknown[]
+let clock: ManualClock
 let book: HealthBook
 let heard: { begun: string[]; ended: AttemptEnd[]; next: () => void }
 
@@ -65,7 +66,8 @@ beforeEach(() => {
   snapshot = snapshotWith({})
   errors = []
   heard = { begun: [], ended: [], next: () => undefined }
-  book = createHealthBook({ clock: systemClock, random: () => 0.5 })
+  clock = new ManualClock()
+  book = createHealthBook({ clock, random: () => 0.5 })
   const health: HealthBook = {
     ...book,
     begin(channel, model, kind) {
@@ -79,7 +81,7 @@ beforeEach(() => {
     },
   }
   prober = createProber({
-    clock: systemClock,
+    clock,
     upstream,
     snapshot: () => snapshot,
     health: () => health,
@@ -92,7 +94,23 @@ function nextEnd(): Promise<void> {
   return new Promise((resolve) => (heard.next = resolve))
 }
 
+/** Lets time pass; every check has been answered before it goes on. */
+async function pass(durationMs: number): Promise<void> {
+  for (let passedMs = 0; passedMs < durationMs; passedMs += 100) {
+    while (heard.ended.length < heard.begun.length) await nextEnd()
+    clock.advance(100)
+  }
+}
+
 const place = { channel: 'probed', model: 'm' }
+
+/** An operator gives the channel another address. */
+function renew(): void {
+  const before = snapshot
+  snapshot = snapshotWith({ url: `${sandbox.url}/renewed` })
+  book.follow(before, snapshot)
+  prober.follow(before, snapshot)
+}
 
 test('a check counts like an attempt that nobody asked for', async () => {
   const ended = nextEnd()
@@ -123,6 +141,7 @@ test('a place is checked once at a time, and again when that is over', async () 
   await first
   // The next check may begin once the turn in which the first one was judged is over.
   await new Promise<void>((resolve) => setImmediate(resolve))
+  clock.advance(1_000)
   const second = nextEnd()
   prober.probe(place)
   await second
@@ -133,10 +152,7 @@ test('a check that hangs at an address of before neither blames the new one nor 
   sandbox.faults.set('probed', 'hold=old@before_head; error=401')
   prober.probe(place)
   await sandbox.faults.reached('old')
-  const before = snapshot
-  snapshot = snapshotWith({ url: `${sandbox.url}/renewed` })
-  book.follow(before, snapshot)
-  prober.follow(before, snapshot)
+  renew()
   const asked = nextEnd()
   prober.probe(place)
   await asked
@@ -174,44 +190,64 @@ test('a fault of the check itself is reported and does not block the next check'
   const whole = snapshot
   let reads = 0
   prober = createProber({
-    clock: systemClock,
+    clock,
     upstream,
     snapshot() {
       if (reads++ === 0) throw new Error('no snapshot')
       return whole
     },
-    health: () => createHealthBook({ clock: systemClock, random: () => 0.5 }),
+    health: () => createHealthBook({ clock, random: () => 0.5 }),
     onError: (error) => errors.push(error),
   })
   prober.probe(place)
   await new Promise<void>((resolve) => setImmediate(resolve))
   assert.equal(errors.length, 1)
+  clock.advance(1_000)
   prober.probe(place)
   await sandbox.log.waitFor((record) => record.phase === 'closed')
 })
 
 test('a burst is sent at once, and single checks of a channel stay within their number a minute', async () => {
-  sandbox.faults.set('probed', 'hold=gate@before_head')
+  const models = Array.from({ length: 20 }, (_, index) => `m${index}`)
+  snapshot = snapshotWith({ models: new Map(['m', ...models].map((model) => [model, undefined])) })
   prober.probe(place, 3)
-  await sandbox.log.waitFor(() => sandbox.log.records.length === 3)
-  const ended = nextEnd()
-  sandbox.faults.release('gate')
-  sandbox.faults.clear()
-  await ended
-  for (let index = 0; index < 20; index++) prober.probe({ channel: 'probed', model: `m${index}` })
+  for (const model of models) prober.probe({ channel: 'probed', model })
+  assert.equal(heard.begun.length, 3)
+  await pass(1_000)
+  assert.equal(heard.begun.length, 6, 'a few a second')
+  await pass(58_900)
   assert.equal(heard.begun.length, 12)
-  await sandbox.log.waitFor(
-    () => sandbox.log.records.filter((record) => record.phase === 'closed').length === 12,
+  // What had no room waits for it, in turn.
+  await pass(60_000)
+  assert.deepEqual(
+    heard.begun.slice(3),
+    models.map((model) => `probed ${model}`),
   )
+  assert.equal(sandbox.log.records.length, 23)
+})
+
+test('what waits for its turn is sent neither to a renewed channel nor after the end', async () => {
+  const models = new Map(['m', 'n'].map((model) => [model, undefined]))
+  for (const finish of [renew, (): void => prober.close()]) {
+    snapshot = snapshotWith({ models })
+    heard.begun.length = 0
+    const ended = nextEnd()
+    prober.probe(place)
+    prober.probe({ channel: 'probed', model: 'n' })
+    finish()
+    clock.advance(60_000)
+    await ended
+    assert.deepEqual(heard.begun, ['probed m'])
+  }
 })
 
 test('what a paid check took is told, so that it can be booked to the operator', async () => {
   const told = Promise.withResolvers<unknown>()
   prober = createProber({
-    clock: systemClock,
+    clock,
     upstream,
     snapshot: () => snapshot,
-    health: () => createHealthBook({ clock: systemClock, random: () => 0.5 }),
+    health: () => createHealthBook({ clock, random: () => 0.5 }),
     onError: (error) => errors.push(error),
     onChecked: (at, { usage }) => told.resolve([at.channel, usage?.reported.outputTokens]),
   })

@@ -1,13 +1,15 @@
 /**
  * Sends the checks that health asks for: a request of the gateway's own settles what traffic leaves
  * in doubt. A check counts like an attempt and is charged to no account; what it costs is told, so
- * that it can be booked to the operator. The invariant: single checks of one channel stay within
- * `checksPerMinuteMax`; only the few that decide about a channel in doubt go beyond it.
+ * that it can be booked to the operator. The invariant: what is asked for is sent, in the order and
+ * at the pace of the channel's line (`check-line.ts`), unless it must not be or no longer applies.
  */
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 import type { Snapshot } from './channel.ts'
 import { checkChannel, type CheckResult } from './check.ts'
+import { createCheckLine, type CheckLine } from './check-line.ts'
 import type { HealthBook } from './health-book.ts'
+import { isInUse, type Outcome } from './health-event.ts'
 import { renewalOf, type HealthPlace } from './health-place.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -22,49 +24,50 @@ export interface ProberParts {
 }
 
 export interface Prober {
-  /** Checks one model on one channel so many times at once, unless it must not be checked. */
+  /** Checks one model on one channel so many times, as soon as it may, unless it must not be checked. */
   probe(place: HealthPlace, count?: number): void
   /** Takes the catalogue in: what was asked of a channel before it was renewed is of no account. */
   follow(previous: Snapshot, next: Snapshot): void
+  /** Nothing that waits is sent any more. */
+  close(): void
 }
 
-/** What is known of the checks of one channel. */
-interface CheckLine {
-  /** Under way, by model. */
-  readonly running: Map<string, number>
-  /** When the last ones were sent, oldest first. */
-  sent: number[]
+/** One channel's line, and the timer for whoever is next in it. */
+interface Served {
+  readonly channel: string
+  readonly line: CheckLine
+  timer: Timer | undefined
 }
 
 const checkTimeoutMs = 30_000
-const checksPerMinuteMax = 12
-const minuteMs = 60_000
 
 export function createProber(parts: ProberParts): Prober {
-  const lines = new Map<string, CheckLine>()
+  const { clock } = parts
+  const served = new Map<string, Served>()
 
-  function lineOf(channel: string): CheckLine {
-    let line = lines.get(channel)
-    if (line === undefined) lines.set(channel, (line = { running: new Map(), sent: [] }))
-    return line
+  function servedOf(channel: string): Served {
+    let one = served.get(channel)
+    if (one === undefined) {
+      const line = createCheckLine((model) => isInUse(parts.health().state(channel, model)))
+      served.set(channel, (one = { channel, line, timer: undefined }))
+    }
+    return one
   }
 
-  function maySend(line: CheckLine, count: number): boolean {
-    const now = parts.clock.monotonic()
-    const recent = line.sent.filter((at) => now - at < minuteMs)
-    const isAllowed = count > 1 || recent.length < checksPerMinuteMax
-    if (isAllowed) for (let index = 0; index < count; index++) recent.push(now)
-    line.sent = recent
-    return isAllowed
+  function forget(one: Served): void {
+    one.timer?.cancel()
+    served.delete(one.channel)
   }
 
-  async function check(place: HealthPlace): Promise<void> {
+  /** Undefined where it must not be checked. */
+  async function check(place: HealthPlace): Promise<Outcome | undefined> {
     const { vendors, channels } = parts.snapshot()
     const channel = channels.get(place.channel)
     const vendor = channel === undefined ? undefined : vendors.get(channel.vendor)
-    if (channel === undefined || vendor === undefined) return
-    if (channel.check === 'none' || channel.override === 'disabled') return
+    if (channel === undefined || vendor === undefined) return undefined
+    if (channel.check === 'none' || channel.override === 'disabled') return undefined
     const { model } = place
+    if (!channel.models.has(model)) return undefined
     const health = parts.health()
     const attempt = health.begin(channel, model, { isProbe: true })
     const request = { vendor, channel, model, by: channel.check, timeoutMs: checkTimeoutMs }
@@ -74,35 +77,49 @@ export function createProber(parts: ProberParts): Prober {
     if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
     health.end(attempt, { outcome, retryAfterMs, caller: undefined })
     parts.onChecked?.(place, result)
+    return outcome
   }
 
-  function start({ running }: CheckLine, place: HealthPlace): void {
-    const { model } = place
-    running.set(model, (running.get(model) ?? 0) + 1)
-    void check(place)
-      .catch(parts.onError)
-      .finally(() => {
-        const left = (running.get(model) ?? 1) - 1
-        if (left > 0) running.set(model, left)
-        else running.delete(model)
-      })
+  async function send(one: Served, model: string): Promise<void> {
+    let outcome: Outcome | undefined
+    try {
+      outcome = await check({ channel: one.channel, model })
+    } catch (error) {
+      parts.onError(error)
+    }
+    one.line.ended(model, outcome === 'ok' || outcome === 'client', clock.monotonic())
+    sendNext(one)
+  }
+
+  function sendNext(one: Served): void {
+    one.timer?.cancel()
+    // A channel that has been renewed has another line.
+    if (served.get(one.channel) !== one) return
+    const now = clock.monotonic()
+    for (let model = one.line.take(now); model !== undefined; model = one.line.take(now))
+      void send(one, model)
+    const nextAt = one.line.nextAt(now)
+    if (nextAt < Number.POSITIVE_INFINITY)
+      one.timer = clock.after(nextAt - now, () => sendNext(one))
   }
 
   return {
-    probe(place, count = 1) {
-      const line = lineOf(place.channel)
-      // One that is under way answers for a second one; a burst is asked for on purpose.
-      if (count === 1 && line.running.has(place.model)) return
-      if (!maySend(line, count)) return
-      for (let index = 0; index < count; index++) start(line, place)
+    probe({ channel, model }, count = 1) {
+      const one = servedOf(channel)
+      one.line.ask(model, count)
+      sendNext(one)
     },
     follow(previous, next) {
-      for (const name of lines.keys()) {
-        const channel = next.channels.get(name)
+      for (const one of served.values()) {
+        const channel = next.channels.get(one.channel)
         const isRenewed =
-          channel === undefined || renewalOf(previous.channels.get(name), channel) !== undefined
-        if (isRenewed) lines.delete(name)
+          channel === undefined ||
+          renewalOf(previous.channels.get(one.channel), channel) !== undefined
+        if (isRenewed) forget(one)
       }
+    },
+    close() {
+      for (const one of served.values()) forget(one)
     },
   }
 }

@@ -1,0 +1,74 @@
+/** Whose turn it is: one channel's line of checks, asked at moments that the test names. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCheckLine, type CheckLine } from './check-line.ts'
+
+const minuteMs = 60_000
+
+/** Every model is in use whose name does not begin with `off`. */
+function open(): CheckLine {
+  return createCheckLine((model) => !model.startsWith('off'))
+}
+
+/** All that goes out up to a moment, as soon as it may. */
+function takeUntil(line: CheckLine, end: number, from = 0): readonly [number, string][] {
+  const taken: [number, string][] = []
+  for (let now = from; now <= end; now = Math.max(line.nextAt(now), now)) {
+    const model = line.take(now)
+    if (model !== undefined) taken.push([now, model])
+  }
+  return taken
+}
+
+function askAll(line: CheckLine, prefix: string, count: number): void {
+  for (let index = 0; index < count; index++) line.ask(`${prefix}${index}`, 1)
+}
+
+test('a single check goes at once, and those behind it spread, in the order they were asked for', () => {
+  const line = open()
+  askAll(line, 'm', 3)
+  line.ask('m1', 1)
+  assert.deepEqual(takeUntil(line, minuteMs), [
+    [0, 'm0'],
+    [300, 'm1'],
+    [600, 'm2'],
+  ])
+  assert.equal(line.nextAt(minuteMs), Number.POSITIVE_INFINITY)
+})
+
+test('a model waits once, and one under way answers for it; a burst is sent whole', () => {
+  const line = open()
+  line.ask('m', 1)
+  assert.equal(line.take(0), 'm')
+  line.ask('m', 1)
+  assert.equal(line.take(minuteMs), undefined)
+  line.ask('m', 3)
+  assert.deepEqual(takeUntil(line, minuteMs, minuteMs).length, 3)
+  for (let ended = 0; ended < 4; ended++) line.ended('m', true, minuteMs)
+  line.ask('m', 1)
+  assert.equal(line.take(2 * minuteMs), 'm')
+})
+
+test('models in use are checked twelve times a minute, however many ask and whatever passes', () => {
+  const line = open()
+  askAll(line, 'm', 40)
+  line.ended('m', true, 0)
+  const taken = takeUntil(line, 3 * minuteMs)
+  const minutes = taken.map(([at]) => Math.floor(at / minuteMs))
+  assert.deepEqual(
+    [0, 1, 2, 3].map((minute) => minutes.filter((one) => one === minute).length),
+    [12, 12, 12, 1],
+  )
+})
+
+test('models out of use have a number of their own, and no limit but the pace once one has passed', () => {
+  const line = open()
+  askAll(line, 'off', 40)
+  askAll(line, 'm', 12)
+  // Neither stands in the way of the other.
+  assert.equal(takeUntil(line, minuteMs - 1).length, 24)
+  line.ended('off0', true, minuteMs)
+  const taken = takeUntil(line, 2 * minuteMs, minuteMs)
+  assert.equal(taken.length, 28)
+  assert.equal(taken.at(-1)?.[0], minuteMs + 27 * 300)
+})
