@@ -23,6 +23,7 @@ import {
 } from './health-place.ts'
 import { createHealthRegister } from './health-register.ts'
 import { restoreHealth, saveHealth, type SavedHealth } from './health-saved.ts'
+import { lookedAt, startWaiting, stopWaiting, unbearableAt } from './health-silence.ts'
 import { gradeOf, shownMode, startState, type Grade, type HealthMode } from './health-state.ts'
 import {
   isStreamKind,
@@ -111,6 +112,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   const startedAt = clock.monotonic()
   const onEffect = options.onEffect ?? (() => {})
   let snapshot: Snapshot | undefined
+  /** When the first of the places may have been silent for too long. */
+  let silenceAt = Number.POSITIVE_INFINITY
   const register = createHealthRegister({
     clock,
     random,
@@ -158,7 +161,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       progress: 'waiting',
     }
     load.begin(channel.name)
-    if (traitsKind !== undefined) watch.expect(place, attempt)
+    if (traitsKind !== undefined) {
+      watch.expect(place, attempt)
+      startWaiting(place.silence, attempt.beganAt)
+      silenceAt = Math.min(silenceAt, unbearableAt(place.silence))
+    }
     const { mode } = place.state
     if (!isProbe && (mode === 'off' || mode === 'trial')) apply(channel, model, { kind: 'begun' })
     return attempt
@@ -167,7 +174,9 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   function answered(attempt: OpenAttempt, outputTokens?: number): void {
     const { kind, place } = attempt
     if (kind === undefined || isOutdated(attempt)) return
-    const durationMs = clock.monotonic() - attempt.beganAt
+    const now = clock.monotonic()
+    if (isUnanswered(attempt)) stopWaiting(place.silence, true, now)
+    const durationMs = now - attempt.beganAt
     const isStream = isStreamKind(kind)
     const value = isStream
       ? durationMs
@@ -191,6 +200,8 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     load.end(channel.name)
     place.waiting.delete(attempt)
     if (isOutdated(attempt)) return
+    const hasSpoken = result.outcome !== 'client' && result.outcome !== 'nobody'
+    if (isUnanswered(attempt)) stopWaiting(place.silence, hasSpoken, now)
     const entry = entryOf(channel)
     const accountId = result.caller?.accountId
     entry.tokens = spendTokens(entry.tokens, { outcome: result.outcome, accountId }, now)
@@ -213,8 +224,21 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   function wake(): void {
     const now = clock.monotonic()
     if (now >= watch.nextScanAt()) watch.scan(now)
+    if (now >= silenceAt) noticeSilence(now)
     if (now >= plan.nextAt()) runChecks(now)
     register.wake(now)
+  }
+
+  function noticeSilence(now: number): void {
+    silenceAt = Number.POSITIVE_INFINITY
+    for (const { channel, places } of register.entries())
+      for (const [model, { silence, state }] of places) {
+        if (unbearableAt(silence) <= now) {
+          lookedAt(silence, now)
+          if (state.check !== 'none') apply(channel, model, { kind: 'unanswered' })
+        }
+        silenceAt = Math.min(silenceAt, unbearableAt(silence))
+      }
   }
 
   function runChecks(now: number): void {
@@ -296,7 +320,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       return (pinnedQuantiles(channel, model, kind) ?? ownQuantiles(latency, kind))?.p99
     },
     wake,
-    nextWakeAt: () => Math.min(register.nextWakeAt(), watch.nextScanAt(), plan.nextAt()),
+    nextWakeAt: () => Math.min(register.nextWakeAt(), watch.nextScanAt(), silenceAt, plan.nextAt()),
     list(shown) {
       return [...shown.channels.values()]
         .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
@@ -313,6 +337,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
     restore,
     follow,
   }
+}
+
+/** A request of somebody's, and not a check or a count, without a word of an answer. */
+function isUnanswered({ isProbe, kind, progress }: OpenAttempt): boolean {
+  return !isProbe && kind !== undefined && progress !== 'answered'
 }
 
 function isBack(mode: HealthMode): boolean {

@@ -132,8 +132,10 @@ export function endBurst(state: HealthState, moment: Moment): Step {
   return unchanged(clearDoubt(ended, now))
 }
 
+/** A probe of its own accord is due for a doubt that its first byte has ended already. */
 function isDoubted(state: HealthState): boolean {
-  const { run, unrefuted, suspects, badProbes, ignored } = state
+  const { run, unrefuted, suspects, badProbes, ignored, probeAt, latency } = state
+  if (probeAt !== undefined && latency.slowSince === undefined) return true
   return run.length + unrefuted.length + suspects + badProbes > 0 || ignored !== undefined
 }
 

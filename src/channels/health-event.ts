@@ -65,6 +65,8 @@ export type HealthEvent =
   | ({ readonly kind: 'answered'; readonly beganAt?: number } & LatencySample)
   /** An attempt has waited longer than usual and waits on. */
   | { readonly kind: 'overdue' }
+  /** Requests wait, and nothing has been heard for long. */
+  | { readonly kind: 'unanswered' }
   /** A failure counted before was the request's own after all: it failed elsewhere too. */
   | { readonly kind: 'retracted'; readonly keyId: string }
   /** Another node, or another model of this channel, has reason to think the channel is down. */

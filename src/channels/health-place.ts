@@ -5,6 +5,7 @@
  */
 import type { Channel } from './channel.ts'
 import type { Outcome } from './health-event.ts'
+import { noSilence, type Silence } from './health-silence.ts'
 import { startState, type HealthState } from './health-state.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -32,6 +33,7 @@ export interface Place {
   state: HealthState
   /** Streams without a first event that have not been found overdue yet, oldest first. */
   readonly waiting: Set<OpenAttempt>
+  readonly silence: Silence
   comparingSince: number | undefined
   probesAskedAt: number
   /** Times to the first event of the last streams, a ring. */
@@ -53,6 +55,7 @@ export function newPlace(channel: Channel, now: number): Place {
   return {
     state: startState(channel.check, now),
     waiting: new Set(),
+    silence: noSilence(),
     comparingSince: undefined,
     probesAskedAt: Number.NEGATIVE_INFINITY,
     recentMs: [],

@@ -112,6 +112,8 @@ function react(state: HealthState, event: HealthEvent, moment: Moment): Step {
       return unchanged(compared(state, event.comparison, now))
     case 'retracted':
       return suspect(retracted(state, event.keyId), now)
+    case 'unanswered':
+      return suspect(state, now)
     case 'warned':
       return startBurst(state, now)
     case 'ended':
