@@ -10,7 +10,8 @@
  *     usage_month  = Σ usage_day; total = Σ usage_month
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
  *     credits      are what was booked under their reference
- *     sequence     without a gap (SQLite): no entry has been taken out; the guarding triggers are there
+ *     sequence     without a gap up to the last number given (SQLite): no entry has been taken out;
+ *                  the guarding triggers are there
  *
  * Exchanges that ended before the cut of `exchange_cut` need not be there; everything else needs to.
  */
@@ -170,10 +171,16 @@ async function auditStrangers(database: Queryable, findings: Findings): Promise<
     })
 }
 
-/** SQLite numbers entries one by one and undoes the number with the entry, so a gap is a loss. */
+/**
+ * SQLite numbers entries one by one and undoes the number with the entry, so a gap is a loss. It
+ * remembers the last number it gave out, so that a loss at the end is a gap too.
+ */
 async function auditSequence(database: Queryable, findings: Findings): Promise<void> {
   const [row] = await database.query(
-    'SELECT COUNT(*) AS entries, COALESCE(MAX(sequence), 0) AS last FROM entry',
+    `SELECT COUNT(*) AS entries,
+            MAX(COALESCE(MAX(sequence), 0),
+                COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'entry'), 0)) AS last
+       FROM entry`,
   )
   const entries = String(row?.['entries'])
   const last = String(row?.['last'])

@@ -12,6 +12,7 @@ import {
 } from './ledger-harness.ts'
 import { picos } from '../../src/base/money.ts'
 import { audit, type AuditDifference, type AuditReport } from '../../src/ledger/audit.ts'
+import { credit } from '../../src/ledger/entry-store.ts'
 
 describe('the audit', () => {
   let harness: EmbeddedHarness
@@ -65,7 +66,7 @@ describe('the audit', () => {
     [
       'a charge that was taken out',
       () => "DELETE FROM entry WHERE kind = 'charge'",
-      ['I5 exchange_without_charge', 'I10 usage_day', 'I1 balance'],
+      ['I5 exchange_without_charge', 'I10 usage_day', 'I1 balance', 'I9 sequence'],
     ],
     [
       'a credit that was taken out',
@@ -156,6 +157,32 @@ describe('the audit', () => {
       assert.deepEqual(report.differences.map(nameOf), found)
       assert.equal(report.counts.differences, found.length)
     })
+
+  it('finds that the last entries were taken out, with their money', async () => {
+    for (let index = 0; index < 2; index++) await addCredit(harness, accountId, 50n)
+    await damage(
+      `DELETE FROM entry WHERE amount_picos = 50;
+       UPDATE account SET balance_picos = balance_picos - 100 WHERE id = '${accountId}'`,
+    )
+    const [difference, ...others] = (await runAudit()).differences
+    assert.deepEqual(others, [])
+    assert.equal(difference?.kind, 'sequence')
+    assert.match(difference.message, /stored 2 entries, derived 4 were booked/)
+  })
+
+  it('does not take a credit for lost that was never booked', async () => {
+    await assert.rejects(
+      harness.database.transact(async (transaction) => {
+        const atMs = harness.clock.now()
+        const request = { accountId, amountPicos: picos(50n), reference: 'undone', atMs }
+        const { kind } = await credit(transaction, { ...request, kind: 'credit' })
+        assert.equal(kind, 'booked')
+        throw new Error('undone')
+      }),
+      /undone/,
+    )
+    assert.deepEqual((await runAudit()).differences, [])
+  })
 
   it('finds a guard that was taken down', async () => {
     await harness.database.transact((transaction) =>
