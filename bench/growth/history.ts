@@ -5,7 +5,7 @@
  */
 import { newId } from '../../src/base/id.ts'
 import { picos } from '../../src/base/money.ts'
-import { hashCredit } from '../../src/ledger/entry-store.ts'
+import { credit } from '../../src/ledger/entry-store.ts'
 import type { Database, Dialect } from '../../src/storage/database.ts'
 import { dayMs, historyScript, type HistoryShape } from './history-sql.ts'
 
@@ -36,21 +36,23 @@ export async function beginHistory(
   shape: HistoryShape,
   startMs: number,
 ): Promise<History> {
-  const hash = hashCredit({ kind: 'credit', amountPicos: creditPicos })
   const accountIds = Array.from({ length: shape.accounts }, (_, index) =>
     newId('acc', startMs + index),
   )
   await database.transact(async (transaction) => {
     for (const [index, id] of accountIds.entries()) {
-      await transaction.query(
-        'INSERT INTO account (id, name, balance_picos, created_at_ms) VALUES ($1, $2, $3, $4)',
-        [id, `account-${index}`, creditPicos, startMs],
-      )
-      await transaction.query(
-        `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, created_at_ms)
-         VALUES ($1, 'credit', 'opening-balance', $2, $3, $4)`,
-        [id, creditPicos, hash, startMs],
-      )
+      await transaction.query('INSERT INTO account (id, name, created_at_ms) VALUES ($1, $2, $3)', [
+        id,
+        `account-${index}`,
+        startMs,
+      ])
+      await credit(transaction, {
+        accountId: id,
+        kind: 'credit',
+        amountPicos: creditPicos,
+        reference: 'opening-balance',
+        atMs: startMs,
+      })
     }
   })
   return historyOf({ shape, accountIds, startMs, days: 0 })

@@ -6,7 +6,7 @@ import { utcDay } from '../base/clock.ts'
 import { picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
 import { report, usd, type Findings } from './audit-findings.ts'
-import { firstExchangeIdAt, hashCredit, longestExchangeMs, readEntry } from './entry-store.ts'
+import { firstExchangeIdAt, hashCreditLike, longestExchangeMs, readEntry } from './entry-store.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
 const dayMs = 86_400_000
@@ -107,8 +107,8 @@ function auditOperatorEntry(row: Row, findings: Findings): void {
       stored: usd(entry.amountPicos),
       derived: 'more than 0 USD',
     })
-  const derived = hashCredit(entry)
   const stored = String(row['input_hash'])
+  const derived = hashCreditLike(stored, entry)
   if (stored !== derived)
     report(findings, {
       kind: 'entry_hash',

@@ -9,7 +9,7 @@
  *     usage_day    = Σ charged exchanges, by the UTC day on which they ended, and Σ charges of that day
  *     usage_month  = Σ usage_day; total = Σ usage_month
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
- *     credits      are what was booked under their reference
+ *     credits      are what was booked for their account under their reference
  *     sequence     without a gap up to the last number given (SQLite): no entry has been taken out;
  *                  the guarding triggers are there
  *

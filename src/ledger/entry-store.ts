@@ -130,7 +130,8 @@ async function findRepetition(
     [request.accountId, request.reference],
   )
   if (row === undefined) return undefined
-  const kind = row['input_hash'] === hashCredit(request) ? 'repeated' : 'conflict'
+  const stored = String(row['input_hash'])
+  const kind = stored === hashCreditLike(stored, request) ? 'repeated' : 'conflict'
   return { kind, entry: readEntry(row), balancePicos }
 }
 
@@ -145,12 +146,33 @@ async function insertEntry(transaction: Transaction, request: CreditRequest): Pr
   return readEntry(row)
 }
 
+/**
+ * Tells a hash of the whole booking from those of entries that were booked while it covered kind,
+ * amount and note only. Entries are never edited, so these keep theirs.
+ */
+const wholeHashPrefix = '2:'
+
+type Booking = Pick<Entry, 'accountId' | 'kind' | 'reference' | 'amountPicos'> & {
+  readonly note?: string | undefined
+}
+
 /** Of what was asked, not of when: the same asked again is a repetition. */
-export function hashCredit(
-  booking: Pick<Entry, 'kind' | 'amountPicos'> & { readonly note?: string | undefined },
-): string {
-  const { kind, amountPicos, note } = booking
-  return hash('sha256', JSON.stringify([kind, amountPicos.toString(), note ?? null]))
+function hashCredit(booking: Booking): string {
+  const { accountId, reference } = booking
+  return wholeHashPrefix + hashOf([accountId, reference, ...termsOf(booking)])
+}
+
+/** The hash of a booking in the way in which `stored` was made; the same where it is the same booking. */
+export function hashCreditLike(stored: string, booking: Booking): string {
+  return stored.startsWith(wholeHashPrefix) ? hashCredit(booking) : hashOf(termsOf(booking))
+}
+
+function termsOf({ kind, amountPicos, note }: Booking): readonly (string | null)[] {
+  return [kind, amountPicos.toString(), note ?? null]
+}
+
+function hashOf(parts: readonly (string | null)[]): string {
+  return hash('sha256', JSON.stringify(parts))
 }
 
 export function readEntry(row: Row): Entry {

@@ -79,6 +79,11 @@ describe('the audit', () => {
       ['I13 entry_hash', 'I1 balance'],
     ],
     [
+      'a credit under another reference',
+      () => "UPDATE entry SET reference = 'another' WHERE kind <> 'charge'",
+      ['I13 entry_hash'],
+    ],
+    [
       'a credit that takes away',
       () => "UPDATE entry SET kind = 'refund', amount_picos = -1000 WHERE kind <> 'charge'",
       ['I9 entry_sign', 'I13 entry_hash', 'I1 balance'],
@@ -168,6 +173,19 @@ describe('the audit', () => {
     assert.deepEqual(others, [])
     assert.equal(difference?.kind, 'sequence')
     assert.match(difference.message, /stored 2 entries, derived 4 were booked/)
+  })
+
+  it('finds a credit that was moved to another account, with its money', async () => {
+    const other = await makeAccount(harness)
+    await addCredit(harness, accountId, 50n)
+    await damage(
+      `UPDATE entry SET account_id = '${other}' WHERE amount_picos = 50;
+       UPDATE account SET balance_picos = balance_picos - 50 WHERE id = '${accountId}';
+       UPDATE account SET balance_picos = balance_picos + 50 WHERE id = '${other}'`,
+    )
+    const report = await runAudit()
+    assert.deepEqual(report.differences.map(nameOf), ['I13 entry_hash'])
+    assert.equal(report.differences[0]?.accountId, other)
   })
 
   it('does not take a credit for lost that was never booked', async () => {
