@@ -10,6 +10,7 @@
  *     usage_month  = Σ usage_day; total = Σ usage_month
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
  *     credits      are what was booked for their account under their reference
+ *     accounts     exist, of which there are entries, exchanges or figures
  *     sequence     without a gap up to the last number given (SQLite): no entry has been taken out;
  *                  the guarding triggers are there
  *
@@ -154,21 +155,26 @@ async function auditGuards(database: Database, findings: Findings): Promise<void
       })
 }
 
+/** All that is looked at account by account, and so would never be looked at without one. */
+const tablesByAccount = ['entry', 'exchange', 'usage_day', 'usage_month']
+
 async function auditStrangers(database: Queryable, findings: Findings): Promise<void> {
-  const strangers = await database.query(
-    `SELECT DISTINCT account_id FROM exchange
-      WHERE NOT EXISTS (SELECT 1 FROM account WHERE account.id = exchange.account_id) LIMIT $1`,
-    [pageSize],
-  )
-  for (const row of strangers)
-    report(findings, {
-      kind: 'unknown_account',
-      accountId: String(row['account_id']),
-      row: `exchange of ${String(row['account_id'])}`,
-      text: 'exchanges are recorded for an account that does not exist',
-      stored: String(row['account_id']),
-      derived: 'nothing',
-    })
+  for (const table of tablesByAccount) {
+    const strangers = await database.query(
+      `SELECT DISTINCT account_id FROM ${table}
+        WHERE NOT EXISTS (SELECT 1 FROM account WHERE account.id = ${table}.account_id) LIMIT $1`,
+      [pageSize],
+    )
+    for (const row of strangers)
+      report(findings, {
+        kind: 'unknown_account',
+        accountId: String(row['account_id']),
+        row: `${table} of ${String(row['account_id'])}`,
+        text: `rows of ${table} are recorded for an account that does not exist`,
+        stored: String(row['account_id']),
+        derived: 'nothing',
+      })
+  }
 }
 
 /**

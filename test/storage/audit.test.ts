@@ -37,9 +37,10 @@ describe('the audit', () => {
       recompute: (lines) => picos(BigInt(lines)),
       sinceCheckpoints: { nowMs: harness.clock.now(), isRemembered },
     })
-  /** Does damage that triggers would refuse; they are there again afterwards. */
-  const damage = (sql: string): Promise<void> =>
-    harness.database.transact(async (transaction) => {
+  /** Does damage that triggers and references would refuse; they are there again afterwards. */
+  const damage = async (sql: string): Promise<void> => {
+    await harness.database.query('PRAGMA foreign_keys = OFF')
+    await harness.database.transact(async (transaction) => {
       const guards = await transaction.query(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%is_never%'",
       )
@@ -47,6 +48,8 @@ describe('the audit', () => {
       await transaction.script(sql)
       for (const guard of guards) await transaction.script(String(guard['sql']))
     })
+    await harness.database.query('PRAGMA foreign_keys = ON')
+  }
 
   it('is clean on a sound store and counts what it has looked at', async () => {
     assert.deepEqual(await runAudit(), {
@@ -152,6 +155,20 @@ describe('the audit', () => {
       'exchanges of nobody',
       () => "UPDATE exchange SET account_id = 'acc_nobody' WHERE amount_picos = 0",
       ['I1 unknown_account'],
+    ],
+    [
+      'entries of nobody',
+      () =>
+        `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+         VALUES ('acc_nobody', 'credit', 'a gift', 1, 1)`,
+      ['I1 unknown_account'],
+    ],
+    [
+      'figures of nobody',
+      () =>
+        `INSERT INTO usage_day VALUES ('acc_nobody', '2026-01-01', 'k', 'm', 1, 0, 0, 0, 1);
+         INSERT INTO usage_month VALUES ('acc_nobody', '2026-01', 'm', 1, 0, 0, 0, 1)`,
+      ['I1 unknown_account', 'I1 unknown_account'],
     ],
   ]
   for (const [title, sql, found] of damages)

@@ -76,6 +76,23 @@ test('an audit finds a changed balance and a guard that was taken down', async (
   assert.deepEqual(await found(), ['I9 guard', 'I1 balance'])
 })
 
+test('an audit finds entries and figures of accounts that do not exist', async () => {
+  await charge(harness, accountId, 30n)
+  await harness.database.transact((transaction) =>
+    transaction.script(
+      `ALTER TABLE entry DROP CONSTRAINT entry_account_id_fkey;
+       DELETE FROM account`,
+    ),
+  )
+  const report = await runAudit()
+  assert.deepEqual(
+    report.differences.map(({ kind, row }) => `${kind}: ${row}`),
+    ['entry', 'exchange', 'usage_day', 'usage_month'].map(
+      (table) => `unknown_account: ${table} of ${accountId}`,
+    ),
+  )
+})
+
 test('a statement closes from any moment on', async () => {
   for (let hour = 0; hour < 5; hour++) {
     await charge(harness, accountId, BigInt(hour + 1))
