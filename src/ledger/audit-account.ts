@@ -8,7 +8,7 @@ import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/m
 import type { Queryable } from '../storage/database.ts'
 import type { AuditCheckpoint } from './audit-checkpoint-store.ts'
 import { auditOperatorEntries, auditStrays, chargedOf, sumCharges } from './audit-entries.ts'
-import { auditExchange, eachExchange } from './audit-exchanges.ts'
+import { auditExchange, eachExchange, type AuditedBill } from './audit-exchanges.ts'
 import { addToDay, auditFigures, type Figures } from './audit-figures.ts'
 import { addFindings, noFindings, report, usd, type Findings } from './audit-findings.ts'
 import { readExchangeCut } from './exchange-cut-store.ts'
@@ -20,7 +20,7 @@ export interface AccountQuestion {
   readonly checkpoint?: AuditCheckpoint | undefined
   /** Days before this are over for good; the next checkpoint is made here. 00:00 UTC of some day. */
   readonly settledMs: number
-  readonly recompute: (priceLines: string) => Picos
+  readonly readBill: (priceLines: string) => AuditedBill
 }
 
 /** The checkpoint that the account has earned; undefined where something is wrong with it. */
@@ -51,7 +51,7 @@ async function auditFrom(
   start: AuditCheckpoint,
   findings: Findings,
 ): Promise<AuditCheckpoint> {
-  const { accountId, recompute } = question
+  const { accountId, readBill } = question
   const untilMs = Math.max(question.settledMs, start.throughMs)
   const range = { accountId, sinceMs: start.throughMs, untilMs }
   const cutMs = await readExchangeCut(snapshot)
@@ -68,7 +68,7 @@ async function auditFrom(
   for await (const row of eachExchange(snapshot, { ...range, fromMs })) {
     findings.counts.exchanges++
     if (String(row['marks']).includes('over_hold')) isOverrun = true
-    auditExchange(row, { findings, recompute })
+    auditExchange(row, { findings, readBill })
     addToDay(byExchange, row)
   }
   const days = { fromDay: utcDay(fromMs), sinceDay: utcDay(range.sinceMs) }

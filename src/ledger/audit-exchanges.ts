@@ -1,8 +1,9 @@
 /**
  * The audit's part about exchanges: each one kept is compared with the entry that charges it and
- * with its own price lines. Holds one page at a time.
+ * with its own price lines and counts. Holds one page at a time.
  */
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
+import { usageClasses, type Usage, type UsageCounts } from '../metering/usage.ts'
 import type { Queryable, Row } from '../storage/database.ts'
 import { firstReference, type EntryRange } from './audit-entries.ts'
 import { report, usd, type DifferenceKind, type Findings } from './audit-findings.ts'
@@ -10,11 +11,21 @@ import { readPicos } from './usage.ts'
 
 const pageSize = 1_000
 
+/** What price lines say. */
+export interface AuditedBill {
+  /** Added up again. */
+  readonly amountPicos: Picos
+  /** By part of the answer. */
+  readonly counts: readonly UsageCounts[]
+}
+
 export interface ExchangeAudit {
   readonly findings: Findings
   /** Adds up the price lines of a charge again; may throw where they cannot be read. */
-  readonly recompute: (priceLines: string) => Picos
+  readonly readBill: (priceLines: string) => AuditedBill
 }
+
+type Complain = (kind: DifferenceKind, text: string, stored: string, derived: string) => void
 
 /** Every exchange of the range that ended at or after `fromMs`, with the entry that charges it. */
 export async function* eachExchange(
@@ -49,7 +60,7 @@ const chargedEndings: readonly unknown[] = [
 export function auditExchange(row: Row, audit: ExchangeAudit): void {
   const exchangeId = String(row['exchange_id'])
   const amount = readPicos(row, 'amount_picos')
-  const complain = (kind: DifferenceKind, text: string, stored: string, derived: string): void => {
+  const complain: Complain = (kind, text, stored, derived) => {
     const accountId = String(row['account_id'])
     report(audit.findings, {
       kind,
@@ -77,12 +88,37 @@ export function auditExchange(row: Row, audit: ExchangeAudit): void {
     const text = `exchange ${exchangeId} was charged although no channel answered it`
     complain('attempts', text, usd(amount), usd(zeroPicos))
   }
-  const recomputed = recompute(row, audit)
-  if (recomputed !== amount) {
+  auditBill(row, audit, complain)
+}
+
+function auditBill(row: Row, audit: ExchangeAudit, complain: Complain): void {
+  const exchangeId = String(row['exchange_id'])
+  const amount = readPicos(row, 'amount_picos')
+  const bill = readBill(row, audit)
+  if (typeof bill === 'string' || bill.amountPicos !== amount) {
     const text = `the price lines of exchange ${exchangeId} do not add up to its amount`
-    const derived = typeof recomputed === 'string' ? recomputed : usd(recomputed)
+    const derived = typeof bill === 'string' ? bill : usd(bill.amountPicos)
     complain('price_lines', text, usd(amount), derived)
   }
+  if (typeof bill === 'string' || row['usage'] === null) return
+  const { parts } = JSON.parse(String(row['usage'])) as Usage
+  const used = describeCounts(parts.map(({ counts }) => counts))
+  const billed = describeCounts(bill.counts)
+  if (used !== billed) {
+    const text = `the price lines of exchange ${exchangeId} have other counts than its usage`
+    complain('counts', text, used, billed)
+  }
+}
+
+/** The same text for the same counts: by part, in the order of the classes, without what is zero. */
+function describeCounts(parts: readonly UsageCounts[]): string {
+  const texts = parts.map((counts) =>
+    usageClasses
+      .filter((usageClass) => (counts[usageClass] ?? 0) > 0)
+      .map((usageClass) => `${counts[usageClass]} ${usageClass}`)
+      .join(' + '),
+  )
+  return `[${texts.join('; ')}]`
 }
 
 function hasAnswer(row: Row): boolean {
@@ -94,10 +130,10 @@ function hasAnswer(row: Row): boolean {
   )
 }
 
-/** The amount, or why there is none. */
-function recompute(row: Row, audit: ExchangeAudit): Picos | string {
+/** The bill, or why there is none. */
+function readBill(row: Row, audit: ExchangeAudit): AuditedBill | string {
   try {
-    return audit.recompute(String(row['price_lines']))
+    return audit.readBill(String(row['price_lines']))
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'no reason given'
     return `price lines that cannot be read (${reason})`

@@ -14,6 +14,7 @@ const invariants = {
   amount: 'I5',
   attempts: 'I7',
   price_lines: 'I8',
+  counts: 'I8',
   sequence: 'I9',
   entry_sign: 'I9',
   guard: 'I9',

@@ -5,7 +5,7 @@
  *
  *     balance      = Σ entries of the account
  *     charge       ⇔ exchange row with the same amount above zero, one for one, answered by a channel
- *     amount       = its price lines, added up again
+ *     amount       = its price lines, added up again; their counts = those of the usage kept with it
  *     usage_day    = Σ charged exchanges, by the UTC day on which they ended, and Σ charges of that day
  *     usage_month  = Σ usage_day; total = Σ usage_month
  *     held         = Σ open holds, none of an exchange that has ended (PostgreSQL)
@@ -16,20 +16,21 @@
  *
  * Exchanges that ended before the cut of `exchange_cut` need not be there; everything else needs to.
  */
-import type { Picos } from '../base/money.ts'
 import type { Database, Queryable } from '../storage/database.ts'
 import { listTriggers } from '../storage/triggers.ts'
 import { auditAccount } from './audit-account.ts'
 import { findCheckpoint, saveCheckpoint, type AuditCheckpoint } from './audit-checkpoint-store.ts'
+import type { AuditedBill } from './audit-exchanges.ts'
 import { noFindings, report, type AuditDifference, type Findings } from './audit-findings.ts'
 import { readExchangeCut } from './exchange-cut-store.ts'
 import { auditHolds } from './postgres/audit-holds.ts'
 
+export type { AuditedBill } from './audit-exchanges.ts'
 export type { AuditDifference } from './audit-findings.ts'
 
 export interface AuditOptions {
   /** Adds up the price lines of a charge again; may throw where they cannot be read. */
-  readonly recompute: (priceLines: string) => Picos
+  readonly readBill: (priceLines: string) => AuditedBill
   /**
    * Look only at what has come since each account was last found right; `nowMs` is a wall time.
    * Without it everything is looked at and nothing is written.
@@ -94,18 +95,18 @@ async function auditOne(
   options: AuditOptions,
   findings: Findings,
 ): Promise<AuditCheckpoint | undefined> {
-  const { recompute, sinceCheckpoints } = options
+  const { readBill, sinceCheckpoints } = options
   return database.snapshot(async (snapshot) => {
     if (database.dialect === 'postgres') await auditHolds(snapshot, accountId, findings)
     if (sinceCheckpoints === undefined) {
-      await auditAccount(snapshot, { accountId, recompute, settledMs: 0 }, findings)
+      await auditAccount(snapshot, { accountId, readBill, settledMs: 0 }, findings)
       return undefined
     }
     // Today and yesterday stay in front of the checkpoint: an exchange that ended before midnight
     // may be booked after it.
     const settledMs = (Math.floor(sinceCheckpoints.nowMs / dayMs) - 1) * dayMs
     const checkpoint = await findCheckpoint(snapshot, accountId)
-    const question = { accountId, recompute, settledMs, checkpoint }
+    const question = { accountId, readBill, settledMs, checkpoint }
     const next = await auditAccount(snapshot, question, findings)
     const hasMoved =
       next?.throughMs !== checkpoint?.throughMs || next?.balancePicos !== checkpoint?.balancePicos

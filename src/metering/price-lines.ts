@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { addPicos, minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
 import { unchangedPpm } from './price-book.ts'
 import { divideUp, type Modifier, type ModifierKind } from './rates.ts'
-import { usageClasses, type UsageClass } from './usage.ts'
+import { usageClasses, type UsageClass, type UsageCounts } from './usage.ts'
 
 export interface PriceLine {
   readonly usageClass: UsageClass
@@ -149,5 +149,19 @@ export function parsePriceLines(text: string): PriceLines {
     feePicos: bill.fee ?? picos(0n),
     multiplierPpm: bill.multiplier,
     capPicos: bill.cap,
+  }
+}
+
+/** What a bill's text comes to and what it counts, by part; throws where it is no bill. */
+export function readBill(text: string): {
+  readonly amountPicos: Picos
+  readonly counts: readonly UsageCounts[]
+} {
+  const bill = parsePriceLines(text)
+  return {
+    amountPicos: recompute(bill),
+    counts: bill.parts.map(({ lines }) =>
+      Object.fromEntries(lines.map(({ usageClass, count }) => [usageClass, count])),
+    ),
   }
 }

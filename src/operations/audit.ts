@@ -1,6 +1,6 @@
 /** Whether the books agree with themselves: every balance and figure derived anew from what was recorded. */
 import { audit, type AuditReport, type SinceCheckpoints } from '../ledger/audit.ts'
-import { parsePriceLines, recompute } from '../metering/price-lines.ts'
+import { readBill } from '../metering/price-lines.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { timeText } from './views.ts'
@@ -26,7 +26,7 @@ export interface DifferenceView {
 
 /** Looks at everything and writes nothing; works beside a running gateway. */
 export async function auditLedger(context: { readonly database: Database }): Promise<AuditView> {
-  return viewAudit(await audit(context.database, { recompute: recomputeLines }))
+  return viewAudit(await audit(context.database, { readBill }))
 }
 
 /** Looks at what has come since the last audit of each account, and remembers how far it came. */
@@ -43,11 +43,7 @@ export async function reviewSinceCheckpoints(context: {
 }
 
 async function auditSince(database: Database, since: SinceCheckpoints): Promise<AuditView> {
-  return viewAudit(await audit(database, { recompute: recomputeLines, sinceCheckpoints: since }))
-}
-
-function recomputeLines(priceLines: string): ReturnType<typeof recompute> {
-  return recompute(parsePriceLines(priceLines))
+  return viewAudit(await audit(database, { readBill, sinceCheckpoints: since }))
 }
 
 function viewAudit(report: AuditReport): AuditView {

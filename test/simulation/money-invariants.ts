@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { audit } from '../../src/ledger/audit.ts'
-import { parsePriceLines, recompute } from '../../src/metering/price-lines.ts'
+import { readBill } from '../../src/metering/price-lines.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { ChargeRow } from './sim-store.ts'
 import { vendorPrice, type VendorRecord } from './sim-vendor.ts'
@@ -46,9 +46,7 @@ export class MoneyInvariants {
     const world = this.#world
     this.#readStore()
     assert.deepEqual(world.ledger.openHolds(), { count: 0, heldPicos: 0n })
-    const report = await audit(world.store.database, {
-      recompute: (lines) => recompute(parsePriceLines(lines)),
-    })
+    const report = await audit(world.store.database, { readBill })
     assert.deepEqual(report.differences, [])
     for (const [callId, row] of this.#charges) {
       const record = world.vendors.records.find((candidate) => candidate.callId === callId)

@@ -8,6 +8,7 @@ import {
   holdRequest,
   makeAccount,
   mustPlace,
+  readTestBill,
   recordOf,
 } from './ledger-harness.ts'
 import { picos } from '../../src/base/money.ts'
@@ -30,11 +31,10 @@ describe('the audit', () => {
     })
   })
   afterEach(() => harness.close())
-  const runAudit = (): Promise<AuditReport> =>
-    audit(harness.database, { recompute: (lines) => picos(BigInt(lines)) })
+  const runAudit = (): Promise<AuditReport> => audit(harness.database, { readBill: readTestBill })
   const runFromCheckpoints = ({ isRemembered } = { isRemembered: true }): Promise<AuditReport> =>
     audit(harness.database, {
-      recompute: (lines) => picos(BigInt(lines)),
+      readBill: readTestBill,
       sinceCheckpoints: { nowMs: harness.clock.now(), isRemembered },
     })
   /** Does damage that triggers and references would refuse; they are there again afterwards. */
@@ -110,6 +110,22 @@ describe('the audit', () => {
       'price lines that do not add up',
       () => `UPDATE exchange SET price_lines = '29' WHERE exchange_id = '${exchangeId}'`,
       ['I8 price_lines'],
+    ],
+    [
+      'counts that are not those of the price lines',
+      () => `UPDATE exchange SET usage = replace(usage, '"input":10', '"input":11')`,
+      ['I8 counts'],
+    ],
+    [
+      'a class of tokens that is in no price line',
+      () =>
+        `UPDATE exchange SET usage = replace(usage, '"input":10', '"input":10,"input_audio":1')`,
+      ['I8 counts'],
+    ],
+    [
+      'a part of an answer that is in no price line',
+      () => `UPDATE exchange SET usage = replace(usage, '}],"rep', '},{"counts":{}}],"rep')`,
+      ['I8 counts'],
     ],
     [
       'price lines that nobody can read',
@@ -249,7 +265,7 @@ describe('the audit', () => {
   it('describes so many differences and counts the rest', async () => {
     for (let index = 0; index < 5; index++) await charge(harness, accountId, 1n)
     await damage("UPDATE exchange SET price_lines = '7'")
-    const options = { recompute: (lines: string) => picos(BigInt(lines)), differencesMax: 2 }
+    const options = { readBill: readTestBill, differencesMax: 2 }
     const report = await audit(harness.database, options)
     assert.equal(report.differences.length, 2)
     assert.equal(report.counts.differences, 6)

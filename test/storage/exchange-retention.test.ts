@@ -8,9 +8,9 @@ import {
   holdRequest,
   makeAccount,
   mustPlace,
+  readTestBill,
   recordOf,
 } from './ledger-harness.ts'
-import { picos } from '../../src/base/money.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
@@ -58,7 +58,7 @@ describe('old exchanges', () => {
     assert.equal(await keptExchanges(), 2 * 3)
     assert.deepEqual(await harness.ledger.usage(accountId, 'total', harness.clock.now()), before)
     assert.deepEqual(await findDifferences(harness.database), [])
-    const report = await audit(harness.database, { recompute: (lines) => picos(BigInt(lines)) })
+    const report = await audit(harness.database, { readBill: readTestBill })
     assert.equal(report.exchangesFromMs, Date.parse('2026-11-25T00:00:00Z'))
     assert.deepEqual([report.counts.entries, report.counts.exchanges], [1 + 18, 6])
   })

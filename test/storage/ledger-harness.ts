@@ -2,7 +2,7 @@
 import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos, type Picos } from '../../src/base/money.ts'
 import { insertAccount, type AccountLimits } from '../../src/ledger/account-store.ts'
-import { audit } from '../../src/ledger/audit.ts'
+import { audit, type AuditedBill } from '../../src/ledger/audit.ts'
 import { credit, type CreditResult } from '../../src/ledger/entry-store.ts'
 import type { ExchangeRecord, Hold, HoldRequest, Ledger } from '../../src/ledger/ledger.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -91,6 +91,13 @@ export async function mustPlace(ledger: Ledger, request: HoldRequest): Promise<H
   return placed
 }
 
+const usedCounts = { input: 10, output: 20, cache_read: 5 }
+
+/** What the price lines of `recordOf` say, as an audit reads them. */
+export function readTestBill(priceLines: string): AuditedBill {
+  return { amountPicos: picos(BigInt(priceLines)), counts: [usedCounts] }
+}
+
 /** How a hold ended: a completed answer for `amountPicos`, whose price lines are just that number. */
 export function recordOf(
   hold: Hold,
@@ -112,7 +119,7 @@ export function recordOf(
     attemptCount: 1,
     amountPicos: picos(amountPicos),
     usage: {
-      parts: [{ counts: { input: 10, output: 20, cache_read: 5 }, promptTokens: 15 }],
+      parts: [{ counts: usedCounts, promptTokens: 15 }],
       reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 5 },
     },
     marks: amountPicos > hold.amountPicos ? ['over_hold'] : [],
@@ -136,7 +143,7 @@ export async function charge(
 
 /** What the audit finds wrong, as sentences. */
 export async function findDifferences(database: Database): Promise<string[]> {
-  const report = await audit(database, { recompute: (lines) => picos(BigInt(lines)) })
+  const report = await audit(database, { readBill: readTestBill })
   return report.differences.map((difference) => `${difference.kind}: ${difference.message}`)
 }
 

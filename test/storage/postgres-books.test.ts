@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { picos } from '../../src/base/money.ts'
 import { listCosts } from '../../src/channels/operator-cost-store.ts'
 import { audit, type AuditReport } from '../../src/ledger/audit.ts'
 import { sumChannels } from '../../src/ledger/channel-sums.ts'
@@ -13,7 +12,7 @@ import { removeOldExchanges, type RetentionReport } from '../../src/ledger/excha
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 import { copyStore } from '../../src/storage/backup.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
-import { charge, holdRequest, makeAccount, mustPlace } from './ledger-harness.ts'
+import { charge, holdRequest, makeAccount, mustPlace, readTestBill } from './ledger-harness.ts'
 import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
 
 const dayMs = 86_400_000
@@ -33,7 +32,7 @@ afterEach(() => harness.close())
 
 function runAudit(sinceCheckpoints = false): Promise<AuditReport> {
   return audit(harness.database, {
-    recompute: (lines) => picos(BigInt(lines)),
+    readBill: readTestBill,
     ...(sinceCheckpoints && {
       sinceCheckpoints: { nowMs: harness.clock.now(), isRemembered: true },
     }),

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
-import { picos } from '../../src/base/money.ts'
-import { formatPriceLines } from '../../src/metering/price-lines.ts'
+import { picos, zeroPicos } from '../../src/base/money.ts'
+import { formatPriceLines, priceLine } from '../../src/metering/price-lines.ts'
 import { auditLedger } from '../../src/operations/audit.ts'
 import { copyStoreTo } from '../../src/operations/store-copy.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -51,14 +51,19 @@ describe('a copy of the store', () => {
   /** Seven pico-dollars, with a bill that the operators' audit can add up. */
   async function charge(accountId: string): Promise<void> {
     const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 7n))
+    const lines = [priceLine('input', 3, picos(1n)), priceLine('output', 4, picos(1n))]
+    const usage = {
+      parts: [{ counts: { input: 3, output: 4 }, promptTokens: 3 }],
+      reported: { inputTokens: 3, outputTokens: 4, cacheTokens: 0 },
+    }
     const priceLines = formatPriceLines({
-      parts: [],
-      feePicos: picos(7n),
+      parts: [{ model: 'large-1', isLongContext: false, modifiers: [], lines }],
+      feePicos: zeroPicos,
       multiplierPpm: 1_000_000,
       capPicos: undefined,
     })
     const endedAtMs = harness.clock.now()
-    await harness.ledger.settle(hold, recordOf(hold, 7n, { endedAtMs, priceLines }))
+    await harness.ledger.settle(hold, recordOf(hold, 7n, { endedAtMs, usage, priceLines }))
   }
 
   const copy = (onPage: () => void = () => undefined) =>
