@@ -1,6 +1,11 @@
 /** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
 import type { Command } from 'commander'
-import { reconcileChannel, type Comparison, type Reconciliation } from '../operations/reconcile.ts'
+import {
+  reconcileChannel,
+  type Comparison,
+  type ModelVerdict,
+  type Reconciliation,
+} from '../operations/reconcile.ts'
 import { readText } from './files.ts'
 import { exitCodes, onStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
@@ -34,7 +39,9 @@ export function addReconcileCommand(channel: Command): void {
 function show(reconciliation: Reconciliation): Answer {
   const { comparison, models } = reconciliation
   const table = formatTable(
-    ['channel', 'model', 'charged', 'tokens', 'USD', 'estimated', 'uncharged'].concat([
+    ['channel', 'model', 'charged', 'tokens', 'USD', 'estimated', 'capped'].concat([
+      'not charged USD',
+      'uncharged',
       'other attempts',
       'cost USD',
       'checks',
@@ -48,6 +55,8 @@ function show(reconciliation: Reconciliation): Answer {
       counts(row.charged_tokens),
       row.charged_usd,
       row.estimated_requests,
+      row.capped_requests,
+      row.not_charged_usd,
       row.uncharged_requests,
       row.other_attempts,
       row.operator_cost_usd,
@@ -73,6 +82,15 @@ function counts(tokens: Readonly<Record<string, number | undefined>>): string {
     .join(', ')
 }
 
+function judged(one: ModelVerdict): string {
+  if (one.verdict === 'unexplained') return `${one.model}: NOT explained: ${one.reasons.join('; ')}`
+  const beyond = `${one.difference_usd} USD beyond the charges`
+  return one.verdict === 'explained'
+    ? `${one.model}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
+    : `${one.model}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
+        `answers whose counts never came can be the rest (up to ${one.possible_up_to_usd} USD)`
+}
+
 function compared({ figures, verdicts, unknown_models }: Comparison): string {
   const table = formatTable(
     ['model', 'figure', 'vendor', 'here', 'difference'],
@@ -80,13 +98,11 @@ function compared({ figures, verdicts, unknown_models }: Comparison): string {
     'There is nothing to compare.',
   )
   const lines = verdicts.map((one) => {
-    if (one.verdict === 'unexplained')
-      return `${one.model}: NOT explained: ${one.reasons.join('; ')}`
-    const beyond = `${one.difference_usd} USD beyond the charges`
-    return one.verdict === 'explained'
-      ? `${one.model}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
-      : `${one.model}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
-          `answers whose counts never came can be the rest (up to ${one.possible_up_to_usd} USD)`
+    const lost =
+      one.not_charged_usd === '0'
+        ? ''
+        : `; ${one.not_charged_usd} USD of what it counted was not charged, being implausible`
+    return judged(one) + lost
   })
   const strangers = unknown_models.map(
     (model) =>

@@ -2,7 +2,7 @@
  * What exchanges came to by channel and model in a period: what was charged, with its tokens by price
  * class, and what was not. Reads account by account along the index of exchanges and holds sums only.
  */
-import { addPicos, maxPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, maxPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { usageClasses, type Usage, type UsageClass } from '../metering/usage.ts'
 import type { Queryable, Row } from '../storage/database.ts'
 import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
@@ -24,6 +24,9 @@ export interface ChannelSums {
   estimated: number
   readonly estimatedCounts: ClassCounts
   estimatedPicos: Picos
+  /** Kept within their hold because the counts were not believed, with what these came to beyond it. */
+  capped: number
+  notChargedPicos: Picos
   /** Answered by the channel and charged to nobody: empty answers, refusals, broken streams. */
   uncharged: number
   /** Attempts beyond the one that was delivered; they may have been on any channel. */
@@ -38,15 +41,20 @@ export interface SumsPeriod {
   readonly toMs: number
 }
 
+export interface SumsQuestion extends SumsPeriod {
+  /** What the counts in price lines come to, whatever was charged for them. */
+  readonly readUncapped: (priceLines: string) => Picos
+}
+
 const pageSize = 1_000
 
 export async function sumChannels(
   snapshot: Queryable,
-  period: SumsPeriod,
+  question: SumsQuestion,
 ): Promise<readonly ChannelSums[]> {
   const sums = new Map<string, ChannelSums>()
   for (const { id } of await snapshot.query('SELECT id FROM account ORDER BY id'))
-    for await (const row of eachExchange(snapshot, String(id), period)) add(sums, row)
+    for await (const row of eachExchange(snapshot, String(id), question)) add(sums, row, question)
   return [...sums.values()]
 }
 
@@ -59,7 +67,7 @@ async function* eachExchange(
   for (;;) {
     const rows = await snapshot.query(
       `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
-              operator_cost_picos
+              price_lines, operator_cost_picos
          FROM exchange
         WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
           AND ended_at_ms >= $4 AND ended_at_ms < $5
@@ -72,7 +80,7 @@ async function* eachExchange(
   }
 }
 
-function add(sums: Map<string, ChannelSums>, row: Row): void {
+function add(sums: Map<string, ChannelSums>, row: Row, { readUncapped }: SumsQuestion): void {
   const channel = typeof row['channel'] === 'string' ? row['channel'] : ''
   const model = String(row['model'])
   const sum = sumsOf(sums, channel, model)
@@ -80,6 +88,12 @@ function add(sums: Map<string, ChannelSums>, row: Row): void {
   const attempts = Number(row['attempt_count'])
   sum.otherAttempts += channel === '' ? attempts : Math.max(attempts - 1, 0)
   sum.operatorCostPicos = addPicos(sum.operatorCostPicos, readPicos(row, 'operator_cost_picos'))
+  const marks = String(row['marks']).split(',')
+  if (marks.includes('implausible')) {
+    const beyond = subtractPicos(readUncapped(String(row['price_lines'])), amountPicos)
+    if (beyond > 0n) sum.capped++
+    sum.notChargedPicos = addPicos(sum.notChargedPicos, beyond)
+  }
   if (amountPicos === 0n) {
     if (channel !== '') sum.uncharged++
     return
@@ -87,7 +101,7 @@ function add(sums: Map<string, ChannelSums>, row: Row): void {
   sum.charged++
   sum.chargedPicos = addPicos(sum.chargedPicos, amountPicos)
   sum.largestPicos = maxPicos(sum.largestPicos, amountPicos)
-  const isEstimated = String(row['marks']).split(',').includes('estimated')
+  const isEstimated = marks.includes('estimated')
   if (isEstimated) {
     sum.estimated++
     sum.estimatedPicos = addPicos(sum.estimatedPicos, amountPicos)
@@ -122,6 +136,8 @@ function sumsOf(sums: Map<string, ChannelSums>, channel: string, model: string):
     estimated: 0,
     estimatedCounts: {},
     estimatedPicos: zeroPicos,
+    capped: 0,
+    notChargedPicos: zeroPicos,
     uncharged: 0,
     otherAttempts: 0,
     operatorCostPicos: zeroPicos,

@@ -165,3 +165,8 @@ export function readBill(text: string): {
     ),
   }
 }
+
+/** What the counts of a bill come to, whatever the charge was kept within. */
+export function readUncapped(text: string): Picos {
+  return recompute({ ...parsePriceLines(text), capPicos: undefined })
+}

@@ -24,6 +24,7 @@ import {
   type ClassCounts,
 } from '../ledger/channel-sums.ts'
 import { pricesAt, type ClassPrices } from '../metering/price-book.ts'
+import { readUncapped } from '../metering/price-lines.ts'
 import { undated } from '../metering/priced-model.ts'
 import type { UsageClass } from '../metering/usage.ts'
 import { readVersions } from './catalogue/prices.ts'
@@ -49,6 +50,10 @@ export interface ReconciledModel {
   readonly charged_usd: string
   readonly estimated_requests: number
   readonly estimated_usd: string
+  /** Charged no more than their hold, because the vendor's counts were not believed. */
+  readonly capped_requests: number
+  /** What these counts came to beyond the charges. */
+  readonly not_charged_usd: string
   readonly uncharged_requests: number
   readonly other_attempts: number
   /** What uncharged answers and failed attempts may have cost the operator. */
@@ -87,6 +92,8 @@ export interface ModelVerdict {
   readonly explained_up_to_usd: string
   /** With the most that answers without counts can have cost. */
   readonly possible_up_to_usd: string
+  /** Counted as charged, and not paid for by anyone: what caps on implausible counts came to. */
+  readonly not_charged_usd: string
   readonly reasons: readonly string[]
 }
 
@@ -119,7 +126,7 @@ export function reconcileChannel(
       throw notFound(`There is no channel ${channel}.`)
     const isWanted = (row: { readonly channel: string }): boolean =>
       channel === 'all' || row.channel === channel || row.channel === ''
-    const sums = await sumChannels(snapshot, { fromMs: from, toMs: to })
+    const sums = await sumChannels(snapshot, { fromMs: from, toMs: to, readUncapped })
     const rows = mergeNames(sums.filter(isWanted), catalogue)
     for (const cost of await listCosts(snapshot, { fromMs: from, untilMs: to }))
       if (isWanted(cost)) addCheck(rows, cost)
@@ -157,6 +164,8 @@ function rowOf(rows: Rows, place: { readonly channel: string; readonly model: st
     estimated: 0,
     estimatedCounts: {},
     estimatedPicos: zeroPicos,
+    capped: 0,
+    notChargedPicos: zeroPicos,
     uncharged: 0,
     otherAttempts: 0,
     operatorCostPicos: zeroPicos,
@@ -179,6 +188,8 @@ function mergeNames(sums: readonly ChannelSums[], catalogue: CatalogueRows): Row
     row.largestPicos = maxPicos(row.largestPicos, sum.largestPicos)
     row.estimated += sum.estimated
     row.estimatedPicos = addPicos(row.estimatedPicos, sum.estimatedPicos)
+    row.capped += sum.capped
+    row.notChargedPicos = addPicos(row.notChargedPicos, sum.notChargedPicos)
     row.uncharged += sum.uncharged
     row.otherAttempts += sum.otherAttempts
     row.operatorCostPicos = addPicos(row.operatorCostPicos, sum.operatorCostPicos)
@@ -225,6 +236,8 @@ function viewRow(row: Row): ReconciledModel {
     charged_usd: formatUsd(row.chargedPicos),
     estimated_requests: row.estimated,
     estimated_usd: formatUsd(row.estimatedPicos),
+    capped_requests: row.capped,
+    not_charged_usd: formatUsd(row.notChargedPicos),
     uncharged_requests: row.uncharged,
     other_attempts: row.otherAttempts,
     operator_cost_usd: formatUsd(row.operatorCostPicos),
@@ -269,6 +282,7 @@ function compareAll(
         difference_usd: '0',
         explained_up_to_usd: '0',
         possible_up_to_usd: '0',
+        not_charged_usd: formatUsd(sumPicos(own, (row) => row.notChargedPicos)),
         reasons: ['the vendor counted nothing of it, and it was charged'],
       })
   return { figures, verdicts, unknown_models: unknown }
@@ -300,6 +314,10 @@ function compareModel(
   ]
 }
 
+function sumPicos(rows: readonly Row[], read: (row: Row) => Picos): Picos {
+  return rows.reduce((amount, row) => addPicos(amount, read(row)), zeroPicos)
+}
+
 function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): number {
   return classes.reduce((sum, usageClass) => sum + (counts[usageClass] ?? 0), 0)
 }
@@ -323,11 +341,9 @@ function judge(
       reasons.push(`it counted ${difference - unpaid} requests that nothing here explains`)
     if (difference > 0) beyond = addPicos(beyond, worth(classes, prices?.classes, difference))
   }
-  const sum = (read: (row: Row) => Picos): Picos =>
-    rows.reduce((amount, row) => addPicos(amount, read(row)), zeroPicos)
   const explained = addPicos(
-    sum((row) => row.operatorCostPicos),
-    sum((row) => row.estimatedPicos),
+    sumPicos(rows, (row) => row.operatorCostPicos),
+    sumPicos(rows, (row) => row.estimatedPicos),
   )
   const outputMax = catalogue.models.find(({ id }) => id === model)?.maxOutputTokens ?? 0
   const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
@@ -343,6 +359,7 @@ function judge(
     difference_usd: formatUsd(beyond),
     explained_up_to_usd: formatUsd(explained),
     possible_up_to_usd: formatUsd(possible),
+    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
     reasons,
   }
 }

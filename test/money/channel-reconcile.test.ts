@@ -9,9 +9,18 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Reconciliation } from '../../src/operations/reconcile.ts'
 import { billedParts } from '../../src/sandbox/served-record.ts'
-import { runProgram } from '../support/program.ts'
+import { runProgram, type Ran } from '../support/program.ts'
 import type { TestAccount } from '../support/gateway.ts'
-import { formats, mainChannels, sendAsk, startMoneyGateway, type MoneyGateway } from './harness.ts'
+import {
+  formats,
+  mainChannels,
+  only,
+  sendAsk,
+  startMoneyGateway,
+  usd,
+  vendorPrice,
+  type MoneyGateway,
+} from './harness.ts'
 
 const classes = {
   input: 'input',
@@ -75,17 +84,25 @@ async function reconcile(
   const rows = [...counts].map(([model, row]) =>
     [model, ...columns.map((column) => row[column] ?? 0)].join(','),
   )
-  const file = join(gateway.folder, 'vendor.csv')
-  await writeFile(file, [`model,${columns.join(',')}`, ...rows].join('\r\n'))
+  await writeFile(vendorFile(), [`model,${columns.join(',')}`, ...rows].join('\r\n'))
+  const ran = await runReconcile(channel, '--json')
+  assert.equal(ran.error, '')
+  return { code: ran.code, result: JSON.parse(ran.out) as Reconciliation }
+}
+
+/** With the vendor's counts that were written last. */
+function runReconcile(channel: string, ...more: readonly string[]): Promise<Ran> {
   const day = (offset: number): string =>
     new Date(gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const words = ['channel', 'reconcile', channel, '--from', day(-1), '--to', day(1)]
-  const ran = await runProgram([...words, '--vendor-file', file, '--json'], {
+  return runProgram([...words, '--vendor-file', vendorFile(), ...more], {
     cwd: gateway.folder,
     env: { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` },
   })
-  assert.equal(ran.error, '')
-  return { code: ran.code, result: JSON.parse(ran.out) as Reconciliation }
+}
+
+function vendorFile(): string {
+  return join(gateway.folder, 'vendor.csv')
 }
 
 for (const format of formats) {
@@ -131,6 +148,38 @@ test('what is charged alone agrees to the token', async () => {
   )
   assert.equal(figures[0]?.vendor, 1)
   assert.equal(result.comparison?.verdicts[0]?.verdict, 'explained')
+})
+
+test('shows what counts that were not believed would have cost beyond their hold', async () => {
+  const strange = await gateway.createAccount()
+  const from = gateway.sandbox.log.records.length
+  await sendAsk(gateway.url, strange.key, {
+    format: 'messages',
+    isStream: true,
+    model: 'small-1',
+    sandbox: 'output_tokens=5000',
+  })
+  const { amountPicos, marks } = only(await gateway.ended(strange, 1))
+  assert.deepEqual(marks, ['implausible'])
+  const [record] = gateway.sandbox.log.records.slice(from)
+  assert.ok(record !== undefined)
+  const lost = usd(vendorPrice(record) - amountPicos)
+  assert.ok(lost > 0)
+
+  const { result } = await reconcile('alpha-main', vendorCounts('alpha-main'))
+  const row = result.models.find(({ model }) => model === 'small-1')
+  assert.deepEqual([row?.capped_requests, Number(row?.not_charged_usd)], [1, lost])
+  const verdict = result.comparison?.verdicts.find(({ model }) => model === 'small-1')
+  assert.deepEqual([verdict?.verdict, Number(verdict?.not_charged_usd)], ['explained', lost])
+  const others = result.models.filter(({ model }) => model !== 'small-1')
+  assert.ok(others.every((one) => one.capped_requests === 0 && one.not_charged_usd === '0'))
+
+  const text = await runReconcile('alpha-main')
+  assert.match(text.out, /capped +not charged USD/)
+  assert.match(
+    text.out,
+    new RegExp(`small-1: explained: .*; ${row?.not_charged_usd} USD of what it`),
+  )
 })
 
 const changes: readonly [title: string, change: (counts: Counts) => void, reason: RegExp][] = [

@@ -344,6 +344,13 @@ const demoPrices: Readonly<Record<string, DemoPrices>> = {
     cacheWrite5m: 3_750_000n,
     cacheWrite1h: 6_000_000n,
   },
+  'small-1': {
+    input: 1_000_000n,
+    output: 5_000_000n,
+    cacheRead: 100_000n,
+    cacheWrite5m: 1_250_000n,
+    cacheWrite1h: 2_000_000n,
+  },
   'chat-1': {
     input: 2_000_000n,
     output: 10_000_000n,

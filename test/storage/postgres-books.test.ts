@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { addPicos, picos } from '../../src/base/money.ts'
 import { listCosts } from '../../src/channels/operator-cost-store.ts'
 import { audit, type AuditReport } from '../../src/ledger/audit.ts'
 import { sumChannels } from '../../src/ledger/channel-sums.ts'
@@ -12,7 +13,14 @@ import { removeOldExchanges, type RetentionReport } from '../../src/ledger/excha
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 import { copyStore } from '../../src/storage/backup.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
-import { charge, holdRequest, makeAccount, mustPlace, readTestBill } from './ledger-harness.ts'
+import {
+  charge,
+  holdRequest,
+  makeAccount,
+  mustPlace,
+  readTestBill,
+  recordOf,
+} from './ledger-harness.ts'
 import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
 
 const dayMs = 86_400_000
@@ -203,12 +211,19 @@ test('a month gets no table while somebody reads for long, and charges do not wa
 
 test('sums by channel and the cost of checks are read', async () => {
   await charge(harness, accountId, 30n)
+  const endedAtMs = harness.clock.now()
+  const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 20n))
+  await harness.ledger.settle(hold, recordOf(hold, 20n, { endedAtMs, marks: ['implausible'] }))
   const period = { fromMs: 0, toMs: harness.clock.now() + dayMs }
-  const [sum] = await sumChannels(harness.database, period)
+  const [sum] = await sumChannels(harness.database, {
+    ...period,
+    readUncapped: (lines) => addPicos(picos(BigInt(lines)), picos(7n)),
+  })
   assert.deepEqual(
     [sum?.channel, sum?.charged, sum?.chargedPicos, sum?.counts],
-    ['alpha-main', 1, 30n, { input: 10, output: 20, cache_read: 5 }],
+    ['alpha-main', 2, 50n, { input: 20, output: 40, cache_read: 10 }],
   )
+  assert.deepEqual([sum?.capped, sum?.notChargedPicos], [1, 7n])
   assert.deepEqual(await listCosts(harness.database, { fromMs: 0, untilMs: period.toMs }), [])
 })
 
