@@ -183,11 +183,31 @@ describe('counts that cannot be', () => {
       { prompt_tokens_details: { cached_tokens: 13 } },
       { prompt_tokens_details: { cached_tokens: 7, cache_write_tokens: 6 } },
       { prompt_tokens_details: { audio_tokens: 13 } },
+      { prompt_tokens_details: { cached_tokens: 7, audio_tokens: 6 } },
+      { prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 4, audio_tokens: 5 } },
       { completion_tokens_details: { audio_tokens: 7 } },
     ]) {
       const usage = { ...completion.usage, ...details }
       assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, true)
     }
+  })
+
+  test('are not sound that comes from the cache and is told as such', () => {
+    const details = {
+      cached_tokens: 7,
+      audio_tokens: 9,
+      cached_tokens_details: { audio_tokens: 4 },
+    }
+    const usage = { ...completion.usage, prompt_tokens_details: details }
+    const reading = readingOf(chatFormat, { ...completion, usage })
+    assert.equal(reading.isImplausible, false)
+    assert.deepEqual(reading.usage?.parts[0]?.counts, {
+      input: 0,
+      output: 6,
+      cache_read: 3,
+      cache_read_audio: 4,
+      input_audio: 5,
+    })
   })
 
   test('leave null and missing alone, and reasoning that is counted apart', () => {
@@ -231,6 +251,26 @@ describe('cache writes', () => {
     assert.deepEqual(countsOf(write(30, [10, 20]), false), [10, 20])
     assert.deepEqual(countsOf(write(35, [10, 20]), false), [15, 20])
     assert.deepEqual(countsOf(write(35, [10, 20]), true), [15, 20])
+  })
+
+  test('that come to more than their total are implausible, unless there is no total', () => {
+    const isImplausible = (answer: object) => readingOf(messagesFormat, answer).isImplausible
+    assert.equal(isImplausible(write(60, [50, 60])), true)
+    assert.equal(isImplausible(write(110, [50, 60])), false)
+    assert.equal(isImplausible(write(0, [50, 60])), false)
+    assert.deepEqual(countsOf(write(0, [50, 60]), false), [50, 60])
+  })
+
+  test('of several runs are compared with the total of their run', () => {
+    const of = (total: number) => {
+      // The totals describe the last run only; the split may still be that of the first one.
+      const { usage } = write(30, [100, 200])
+      const run = { type: 'message', input_tokens: 5, output_tokens: 2 }
+      const { usage: written } = write(total, [10, 20])
+      return { ...message, usage: { ...usage, iterations: [run, { ...run, ...written }] } }
+    }
+    assert.equal(readingOf(messagesFormat, of(30)).isImplausible, false)
+    assert.equal(readingOf(messagesFormat, of(29)).isImplausible, true)
   })
 
   test('without a split have what the request asked for', () => {

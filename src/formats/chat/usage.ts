@@ -62,15 +62,19 @@ export class ChatUsage {
     }
   }
 
-  /** A subset is never larger than its whole. Reasoning is left out: some servers count it apart. */
+  /**
+   * A subset is never larger than its whole, and neither are the prompt's subsets together; only sound
+   * from the cache is told in two of them. Reasoning is left out: some servers count it apart.
+   */
   #isConsistent(): boolean {
     const book = this.#book
     const prompt = book.get('prompt')
     const cached = book.get('cached')
+    const audio = book.get('prompt_audio')
+    const cachedAudio = book.get('cached_audio')
     return (
-      cached + book.get('cache_write') <= prompt &&
-      book.get('prompt_audio') <= prompt &&
-      book.get('cached_audio') <= Math.min(cached, book.get('prompt_audio')) &&
+      cachedAudio <= Math.min(cached, audio) &&
+      cached + book.get('cache_write') + audio - cachedAudio <= prompt &&
       book.get('completion_audio') <= book.get('completion')
     )
   }

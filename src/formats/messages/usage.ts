@@ -63,7 +63,8 @@ export class MessagesUsage {
   toUsage(model: string | undefined): Usage | undefined {
     if (!this.#hasAny) return undefined
     const book = this.#book
-    const writes = this.#wholeWrites()
+    // Not judged: with iterations the total is of the last one, and the split may be of the first.
+    const writes = splitWrites(this.#wholeWrites())
     return {
       parts: this.#iterations.length > 0 ? this.#iterationParts() : [this.#wholePart(model)],
       reported: {
@@ -96,15 +97,21 @@ export class MessagesUsage {
     }
   }
 
-  #wholeWrites(): CacheWrites {
+  #wholeWrites(): KnownWrites {
     const book = this.#book
     const hasSplit = book.has('ephemeral_5m') || book.has('ephemeral_1h')
-    return splitWrites({
+    return {
       total: book.get('cache_creation_input_tokens'),
       known5m: book.get('ephemeral_5m'),
       known1h: book.get('ephemeral_1h'),
       isRestOneHour: !hasSplit && this.#asksOneHourCache,
-    })
+    }
+  }
+
+  /** A split larger than its total is a contradiction; a total of zero may only not have been told. */
+  #judgedWrites(known: KnownWrites): CacheWrites {
+    if (known.total > 0 && known.known5m + known.known1h > known.total) this.#book.distrust()
+    return splitWrites(known)
   }
 
   #wholePart(model: string | undefined): UsagePart {
@@ -114,7 +121,7 @@ export class MessagesUsage {
       input: book.get('input_tokens'),
       output: book.get('output_tokens'),
       cacheRead: book.get('cache_read_input_tokens'),
-      writes: this.#wholeWrites(),
+      writes: this.#judgedWrites(this.#wholeWrites()),
       webSearches: book.get('web_search_requests'),
       served: this.#served,
     })
@@ -130,7 +137,7 @@ export class MessagesUsage {
         input: this.#count(entry['input_tokens']),
         output: this.#count(entry['output_tokens']),
         cacheRead: this.#count(entry['cache_read_input_tokens']),
-        writes: splitWrites({
+        writes: this.#judgedWrites({
           total: this.#count(entry['cache_creation_input_tokens']),
           known5m: this.#count(split?.['ephemeral_5m_input_tokens']),
           known1h: this.#count(split?.['ephemeral_1h_input_tokens']),
@@ -177,6 +184,14 @@ function readServed(usage: JsonObject): Served {
   }
 }
 
+/** What the answer says of its cache writes. */
+interface KnownWrites {
+  readonly total: number
+  readonly known5m: number
+  readonly known1h: number
+  readonly isRestOneHour: boolean
+}
+
 interface CacheWrites {
   readonly fiveMinutes: number
   readonly oneHour: number
@@ -187,12 +202,7 @@ interface CacheWrites {
  * Writes beyond the known split have no stated lifetime. They count as five minutes, which is what
  * server tools write by themselves, unless nothing at all is known and the request asked for one hour.
  */
-function splitWrites(known: {
-  readonly total: number
-  readonly known5m: number
-  readonly known1h: number
-  readonly isRestOneHour: boolean
-}): CacheWrites {
+function splitWrites(known: KnownWrites): CacheWrites {
   const split = known.known5m + known.known1h
   const rest = Math.max(0, known.total - split)
   return {
