@@ -62,6 +62,14 @@ describe('a whole messages answer', () => {
     assert.equal(readingOf(messagesFormat, { ...message, content: empty }).hasOutput, false)
   })
 
+  test('that met a stop sequence has it as output, though it does not show it', () => {
+    const stopped = { ...message, content: [], stop_reason: 'stop_sequence', stop_sequence: 'A' }
+    const { hasOutput, output } = readingOf(messagesFormat, stopped)
+    assert.deepEqual([hasOutput, output.text], [true, ''])
+    const unstopped = readingOf(messagesFormat, { ...stopped, stop_sequence: null })
+    assert.equal(unstopped.hasOutput, false)
+  })
+
   test('that refuses before any output is a refusal, afterwards it is not', () => {
     const refused = { ...message, stop_reason: 'refusal' }
     assert.equal(readingOf(messagesFormat, { ...refused, content: [] }).isRefusal, true)

@@ -130,7 +130,7 @@ export interface MeterReading {
   readonly isFinal: boolean
   /** The vendor's counts contradicted themselves (negative, fractional, falling): do not believe them. */
   readonly isImplausible: boolean
-  /** Some output has been seen: text, tool arguments, thinking, a refusal's text. */
+  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence met. */
   readonly hasOutput: boolean
   /** The answer is a refusal before any output, which vendors do not bill. */
   readonly isRefusal: boolean

@@ -136,6 +136,12 @@ const cases: readonly Case[] = [
     charged: 'exactly',
   },
   { name: 'an answer without output', sandbox: 'output=0', charged: 'nothing' },
+  {
+    name: 'nothing before a stop sequence that was met, which is the answer then',
+    sandbox: 'output=0; output_tokens=1; stop=stop_sequence',
+    formats: ['messages'],
+    charged: 'exactly',
+  },
   { name: 'a refusal before any output', sandbox: 'refusal=empty', charged: 'nothing' },
   { name: 'a refusal after some output', sandbox: 'refusal=partial', charged: 'exactly' },
   {

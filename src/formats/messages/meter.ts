@@ -51,11 +51,15 @@ class GatheredAnswer {
 
   readMessage(message: JsonObject): void {
     this.#model = asText(message['model']) ?? this.#model
-    this.noteStopReason(message['stop_reason'])
+    this.noteStop(message)
   }
 
-  noteStopReason(reason: unknown): void {
+  /** Why the answer ends, from the message itself or from the end of its stream. */
+  noteStop(told: JsonObject): void {
+    const reason = told['stop_reason']
     if (typeof reason === 'string') this.#stopReason = reason
+    // Which of the client's sequences was met is said outside the content, and can be all it asked for.
+    if (asText(told['stop_sequence']) !== undefined) this.hasOutput = true
   }
 
   /** Nothing more will be said; what has been counted by now is all there is. */
@@ -194,7 +198,7 @@ class MessagesReader implements FrameReader {
         this.#readDelta(asObject(payload['delta']) ?? {})
         return 'pass'
       case 'message_delta':
-        this.#answer.noteStopReason(asObject(payload['delta'])?.['stop_reason'])
+        this.#answer.noteStop(asObject(payload['delta']) ?? {})
         this.#answer.usage.apply(payload['usage'], 'delta')
         return 'pass'
       case 'message_stop':
