@@ -93,7 +93,9 @@ for (const format of ['messages', 'chat'] as const) {
       sandbox.faults.set('probed', ['error=400', ''])
       const { outcome } = await check(requestFor(format, 'request'))
       const fields = sandbox.log.records.map(({ requestBody }) =>
-        Object.keys(JSON.parse(String(requestBody)) as object).filter((key) => /^max_/.test(key)),
+        Object.keys(JSON.parse(String(requestBody)) as object).filter((key) =>
+          key.startsWith('max_'),
+        ),
       )
       const isChat = format === 'chat'
       assert.equal(outcome, isChat ? 'ok' : 'client')

@@ -101,12 +101,20 @@ function auditBill(row: Row, audit: ExchangeAudit, complain: Complain): void {
     complain('price_lines', text, usd(amount), derived)
   }
   if (typeof bill === 'string' || row['usage'] === null) return
-  const { parts } = JSON.parse(String(row['usage'])) as Usage
-  const used = describeCounts(parts.map(({ counts }) => counts))
+  const used = describeUsage(String(row['usage']))
   const billed = describeCounts(bill.counts)
   if (used !== billed) {
     const text = `the price lines of exchange ${exchangeId} have other counts than its usage`
     complain('counts', text, used, billed)
+  }
+}
+
+function describeUsage(text: string): string {
+  try {
+    const { parts } = JSON.parse(text) as Usage
+    return describeCounts(parts.map(({ counts }) => counts))
+  } catch {
+    return 'a usage that cannot be read'
   }
 }
 
