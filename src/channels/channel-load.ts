@@ -1,25 +1,49 @@
 /**
- * How many attempts run on each channel. They are counted by the channel's name alone: what an
- * operator's change leaves running still takes room at the vendor, until it ends.
+ * How many attempts run on each channel, those of traffic and the gateway's own probes apart. They are
+ * counted by the channel's name alone: what an operator's change leaves running still takes room at
+ * the vendor, until it ends. The invariant: a probe never takes a client's room.
  */
+import type { Channel } from './channel.ts'
+
 export interface ChannelLoad {
-  begin(channel: string): void
+  begin(attempt: Counted): void
   /** Exactly once for each `begin`. */
-  end(channel: string): void
+  end(attempt: Counted): void
+  /** Attempts of traffic. */
   running(channel: string): number
+  probing(channel: string): number
+  /**
+   * A cap that is reached, by clients and probes together, holds probes back, but for one at a time:
+   * a channel that is always full is to be checked as well.
+   */
+  mayProbe(channel: Channel): boolean
+}
+
+interface Counted {
+  readonly channel: Channel
+  readonly isProbe: boolean
 }
 
 export function createChannelLoad(): ChannelLoad {
-  const counts = new Map<string, number>()
+  const running = new Map<string, number>()
+  const probing = new Map<string, number>()
+  const of = (counts: ReadonlyMap<string, number>, name: string): number => counts.get(name) ?? 0
   return {
-    begin(channel) {
-      counts.set(channel, (counts.get(channel) ?? 0) + 1)
+    begin({ channel: { name }, isProbe }) {
+      const counts = isProbe ? probing : running
+      counts.set(name, of(counts, name) + 1)
     },
-    end(channel) {
-      const left = (counts.get(channel) ?? 0) - 1
-      if (left > 0) counts.set(channel, left)
-      else counts.delete(channel)
+    end({ channel: { name }, isProbe }) {
+      const counts = isProbe ? probing : running
+      const left = of(counts, name) - 1
+      if (left > 0) counts.set(name, left)
+      else counts.delete(name)
     },
-    running: (channel) => counts.get(channel) ?? 0,
+    running: (name) => of(running, name),
+    probing: (name) => of(probing, name),
+    mayProbe({ name, maxConcurrent }) {
+      if (maxConcurrent === undefined || of(probing, name) === 0) return true
+      return of(running, name) + of(probing, name) < maxConcurrent
+    },
   }
 }

@@ -1,13 +1,17 @@
 /** Whose turn it is: one channel's line of checks, asked at moments that the test names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCheckLine, type CheckLine } from './check-line.ts'
+import { createCheckLine, type CheckLine, type LineFacts } from './check-line.ts'
 
 const minuteMs = 60_000
 
 /** Every model is in use whose name does not begin with `off`. */
-function open(): CheckLine {
-  return createCheckLine((model) => !model.startsWith('off'))
+function open(facts: Partial<LineFacts> = {}): CheckLine {
+  return createCheckLine({
+    isInUse: (model) => !model.startsWith('off'),
+    hasRoom: () => true,
+    ...facts,
+  })
 }
 
 /** All that goes out up to a moment, as soon as it may. */
@@ -71,4 +75,17 @@ test('models out of use have a number of their own, and no limit but the pace on
   const taken = takeUntil(line, 2 * minuteMs, minuteMs)
   assert.equal(taken.length, 28)
   assert.equal(taken.at(-1)?.[0], minuteMs + 27 * 300)
+})
+
+test('what finds no room waits and is looked at again; a burst has the first that comes', () => {
+  let room = 0
+  const line = open({ hasRoom: () => room > 0 })
+  line.ask('m', 1)
+  line.ask('n', 3)
+  assert.equal(line.take(0), undefined)
+  assert.equal(line.nextAt(0), 300)
+  const taken: (string | undefined)[] = []
+  for (room = 4; room > 0; room--) taken.push(line.take(minuteMs + 1_000 * (4 - room)))
+  assert.deepEqual(taken, ['n', 'n', 'n', 'm'])
+  assert.equal(line.nextAt(2 * minuteMs), Number.POSITIVE_INFINITY)
 })

@@ -9,6 +9,7 @@ import { createHealthBook, type HealthBook } from './health-book.ts'
 import type { PlacedEffect } from './health-event.ts'
 import type { Outcome } from './health-event.ts'
 import type { Caller } from './outcome-window.ts'
+import { selectChannel } from './select.ts'
 
 function channel(name: string, change: Partial<Channel> = {}): Channel {
   return {
@@ -92,6 +93,49 @@ test('counts the attempts that run on a channel, over all its models', () => {
   book.end(one, { outcome: 'ok', caller: callerOf('a') })
   book.end(other, { outcome: 'client', caller: callerOf('a') })
   assert.equal(book.running('main'), 0)
+})
+
+test('checks take no client’s room, and count apart from what clients have running', () => {
+  const { book, clock } = open()
+  const capped = channel('main', { maxConcurrent: 2 })
+  book.follow(undefined, snapshotOf(capped))
+  const select = (): Channel | undefined =>
+    selectChannel(snapshotOf(capped), 'm', {
+      facts: book,
+      accountId: 'a',
+      tried: new Set(),
+      now: clock.monotonic(),
+    })
+  const checks = ['m', 'n'].map((model) => book.begin(capped, model, { isProbe: true }))
+  assert.deepEqual([book.running('main'), book.probing('main')], [0, 2])
+  assert.equal(select(), capped)
+  const clients = ['m', 'n'].map((model) => book.begin(capped, model))
+  assert.equal(select(), undefined)
+  // What an operator is shown is all that the vendor sees.
+  assert.equal(book.find({ channel: 'main', model: 'm' })?.running, 4)
+  for (const one of checks) book.end(one, { outcome: 'ok', caller: undefined })
+  assert.deepEqual([book.running('main'), book.probing('main')], [2, 0])
+  for (const one of clients) book.end(one, { outcome: 'ok', caller: callerOf('a') })
+  assert.deepEqual([book.running('main'), book.probing('main')], [0, 0])
+})
+
+test('a check is sent while there is room beside clients, and one at a time where there is none', () => {
+  const { book } = open()
+  const capped = channel('main', { maxConcurrent: 2 })
+  book.follow(undefined, snapshotOf(capped, channel('free')))
+  const probe = (): void => void book.begin(capped, 'm', { isProbe: true })
+  probe()
+  assert.equal(book.mayProbe('main'), true)
+  probe()
+  assert.equal(book.mayProbe('main'), false)
+  const full = open().book
+  full.follow(undefined, snapshotOf(capped))
+  for (let index = 0; index < 3; index++) full.begin(capped, 'm')
+  assert.equal(full.mayProbe('main'), true)
+  full.begin(capped, 'n', { isProbe: true })
+  assert.equal(full.mayProbe('main'), false)
+  for (let index = 0; index < 9; index++) book.begin(channel('free'), 'm', { isProbe: true })
+  assert.equal(book.mayProbe('free'), true)
 })
 
 test('one model going off leaves the others on', () => {

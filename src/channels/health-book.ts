@@ -73,6 +73,10 @@ export interface HealthBook extends ChannelFacts {
   end(attempt: OpenAttempt, result: AttemptEnd): void
   /** An attempt that ended `hard` failed on another channel as well: the request is to blame. */
   retract(attempt: OpenAttempt, keyId: string): void
+  /** Probes under way on the channel, whatever their model; see `running` for those of traffic. */
+  probing(channel: string): number
+  /** Whether there is room for a probe; see `channel-load.ts`. */
+  mayProbe(channel: string): boolean
   /** An operator wants to know now: holds end, and probes tell. */
   recheck(place: HealthPlace): void
   /** Another node has switched this off: probes find out whether that holds here too. */
@@ -160,7 +164,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
       kind: traitsKind ?? (isProbe ? probeKind : undefined),
       progress: 'waiting',
     }
-    load.begin(channel.name)
+    load.begin(attempt)
     if (traitsKind !== undefined) {
       watch.expect(place, attempt)
       startWaiting(place.silence, attempt.beganAt)
@@ -197,7 +201,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   function end(attempt: OpenAttempt, result: AttemptEnd): void {
     const { channel, model, place } = attempt
     const now = clock.monotonic()
-    load.end(channel.name)
+    load.end(attempt)
     place.waiting.delete(attempt)
     if (isOutdated(attempt)) return
     const hasSpoken = result.outcome !== 'client' && result.outcome !== 'nobody'
@@ -272,7 +276,7 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
 
   function describe(channel: Channel, model: string): HealthLine {
     const place = placeOf(channel, model)
-    const running = load.running(channel.name)
+    const running = load.running(channel.name) + load.probing(channel.name)
     return describePlace({ channel, model, place, running }, { clock, startedAt })
   }
 
@@ -285,6 +289,11 @@ export function createHealthBook(options: HealthBookOptions): HealthBook {
   return {
     state: (name, model) => register.findPlace(name, model)?.state ?? startState('request'),
     running: (name) => load.running(name),
+    probing: (name) => load.probing(name),
+    mayProbe(name) {
+      const channel = register.findEntry(name)?.channel
+      return channel === undefined || load.mayProbe(channel)
+    },
     mayFailOverInto(name, accountId) {
       const tokens = register.findEntry(name)?.tokens
       return tokens === undefined || mayFailOverInto(tokens, accountId, clock.monotonic())

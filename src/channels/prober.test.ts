@@ -226,6 +226,41 @@ test('a burst is sent at once, and single checks of a channel stay within their 
   assert.equal(sandbox.log.records.length, 23)
 })
 
+test('checks keep to the cap together with clients, and wait for room', async () => {
+  snapshot = snapshotWith({ maxConcurrent: 3 })
+  sandbox.faults.set('probed', 'hold=full@before_head')
+  const [channel] = snapshot.channels.values()
+  assert.ok(channel !== undefined)
+  const client = book.begin(channel, 'm')
+  prober.probe(place, 4)
+  assert.equal(heard.begun.length, 2, 'beside the one client')
+  clock.advance(10_000)
+  assert.equal(heard.begun.length, 2)
+  // A client that has ended makes room for one more, without anybody's telling.
+  book.end(client, { outcome: 'client', caller: { keyId: 'k', accountId: 'k' } })
+  clock.advance(300)
+  assert.equal(heard.begun.length, 3)
+  sandbox.faults.release('full')
+  while (heard.ended.length < 4) await nextEnd()
+  assert.equal(heard.begun.length, 4)
+})
+
+test('a channel that clients keep full is checked all the same, one check at a time', async () => {
+  snapshot = snapshotWith({ maxConcurrent: 1 })
+  const [channel] = snapshot.channels.values()
+  assert.ok(channel !== undefined)
+  book.begin(channel, 'm')
+  book.begin(channel, 'm')
+  prober.probe(place, 3)
+  for (let ended = 1; ended <= 3; ended++) {
+    assert.deepEqual([heard.begun.length, book.probing('probed')], [ended, 1])
+    await nextEnd()
+    // The next check may begin once the turn in which the last one was judged is over.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual([heard.begun.length, book.running('probed')], [3, 2])
+})
+
 test('what waits for its turn is sent neither to a renewed channel nor after the end', async () => {
   const models = new Map(['m', 'n'].map((model) => [model, undefined]))
   for (const finish of [renew, (): void => prober.close()]) {

@@ -48,7 +48,10 @@ export function createProber(parts: ProberParts): Prober {
   function servedOf(channel: string): Served {
     let one = served.get(channel)
     if (one === undefined) {
-      const line = createCheckLine((model) => isInUse(parts.health().state(channel, model)))
+      const line = createCheckLine({
+        isInUse: (model) => isInUse(parts.health().state(channel, model)),
+        hasRoom: () => parts.health().mayProbe(channel),
+      })
       served.set(channel, (one = { channel, line, timer: undefined }))
     }
     return one

@@ -64,7 +64,7 @@ async function passUntil(what: string, isSo: () => Promise<boolean> | boolean): 
       gateway.app
         .snapshot()
         .channels.keys()
-        .some((name) => gateway.app.health.running(name) > 0)
+        .some((name) => gateway.app.health.probing(name) > 0)
     )
   }
 }

@@ -134,7 +134,7 @@ async function pass(seconds: number, ...alive: readonly Gateway[]): Promise<void
     for (const gateway of alive) {
       gateway.clock.advance(second)
       do await gateway.keeper.exchanged()
-      while (gateway.keeper.health.running('main') > 0)
+      while (gateway.keeper.health.probing('main') > 0)
     }
 }
 
