@@ -17,7 +17,7 @@ import {
 import type { Database } from '../storage/database.ts'
 import type { StoreLocation } from '../storage/location.ts'
 import { lockStore } from '../storage/lock.ts'
-import { schemaVersion } from '../storage/migrate.ts'
+import { refuseNewerSchema, schemaVersion } from '../storage/migrate.ts'
 import { openSqliteReadOnly } from '../storage/sqlite.ts'
 import { auditLedger, type AuditView } from './audit.ts'
 import { conflict, parseInput, type OperationContext } from './context.ts'
@@ -85,6 +85,7 @@ async function examine(path: string): Promise<Seen> {
     await refuseUnsound(copy)
     const version = await schemaVersion(copy, 'sqlite')
     if (version === 0) throw conflict('The file is a database, and no store of this program.')
+    refuseNewerSchema(version, 'sqlite')
     const last = await newestEntry(copy)
     return {
       schema_version: version,

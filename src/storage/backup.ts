@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
 import type { Database, Queryable } from './database.ts'
+import { settleFile } from './sqlite-connection.ts'
 
 /** Beside the place it is meant for, so that putting it there is one step of the file system. */
 export interface UnfinishedFile {
@@ -43,7 +44,9 @@ export function beginFile(path: string): UnfinishedFile {
       rmSync(unfinished)
       sync(dirname(path))
     },
-    remove: () => rmSync(unfinished, { force: true }),
+    remove() {
+      for (const suffix of besides) rmSync(unfinished + suffix, { force: true })
+    },
   }
 }
 
@@ -74,8 +77,29 @@ export async function copyStore(database: Database, path: string): Promise<void>
   await database.query('VACUUM INTO $1', [path])
 }
 
+/** What SQLite needs beside a file to know all of it; `-shm` is only an index of the log. */
+const unsettled = ['-wal', '-journal']
+
+/**
+ * All that a file of SQLite holds, into an empty file of its own. What was committed last may stand
+ * in a log beside it, which is copied too and moved into the copy; the source is only read.
+ */
 export function copyFile(from: string, to: string): void {
-  copyFileSync(from, to)
+  try {
+    copyFileSync(from, to)
+    for (const suffix of unsettled) if (existsSync(from + suffix)) copyPrivately(from, to, suffix)
+    settleFile(to)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'no reason was given'
+    throw new GatewayError('operations.conflict', `The file ${from} cannot be used: ${reason}.`, {
+      cause: error,
+    })
+  }
+}
+
+function copyPrivately(from: string, to: string, suffix: string): void {
+  closeSync(openSync(to + suffix, 'wx', 0o600))
+  copyFileSync(from + suffix, to + suffix)
 }
 
 /** What SQLite itself finds wrong with the file; empty where it is sound. */

@@ -27,14 +27,8 @@ const shippedFolder = join(import.meta.dirname, 'migrations')
 export function migrate(database: Database, folder: string = shippedFolder): Promise<Migrated> {
   const files = join(folder, database.dialect)
   return database.transact(async (transaction) => {
-    const newestKnown = newestMigration(files)
     const version = await schemaVersion(transaction, database.dialect)
-    if (version > newestKnown)
-      throw new GatewayError(
-        'operations.conflict',
-        `The store has schema version ${version}, this program knows ${newestKnown}: a newer ` +
-          'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
-      )
+    const newestKnown = refuseNewerSchema(version, database.dialect, folder)
     const applied = await apply(transaction, { files, dialect: database.dialect })
     return { applied, version: newestKnown }
   })
@@ -46,6 +40,21 @@ export async function schemaVersion(database: Queryable, dialect: Dialect): Prom
   if (tables.length === 0) return 0
   const [row] = await database.query(`SELECT MAX(version) AS version FROM ${versionTable}`)
   return Number(row?.['version'] ?? 0)
+}
+
+/** Throws where a newer program has been at work; returns the newest version this one knows. */
+export function refuseNewerSchema(
+  version: number,
+  dialect: Dialect,
+  folder: string = shippedFolder,
+): number {
+  const newestKnown = newestMigration(join(folder, dialect))
+  if (version <= newestKnown) return newestKnown
+  throw new GatewayError(
+    'operations.conflict',
+    `The store has schema version ${version}, this program knows ${newestKnown}: a newer ` +
+      'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
+  )
 }
 
 async function apply(

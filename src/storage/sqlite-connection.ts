@@ -158,6 +158,18 @@ export function openReadOnly(path: string): SqliteConnection {
   return new SqliteConnection(database)
 }
 
+/** Moves what stands in the file's log or journal into the file, which then stands for itself. */
+export function settleFile(path: string): void {
+  const database = new DatabaseSync(path, { defensive: true })
+  try {
+    demandSafeVersion(database)
+    // Reading undoes what a journal says was never finished; leaving WAL moves the log in.
+    database.exec('SELECT name FROM sqlite_schema; PRAGMA journal_mode = DELETE')
+  } finally {
+    database.close()
+  }
+}
+
 /** Opens a file used for nothing but its lock: no WAL, no waiting. See lock.ts. */
 export function openLockFile(path: string): SqliteConnection {
   createPrivately(path)

@@ -1,0 +1,83 @@
+/**
+ * What `turnpike restore` makes of files that are not tidy backups: a store whose process died, with
+ * its last charges in the log beside the file, files of a newer program, files of something else.
+ */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it } from 'node:test'
+import { failure, json, newFolder } from '../support/command-line.ts'
+
+const names = ['turnpike.db', 'turnpike.db-wal'] as const
+
+/**
+ * As a process leaves a store that is killed: what it wrote last is in the log alone. A second
+ * connection is open meanwhile, because the last one to close a store moves the log into its file.
+ */
+async function leaveUnsettled(): Promise<string> {
+  const folder = newFolder()
+  await json(folder, 'migrate')
+  const other = new DatabaseSync(join(folder, 'data', 'turnpike.db'))
+  other.exec('SELECT name FROM sqlite_schema')
+  await json(folder, 'account create acme --balance 10')
+  mkdirSync(join(folder, 'old'))
+  for (const name of names) copyFileSync(join(folder, 'data', name), join(folder, 'old', name))
+  other.close()
+  return join(folder, 'old')
+}
+
+/** What is where the store would be, but for the lock. */
+function leftIn(folder: string): readonly string[] {
+  return readdirSync(join(folder, 'data')).filter((name) => !name.endsWith('.lock'))
+}
+
+describe('restore', () => {
+  it('takes what stands in the log beside the file, and leaves both as they are', async () => {
+    const old = await leaveUnsettled()
+    const before = names.map((name) => readFileSync(join(old, name)))
+    const folder = newFolder()
+    const restored = await json(folder, `restore ${join(old, 'turnpike.db')}`)
+    const { counts } = restored['audit'] as { counts: { accounts: number; entries: number } }
+    assert.equal(counts.accounts, 1)
+    assert.equal(counts.entries, 1)
+    assert.deepEqual(leftIn(folder), ['turnpike.db'])
+    assert.equal((await json(folder, 'account show acme'))['balance_usd'], 10)
+    assert.deepEqual(readdirSync(old), names)
+    assert.deepEqual(
+      names.map((name) => readFileSync(join(old, name))),
+      before,
+    )
+  })
+
+  it('refuses a store that a newer program has used', async () => {
+    const folder = newFolder()
+    const newer = newFolder()
+    await json(newer, 'migrate')
+    const path = join(newer, 'data', 'turnpike.db')
+    const database = new DatabaseSync(path)
+    database.exec("INSERT INTO schemaversion (version, name, md5) VALUES (9999, 'later', '')")
+    database.close()
+    const refused = await failure(folder, `restore ${path}`)
+    assert.equal(refused.exit, 1)
+    assert.match(refused.message, /schema version 9999, this program knows \d+/)
+    assert.deepEqual(leftIn(folder), [])
+  })
+
+  it('names the file that it cannot use, and leaves nothing of it', async () => {
+    const folder = newFolder()
+    const other = new DatabaseSync(join(folder, 'other.db'))
+    other.exec('PRAGMA journal_mode = WAL; CREATE TABLE song (name TEXT)')
+    other.close()
+    assert.match((await failure(folder, 'restore other.db')).message, /no store of this program/)
+    writeFileSync(join(folder, 'garbage.db'), 'no database at all, whatever its name says')
+    for (const name of ['garbage.db', 'missing.db', '.']) {
+      const refused = await failure(folder, `restore ${name}`)
+      assert.equal(refused.exit, 1)
+      const message = `The file ${join(folder, name)} cannot be used: `
+      assert.ok(refused.message.startsWith(message), refused.message)
+      assert.doesNotMatch(refused.message, /\n/)
+    }
+    assert.deepEqual(leftIn(folder), [])
+  })
+})
