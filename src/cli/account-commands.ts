@@ -10,6 +10,7 @@ import {
   type AccountView,
 } from '../operations/accounts.ts'
 import { accountUsage, usageAnswer } from '../operations/usage.ts'
+import { onExistingStore } from './existing-store.ts'
 import { onStore, type Answer } from './shell.ts'
 import { addStatementCommand } from './statement-command.ts'
 import { formatFields, formatTable } from './table.ts'
@@ -40,7 +41,7 @@ export function addAccountCommands(program: Command): void {
     .command('list')
     .description('all accounts')
     .action(
-      onStore(async (context) => {
+      onExistingStore(async (context) => {
         const accounts = await listAccounts(context)
         return { json: accounts, text: accountTable(accounts) }
       }),
@@ -50,7 +51,7 @@ export function addAccountCommands(program: Command): void {
     .description('one account')
     .argument('<name>')
     .action(
-      onStore(async (context, { arguments: [name] }) =>
+      onExistingStore(async (context, { arguments: [name] }) =>
         showOne(await showAccount(context, { account: name })),
       ),
     )
@@ -75,7 +76,7 @@ export function addAccountCommands(program: Command): void {
     .argument('<account>')
     .option('--period <period>', 'day, month or total', 'day')
     .action(
-      onStore(async (context, { arguments: [name], options }) =>
+      onExistingStore(async (context, { arguments: [name], options }) =>
         showUsage(await accountUsage(context, { account: name, period: options['period'] })),
       ),
     )

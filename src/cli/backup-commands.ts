@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import { backupStore, restoreStore, type RestoredView } from '../operations/backup.ts'
 import { parseStoreLocation } from '../storage/location.ts'
-import { answering, exitCodes, onStore, readConfig, type Answer } from './shell.ts'
+import { onExistingStore } from './existing-store.ts'
+import { answering, exitCodes, readConfig, type Answer } from './shell.ts'
 import { formatFields } from './table.ts'
 
 export function addBackupCommands(program: Command): void {
@@ -11,7 +12,7 @@ export function addBackupCommands(program: Command): void {
     .description('copy the store to a new file, while gateways run, and check the copy')
     .argument('<file>')
     .action(
-      onStore(async (context, { arguments: [file] }) => {
+      onExistingStore(async (context, { arguments: [file] }) => {
         const backup = await backupStore(context, { file })
         const note =
           'The master key is not in it: keep a copy of that file, in another place than the backups.'

@@ -1,6 +1,7 @@
 /** `turnpike apply` and `export`: the catalogue as a file. */
 import type { Command } from 'commander'
 import type { ApplyResult, CatalogueChange, Mistake } from '../operations/catalogue.ts'
+import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
 import { addPriceCommands } from './price-commands.ts'
 import { CommandFailure, onStore, type Answer } from './shell.ts'
@@ -22,7 +23,7 @@ export function addCatalogueCommands(program: Command): void {
     .command('export')
     .description('the catalogue in force, as a file for apply')
     .action(
-      onStore(async (context) => {
+      onExistingStore(async (context) => {
         const { exportCatalogue } = await import('../operations/catalogue.ts')
         const { parse } = await import('yaml')
         const text = await exportCatalogue(context)

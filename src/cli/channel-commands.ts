@@ -16,6 +16,7 @@ import { checkChannel, switchChannel, type ChannelCheck } from '../operations/ch
 import { formatAge } from './age.ts'
 import { withCheck } from './check.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
+import { onExistingStore } from './existing-store.ts'
 import { exitCodes, onStore, type Answer } from './shell.ts'
 import { formatFields, formatTable, type Cell } from './table.ts'
 
@@ -25,13 +26,13 @@ export function addChannelCommands(program: Command): void {
   channel
     .command('list')
     .description('all channels of the catalogue and how they are doing')
-    .action(onStore(async (context) => showReport(await reportChannels(context))))
+    .action(onExistingStore(async (context) => showReport(await reportChannels(context))))
   channel
     .command('show')
     .description('all there is to know about one channel')
     .argument('<name>')
     .action(
-      onStore(async (context, { arguments: [name] }) =>
+      onExistingStore(async (context, { arguments: [name] }) =>
         showDetail(await showChannel(context, { channel: name })),
       ),
     )
@@ -41,7 +42,7 @@ export function addChannelCommands(program: Command): void {
     .argument('[name]')
     .option('--limit <n>', 'how many lines', '50')
     .action(
-      onStore(async (context, { arguments: [name], options }) => {
+      onExistingStore(async (context, { arguments: [name], options }) => {
         const count = options['limit']
         const changes = await channelHistory(context, { channel: name, count })
         return { json: changes, text: historyTable(changes) }
@@ -71,7 +72,7 @@ function addHandCommands(channel: Command): void {
     .description('send a real, tiny request for each of its models, and have gateways do so too')
     .argument('<name>')
     .action(
-      onStore((context, { arguments: [name] }, config) =>
+      onExistingStore((context, { arguments: [name] }, config) =>
         withCheck(config, async (run) =>
           showCheck(await checkChannel(context, { channel: name }, run)),
         ),

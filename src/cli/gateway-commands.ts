@@ -7,10 +7,10 @@ import { diagnose, type Diagnosis } from '../operations/doctor.ts'
 import type { Ready } from '../main.ts'
 import { formatListenAddress, parseListenAddress, type ListenAddress } from '../settings.ts'
 import { withCheck } from './check.ts'
+import { onExistingStore } from './existing-store.ts'
 import {
   answering,
   exitCodes,
-  onStore,
   openStore,
   readConfig,
   toJson,
@@ -56,13 +56,13 @@ export function addGatewayCommands(program: Command): void {
   program
     .command('audit')
     .description('derive every balance and figure anew and report differences')
-    .action(onStore(async (context) => showAudit(await auditLedger(context))))
+    .action(onExistingStore(async (context) => showAudit(await auditLedger(context))))
   program
     .command('actions')
     .description('what operators have done, newest first')
     .option('--count <n>', 'at most so many', '100')
     .action(
-      onStore(async (context, { options }) =>
+      onExistingStore(async (context, { options }) =>
         showActions(await recentActions(context, { count: options['count'] })),
       ),
     )
@@ -70,7 +70,7 @@ export function addGatewayCommands(program: Command): void {
     .command('doctor')
     .description('examine settings, store, catalogue and vendors, and say what to do')
     .action(
-      onStore((context, _given, config) =>
+      onExistingStore((context, _given, config) =>
         withCheck(config, async (run) =>
           showDiagnosis(await diagnose(context, run), describeConfig(config)),
         ),

@@ -11,6 +11,7 @@ import {
   type KeyView,
   type NewKey,
 } from '../operations/keys.ts'
+import { onExistingStore } from './existing-store.ts'
 import { onStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
@@ -70,7 +71,7 @@ export function addKeyCommands(program: Command): void {
   admin
     .command('list')
     .description('all admin tokens, by their heads')
-    .action(onStore(async (context) => showKeys(await listAdminTokens(context))))
+    .action(onExistingStore(async (context) => showKeys(await listAdminTokens(context))))
   addRevokeCommand(admin, 'admin')
 }
 
@@ -80,7 +81,7 @@ function addListCommand(parent: Command, kind: 'client' | 'reader'): void {
     .description('those of an account, by their heads')
     .argument('<account>')
     .action(
-      onStore(async (context, { arguments: [account] }) =>
+      onExistingStore(async (context, { arguments: [account] }) =>
         showKeys(await listAccountKeys(context, kind, { account })),
       ),
     )

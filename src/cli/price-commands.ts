@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { listPrices, type PriceView } from '../operations/prices.ts'
 import type { ImportedModel, ImportResult } from '../operations/prices/import.ts'
+import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
 import { CommandFailure, onStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
@@ -11,7 +12,7 @@ export function addPriceCommands(program: Command): void {
   price
     .command('list')
     .description('all prices, in USD per million tokens: past, in force, and later ones')
-    .action(onStore(async (context) => showPrices(await listPrices(context))))
+    .action(onExistingStore(async (context) => showPrices(await listPrices(context))))
   price
     .command('import')
     .description('take the prices of a list such as model_prices_and_context_window.json')

@@ -6,8 +6,9 @@ import {
   type ModelVerdict,
   type Reconciliation,
 } from '../operations/reconcile.ts'
+import { onExistingStore } from './existing-store.ts'
 import { readText } from './files.ts'
-import { exitCodes, onStore, type Answer } from './shell.ts'
+import { exitCodes, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addReconcileCommand(channel: Command): void {
@@ -23,7 +24,7 @@ export function addReconcileCommand(channel: Command): void {
       readText,
     )
     .action(
-      onStore(async (context, { arguments: [name], options }) =>
+      onExistingStore(async (context, { arguments: [name], options }) =>
         show(
           await reconcileChannel(context, {
             channel: name,

@@ -8,6 +8,7 @@ import {
   type StatementSink,
 } from '../operations/statement.ts'
 import { csvRow, type CsvCell } from './csv.ts'
+import { demandingStore } from './existing-store.ts'
 import { onStoreWriting, type Write } from './shell.ts'
 import { formatFields, formatTable } from './table.ts'
 
@@ -20,12 +21,14 @@ export function addStatementCommand(account: Command): void {
     .option('--to <date>', 'last day, or a moment, UTC')
     .option('--csv', 'as CSV')
     .action(
-      onStoreWriting((context, { arguments: [name], options }, write) => {
-        const input = { account: name, from: options['from'], to: options['to'] }
-        const isCsv = options['csv'] === true
-        const sink = options['json'] === true ? jsonSink : isCsv ? csvSink : textSink
-        return writeStatement(context, input, sink(write))
-      }),
+      demandingStore(
+        onStoreWriting((context, { arguments: [name], options }, write) => {
+          const input = { account: name, from: options['from'], to: options['to'] }
+          const isCsv = options['csv'] === true
+          const sink = options['json'] === true ? jsonSink : isCsv ? csvSink : textSink
+          return writeStatement(context, input, sink(write))
+        }),
+      ),
     )
 }
 

@@ -7,6 +7,7 @@
 import { resolve } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Database, Queryable } from '../storage/database.ts'
+import { demandStore } from '../storage/existing-store.ts'
 import { parseStoreLocation } from '../storage/location.ts'
 import { lockStore } from '../storage/lock.ts'
 import { migrate } from '../storage/migrate.ts'
@@ -41,6 +42,7 @@ export async function copyStoreTo(request: StoreCopyRequest): Promise<StoreCopyV
   const from = parseStoreLocation(request.from)
   if (from.kind !== 'sqlite' || parseStoreLocation(request.to).kind !== 'postgres')
     throw invalid('A store is copied from sqlite:PATH to postgres://…, in no other direction.')
+  await demandStore(request.from)
   const path = resolve(from.path)
   const lock = lockStore(path)
   try {

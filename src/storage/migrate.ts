@@ -34,6 +34,11 @@ export function migrate(database: Database, folder: string = shippedFolder): Pro
   })
 }
 
+/** Whether a table of this name marks a store of ours. */
+export function isStoreTable(name: string): boolean {
+  return name === versionTable
+}
+
 /** The version the store's schema has; 0 where there is none yet. */
 export async function schemaVersion(database: Queryable, dialect: Dialect): Promise<number> {
   const tables = await database.query(tableSql[dialect], [versionTable])

@@ -7,6 +7,8 @@ export async function openStore(text: string): Promise<Database> {
   const location = parseStoreLocation(text)
   if (location.kind === 'sqlite') {
     const { openSqlite } = await import('./sqlite.ts')
+    const { refuseForeignFile } = await import('./existing-store.ts')
+    refuseForeignFile(location.path)
     return openSqlite(location.path)
   }
   const { openPostgres } = await import('./postgres.ts')

@@ -158,6 +158,18 @@ export function openReadOnly(path: string): SqliteConnection {
   return new SqliteConnection(database)
 }
 
+/** Of any database, which must exist; it keeps the mode that it is in. */
+export function readTableNames(path: string): readonly string[] {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, defensive: true })
+  try {
+    demandSafeVersion(database)
+    const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+    return rows.map((row) => String(row['name']))
+  } finally {
+    database.close()
+  }
+}
+
 /** Moves what stands in the file's log or journal into the file, which then stands for itself. */
 export function settleFile(path: string): void {
   const database = new DatabaseSync(path, { defensive: true })

@@ -118,6 +118,15 @@ describe('a start on PostgreSQL refuses', () => {
     assert.ok(!message.includes('a-wrong-word'))
   })
 
+  it('to be read where no store has been made, and makes none', async () => {
+    const url = await server.createDatabase()
+    const refused = await failure(newFolder(), 'audit', environmentOf(url))
+    assert.deepEqual([refused.exit, refused.code], [1, 'operations.not_found'])
+    assert.match(refused.message, /There is no store in that database/)
+    const tables = "SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'"
+    assert.equal((await server.run(tables, databaseOf(url))).trim(), '0')
+  })
+
   it('a server that does not sync its disk', async () => {
     const url = await server.createDatabase()
     await server.restart('fast', { fsync: 'off' })

@@ -1,0 +1,82 @@
+/**
+ * A slip in the store's path. Goal: what only reads says so, and makes nothing; what sets something up
+ * makes the store; and a database of somebody else's is refused as it is, whoever comes.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it } from 'node:test'
+import { failure, json, newFolder } from '../support/command-line.ts'
+
+const readers = [
+  'audit',
+  'actions',
+  'backup copy.db',
+  'export',
+  'doctor',
+  'usage acme',
+  'account list',
+  'account show acme',
+  'account statement acme',
+  'key list acme',
+  'token list acme',
+  'admin-token list',
+  'channel list',
+  'channel show main',
+  'channel history',
+  'channel check main',
+  'channel reconcile all --from 2026-01-01 --to 2026-01-31',
+  'price list',
+]
+
+describe('where there is no store', () => {
+  it('commands that only read or check say so and make none', async () => {
+    const folder = newFolder()
+    await Promise.all(
+      readers.map(async (line) => {
+        const refused = await failure(folder, line, { TURNPIKE_STORE: 'sqlite:typo/t.db' })
+        assert.deepEqual([refused.exit, refused.code], [1, 'operations.not_found'], line)
+        const place = join(folder, 'typo', 't.db')
+        assert.match(
+          refused.message,
+          new RegExp(`^There is no store at ${place}\\. .*migrate`),
+          line,
+        )
+      }),
+    )
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('an empty file is none either, until a command that writes has made it one', async () => {
+    const folder = newFolder({ 'empty.db': '', 'turnpike.yaml': 'store: sqlite:./empty.db\n' })
+    assert.equal((await failure(folder, 'audit')).code, 'operations.not_found')
+    await json(folder, 'account create acme')
+    assert.equal((await json(folder, 'audit'))['clean'], true)
+  })
+
+  it('nothing is copied from it', async () => {
+    const folder = newFolder()
+    const line = 'store copy --from sqlite:typo/t.db --to postgres://nobody@127.0.0.1:1/none'
+    assert.equal((await failure(folder, line)).code, 'operations.not_found')
+    assert.deepEqual(readdirSync(folder), [])
+  })
+})
+
+describe('a database of something else', () => {
+  it('is refused by commands and by the gateway, and stays as it is', async () => {
+    const folder = newFolder({ 'turnpike.yaml': 'store: sqlite:./songs.db\n' })
+    const path = join(folder, 'songs.db')
+    const songs = new DatabaseSync(path)
+    songs.exec('CREATE TABLE song (name TEXT)')
+    songs.close()
+    const before = readFileSync(path)
+    for (const line of ['account list', 'account create acme', 'migrate', 'serve']) {
+      const refused = await failure(folder, line)
+      assert.deepEqual([refused.exit, refused.code], [2, 'operations.invalid'], line)
+      assert.match(refused.message, /songs\.db is a database of something else: it holds song\./)
+    }
+    assert.deepEqual(readFileSync(path), before)
+    assert.equal(existsSync(`${path}-wal`), false)
+  })
+})
