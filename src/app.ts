@@ -15,6 +15,7 @@ import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
 import { openChannelKeeper } from './channels/channel-keeper.ts'
+import { readCatalogue } from './channels/channel-store.ts'
 import { measureChannels } from './channels/channel-gauges.ts'
 import type { HealthBook } from './channels/health-book.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
@@ -24,6 +25,7 @@ import { openGatewayStore } from './gateway-store.ts'
 import { listen, type Listener } from './http/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import { startBookkeeping } from './operations/bookkeeping.ts'
+import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import type { RelayParts } from './relay/relay.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
@@ -98,6 +100,7 @@ async function openApp(
   })
   opened.defer(() => store.close())
   const { database, ledger } = store
+  makeKeyForFirstSeal((await database.snapshot(readCatalogue)).channels, effects.masterKey)
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const authenticate = createAuthenticate(keys)
   // Counters before contents: a change in between is then seen as one still to follow.

@@ -167,16 +167,14 @@ function openWithKey(
   place: { readonly owner: string; readonly field: string },
   sources: SnapshotSources,
 ): ReturnType<typeof unseal> {
-  let masterKey: Secret
   try {
-    masterKey = sources.masterKey()
+    return unseal(sources.masterKey(), place, text)
   } catch (error) {
     return {
       kind: 'unreadable',
       reason: error instanceof Error ? error.message : 'no master key',
     }
   }
-  return unseal(masterKey, place, text)
 }
 
 function groupChannels(

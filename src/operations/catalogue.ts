@@ -18,7 +18,7 @@ import type { PinnedBaseline } from '../channels/channel.ts'
 import { printModelPrices } from '../metering/price-book.ts'
 import type { Transaction } from '../storage/database.ts'
 import { recordAction } from './action-store.ts'
-import { sealCredential, settleCredential } from './catalogue/credentials.ts'
+import { makeKeyForFirstSeal, sealCredential, settleCredential } from './catalogue/credentials.ts'
 import { readDocument, type Located, type Mistake } from './catalogue/document.ts'
 import {
   planCatalogue,
@@ -60,6 +60,8 @@ export async function applyCatalogue(
     const result = { diff: plan.diff, notes: findNotes(context, stored, catalogue) }
     if (plan.diff.length === 0) return { kind: 'unchanged', ...result }
     if (options.dryRun) return { kind: 'would_apply', ...result }
+    if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
+      makeKeyForFirstSeal(stored.channels, context.masterKey)
     await carryOut(context, transaction, plan)
     return { kind: 'applied', ...result }
   })

@@ -14,7 +14,7 @@ export interface OperationContext {
   readonly clock: Clock
   /** Who acts, for the operator's log: `cli:<login>` or the id of an admin token. */
   readonly actor: string
-  /** The key that seals vendor credentials; read or made only when something has to be sealed. */
+  /** The key that seals vendor credentials; asked for only when one is sealed or opened. */
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */
   readonly environment: (name: string) => string | undefined

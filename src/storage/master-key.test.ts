@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -16,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Secret } from '../base/secret.ts'
-import { loadMasterKey } from './master-key.ts'
+import { loadMasterKey, makeMasterKey } from './master-key.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-master-key-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -44,11 +45,27 @@ test('a key means the same in hexadecimal and in base64', () => {
 test('the first start makes a file that only its owner can read, later starts read it', () => {
   const filePath = join(folder, 'first', 'deep', 'master.key')
   const made = loadMasterKey({ key: undefined, filePath })
+  makeMasterKey(made)
   assert.equal(statSync(filePath).mode & 0o777, 0o600)
   assert.equal(statSync(join(folder, 'first', 'deep')).mode & 0o777, 0o700)
   assert.equal(loadMasterKey({ key: undefined, filePath }).reveal(), made.reveal())
   assert.equal(readFileSync(filePath, 'utf8').trim(), made.reveal())
   assert.deepEqual(readdirSync(join(folder, 'first', 'deep')), ['master.key'])
+})
+
+test('a key whose file is missing is made by nobody who only reads, and found once it is back', () => {
+  const filePath = join(folder, 'mislaid', 'master.key')
+  const key = loadMasterKey({ key: undefined, filePath })
+  assert.throws(
+    () => key.reveal(),
+    (error: Error) => error.message.startsWith(`The master key file ${filePath} is missing`),
+  )
+  assert.ok(!existsSync(join(folder, 'mislaid')))
+  mkdirSync(join(folder, 'mislaid'))
+  writeFileSync(filePath, base64Key, { mode: 0o600 })
+  assert.equal(key.reveal(), base64Key)
+  makeMasterKey(key)
+  assert.equal(readFileSync(filePath, 'utf8'), base64Key)
 })
 
 test('a file that others can read is refused with the command that mends it', () => {
@@ -84,8 +101,9 @@ test('a key of the wrong form is refused without being shown', () => {
 test('processes that start at the same moment agree on one key', async () => {
   const filePath = join(folder, 'race', 'master.key')
   const script =
-    `import { loadMasterKey } from ${JSON.stringify(import.meta.resolve('./master-key.ts'))}\n` +
-    `process.stdout.write(loadMasterKey({ filePath: ${JSON.stringify(filePath)} }).reveal())`
+    `import { loadMasterKey, makeMasterKey } from ${JSON.stringify(import.meta.resolve('./master-key.ts'))}\n` +
+    `const key = loadMasterKey({ filePath: ${JSON.stringify(filePath)} })\n` +
+    'makeMasterKey(key)\nprocess.stdout.write(key.reveal())'
   const keys = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script])

@@ -1,7 +1,8 @@
 /**
- * Where the master key comes from: a setting, a file, or a file made beside the store on the first
- * start. It knows nothing of what is sealed. The invariant: a key file is readable by its owner
- * only and is never overwritten, also when two processes start at the same moment.
+ * Where the master key comes from: a setting, or a file that is made once. It knows nothing of what
+ * is sealed: whoever does says when a file may be made, because a new key in the place of one that
+ * is gone opens nothing. The invariant: a key file is readable by its owner only and is never
+ * overwritten, also when two processes start at the same moment.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -22,11 +23,13 @@ import { Secret } from '../base/secret.ts'
 export interface MasterKeySource {
   /** The key itself, from the settings. Wins over the file. */
   readonly key: Secret | undefined
-  /** Read, or made where it does not exist yet. */
   readonly filePath: string | undefined
 }
 
-/** Throws `operations.invalid` with what to do when there is no usable key. */
+/**
+ * Throws `operations.invalid` with what to do when there is no usable key. One whose file is not there
+ * yet is looked for again when it is revealed; `makeMasterKey` makes it.
+ */
 export function loadMasterKey(source: MasterKeySource): Secret {
   if (source.key !== undefined) return checkKey(source.key.reveal(), 'TURNPIKE_MASTER_KEY')
   const { filePath } = source
@@ -35,7 +38,37 @@ export function loadMasterKey(source: MasterKeySource): Secret {
       'There is no master key: several gateways on one store need the same one. ' +
         'Make it once with: openssl rand -base64 32, and set TURNPIKE_MASTER_KEY or _FILE everywhere.',
     )
-  return readKeyFile(filePath) ?? createKeyFile(filePath)
+  return readKeyFile(filePath) ?? new MissingKey(filePath)
+}
+
+/** Makes the file of a key that has none yet; only for a store in which nothing is sealed. */
+export function makeMasterKey(masterKey: Secret): void {
+  if (masterKey instanceof MissingKey) masterKey.make()
+}
+
+/** A key whose file was missing: perhaps not made yet, perhaps mislaid and to be put back. */
+class MissingKey extends Secret {
+  readonly #path: string
+  #found: Secret | undefined
+
+  constructor(path: string) {
+    super('')
+    this.#path = path
+  }
+
+  make(): void {
+    this.#found ??= readKeyFile(this.#path) ?? createKeyFile(this.#path)
+  }
+
+  override reveal(): string {
+    this.#found ??= readKeyFile(this.#path)
+    if (this.#found !== undefined) return this.#found.reveal()
+    throw keyError(
+      `The master key file ${this.#path} is missing, and the store holds credentials that only this ` +
+        'key opens. Put it back. If it is lost, make another one (openssl rand -base64 32, mode 0600) ' +
+        'and apply a catalogue with every credential written out',
+    )
+  }
 }
 
 const keyBytes = 32

@@ -6,6 +6,7 @@
 import { Secret } from '../../base/secret.ts'
 import { credentialField } from '../../channels/snapshot.ts'
 import type { ChannelRow } from '../../channels/channel-store.ts'
+import { makeMasterKey } from '../../storage/master-key.ts'
 import { isSealed, seal, unseal } from '../../storage/seal.ts'
 import type { ChannelEntry } from './entries.ts'
 
@@ -40,6 +41,11 @@ export function settleCredential(
       return { kind: 'as_is', text: stored.credential }
   }
   return isSealed(given) ? { kind: 'as_is', text: given } : { kind: 'to_seal', secret }
+}
+
+/** Where nothing is sealed yet no key can be missing, only not be made. */
+export function makeKeyForFirstSeal(stored: readonly ChannelRow[], masterKey: () => Secret): void {
+  if (!stored.some((row) => isSealed(row.credential))) makeMasterKey(masterKey())
 }
 
 /** The text to store. */
