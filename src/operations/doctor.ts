@@ -1,11 +1,13 @@
 /**
  * Looks at everything a gateway needs and says, for each thing that is wrong, what to do. It
- * changes nothing: not even a missing master key is made.
+ * changes nothing: what it writes to see whether the store takes it is undone.
  */
 import { listKeys } from '../access/key-store.ts'
 import { listAccounts } from '../ledger/account-store.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
+import { GatewayError } from '../base/errors.ts'
 import { schemaVersion } from '../storage/migrate.ts'
+import { tryWriting } from '../storage/write-trial.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { readSnapshot, type RunCheck } from './channels.ts'
 import type { OperationContext } from './context.ts'
@@ -37,8 +39,13 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
 
 async function examineStore(context: OperationContext): Promise<Finding> {
   const version = await schemaVersion(context.database, context.database.dialect)
-  // An empty transaction takes the write lock, which a full or read-only disk refuses.
-  await context.database.transact(() => Promise.resolve())
+  try {
+    await tryWriting(context.database)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const message = `It cannot be written, so nothing can be charged. ${error.message} Make room, or mend the disk.`
+    return problem('store', message)
+  }
   return ok('store', `The store is writable and has schema version ${version}.`)
 }
 

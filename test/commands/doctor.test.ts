@@ -1,0 +1,47 @@
+/** What `turnpike doctor` finds of a store that cannot be written, on a disk that takes no more. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { Diagnosis } from '../../src/operations/doctor.ts'
+import { json, newFolder } from '../support/command-line.ts'
+
+const program = new URL('../../src/cli.ts', import.meta.url).pathname
+
+/** In a shell that lets no file grow beyond so much, as a full disk does. */
+function diagnoseWithin(folder: string, blocks: number | 'unlimited'): Promise<Diagnosis> {
+  const line = `ulimit -f ${blocks}; exec "$0" "$@"`
+  const words = ['-c', line, process.execPath, program, 'doctor', '--json']
+  return new Promise((resolve) => {
+    execFile('/bin/sh', words, { cwd: folder, env: { PATH: process.env['PATH'] } }, (_, out) =>
+      resolve(JSON.parse(out) as Diagnosis),
+    )
+  })
+}
+
+function storeFinding({ findings }: Diagnosis): string {
+  const { status, message } = findings.find(({ area }) => area === 'store') ?? {}
+  return `${status}: ${message}`
+}
+
+describe('doctor', () => {
+  it('says that a store is writable only where it is, and leaves nothing in it', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const data = join(folder, 'data')
+    const before = statSync(join(data, 'turnpike.db')).size
+
+    assert.match(storeFinding(await diagnoseWithin(folder, 'unlimited')), /^ok: .* is writable/)
+    const full = await diagnoseWithin(folder, 1_000)
+    assert.match(storeFinding(full), /^problem: It cannot be written, .* Make room/)
+    assert.equal(full.ok, false)
+
+    assert.equal(statSync(join(data, 'turnpike.db')).size, before)
+    assert.deepEqual(
+      readdirSync(data).filter((name) => name.includes('wal')),
+      [],
+    )
+    assert.equal((await json(folder, 'audit'))['clean'], true)
+  })
+})
