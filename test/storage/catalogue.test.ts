@@ -537,6 +537,7 @@ chanels: {}
   for (const expected of [
     /^2 vendors\.alpha\.format: must be one of messages, chat/,
     /^3 vendors\.health: health cannot be a vendor's name/,
+    /^6 models\.large-1\.vendor: there is no vendor alfa \(did you mean alpha\?\)/,
     /^7 models\.large-1\.max_output_token: unknown key max_output_token \(did you mean max_output_tokens\?\)/,
     /^8 models\.large-1\.price\.inptu: unknown key inptu \(did you mean input\?\)/,
     /^8 models\.large-1\.price\.output: /,
@@ -545,6 +546,8 @@ chanels: {}
     /^12 channels\.Main\.models: must name at least one model/,
     /^15 channels\.second\.url: must hold no user name/,
     /^16 channels\.second\.credential: must name an environment variable/,
+    /^19 channels\.second\.models\.1: small-1 belongs to vendor beta, this channel to alpha/,
+    /^20 channels\.second\.models\.2: there is no model larg-1 \(did you mean large-1\?\)/,
     /^21 channels\.second\.rank: must be a whole number from 0 to 99/,
     /^22 channels\.second\.wieght: unknown key wieght \(did you mean weight\?\)/,
     /^23 chanels: unknown key chanels \(did you mean channels\?\)/,
@@ -578,6 +581,40 @@ channels:
     '6 channels.a.vendor: there is no vendor gamma',
     '11 channels.b.models.m: m belongs to vendor alpha, this channel to beta',
     '11 channels.b.models.unknown-1: there is no model unknown-1',
+  ])
+})
+
+test('references are checked in entries with other mistakes too, each once', async (t) => {
+  const { apply } = await openStore(t)
+  const seen = mistakesOf(
+    await apply(`
+models:
+  m: { vendor: alpah, max_output_tokens: many }
+  n: { vendor: 7 }
+channels:
+  a: { vendor: alpha, url: nowhere, credential: k, models: [nosuch, nosuch, n, 5] }
+  b:
+    vendor: gamma
+    url: https://b.example
+    credential: 'a b'
+    models: { nosuch: null }
+    baselines: { n: { p50: 1s, p95: 2s } }
+  c: { vendor: alpha, url: https://c.example, credential: k, models: large }
+`),
+  )
+  assert.deepEqual(seen, [
+    '3 models.m.vendor: there is no vendor alpah (did you mean alpha?)',
+    '3 models.m.max_output_tokens: must be a whole number from 1 to 100000000',
+    '4 models.n.vendor: must be the name of a vendor',
+    '6 channels.a.url: must be a web address such as https://vendor.example',
+    '6 channels.a.models.0: there is no model nosuch',
+    '6 channels.a.models.1: nosuch stands twice in the list',
+    '6 channels.a.models.3: must be the id of a model',
+    '8 channels.b.vendor: there is no vendor gamma',
+    '10 channels.b.credential: must have no spaces, line breaks or characters outside ASCII',
+    '11 channels.b.models.nosuch: there is no model nosuch',
+    '12 channels.b.baselines.n: this channel does not serve n',
+    '13 channels.c.models: must be a list of models, or a mapping of models to their names at the vendor',
   ])
 })
 

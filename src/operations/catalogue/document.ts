@@ -25,6 +25,9 @@ export interface Mistake {
 
 export type Path = readonly (string | number)[]
 
+/** Reports a mistake at the value of `path`, or at its key. */
+export type Complain = (path: Path, message: string, prefer?: 'key' | 'value') => void
+
 export interface Located {
   readonly value: unknown
   /** The place of the value at `path`; of its key or nearest parent where there is no value. */
@@ -73,6 +76,10 @@ export function readDocument(text: string): ReadDocument {
     document: { value, place },
     duplicates: syntaxMistakes(document, lines),
   }
+}
+
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {

@@ -161,8 +161,13 @@ const channelModelsSchema = z
         else if (isVendorSideName(name)) models.set(model, name)
         else complain('must be the name the vendor knows the model by', [model])
     } else complain(modelsRule)
+    if (isEmptyCollection(given)) complain('must name at least one model')
     return models
   })
+
+function isEmptyCollection(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && Object.keys(given).length === 0
+}
 
 function isVendorSideName(name: unknown): name is string {
   return (
@@ -226,3 +231,8 @@ export const entryKeys = {
     'baselines',
   ],
 } as const
+
+export type Section = keyof typeof entryKeys
+
+/** What the file gives, by name, before anything is judged. */
+export type GivenEntries = Readonly<Record<Section, Readonly<Record<string, unknown>>>>

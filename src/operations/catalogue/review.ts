@@ -5,16 +5,19 @@
  */
 import type { z } from 'zod'
 import { usageClasses } from '../../metering/usage.ts'
-import type { Located, Mistake, Path } from './document.ts'
+import { isMapping, type Complain, type Located, type Mistake } from './document.ts'
 import {
   channelSchema,
   entryKeys,
   modelSchema,
   vendorSchema,
   type ChannelEntry,
+  type GivenEntries,
   type ModelEntry,
+  type Section,
   type VendorEntry,
 } from './entries.ts'
+import { checkReferences } from './references.ts'
 import { suggest } from './suggest.ts'
 
 export interface Catalogue {
@@ -29,7 +32,6 @@ export interface Review {
   readonly mistakes: readonly Mistake[]
 }
 
-type Section = keyof typeof entryKeys
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
 
 /** The two vendors of the specification need no entry of their own unless they differ from this. */
@@ -69,8 +71,6 @@ const nameForm = /^[a-z0-9][a-z0-9._-]{0,63}$/
 /** Vendors name models in many ways; a comma would break lists of models, a space every command. */
 const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/
 
-type Complain = (path: Path, message: string, prefer?: 'key' | 'value') => void
-
 export function reviewCatalogue(document: Located): Review {
   const mistakes: Mistake[] = []
   const complain: Complain = (path, message, prefer = 'value') => {
@@ -97,7 +97,7 @@ export function reviewCatalogue(document: Located): Review {
     const builtIn = builtInVendors.get(vendor)
     if (builtIn !== undefined && !Object.hasOwn(given.vendors, vendor)) vendors.set(vendor, builtIn)
   }
-  checkReferences(given, { vendors, models, channels }, complain)
+  checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }
 }
 
@@ -116,9 +116,7 @@ function checkVendorName(name: string, complain: Complain): void {
     )
 }
 
-type Given = Readonly<Record<Section, Readonly<Record<string, unknown>>>>
-
-function readSections(value: unknown, complain: Complain): Given | undefined {
+function readSections(value: unknown, complain: Complain): GivenEntries | undefined {
   if (value === null || value === undefined) {
     complain([], 'the file is empty; to retire everything write `channels: {}`')
     return undefined
@@ -140,12 +138,8 @@ function readSections(value: unknown, complain: Complain): Given | undefined {
   return { vendors: read('vendors'), models: read('models'), channels: read('channels') }
 }
 
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function readEntries<Schema extends z.ZodType>(
-  given: Given,
+  given: GivenEntries,
   kind: { readonly section: Section; readonly schema: Schema },
   complain: Complain,
 ): Map<string, z.output<Schema>> {
@@ -197,48 +191,6 @@ function unknownKeysOf(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys
   if (!/^Unrecognized keys?:/.test(issue.message)) return []
   return [...issue.message.matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '')
-}
-
-/**
- * References are looked up among the names the file gives, also those of entries with mistakes, so
- * that one mistake is not reported again at everything that refers to it.
- */
-function checkReferences(given: Given, catalogue: Catalogue, complain: Complain): void {
-  const vendorNames = [...new Set([...Object.keys(given.vendors), ...builtInVendors.keys()])]
-  const modelNames = Object.keys(given.models)
-  const areOdd = (left: string, right: string): boolean =>
-    left !== right && vendorNames.includes(left) && vendorNames.includes(right)
-  const checkVendor = (path: Path, vendor: string): void => {
-    if (!vendorNames.includes(vendor))
-      complain(path, `there is no vendor ${vendor}${suggest(vendor, vendorNames)}`)
-  }
-  for (const [name, model] of catalogue.models)
-    checkVendor(['models', name, 'vendor'], model.vendor)
-  for (const [name, channel] of catalogue.channels) {
-    const path = ['channels', name]
-    checkVendor([...path, 'vendor'], channel.vendor)
-    if (channel.models.size === 0) complain([...path, 'models'], 'must name at least one model')
-    for (const id of channel.baselines.keys())
-      if (!channel.models.has(id))
-        complain([...path, 'baselines', id], `this channel does not serve ${id}`, 'key')
-    for (const [index, id] of [...channel.models.keys()].entries()) {
-      const place = [...path, 'models', isList(given, name) ? index : id]
-      const model = catalogue.models.get(id)
-      if (!Object.hasOwn(given.models, id))
-        complain(place, `there is no model ${id}${suggest(id, modelNames)}`, 'key')
-      else if (model !== undefined && areOdd(model.vendor, channel.vendor))
-        complain(
-          place,
-          `${id} belongs to vendor ${model.vendor}, this channel to ${channel.vendor}`,
-          'key',
-        )
-    }
-  }
-}
-
-function isList(given: Given, channel: string): boolean {
-  const entry = given.channels[channel]
-  return isMapping(entry) && Array.isArray(entry['models'])
 }
 
 export function inFileOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
