@@ -8,6 +8,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { errorCatalogue } from '../src/base/errors.ts'
+import { priceKeys } from '../src/metering/price-book.ts'
 import { settings } from '../src/settings.ts'
 import { viewSource } from './support/source-text.ts'
 import { findAssignedFunctions } from './support/tidy-memory.ts'
@@ -24,6 +25,7 @@ import {
   findMissingHeads,
   findOrphans,
   findUndocumentedKeys,
+  findUnexplainedPrices,
   functionsOf,
   importsOf,
   layers,
@@ -164,6 +166,11 @@ describe('the tree', () => {
   test('docs/configuration.md explains every setting', () => {
     const keys = Object.values(settings).map(({ key }) => key)
     assertNone(findUndocumentedKeys(read('docs/configuration.md').text, keys))
+  })
+
+  test('docs/catalogue.md explains every price', () => {
+    assert.ok(priceKeys.length >= 15, `only ${priceKeys.length} keys were seen`)
+    assertNone(findUnexplainedPrices(read('docs/catalogue.md').text, priceKeys))
   })
 })
 
@@ -350,6 +357,13 @@ describe('the rules find what they are for', () => {
   test('a setting that is not documented', () => {
     const page = '`listen` and TURNPIKE_STORE'
     assert.equal(findUndocumentedKeys(page, ['listen', 'store', 'region']).length, 1)
+  })
+
+  test('a price that is not documented, or only mentioned', () => {
+    const page = '| `input` | USD |\n| `long.above` | tokens |\nand `request`\n'
+    assert.deepEqual(findUnexplainedPrices(page, ['input', 'above', 'request']), [
+      'docs/catalogue.md does not explain the price request',
+    ])
   })
 
   test('comments, strings, templates and regular expressions are told from code', () => {

@@ -145,12 +145,12 @@ const changeSchema = z
     long_context: z.strictObject(classes).optional(),
   })
   .superRefine((form, context) => {
-    const priceKeys = Object.keys(form).filter((key) => key !== 'multiplier')
+    const given = Object.keys(form).filter((key) => key !== 'multiplier')
     if (form.multiplier !== undefined) {
-      if (priceKeys.length > 0)
+      if (given.length > 0)
         context.addIssue({
           code: 'custom',
-          message: `multiplier stands alone: remove it or ${priceKeys.join(', ')}`,
+          message: `multiplier stands alone: remove it or ${given.join(', ')}`,
         })
       return
     }
@@ -165,18 +165,18 @@ const changesSchema = z.record(
   changeSchema,
 )
 
+const longContextSchema = z.strictObject({
+  above: z
+    .int({ error: 'above must be a whole number of prompt tokens, at least 1' })
+    .min(1, { error: 'above must be a whole number of prompt tokens, at least 1' }),
+  ...classes,
+})
+
 const versionSchema = z
   .strictObject({
     ...classes,
     request: decimalSchema('request', 'USD per exchange', requestDecimals).optional(),
-    long_context: z
-      .strictObject({
-        above: z
-          .int({ error: 'above must be a whole number of prompt tokens, at least 1' })
-          .min(1, { error: 'above must be a whole number of prompt tokens, at least 1' }),
-        ...classes,
-      })
-      .optional(),
+    long_context: longContextSchema.optional(),
     tiers: changesSchema.optional(),
     speeds: changesSchema.optional(),
     geos: changesSchema.optional(),
@@ -203,6 +203,15 @@ const versionSchema = z
         })
       }
   })
+
+/** Every key that may stand somewhere under `price:`. */
+export const priceKeys: readonly string[] = [
+  ...new Set([
+    ...Object.keys(versionSchema.shape),
+    ...Object.keys(longContextSchema.shape),
+    ...Object.keys(changeSchema.shape),
+  ]),
+]
 
 const versionsSchema = z
   .array(versionSchema)

@@ -705,12 +705,24 @@ test('the actor and a difference without secrets are recorded with the change', 
   assert.ok(!JSON.stringify(action?.detail).includes('sk-'))
 })
 
-test('the catalogue page explains every key, and its example applies', async (t) => {
+test('the catalogue page explains every key, and its examples apply', async (t) => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   for (const key of Object.values(entryKeys).flat()) assert.ok(page.includes(`\`${key}\``), key)
-  const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? ''
+  const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
+  assert.equal(examples.length, 3)
+  for (const example of examples) {
+    const { apply } = await openStore(t)
+    assert.equal((await apply(example)).kind, 'applied')
+  }
+})
+
+test('the vendors that need no entry are what the catalogue page says they are', async (t) => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
+  const vendors = /```yaml\n(vendors:\n  alpha:[^`]*\n  beta:[^`]*)```/.exec(page)?.[1] ?? ''
+  const models = 'models: { m: { vendor: alpha }, n: { vendor: beta } }\n'
   const { apply } = await openStore(t)
-  assert.equal((await apply(example)).kind, 'applied')
+  assert.equal((await apply(models)).kind, 'applied')
+  assert.equal((await apply(vendors + models)).kind, 'unchanged')
 })
 
 test('property: whatever catalogue is applied, its export is unchanged and exports the same', async (t) => {

@@ -374,6 +374,13 @@ export function compareCodes(
   return complaints
 }
 
+/** Each key has to have a row of its own in a table of the page, by itself or within another. */
+export function findUnexplainedPrices(page: string, keys: readonly string[]): readonly string[] {
+  return keys
+    .filter((key) => !new RegExp(`^\\| +\`(?:\\w+\\.)?${key}\` +\\|`, 'm').test(page))
+    .map((key) => `docs/catalogue.md does not explain the price ${key}`)
+}
+
 /** Each key has to stand on the page as code, alone or as its variable. */
 export function findUndocumentedKeys(page: string, keys: readonly string[]): readonly string[] {
   return keys

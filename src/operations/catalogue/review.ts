@@ -4,7 +4,7 @@
  * is right so that later checks can add theirs. It reads no store.
  */
 import type { z } from 'zod'
-import { usageClasses } from '../../metering/usage.ts'
+import { priceKeys } from '../../metering/price-book.ts'
 import { isMapping, type Complain, type Located, type Mistake } from './document.ts'
 import {
   channelSchema,
@@ -156,18 +156,6 @@ function readEntries<Schema extends z.ZodType>(
   }
   return entries
 }
-
-const priceKeys: readonly string[] = [
-  ...usageClasses,
-  'request',
-  'long_context',
-  'above',
-  'tiers',
-  'speeds',
-  'geos',
-  'multiplier',
-  'valid_from',
-]
 
 function complainOfIssue(
   issue: z.core.$ZodIssue,
