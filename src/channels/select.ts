@@ -23,7 +23,7 @@ import {
 /** Where select learns about health and load; `health-book.ts` is the one of the running gateway. */
 export interface ChannelFacts {
   state(channel: string, model: string): HealthState
-  /** Attempts running on the channel right now, whatever their model. */
+  /** Attempts of traffic running on the channel right now, whatever their model. */
   running(channel: string): number
   /** Whether an account's failed exchange may still be tried there; see `tokens.ts`. */
   mayFailOverInto(channel: string, accountId: string): boolean

@@ -73,6 +73,12 @@ const classes: Readonly<Record<Class, readonly string[]>> = {
     'chat.503',
   ],
   account: [
+    'messages.404_page',
+    'messages.404_path',
+    'messages.405',
+    'chat.404_page',
+    'chat.404_path',
+    'chat.405',
     'messages.400_claude_code_key_creator_not_member',
     'messages.400_cmek_key_disabled',
     'messages.400_cmek_key_network_blocked',
@@ -102,6 +108,8 @@ const classes: Readonly<Record<Class, readonly string[]>> = {
   missing: ['messages.404', 'chat.403', 'chat.404'],
   internal: ['messages.500', 'chat.500'],
   hard: [
+    'messages.501',
+    'chat.501',
     'messages.502',
     'messages.503',
     'messages.503_cmek_context_unavailable',
