@@ -225,6 +225,7 @@ async function openApp(
     headTimeoutMs: config.headTimeoutMs,
     requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
     keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+    writeStallTimeoutMs: config.writeStallTimeoutMs,
     connectionsMax: config.connectionsMax,
     newRequestId: () => newId('ex', clock.now()),
     clock,

@@ -40,6 +40,7 @@ async function openConnection(): Promise<Connection> {
       headTimeoutMs: 10_000,
       requestTimeoutMs: 10_000,
       keepAliveTimeoutMs: 10_000,
+      writeStallTimeoutMs: 60_000,
       connectionsMax: 10,
       newRequestId: () => 'none',
       clock: systemClock,

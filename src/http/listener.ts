@@ -20,6 +20,8 @@ export interface ListenerOptions {
   readonly requestTimeoutMs: number
   /** How long an idle connection is kept; above the idle time of proxies in front. */
   readonly keepAliveTimeoutMs: number
+  /** How long a client may take nothing of what is written for it. */
+  readonly writeStallTimeoutMs: number
   readonly connectionsMax: number
   /** Names a request that is refused before anybody else has seen it. */
   readonly newRequestId: () => string

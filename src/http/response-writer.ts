@@ -3,15 +3,15 @@
  * decides the framing; whoever uses it decides the content. Invariant: an answer looks complete to
  * the client only when `end` was called.
  */
-import type { Socket } from 'node:net'
 import { invariant } from '../base/errors.ts'
+import type { ClientOutput } from './client-output.ts'
 import { isNamed } from './wire/field-syntax.ts'
 import type { RequestHead } from './wire/request-head.ts'
 import { bytesOf, fieldLine, joinPieces, statusLine } from './wire/response-pieces.ts'
 
 /** The connection an answer is written on, as far as the answer needs it. */
 export interface AnswerSite {
-  readonly socket: Socket
+  readonly output: ClientOutput
   /** The connection is to end behind this answer, whatever the client wishes. */
   readonly isClosing: boolean
   /** Value of a `Date` header for this moment. */
@@ -20,6 +20,8 @@ export interface AnswerSite {
   readonly keepAlive: string
   /** The answer is complete. */
   onAnswered(): void
+  /** Ends the connection at once. */
+  cut(): void
 }
 
 /**
@@ -32,6 +34,8 @@ export interface AnswerWatcher {
   /** The client has taken what `write` said was too much. */
   onDrain(): void
 }
+
+const invitation = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
 
 export class ResponseWriter {
   watcher: AnswerWatcher | undefined
@@ -71,8 +75,7 @@ export class ResponseWriter {
 
   /** Asks for the body of a client that waits to be asked. */
   invite(): void {
-    if (!this.#isGone && !this.#isHeadWritten)
-      this.#site.socket.write('HTTP/1.1 100 Continue\r\n\r\n', 'latin1')
+    if (!this.#isGone && !this.#isHeadWritten) this.#site.output.write([invitation])
   }
 
   /** To be said before the head is written. */
@@ -139,12 +142,12 @@ export class ResponseWriter {
 
   /** What is written goes out, then the connection ends: no client can take this for a whole answer. */
   breakOff(): void {
-    if (!this.#isGone && !this.#isEnded) this.#site.socket.destroySoon()
+    if (!this.#isGone && !this.#isEnded) this.#site.output.close()
   }
 
   /** The same at once. An answer that has ended has no connection any more to take down. */
   destroy(): void {
-    if (!this.#isEnded) this.#site.socket.destroy()
+    if (!this.#isEnded) this.#site.cut()
   }
 
   /** The connection's word that the client has gone. */
@@ -169,12 +172,6 @@ export class ResponseWriter {
   }
 
   #put(before: string, pieces: readonly Buffer[], after: string): boolean {
-    const { socket } = this.#site
-    const parts = joinPieces(before, pieces, after)
-    if (parts.length === 1 && parts[0] !== undefined) return socket.write(parts[0])
-    socket.cork()
-    for (const part of parts) socket.write(part)
-    socket.uncork()
-    return !socket.writableNeedDrain
+    return this.#site.output.write(joinPieces(before, pieces, after))
   }
 }

@@ -43,6 +43,7 @@ const limits: Omit<ListenerOptions, 'clock'> = {
   headTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveTimeoutMs: 75_000,
+  writeStallTimeoutMs: 60_000,
   connectionsMax: 100,
   newRequestId: () => 'refused',
 }
@@ -471,15 +472,55 @@ describe('time', () => {
     await until(() => rig.listener.connectionCount() === 0)
   })
 
-  it('to take an answer that is the last is bounded as well', async () => {
+  it('for a large answer is bounded by what the client takes of it, however slowly', async () => {
+    for (const last of ['', 'Connection: close\r\n']) {
+      const rig = await start()
+      const reader = await slowReader(rig, last)
+      const body = Buffer.alloc(60_000_000, 0x61)
+      const { response } = await rig.next()
+      response.writeHead(200, [])
+      response.end([body])
+      // More at a time than the kernel keeps for both ends: some of it has just left the gateway.
+      for (let taken = 12_000_000; taken < body.length; taken += 12_000_000) {
+        rig.clock.advance(50_000)
+        await reader.take(taken)
+        await turn()
+        assert.equal(rig.listener.connectionCount(), 1)
+      }
+      await reader.take(body.length)
+    }
+  })
+
+  it('to take nothing of a large answer is bounded', async () => {
+    for (const last of ['', 'Connection: close\r\n']) {
+      const rig = await start()
+      await slowReader(rig, last)
+      answer((await rig.next()).response, 'x'.repeat(30_000_000))
+      await turn()
+      rig.clock.advance(59_000)
+      await turn()
+      assert.equal(rig.listener.connectionCount(), 1)
+      // Once more the whole limit: the kernel may have taken the last it can hold just before.
+      rig.clock.advance(62_000)
+      await until(() => rig.listener.connectionCount() === 0)
+    }
+  })
+
+  it('between requests runs from when the answer has been taken', async () => {
     const rig = await start()
-    rig.client.socket.pause()
-    rig.client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    answer((await rig.next()).response, 'x'.repeat(30_000_000))
-    rig.clock.advance(30_000)
+    const reader = await slowReader(rig)
+    const body = Buffer.alloc(30_000_000, 0x61)
+    const { response } = await rig.next()
+    response.writeHead(200, [])
+    response.end([body])
+    rig.clock.advance(50_000)
+    await reader.take(body.length)
+    await roundTrip(rig)
+    await until(() => rig.listener.connectionCount() === 1)
+    rig.clock.advance(73_000)
     await turn()
     assert.equal(rig.listener.connectionCount(), 1)
-    rig.clock.advance(60_000)
+    rig.clock.advance(3_000)
     await until(() => rig.listener.connectionCount() === 0)
   })
 })
@@ -494,6 +535,39 @@ it('a drain ends each connection behind its answer', async () => {
   await drained
   assert.equal(rig.listener.connectionCount(), 0)
 })
+
+interface SlowReader {
+  /** Takes so many bytes in all, and then no more. Rejects where the connection ends before. */
+  take(bytes: number): Promise<void>
+}
+
+/** Asks on a connection of its own, the rig's being closed, and takes of the answer only what it is told to. */
+async function slowReader(rig: Rig, lines = ''): Promise<SlowReader> {
+  rig.client.close()
+  const socket = connect(rig.listener.address.port, '127.0.0.1')
+  cleanups.push(() => void socket.destroy())
+  let takenBytes = 0
+  let onTaken: () => void = () => undefined
+  socket.on('data', (piece: Buffer) => {
+    takenBytes += piece.length
+    onTaken()
+  })
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\n${lines}\r\n`)
+  socket.pause()
+  return {
+    take: (bytes) =>
+      new Promise((resolve, reject) => {
+        onTaken = () => {
+          if (takenBytes < bytes) return
+          socket.pause()
+          resolve()
+        }
+        socket.once('close', () => reject(new Error(`ended behind ${takenBytes} bytes`)))
+        socket.resume()
+        onTaken()
+      }),
+  }
+}
 
 async function turn(): Promise<void> {
   for (let step = 0; step < 3; step++) await new Promise((resolve) => setImmediate(resolve))

@@ -9,6 +9,7 @@
  */
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
+import { ClientOutput } from './client-output.ts'
 import { IncomingBody, type BodyReceiver, type BodySource } from './incoming-body.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { headTooLarge, notHttp, plainRefusal, tooLate } from './plain-refusal.ts'
@@ -22,6 +23,7 @@ export interface ConnectionSite {
   readonly headTimeoutMs: number
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
+  readonly writeStallTimeoutMs: number
   readonly keepAlive: string
   readonly watchdog: Watchdog
   readonly monotonic: () => number
@@ -35,8 +37,10 @@ export interface ConnectionSite {
 const aheadBytesMax = 16_384
 /** Behind a refused request at most this much is still read before the connection goes. */
 const swallowBytesMax = 65_536
-/** How long a client has to take an answer and leave, once nothing more is read from it. */
+/** How long a client has to leave, once nothing more is read from it and it has taken its answer. */
 const lingerMs = 1_000
+/** How often is looked whether a client takes what is written. */
+const lookMs = 1_000
 
 const nothing = Buffer.alloc(0)
 const carriageReturn = 0x0d
@@ -47,7 +51,8 @@ type State = 'idle' | 'serving' | 'swallowing' | 'leaving' | 'closed'
 export class ServerConnection implements AnswerSite, BodySource, Watched {
   dueMs: number
   watchIndex = unwatched
-  readonly socket: Socket
+  readonly output: ClientOutput
+  readonly #socket: Socket
   readonly #site: ConnectionSite
   readonly #heads: HeadReader
   readonly #remoteAddress: string | undefined
@@ -58,12 +63,14 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   #hasServed = false
   #body: IncomingBody | undefined
   #response: ResponseWriter | undefined
-  /** While leaving: by when whatever is written must be taken, and how much has still come. */
-  #leavingUntilMs = 0
+  /** While idle: the last answer has been taken, and the time between two requests runs. */
+  #isTaken = true
+  /** While leaving: how much has still come. */
   #swallowedBytes = 0
 
   constructor(socket: Socket, site: ConnectionSite) {
-    this.socket = socket
+    this.output = new ClientOutput(socket)
+    this.#socket = socket
     this.#site = site
     this.#heads = new HeadReader(site.headBytesMax)
     this.#remoteAddress = socket.remoteAddress
@@ -90,11 +97,11 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   }
 
   pauseReading(): void {
-    this.socket.pause()
+    this.#socket.pause()
   }
 
   resumeReading(): void {
-    if (this.socket.isPaused()) this.socket.resume()
+    if (this.#socket.isPaused()) this.#socket.resume()
   }
 
   /** Ends the connection if nothing is under way on it. */
@@ -104,15 +111,28 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
 
   /** Ends it with whatever is under way. */
   cut(): void {
-    this.socket.destroy()
+    this.#socket.destroy()
   }
 
   onDue(): void {
     const isUnread = this.#state === 'serving' && this.#body?.isComplete === false
-    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#leave()
+    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#onIdleDue()
     else if (this.#state === 'idle' || isUnread) this.#refuse(tooLate)
-    else if (this.#state !== 'leaving' || this.#isFlushedOrLate()) this.cut()
-    else this.dueMs = this.#site.monotonic() + lingerMs
+    else if (this.#state !== 'leaving' || this.output.untakenBytes === 0) this.cut()
+    else this.#lookOrCut()
+  }
+
+  #onIdleDue(): void {
+    if (this.output.untakenBytes > 0) this.#lookOrCut()
+    else if (this.#isTaken) this.#leave()
+    else this.#awaitRequest()
+  }
+
+  /** However slowly a client takes its answer, it is served; one that takes nothing is not. */
+  #lookOrCut(): void {
+    const nowMs = this.#site.monotonic()
+    if (this.output.stalledMs(nowMs) >= this.#site.writeStallTimeoutMs) this.cut()
+    else this.dueMs = nowMs + lookMs
   }
 
   /** The answer under way is complete. */
@@ -131,16 +151,20 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
     }
   }
 
-  #isFlushedOrLate(): boolean {
-    return this.socket.writableLength === 0 || this.#site.monotonic() >= this.#leavingUntilMs
-  }
-
   #becomeIdle(): void {
     this.#state = 'idle'
     this.#body = undefined
-    this.dueMs = this.#site.monotonic() + this.#site.keepAliveTimeoutMs
+    this.#awaitRequest()
     this.resumeReading()
     this.#advance()
+  }
+
+  /** The time until the next request is only that: whoever still takes an answer is not idle. */
+  #awaitRequest(): void {
+    const nowMs = this.#site.monotonic()
+    this.#isTaken = this.output.untakenBytes === 0
+    if (!this.#isTaken) this.output.startWatching(nowMs)
+    this.dueMs = nowMs + (this.#isTaken ? this.#site.keepAliveTimeoutMs : lookMs)
   }
 
   #onData(piece: Buffer): void {
@@ -193,7 +217,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   #advance(): void {
     if (this.#isAdvancing) return
     this.#isAdvancing = true
-    while (this.#state === 'idle' && this.#ahead.length > 0 && !this.socket.writableNeedDrain)
+    while (this.#state === 'idle' && this.#ahead.length > 0 && !this.output.isBehind)
       this.#readHead()
     this.#isAdvancing = false
   }
@@ -256,7 +280,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
       this.cut()
       return
     }
-    this.socket.write(plainRefusal(fault, this.#site.newRequestId()))
+    this.output.write([plainRefusal(fault, this.#site.newRequestId())])
     this.#leave({ hasUnread: true })
   }
 
@@ -275,18 +299,18 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
    * answer: then only our end is closed, and a little more is read for a moment.
    */
   #leave({ hasUnread = false } = {}): void {
-    const { monotonic, keepAliveTimeoutMs } = this.#site
+    const nowMs = this.#site.monotonic()
     const mayHaveMore = hasUnread || this.#ahead.length > 0 || this.#body?.isComplete === false
     this.#state = 'leaving'
     this.#ahead = nothing
     this.#body = undefined
-    this.dueMs = monotonic() + lingerMs
-    this.#leavingUntilMs = monotonic() + keepAliveTimeoutMs
+    this.dueMs = nowMs + lingerMs
+    this.output.startWatching(nowMs)
     if (mayHaveMore) {
-      this.socket.end()
+      this.output.end()
       this.resumeReading()
     } else {
-      this.socket.destroySoon()
+      this.output.close()
     }
   }
 
@@ -294,20 +318,24 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   #onEnd(): void {
     this.#forget()
     this.#ahead = nothing
-    if (this.#state === 'leaving') this.socket.destroySoon()
+    if (this.#state === 'leaving') this.output.close()
     else this.#leave()
   }
 
   #onClose(): void {
     this.#state = 'closed'
     this.#ahead = nothing
+    this.output.drop()
     this.#site.watchdog.unwatch(this)
     this.#forget()
   }
 
   #onDrain(): void {
+    this.output.goOn()
+    if (this.output.isBehind) return
     this.#response?.watcher?.onDrain()
     if (this.#state !== 'idle') return
+    if (!this.#heads.hasBegun) this.#awaitRequest()
     this.resumeReading()
     this.#advance()
   }

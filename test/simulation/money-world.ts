@@ -251,6 +251,7 @@ export class MoneyWorld {
       headTimeoutMs: 10_000,
       requestTimeoutMs: 60_000,
       keepAliveTimeoutMs: 75_000,
+      writeStallTimeoutMs: 60_000,
       keepAlive: 'timeout=75',
       watchdog: createWatchdog(clock),
       monotonic: () => clock.monotonic(),
