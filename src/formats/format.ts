@@ -168,6 +168,8 @@ export interface StreamMeter {
    * Once set, nothing after it is looked at or returned.
    */
   readonly error: VendorError | undefined
+  /** That event's data, where it is what the vendor's error answers have as their body. */
+  readonly errorEnvelope: string | undefined
   /** The error event speaks of the operator's account and was kept back: another has to be told. */
   readonly isErrorWithheld: boolean
   /** The terminal event has been seen whole; `held` begins with it. */
@@ -241,6 +243,8 @@ export interface Format {
   classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
   /** Classifies an error event that came before any other event. */
   classifyEvent(error: VendorError): { readonly fault: UpstreamFault; readonly status: number }
+  /** An error event's envelope as the body of an answer that names the request by this id. */
+  bodyOfEvent(envelope: Buffer, requestId: string): Buffer
   /** An error of ours as this format's error body. */
   errorBody(error: ErrorToShow): Buffer
   /** An error of ours inside a stream that has already begun; starts on a fresh frame boundary. */

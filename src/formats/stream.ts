@@ -28,6 +28,7 @@ export interface FrameReader {
   noteUnread(bytes: number): void
   readonly hasStarted: boolean
   readonly error: VendorError | undefined
+  readonly errorEnvelope: string | undefined
   reading(): MeterReading
 }
 
@@ -66,6 +67,10 @@ export class StreamGate implements StreamMeter {
 
   get error(): VendorError | undefined {
     return this.#reader.error
+  }
+
+  get errorEnvelope(): string | undefined {
+    return this.#reader.errorEnvelope
   }
 
   /** Nothing is read behind an error, so the last frame's fate is the error's. */

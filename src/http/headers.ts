@@ -134,6 +134,17 @@ export function limitRetryAfter(
   return limited
 }
 
+/** The headers of an answer whose body is another than the vendor's. */
+export function withContentType(headers: readonly string[], contentType: string): string[] {
+  const changed: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    if (!isNamed(name, 'content-type')) changed.push(name, headers[index + 1] ?? '')
+  }
+  changed.push('content-type', contentType)
+  return changed
+}
+
 /** Nearly every `Connection` header there is; it nominates nothing. */
 function isPlainConnection(value: string): boolean {
   return value === 'keep-alive' || value === 'close'

@@ -26,6 +26,14 @@ export type Answered = { readonly notes: AttemptNotes; readonly deadlineMs: numb
       readonly body: Buffer
       readonly isClientFault: boolean
     }
+  | {
+      /** An error event of the vendor's that came first, to be the answer it should have been. */
+      readonly kind: 'passed_event'
+      readonly channel: Channel
+      readonly head: UpstreamHead
+      readonly status: number
+      readonly envelope: Buffer
+    }
   | { readonly kind: 'own_error'; readonly refusal: Refusal }
   | { readonly kind: 'client_left' }
 )
@@ -35,10 +43,13 @@ type Shown<Kind extends Answered['kind']> = Omit<
   'notes' | 'deadlineMs'
 >
 
+type ShownError = Shown<'passed_error'> | Shown<'passed_event'> | Shown<'own_error'>
+type VendorErrorOutcome = Extract<AttemptOutcome, { kind: 'vendor_error' }>
+
 export function committed(
   outcome: AttemptOutcome,
   attempt: OpenAttempt,
-): Shown<'streaming'> | Shown<'whole'> | Shown<'passed_error'> | Shown<'own_error'> {
+): Shown<'streaming'> | Shown<'whole'> | ShownError {
   const { channel } = attempt
   if (outcome.kind === 'streaming') return { ...outcome, channel, attempt }
   if (outcome.kind === 'whole') return { ...outcome, channel }
@@ -46,26 +57,31 @@ export function committed(
   return ownError('relay.upstream_failed')
 }
 
-function passError(
-  outcome: Extract<AttemptOutcome, { kind: 'vendor_error' }>,
-  channel: Channel,
-): Shown<'passed_error'> | Shown<'own_error'> {
-  const { head, error } = outcome
-  // An error that came as the first event of a 200 stream has no body a client could be shown.
-  if (head.status < 300) {
-    const { message } = error
-    if (outcome.fault === 'client' && message !== undefined && !namesVendorAccount(message))
-      return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
-    return ownError(eventErrorCode(outcome.status))
-  }
+function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
+  const { head } = outcome
+  if (head.status < 300) return passEvent(outcome, channel)
   // What is no answer to the request, and a refusal of the operator's credential, are ours to tell:
   // the latter may come as a page of whatever stands in front of the vendor.
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
-  const isClientFault = outcome.fault === 'client' || outcome.fault === 'conflict'
+  const isClientFault = isFaultOfClient(outcome)
   if (!isClientFault && namesVendorAccount(outcome.body.toString('latin1')))
     return ownError(eventErrorCode(head.status))
   return { kind: 'passed_error', channel, head, body: outcome.body, isClientFault }
+}
+
+/** An error that came as the first event of a 200 stream: shown where the client can mend it. */
+function passEvent(outcome: VendorErrorOutcome, channel: Channel): ShownError {
+  const { head, status, error, body: envelope } = outcome
+  const message = error.message ?? ''
+  const isTelling = namesVendorAccount(message) || namesVendorAccount(envelope.toString('latin1'))
+  if (!isFaultOfClient(outcome) || isTelling) return ownError(eventErrorCode(status))
+  if (envelope.length > 0) return { kind: 'passed_event', channel, head, status, envelope }
+  return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
+}
+
+function isFaultOfClient({ fault }: VendorErrorOutcome): boolean {
+  return fault === 'client' || fault === 'conflict'
 }
 
 const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
@@ -84,9 +100,7 @@ export interface FailedAttempt {
  * No channel is left: the most telling failure is shown. A vendor's own 429 or 5xx passes as it
  * came; what speaks of the operator's account, and what has no answer at all, becomes ours.
  */
-export function giveUp(
-  failed: readonly FailedAttempt[],
-): Shown<'passed_error'> | Shown<'own_error'> {
+export function giveUp(failed: readonly FailedAttempt[]): ShownError {
   let best: FailedAttempt | undefined
   for (const candidate of failed) {
     if (best === undefined || telling(candidate.outcome) >= telling(best.outcome)) best = candidate

@@ -43,6 +43,7 @@ export type AttemptOutcome =
       readonly kind: 'vendor_error'
       readonly head: UpstreamHead
       readonly status: number
+      /** Of an event its envelope; empty where it has none. */
       readonly body: Buffer
       readonly error: VendorError
       readonly fault: UpstreamFault

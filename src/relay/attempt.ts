@@ -309,7 +309,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       kind: 'vendor_error',
       head,
       status,
-      body: Buffer.alloc(0),
+      body: Buffer.from(meter.errorEnvelope ?? ''),
       error: meter.error,
       fault,
     })

@@ -6,7 +6,12 @@
 import type { Channel } from '../channels/channel.ts'
 import type { UpstreamHead } from '../channels/upstream.ts'
 import type { MeterReading } from '../formats/format.ts'
-import { exchangeIdHeader, forwardResponseHeaders, limitRetryAfter } from '../http/headers.ts'
+import {
+  exchangeIdHeader,
+  forwardResponseHeaders,
+  limitRetryAfter,
+  withContentType,
+} from '../http/headers.ts'
 import { sendReply, type Reply } from '../http/reply.ts'
 import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Ending, Ledger } from '../ledger/ledger.ts'
@@ -53,6 +58,8 @@ export function deliver(
       return deliverWhole(admitted, answered, client, parts)
     case 'passed_error':
       return deliverVendorError(admitted, answered, parts)
+    case 'passed_event':
+      return deliverVendorEvent(admitted, answered, parts)
     case 'own_error':
       return deliverOwnError(admitted, answered)
     case 'client_left':
@@ -183,6 +190,27 @@ function deliverVendorError(
   }
 }
 
+function deliverVendorEvent(
+  admitted: Admitted,
+  answered: Extract<Answered, { kind: 'passed_event' }>,
+  parts: DeliverParts,
+): Delivered {
+  const { head, status, envelope, channel } = answered
+  const { format } = admitted
+  return {
+    ...nothing,
+    ending: 'refused',
+    status,
+    channel,
+    vendorRequestId: head.header(format.requestIdHeader),
+    finish() {
+      const headers = withContentType(answerHeaders(admitted, head, parts), 'application/json')
+      const body = format.bodyOfEvent(envelope, shownRequestId(admitted, head))
+      sendBody(admitted, { status, headers, body }, parts)
+    },
+  }
+}
+
 function deliverOwnError(
   admitted: Admitted,
   answered: Extract<Answered, { kind: 'own_error' }>,
@@ -236,4 +264,9 @@ function answerHeaders(admitted: Admitted, head: UpstreamHead, parts: DeliverPar
   const limits = ownLimitHeaders(admitted, parts.ledger, parts.now())
   for (const [name, value] of Object.entries(limits)) headers.push(name, value)
   return headers
+}
+
+/** What the answer's header in this format's own name says: the vendor's id, or ours without one. */
+function shownRequestId({ format, exchangeId }: Admitted, head: UpstreamHead): string {
+  return head.header(format.requestIdHeader) ?? exchangeId
 }

@@ -45,6 +45,7 @@ export const chatFormat: Format = {
   readError: readErrorBody,
   classify: classifyChat,
   classifyEvent: classifyChatEvent,
+  bodyOfEvent: (envelope) => envelope,
   errorBody: chatErrorBody,
   errorEvent: chatErrorEvent,
   modelList: (models) => toJson({ object: 'list', data: models.map(showModel) }),

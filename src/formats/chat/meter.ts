@@ -115,6 +115,7 @@ class ChatReader implements FrameReader {
   #isDone = false
   #hasUsageChunk = false
   #error: VendorError | undefined
+  #errorEnvelope: string | undefined
 
   constructor(asksUsageChunk: boolean) {
     this.#asksUsageChunk = asksUsageChunk
@@ -126,6 +127,10 @@ class ChatReader implements FrameReader {
 
   get error(): VendorError | undefined {
     return this.#error
+  }
+
+  get errorEnvelope(): string | undefined {
+    return this.#errorEnvelope
   }
 
   /** Counts are final with the chunk that carries nothing else, or when the stream is done. */
@@ -143,6 +148,7 @@ class ChatReader implements FrameReader {
     if (payload === undefined) return this.#readUnparsable(event, data)
     if (event === 'error' || isError(payload)) {
       this.#error = readVendorError(payload)
+      if (asObject(payload['error']) !== undefined) this.#errorEnvelope = data
       // What speaks of the operator's account is not for the client to read.
       const isOperators =
         namesVendorAccount(data) || classifyChatEvent(this.#error).fault === 'config'

@@ -6,6 +6,7 @@
  * the account's own troubles that come without a code.
  */
 import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
+import { asObject, parseJson } from '../json.ts'
 import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../status-fault.ts'
 
 /** The operator's account, money or keys: nothing a client can mend. */
@@ -91,6 +92,13 @@ function errorJson(error: ErrorToShow): string {
 
 export function messagesErrorBody(error: ErrorToShow): Buffer {
   return Buffer.from(errorJson(error))
+}
+
+/** Clients look for the id in the header and in the body, and are to find one. */
+export function messagesBodyOfEvent(envelope: Buffer, requestId: string): Buffer {
+  const payload = asObject(parseJson(envelope.toString('utf8')))
+  if (payload === undefined || payload['request_id'] === requestId) return envelope
+  return Buffer.from(JSON.stringify({ ...payload, request_id: requestId }))
 }
 
 /** The cut may lie inside a frame, so a blank line closes whatever stands open. */

@@ -11,6 +11,7 @@ import { readErrorBody } from '../vendor-error.ts'
 import {
   classifyMessages,
   classifyMessagesEvent,
+  messagesBodyOfEvent,
   messagesErrorBody,
   messagesErrorEvent,
 } from './errors.ts'
@@ -61,6 +62,7 @@ export const messagesFormat: Format = {
   readError: readErrorBody,
   classify: classifyMessages,
   classifyEvent: classifyMessagesEvent,
+  bodyOfEvent: messagesBodyOfEvent,
   errorBody: messagesErrorBody,
   errorEvent: messagesErrorEvent,
   modelList(models) {

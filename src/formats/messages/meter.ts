@@ -122,6 +122,7 @@ class MessagesReader implements FrameReader {
   #hasStarted = false
   #hasStopped = false
   #error: VendorError | undefined
+  #errorEnvelope: string | undefined
 
   constructor(asksOneHourCache: boolean) {
     this.#answer = new GatheredAnswer(asksOneHourCache)
@@ -133,6 +134,10 @@ class MessagesReader implements FrameReader {
 
   get error(): VendorError | undefined {
     return this.#error
+  }
+
+  get errorEnvelope(): string | undefined {
+    return this.#errorEnvelope
   }
 
   /** Counts are final with the reason why the answer ends, which comes with them. */
@@ -150,6 +155,7 @@ class MessagesReader implements FrameReader {
     if (payload === undefined) return this.#readUnparsable(event, data)
     if (type === 'error' || event === 'error') {
       this.#error = readVendorError(payload)
+      if (asObject(payload['error']) !== undefined) this.#errorEnvelope = data
       // What speaks of the operator's account is not for the client to read.
       const isOperators =
         namesVendorAccount(data) || classifyMessagesEvent(this.#error).fault === 'config'

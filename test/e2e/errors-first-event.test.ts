@@ -1,0 +1,96 @@
+/**
+ * Errors that a vendor tells as the first event of a stream: while nothing has been shown, the client
+ * gets them as the answer they should have been.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { post, type WireAnswer } from '../support/http-client.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { openScriptedGateway } from '../support/scripted-gateway.ts'
+
+const { vendor, gateway, account } = await openScriptedGateway()
+
+type Headers = Readonly<Record<string, string>>
+
+function ask(
+  frame: string,
+  format: 'messages' | 'chat',
+  headers: Headers = {},
+): Promise<WireAnswer> {
+  vendor.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
+    response.end(frame)
+  })
+  return format === 'messages'
+    ? post(gateway.url + messagesPath, account.key, messagesRequest({ stream: true }))
+    : post(gateway.url + chatPath, account.key, chatRequest({ stream: true }))
+}
+
+const chatError = {
+  message: "This model's maximum context length is 8192 tokens.",
+  type: 'invalid_request_error',
+  param: 'messages',
+  code: 'context_length_exceeded',
+}
+const messagesError = {
+  type: 'request_too_large',
+  message: 'Too much of it.',
+  details: { error_code: 'request_body_too_large_after_decoding' },
+}
+
+test("a chat client's fault is shown as the vendor told it", async () => {
+  const envelope = JSON.stringify({ error: chatError, more: 1 })
+  const answer = await ask(`: hello\n\ndata: ${envelope}\n\n`, 'chat')
+  assert.equal(answer.status, 400)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assert.equal(answer.body.toString(), envelope)
+  assert.ok(answer.isComplete)
+})
+
+test("a messages client's fault has the status of its type", async () => {
+  const envelope = JSON.stringify({ type: 'error', error: messagesError, request_id: 'req_vendor' })
+  const frame = `event: error\ndata: ${envelope}\n\n`
+  const answer = await ask(frame, 'messages', { 'request-id': 'req_vendor' })
+  assert.equal(answer.status, 413)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assert.equal(answer.headers['request-id'], 'req_vendor')
+  assert.equal(answer.body.toString(), envelope)
+})
+
+test("the body's request id is the header's, whatever the event says", async () => {
+  for (const told of [undefined, 'req_another'])
+    for (const headers of [{}, { 'request-id': 'req_vendor' }] as Headers[]) {
+      const envelope = JSON.stringify({ type: 'error', error: messagesError, request_id: told })
+      const answer = await ask(`event: error\ndata: ${envelope}\n\n`, 'messages', headers)
+      const id = answer.headers['request-id']
+      assert.equal(id, headers['request-id'] ?? answer.headers['x-turnpike-request-id'])
+      assert.deepEqual(JSON.parse(answer.body.toString()), {
+        type: 'error',
+        error: messagesError,
+        request_id: id,
+      })
+    }
+})
+
+test("what names the operator's account is not shown", async () => {
+  const secretive = [
+    { ...chatError, message: 'Not for org-operator1234.' },
+    { ...chatError, param: 'proj_operator1234' },
+  ]
+  for (const error of secretive) {
+    const answer = await ask(`data: ${JSON.stringify({ error })}\n\n`, 'chat')
+    assert.equal(answer.status, 502)
+    assert.doesNotMatch(answer.body.toString(), /operator1234/)
+  }
+  const spelled = JSON.stringify({ error: secretive[0] }).replace('org-', 'org\\u002d')
+  const answer = await ask(`data: ${spelled}\n\n`, 'chat')
+  assert.equal(answer.status, 502)
+})
+
+test('an event without an envelope is told in ours', async () => {
+  const data = JSON.stringify({ code: 'context_length_exceeded', message: 'Too long.' })
+  const answer = await ask(`event: error\ndata: ${data}\n\n`, 'chat')
+  assert.equal(answer.status, 400)
+  const shown = JSON.parse(answer.body.toString()) as { error: { message: string } }
+  assert.equal(shown.error.message, 'Too long.')
+})
