@@ -89,7 +89,8 @@ function deliverStream(
       deadlineMs: answered.deadlineMs,
       errorEvent(ending) {
         const isLate = parts.monotonic() >= answered.deadlineMs
-        return format.errorEvent(errorToShow(reasonOf(ending, isLate), exchangeId))
+        const requestId = shownRequestId(admitted, head)
+        return format.errorEvent(errorToShow(reasonOf(ending, isLate), requestId))
       },
       onMore: () => parts.telemetry.milestone('mid_stream', exchangeId),
       onEnded(ending) {

@@ -7,12 +7,12 @@ import type { ErrorToShow, Format } from '../formats/format.ts'
 import { exchangeIdHeader } from '../http/headers.ts'
 import type { Reply } from '../http/reply.ts'
 
-export function errorToShow(refusal: Refusal, exchangeId: string): ErrorToShow {
+export function errorToShow(refusal: Refusal, requestId: string): ErrorToShow {
   return {
     code: refusal.code,
     status: errorCatalogue[refusal.code].status,
     message: refusal.message,
-    requestId: exchangeId,
+    requestId,
     ...(refusal.details === undefined ? {} : { details: refusal.details }),
   }
 }

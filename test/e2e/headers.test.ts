@@ -415,6 +415,23 @@ test('a request that is no HTTP is named all the same', async () => {
   }
 })
 
+test('an error event of ours names the request as the headers do', async () => {
+  const start = 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n'
+  for (const headers of [{}, { 'request-id': 'req_vendor_1' }] as Record<string, string>[]) {
+    vendor.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
+      response.write(start, () => response.destroy())
+    })
+    const request = messagesRequest({ stream: true })
+    const answer = await post(gateway.url + messagesPath, account.key, request)
+    const data = /^event: error\ndata: (.*)$/m.exec(answer.body.toString())?.[1] ?? ''
+    const event = JSON.parse(data) as { request_id: string }
+    const id = answer.headers['request-id']
+    assert.equal(id, headers['request-id'] ?? answer.headers['x-turnpike-request-id'])
+    assert.equal(event.request_id, id)
+  }
+})
+
 test("an error's body and headers name the same request", async () => {
   const messages = await post(gateway.url + messagesPath, account.key, '{')
   const body = JSON.parse(messages.body.toString()) as { request_id: string }
