@@ -58,25 +58,26 @@ export function committed(
 }
 
 function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
-  const { head } = outcome
+  const { head, body } = outcome
   if (head.status < 300) return passEvent(outcome, channel)
   // What is no answer to the request, and a refusal of the operator's credential, are ours to tell:
   // the latter may come as a page of whatever stands in front of the vendor.
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
-  if (!isClientFault && namesVendorAccount(outcome.body.toString('latin1')))
-    return ownError(eventErrorCode(head.status))
-  return { kind: 'passed_error', channel, head, body: outcome.body, isClientFault }
+  if (body === undefined || (!isClientFault && namesVendorAccount(body.toString('latin1'))))
+    return ownError(codeOfStatus(head.status))
+  return { kind: 'passed_error', channel, head, body, isClientFault }
 }
 
 /** An error that came as the first event of a 200 stream: shown where the client can mend it. */
 function passEvent(outcome: VendorErrorOutcome, channel: Channel): ShownError {
   const { head, status, error, body: envelope } = outcome
   const message = error.message ?? ''
-  const isTelling = namesVendorAccount(message) || namesVendorAccount(envelope.toString('latin1'))
-  if (!isFaultOfClient(outcome) || isTelling) return ownError(eventErrorCode(status))
-  if (envelope.length > 0) return { kind: 'passed_event', channel, head, status, envelope }
+  const isTelling =
+    namesVendorAccount(message) || namesVendorAccount(envelope?.toString('latin1') ?? '')
+  if (!isFaultOfClient(outcome) || isTelling) return ownError(codeOfStatus(status))
+  if (envelope !== undefined) return { kind: 'passed_event', channel, head, status, envelope }
   return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
 }
 
@@ -86,7 +87,7 @@ function isFaultOfClient({ fault }: VendorErrorOutcome): boolean {
 
 const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 
-function eventErrorCode(status: number): OwnErrorCode {
+function codeOfStatus(status: number): OwnErrorCode {
   if (status === 429) return 'relay.upstream_throttled'
   return status === 503 || status === 529 ? 'relay.overloaded' : 'relay.upstream_failed'
 }

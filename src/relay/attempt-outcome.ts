@@ -43,8 +43,8 @@ export type AttemptOutcome =
       readonly kind: 'vendor_error'
       readonly head: UpstreamHead
       readonly status: number
-      /** Of an event its envelope; empty where it has none. */
-      readonly body: Buffer
+      /** Whole; of an event its envelope. Undefined where there is nothing that could be shown. */
+      readonly body: Buffer | undefined
       readonly error: VendorError
       readonly fault: UpstreamFault
     }

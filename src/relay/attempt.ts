@@ -18,6 +18,7 @@ import type {
 } from '../channels/upstream.ts'
 import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
+import { unreadableError } from '../formats/vendor-error.ts'
 import { faultOfCounting } from '../formats/status-fault.ts'
 import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
@@ -35,7 +36,7 @@ export interface AttemptLimits {
   readonly wholeAnswerTimeoutMs: number
   /** How long to read on for the vendor's count once the client has left; 0 = not at all. */
   readonly clientLeftGraceMs: number
-  /** An answer that is not streamed is kept in memory up to this size, so that it can still fail over. */
+  /** What is not streamed, errors included, is kept in memory up to this size: it can fail over. */
   readonly answerBytesMax: number
 }
 
@@ -71,8 +72,6 @@ export interface Outgoing {
 
 /** Pings and comments for ever are no beginning of an answer. */
 const beginningBytesMax = 1_048_576
-/** An error body larger than this is cut: nobody reads more, and it must not fill memory. */
-const errorBytesMax = 1_048_576
 
 export function makeAttempt(
   request: AttemptRequest,
@@ -133,7 +132,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   onHead(head: UpstreamHead): void {
     this.#head = head
-    if (head.status < 200 || head.status > 299) return
+    if (!isGood(head)) return
     const contentType = (head.header('content-type') ?? '').toLowerCase()
     const encoding = head.header('content-encoding')
     const isStream = this.#request.admitted.facts.isStream
@@ -257,11 +256,17 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   // --- before the commit point ---
 
   #collect(chunk: Buffer): void {
-    const isError = this.#head === undefined || this.#head.status > 299
-    const bytesMax = isError ? errorBytesMax : this.#parts.limits.answerBytesMax
     this.#keptBytes += chunk.length
-    if (this.#keptBytes <= bytesMax) this.#kept.push(chunk)
-    else if (!isError) this.#break('protocol')
+    if (this.#keptBytes <= this.#parts.limits.answerBytesMax) {
+      this.#kept.push(chunk)
+      return
+    }
+    this.#kept = []
+    if (this.#head === undefined || isGood(this.#head)) this.#break('protocol')
+    else {
+      this.#call?.abort()
+      this.#refuse(this.#head, undefined)
+    }
   }
 
   #finishCollected(): void {
@@ -270,12 +275,8 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const body =
       this.#kept.length === 1 ? (this.#kept[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#kept)
     const { format, facts, operation } = this.#request.admitted
-    if (head.status < 200 || head.status > 299) {
-      const error = format.readError(body)
-      const judged = format.classify({ status: head.status, headers: headersOf(head) }, error)
-      const isCounting = operation === 'messages.count_tokens'
-      const fault = isCounting ? faultOfCounting(judged, head.status) : judged
-      this.#settle({ kind: 'vendor_error', head, status: head.status, body, error, fault })
+    if (!isGood(head)) {
+      this.#refuse(head, body)
       return
     }
     const firstEventMs = this.#parts.monotonic() - this.#sentAtMs
@@ -286,6 +287,16 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const answer = format.readAnswer(body, facts)
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
+  }
+
+  #refuse(head: UpstreamHead, body: Buffer | undefined): void {
+    const { format, operation } = this.#request.admitted
+    const { status } = head
+    const error = body === undefined ? unreadableError : format.readError(body)
+    const judged = format.classify({ status, headers: headersOf(head) }, error)
+    const isCounting = operation === 'messages.count_tokens'
+    const fault = isCounting ? faultOfCounting(judged, status) : judged
+    this.#settle({ kind: 'vendor_error', head, status, body, error, fault })
   }
 
   /** Decides whether the kept bytes reach the commit point, or show an error that came first. */
@@ -309,7 +320,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       kind: 'vendor_error',
       head,
       status,
-      body: Buffer.from(meter.errorEnvelope ?? ''),
+      body: meter.errorEnvelope === undefined ? undefined : Buffer.from(meter.errorEnvelope),
       error: meter.error,
       fault,
     })
@@ -366,6 +377,10 @@ const emptyReading: MeterReading = {
   isRefusal: false,
   output: { text: '', bytes: 0 },
   model: undefined,
+}
+
+function isGood({ status }: UpstreamHead): boolean {
+  return status >= 200 && status <= 299
 }
 
 function headersOf(head: UpstreamHead): Record<string, string | undefined> {

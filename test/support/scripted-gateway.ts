@@ -16,9 +16,10 @@ export interface ScriptedGateway {
 /** `catalogue`: made for the vendor's address; the demo's unless given. */
 export async function openScriptedGateway(
   catalogue: (vendorUrl: string) => string = demoCatalogueText,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<ScriptedGateway> {
   const vendor = await startScriptedVendor()
-  const gateway = await startGateway({ catalogue: () => catalogue(vendor.url) })
+  const gateway = await startGateway({ catalogue: () => catalogue(vendor.url), settings })
   after(async () => {
     await gateway.close()
     await vendor.close()
