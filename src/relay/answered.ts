@@ -65,14 +65,18 @@ function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
-  if (body === undefined || (!isClientFault && namesVendorAccount(body.toString('latin1'))))
+  if (
+    body === undefined ||
+    (!isClientFault && namesVendorAccount(body.readable.toString('latin1')))
+  )
     return ownError(codeOfStatus(head.status))
-  return { kind: 'passed_error', channel, head, body, isClientFault }
+  return { kind: 'passed_error', channel, head, body: body.bytes, isClientFault }
 }
 
 /** An error that came as the first event of a 200 stream: shown where the client can mend it. */
 function passEvent(outcome: VendorErrorOutcome, channel: Channel): ShownError {
-  const { head, status, error, body: envelope } = outcome
+  const { head, status, error } = outcome
+  const envelope = outcome.body?.bytes
   const message = error.message ?? ''
   const isTelling =
     namesVendorAccount(message) || namesVendorAccount(envelope?.toString('latin1') ?? '')

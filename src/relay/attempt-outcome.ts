@@ -24,6 +24,12 @@ export interface LiveStream {
   abort(): void
 }
 
+/** The whole of it: as it came, and as it can be read where it came compressed. */
+export interface ErrorBody {
+  readonly bytes: Buffer
+  readonly readable: Buffer
+}
+
 export type AttemptOutcome =
   | {
       readonly kind: 'streaming'
@@ -43,8 +49,8 @@ export type AttemptOutcome =
       readonly kind: 'vendor_error'
       readonly head: UpstreamHead
       readonly status: number
-      /** Whole; of an event its envelope. Undefined where there is nothing that could be shown. */
-      readonly body: Buffer | undefined
+      /** Of an event its envelope. Undefined where there is nothing that could be shown. */
+      readonly body: ErrorBody | undefined
       readonly error: VendorError
       readonly fault: UpstreamFault
     }

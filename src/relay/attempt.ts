@@ -20,7 +20,14 @@ import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
 import { unreadableError } from '../formats/vendor-error.ts'
 import { faultOfCounting } from '../formats/status-fault.ts'
-import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
+import { isIdentity, readableBody } from '../http/content-encoding.ts'
+import type {
+  AttemptOutcome,
+  BrokenCause,
+  ErrorBody,
+  LiveStream,
+  StreamReceiver,
+} from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted } from './stages.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
@@ -134,13 +141,12 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     this.#head = head
     if (!isGood(head)) return
     const contentType = (head.header('content-type') ?? '').toLowerCase()
-    const encoding = head.header('content-encoding')
     const isStream = this.#request.admitted.facts.isStream
     // An answer that does not name its type has to show by its bytes what it is.
     const isExpected =
       contentType === '' ||
       (isStream ? contentType.startsWith('text/event-stream') : contentType.includes('json'))
-    if (!isExpected || (encoding !== undefined && encoding !== 'identity')) {
+    if (!isExpected || !isIdentity(head.header('content-encoding'))) {
       this.#break('not_the_format')
       return
     }
@@ -289,10 +295,11 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
   }
 
-  #refuse(head: UpstreamHead, body: Buffer | undefined): void {
+  #refuse(head: UpstreamHead, bytes: Buffer | undefined): void {
     const { format, operation } = this.#request.admitted
     const { status } = head
-    const error = body === undefined ? unreadableError : format.readError(body)
+    const body = readErrorBody(head, bytes)
+    const error = body === undefined ? unreadableError : format.readError(body.readable)
     const judged = format.classify({ status, headers: headersOf(head) }, error)
     const isCounting = operation === 'messages.count_tokens'
     const fault = isCounting ? faultOfCounting(judged, status) : judged
@@ -315,12 +322,13 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (meter.error === undefined) return
     const { format } = this.#request.admitted
     const { fault, status } = format.classifyEvent(meter.error)
+    const envelope = meter.errorEnvelope
     this.#call?.abort()
     this.#settle({
       kind: 'vendor_error',
       head,
       status,
-      body: meter.errorEnvelope === undefined ? undefined : Buffer.from(meter.errorEnvelope),
+      body: readErrorBody(head, envelope === undefined ? undefined : Buffer.from(envelope)),
       error: meter.error,
       fault,
     })
@@ -381,6 +389,13 @@ const emptyReading: MeterReading = {
 
 function isGood({ status }: UpstreamHead): boolean {
   return status >= 200 && status <= 299
+}
+
+/** What nobody here can read is not shown either: it could tell of the operator's account. */
+function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody | undefined {
+  if (bytes === undefined) return undefined
+  const readable = readableBody(bytes, head.header('content-encoding'))
+  return readable === undefined ? undefined : { bytes, readable }
 }
 
 function headersOf(head: UpstreamHead): Record<string, string | undefined> {

@@ -49,7 +49,7 @@ const whole: AttemptOutcome = {
 
 function vendorError(fault: UpstreamFault): AttemptOutcome {
   const error = { type: undefined, code: undefined, message: undefined }
-  return { kind: 'vendor_error', head, status: 500, body: Buffer.alloc(0), error, fault }
+  return { kind: 'vendor_error', head, status: 500, body: undefined, error, fault }
 }
 
 function broken(cause: BrokenCause, facts: { isUnsent?: boolean; isStale?: boolean } = {}) {

@@ -415,6 +415,15 @@ test('a request that is no HTTP is named all the same', async () => {
   }
 })
 
+test('an answer that is not encoded is one, however its header says so', async () => {
+  for (const encoding of ['identity', 'Identity', 'IDENTITY \t', '']) {
+    answerWith([['content-encoding', encoding]])
+    const answer = await askMessages()
+    assert.equal(answer.status, 200, encoding)
+    assert.equal(answer.body.toString(), messagesAnswer)
+  }
+})
+
 test('an error event of ours names the request as the headers do', async () => {
   const start = 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n'
   for (const headers of [{}, { 'request-id': 'req_vendor_1' }] as Record<string, string>[]) {

@@ -3,7 +3,8 @@
  * and nothing about them is the channel's fault when the request was.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { beforeEach, test } from 'node:test'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
 import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
@@ -33,6 +34,14 @@ function errorBody(message: string): Buffer {
   return Buffer.from(JSON.stringify({ type: 'error', error, request_id: 'req_1' }))
 }
 
+/** Every channel as new: no failures, no rests. */
+function forget(): void {
+  const snapshot = gateway.app.snapshot()
+  gateway.app.health.follow({ ...snapshot, channels: new Map() }, snapshot)
+}
+
+beforeEach(forget)
+
 function assertServing(): void {
   const channel = gateway.app.snapshot().channels.get('alpha-main')
   assert.ok(channel !== undefined)
@@ -58,5 +67,59 @@ test('what is too large to be kept is not shown in part', async () => {
     const { error } = JSON.parse(answer.body.toString()) as { error: { message: string } }
     assert.match(error.message, /vendor/i)
     if (status === 400) assertServing()
+  }
+})
+
+const codings: readonly (readonly [string, (body: Buffer) => Buffer])[] = [
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  [' BR', brotliCompressSync],
+]
+
+test("a compressed error is the client's as it came where it is the client's fault", async () => {
+  for (const [coding, compress] of codings) {
+    const body = compress(errorBody('messages.0: no such role'))
+    const answer = await ask({ status: 400, body, headers: { 'content-encoding': coding } })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers['content-encoding'], coding.trim())
+    assert.ok(answer.body.equals(body))
+    assertServing()
+  }
+})
+
+test("a compressed error that speaks of the operator's account is not shown", async () => {
+  for (const [coding, compress] of codings) {
+    const headers = { 'content-encoding': coding }
+    forget()
+    const credit = errorBody('Your credit balance is too low to access the API.')
+    const account = await ask({ status: 400, body: compress(credit), headers })
+    assert.equal(account.status, 502)
+    assert.equal(account.headers['content-encoding'], undefined)
+    assert.doesNotMatch(account.body.toString(), /credit/)
+
+    forget()
+    const limit = errorBody('Too many requests of org-operator1234.')
+    const throttled = await ask({ status: 429, body: compress(limit), headers })
+    assert.equal(throttled.status, 429)
+    assert.match(throttled.body.toString(), /^\{"type":"error".*The vendor takes no more/)
+  }
+})
+
+test('a compressed error that cannot be read is not shown, nor held against the channel', async () => {
+  const fault = errorBody('messages.0: no such role')
+  const unreadable: readonly (readonly [string, Buffer])[] = [
+    ['gzip', fault],
+    ['gzip', gzipSync(fault).subarray(0, -9)],
+    ['zstd', fault],
+    ['gzip, br', gzipSync(brotliCompressSync(fault))],
+    ['gzip', gzipSync(errorBody('x'.repeat(50_000_000)))],
+  ]
+  for (const [coding, body] of unreadable) {
+    const answer = await ask({ status: 400, body, headers: { 'content-encoding': coding } })
+    assert.equal(answer.status, 502)
+    assert.match(answer.body.toString(), /^\{"type":"error"/)
+    assertServing()
   }
 })
