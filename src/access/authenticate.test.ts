@@ -16,6 +16,8 @@ describe('the presented secret', () => {
       ['x-api-key', 'cr_x', 'host', 'h', 'x-api-key', 'cr_x'],
       ['authorization', '', 'x-api-key', 'cr_x'],
       ['x-api-key', '', 'authorization', 'Bearer cr_x'],
+      ['authorization', 'Bearer', 'x-api-key', 'cr_x'],
+      ['x-api-key', 'cr_x', 'authorization', 'bearer  '],
     ]) {
       assert.equal(presentedSecret(headers), 'cr_x', headers.join())
     }

@@ -90,15 +90,15 @@ function judge(key: KnownKey | undefined, wanted: KeyKind, caller: Caller): Prin
 /**
  * The secret a request presents, from its raw headers (name, value, name, value …): a bearer value
  * of `Authorization`, or `x-api-key`, as often as they come. Undefined when there is none, when one
- * of them is malformed, or when two of them differ. An empty header presents nothing: SDKs send one
- * when their other way of giving a key is in use.
+ * of them is malformed, or when two of them differ. An empty header presents nothing, and neither does
+ * `Bearer` with nothing behind it: SDKs send one when their other way of giving a key is in use.
  */
 export function presentedSecret(rawHeaders: readonly string[]): string | undefined {
   let presented: string | undefined
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const kind = credentialHeader(rawHeaders[index] ?? '')
     const value = rawHeaders[index + 1] ?? ''
-    if (kind === undefined || value === '') continue
+    if (kind === undefined || value === '' || (kind === 'bearer' && isBareScheme(value))) continue
     const secret = kind === 'bearer' ? bearerSecret(value) : value
     if (secret === undefined || (presented !== undefined && presented !== secret)) return undefined
     presented = secret
@@ -117,6 +117,10 @@ function credentialHeader(name: string): 'bearer' | 'plain' | undefined {
   return name.length === apiKeyName.length && name.toLowerCase() === apiKeyName
     ? 'plain'
     : undefined
+}
+
+function isBareScheme(value: string): boolean {
+  return /^bearer *$/i.test(value)
 }
 
 function bearerSecret(value: string): string | undefined {

@@ -68,6 +68,10 @@ const acceptedForms: readonly (readonly [name: string, lines: (secret: string) =
     (secret) => [`Authorization: Bearer ${secret}`, `Authorization: bearer ${secret}`],
   ],
   [
+    'x-api-key beside a scheme alone',
+    (secret) => [`x-api-key: ${secret}`, 'Authorization: Bearer '],
+  ],
+  [
     'x-api-key beside an empty Authorization',
     (secret) => [`x-api-key: ${secret}`, 'Authorization:'],
   ],
