@@ -605,7 +605,7 @@ const firstLines = fc.constantFrom(
   'HEAD / HTTP/1.0\r\n',
   'POST  / HTTP/1.1\r\n',
   '\r\nPOST / HTTP/1.1\r\n',
-  'BREW / HTTP/1.1\r\n',
+  'PROPFIND / HTTP/1.1\r\n',
 )
 const fieldLines = fc.constantFrom(
   'Host: a\r\n',

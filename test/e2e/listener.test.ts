@@ -77,7 +77,7 @@ const malformed: Readonly<Record<string, () => string>> = {
   'HTTP/2.0 in the request line': () => request({ line: `POST ${messagesPath} HTTP/2.0` }),
   'the preface of HTTP/2': () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
   'a lower-case method': () => request({ line: `post ${messagesPath} HTTP/1.1` }),
-  'an unknown method': () => request({ line: `BREW ${messagesPath} HTTP/1.1` }),
+  'a method that is no word': () => request({ line: `P@ST ${messagesPath} HTTP/1.1` }),
   TRACE: () => request({ line: `TRACE ${messagesPath} HTTP/1.1` }, ''),
   CONNECT: () => 'CONNECT vendor.example:443 HTTP/1.1\r\nHost: vendor.example:443\r\n\r\n',
   'an absolute target': () => request({ line: `POST http://gateway${messagesPath} HTTP/1.1` }),

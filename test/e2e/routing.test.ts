@@ -139,13 +139,13 @@ const wrongMethods: readonly (readonly [
   allow: string,
   methods: readonly string[],
 ])[] = [
-  [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
+  [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
   [`${messagesPath}/count_tokens`, 'POST', ['GET', 'PUT']],
-  [chatPath, 'POST', ['GET', 'HEAD', 'DELETE']],
+  [chatPath, 'POST', ['GET', 'HEAD', 'DELETE', 'BREW']],
   ['/alpha/v1/models', 'GET', ['POST', 'PUT', 'DELETE']],
   ['/beta/v1/models/chat-1', 'GET', ['POST', 'DELETE']],
   ['/alpha/api/hello', 'HEAD', ['POST', 'GET']],
-  ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'OPTIONS']],
+  ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']],
 ]
 
 for (const [path, allow, methods] of wrongMethods)
@@ -185,6 +185,19 @@ test('a body on a GET changes nothing and leaves the connection in step', async 
     answers.map((answer) => answer.status),
     [405, 200, 200],
   )
+})
+
+test('a body of a method nobody serves leaves the connection in step', async () => {
+  const head = `Host: a\r\nX-Api-Key: ${account.key}\r\n`
+  const bytes =
+    `PROPFIND ${messagesPath} HTTP/1.1\r\n${head}Content-Length: 5\r\n\r\nhello` +
+    `PROPFIND /alpha/nothing HTTP/1.1\r\n${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`
+  const answers = await exchangeRaw(gateway.url, bytes)
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [405, 404],
+  )
+  for (const answer of answers) assert.match(answer.body.toString(), /^\{"type":"error"/)
 })
 
 // --- queries and prefixes --------------------------------------------------------------------------

@@ -31,6 +31,15 @@ describe('the head of a request', () => {
     })
   })
 
+  it('may name any method, and has a body by its length all the same', () => {
+    for (const method of ['PROPFIND', 'VERSION-CONTROL', 'BREW']) {
+      const head = read(`${method} / HTTP/1.1\r\n${host}content-length: 3\r\n`)
+      assert.equal(head.method, method)
+      assert.deepEqual(head.framing, { kind: 'length', bytes: 3 })
+      assert.equal(refusal(`${method} / HTTP/1.1\r\n${host}content-length: x\r\n`), 400)
+    }
+  })
+
   it('says how its body ends', () => {
     assert.equal(read(`GET / HTTP/1.1\r\n${host}`).framing.kind, 'none')
     assert.equal(read(`${line}${host}content-length: 0\r\n`).framing.kind, 'none')
@@ -62,7 +71,8 @@ describe('the head of a request', () => {
     'a tab for a space': [400, `GET\t/ HTTP/1.1\r\n${host}`],
     'a target that is no ASCII': [400, `GET /\xe9 HTTP/1.1\r\n${host}`],
     'a lower-case method': [400, `get / HTTP/1.1\r\n${host}`],
-    'an unknown method': [400, `BREW / HTTP/1.1\r\n${host}`],
+    'a method that is no word': [400, `P@ST / HTTP/1.1\r\n${host}`],
+    'no method': [400, ` / HTTP/1.1\r\n${host}`],
     TRACE: [405, `TRACE / HTTP/1.1\r\n${host}`],
     CONNECT: [405, `CONNECT a:443 HTTP/1.1\r\n${host}`],
     'HTTP/2.0': [505, `GET / HTTP/2.0\r\n${host}`],

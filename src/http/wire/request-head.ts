@@ -29,7 +29,9 @@ export interface RequestFault {
 }
 
 const fieldsMax = 256
-const served = new KnownNames(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const usual = new KnownNames(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** Any other method there is or could be: that it is not served here is for the endpoint to say. */
+const methodPattern = /^[A-Z][A-Z-]*$/
 const targetPattern = /^[!-~]+$/
 const versionPattern = /^HTTP\/\d\.\d$/
 
@@ -39,12 +41,13 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   const methodEnd = text.indexOf(' ')
   const targetEnd = text.indexOf(' ', methodEnd + 1)
   if (methodEnd === -1 || targetEnd === -1 || targetEnd > lineEnd) return malformed
-  const method = served.find(text, 0, methodEnd)
+  const method = usual.find(text, 0, methodEnd) ?? text.slice(0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
   const isHttp11 = text.startsWith('HTTP/1.1\r\n', targetEnd + 1)
   if (!isHttp11 && !text.startsWith('HTTP/1.0\r\n', targetEnd + 1))
     return refuseVersion(text.slice(targetEnd + 1, lineEnd))
-  if (method === undefined) return refuseMethod(text.slice(0, methodEnd))
+  const unserved = findMethodFault(method)
+  if (unserved !== undefined) return unserved
   if (!targetPattern.test(target)) return malformed
   const rawHeaders = parseFields(text, lineEnd + 2, fieldsMax)
   if (rawHeaders === 'too_many') return tooManyFields
@@ -89,9 +92,10 @@ function refuseVersion(version: string): RequestFault {
   return versionPattern.test(version) ? fault(505, 'Speak HTTP/1.1.') : malformed
 }
 
-function refuseMethod(method: string): RequestFault {
+/** These two mean something else to a proxy on the way: nothing behind their heads is looked at. */
+function findMethodFault(method: string): RequestFault | undefined {
   if (method === 'TRACE' || method === 'CONNECT') return fault(405, `${method} is not served here.`)
-  return malformed
+  return methodPattern.test(method) ? undefined : malformed
 }
 
 interface Facts {
