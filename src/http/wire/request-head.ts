@@ -41,12 +41,13 @@ export function parseRequestHead(text: string): RequestHead | RequestFault {
   const methodEnd = text.indexOf(' ')
   const targetEnd = text.indexOf(' ', methodEnd + 1)
   if (methodEnd === -1 || targetEnd === -1 || targetEnd > lineEnd) return malformed
-  const method = usual.find(text, 0, methodEnd) ?? text.slice(0, methodEnd)
+  const known = usual.find(text, 0, methodEnd)
+  const method = known ?? text.slice(0, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
   const isHttp11 = text.startsWith('HTTP/1.1\r\n', targetEnd + 1)
   if (!isHttp11 && !text.startsWith('HTTP/1.0\r\n', targetEnd + 1))
     return refuseVersion(text.slice(targetEnd + 1, lineEnd))
-  const unserved = findMethodFault(method)
+  const unserved = known === undefined ? findMethodFault(method) : undefined
   if (unserved !== undefined) return unserved
   if (!targetPattern.test(target)) return malformed
   const rawHeaders = parseFields(text, lineEnd + 2, fieldsMax)
