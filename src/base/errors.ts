@@ -29,7 +29,7 @@ export const errorCatalogue = {
   'http.head_too_large': { status: 431, origin: 'client' },
   'relay.request_invalid': { status: 400, origin: 'client' },
   'relay.model_unknown': { status: 404, origin: 'client' },
-  'relay.not_offered': { status: 404, origin: 'upstream' },
+  'relay.not_offered': { status: 404, origin: 'client' },
   'relay.no_channel_available': { status: 503, origin: 'gateway' },
   'relay.overloaded': { status: 503, origin: 'gateway' },
   'relay.shutting_down': { status: 503, origin: 'gateway' },
