@@ -41,9 +41,9 @@ function ask(
     : post(gateway.url + chatPath, key, chatRequest({ stream }), headers)
 }
 
-/** The operator's account, credential or money: nothing of it is for a client. */
+/** The operator's account, credential, money or address: nothing of it is for a client. */
 function isOperatorTrouble(name: string, status: number): boolean {
-  if ([401, 402, 403].includes(status)) return true
+  if ([401, 402, 403, 405].includes(status) || ['404_page', '404_path'].includes(name)) return true
   if (/quota|credit|spend_limit|usage_limit|hard_limit|workspace_limits|on_hold/.test(name))
     return true
   return /^400_(?:usage_limits|cmek_key_disabled|cmek_key_network_blocked|claude_code_key_creator_not_member)$/.test(
