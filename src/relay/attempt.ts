@@ -63,8 +63,9 @@ export interface AttemptRequest {
   /** Tighter than the general limit, by what is usual on this channel. */
   readonly firstEventLimitMs?: number | undefined
   /**
-   * Another channel is fit to serve. Without one the tighter limit does not hold: an unusual
-   * request, such as one that makes a model think for minutes, must not run into it everywhere.
+   * Another channel is fit to serve, or this one is known to fail. Otherwise the tighter limit does not
+   * hold: an unusual request, such as one that makes a model think for minutes, must not run into it
+   * everywhere.
    */
   readonly hasAlternative: () => boolean
 }

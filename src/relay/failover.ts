@@ -33,6 +33,9 @@ export interface FailoverParts extends AttemptParts {
   readonly firstEventTimeoutMinMs: number
 }
 
+/** For the first event of a channel that is known to fail, where its usual time is not known. */
+const lastResortMs = 30_000
+
 interface Failed {
   readonly channel: Channel
   readonly attempt: OpenAttempt
@@ -133,6 +136,8 @@ function tryChannel(
     defaultVersion: vendor.defaultVersion,
   })
   const traits = { isStream: facts.isStream, inputTokens: facts.inputTokensEstimate }
+  const isKnownToFail = parts.health.grade(channel, model.id) === 'off'
+  const usualLimitMs = firstEventLimitMs(admitted, { channel, traits }, parts)
   const attempt = parts.health.begin(channel, model.id, isFree(admitted) ? {} : { traits })
   parts.telemetry.milestone('attempt_sending', admitted.exchangeId)
   const outcome = makeAttempt(
@@ -141,8 +146,8 @@ function tryChannel(
       channel,
       client,
       deadlineMs,
-      firstEventLimitMs: firstEventLimitMs(admitted, { channel, traits }, parts),
-      hasAlternative: () => hasAlternative(admitted, tried, parts),
+      firstEventLimitMs: usualLimitMs ?? (isKnownToFail ? lastResortMs : undefined),
+      hasAlternative: () => isKnownToFail || hasAlternative(admitted, tried, parts),
     },
     {
       path: admitted.path + admitted.query,
