@@ -9,6 +9,7 @@ import { serveUsage } from './api/usage.ts'
 import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import type { Snapshot } from './channels/channel.ts'
+import type { LoadedSnapshot } from './channels/snapshot.ts'
 import type { HealthBook } from './channels/health-book.ts'
 import type { IncomingRequest } from './http/incoming-request.ts'
 import type { RequestHandler } from './http/listener.ts'
@@ -25,7 +26,7 @@ export interface FrontParts {
   readonly authenticate: Authenticate
   readonly ledger: Ledger
   readonly health: HealthBook
-  readonly snapshot: () => Snapshot
+  readonly snapshot: () => LoadedSnapshot
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
   readonly relay: RelayParts

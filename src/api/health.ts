@@ -3,13 +3,14 @@
  * so it answers at once however busy the rest is.
  */
 import type { Clock } from '../base/clock.ts'
-import type { Channel, Snapshot, Vendor } from '../channels/channel.ts'
+import type { Channel } from '../channels/channel.ts'
 import type { HealthBook } from '../channels/health-book.ts'
 import {
   modelCondition,
   type ChannelFitness,
   type ModelCondition,
 } from '../channels/model-condition.ts'
+import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import type { IncomingRequest } from '../http/incoming-request.ts'
 import { jsonReply, sendReply } from '../http/reply.ts'
 import type { ResponseWriter } from '../http/response-writer.ts'
@@ -21,7 +22,7 @@ export interface HealthApiParts {
   readonly clock: Clock
   readonly region: string
   readonly health: HealthBook
-  readonly snapshot: () => Snapshot
+  readonly snapshot: () => LoadedSnapshot
   readonly isStoreAvailable: () => boolean
 }
 
@@ -45,25 +46,37 @@ export function serveHealth(
 /**
  * `ok`: every vendor has a usable channel for each of its models on the main route. `degraded`: some
  * vendor has none usable, or some model runs on a reserve. `down`: nothing is usable, or no charge
- * can be booked.
+ * can be booked. A vendor without models promises nothing that could be missing.
  */
 export function healthStatus(
-  snapshot: Snapshot,
+  snapshot: LoadedSnapshot,
   parts: Pick<HealthApiParts, 'health' | 'isStoreAvailable'>,
 ): HealthStatus {
   if (!parts.isStoreAvailable()) return 'down'
-  const conditions = [...snapshot.vendors.values()].map((vendor) =>
-    vendorCondition(snapshot, vendor, parts.health),
-  )
+  const conditions = [...snapshot.vendors.keys()]
+    .filter((vendor) => hasModels(snapshot, vendor))
+    .map((vendor) => vendorCondition(snapshot, vendor, parts.health))
   if (conditions.every((condition) => condition === 'none')) return 'down'
   return conditions.every((condition) => condition === 'main') ? 'ok' : 'degraded'
 }
 
+/** Also such as are not served, because they have no price. */
+function hasModels({ models, outOfService }: LoadedSnapshot, vendor: string): boolean {
+  return (
+    models.values().some((model) => model.vendor === vendor) ||
+    outOfService.some((one) => one.kind === 'model' && one.vendor === vendor)
+  )
+}
+
 /** A vendor with any model that runs on a reserve, or on nothing, is not on its main route. */
-function vendorCondition(snapshot: Snapshot, vendor: Vendor, health: HealthBook): ModelCondition {
+function vendorCondition(
+  snapshot: LoadedSnapshot,
+  vendor: string,
+  health: HealthBook,
+): ModelCondition {
   const conditions: ModelCondition[] = []
   for (const model of snapshot.models.values()) {
-    if (model.vendor !== vendor.name) continue
+    if (model.vendor !== vendor) continue
     const channels = snapshot.channelsByModel.get(model.id) ?? []
     conditions.push(modelCondition(channels, (channel) => fitnessOf(channel, model.id, health)))
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { healthStatus } from '../../src/api/health.ts'
+import { applyCatalogue } from '../../src/operations/catalogue.ts'
 import { switchChannel } from '../../src/operations/channels.ts'
 import { startGateway, type Gateway, type GatewayOptions } from '../support/gateway.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
@@ -97,6 +98,29 @@ test('one vendor without a usable channel is degraded, all of them down with a 5
   assert.deepEqual(await statusOf(gateway), [503, 'down'])
   const [, body] = await health(gateway)
   assert.deepEqual(body.upstreams, ['alpha', 'beta'])
+})
+
+test('a vendor without models is not judged, and nothing but such vendors is down', async (t) => {
+  const gateway = await start(t)
+  const apply = async (text: string): Promise<void> => {
+    assert.equal((await applyCatalogue(gateway.context, text, { dryRun: false })).kind, 'applied')
+    await gateway.app.refresh()
+  }
+  const spare = 'vendors: { spare: { format: chat } }\n'
+  const models = 'models: { large-1: { vendor: alpha } }\n'
+  const channels = `channels:
+  alpha-main: { vendor: alpha, url: "${gateway.sandbox.url}/alpha-main", credential: k, models: [large-1] }
+`
+  await apply(spare + models + channels)
+  assert.deepEqual(await statusOf(gateway), [200, 'ok'])
+  const [, body] = await health(gateway)
+  assert.deepEqual(body.upstreams, ['alpha', 'spare'])
+  await apply(
+    `${spare}models: { large-1: { vendor: alpha }, unpriced: { vendor: spare } }\n${channels}`,
+  )
+  assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
+  await apply(`${spare}models: {}\nchannels: {}`)
+  assert.deepEqual(await statusOf(gateway), [503, 'down'])
 })
 
 test('a main channel that refuses its credential is degraded as soon as that is known', async (t) => {
