@@ -49,6 +49,20 @@ export async function listChanges(
   return rows.map(readChange)
 }
 
+/** When an operator last switched the channel off; undefined where nobody has. */
+export async function findLastOff(
+  queryable: Queryable,
+  channel: string,
+): Promise<number | undefined> {
+  const [row] = await queryable.query(
+    `SELECT at_ms FROM channel_change
+     WHERE channel = $1 AND model = '' AND to_state = 'disabled'
+     ORDER BY at_ms DESC, sequence DESC LIMIT 1`,
+    [channel],
+  )
+  return row === undefined ? undefined : Number(row['at_ms'])
+}
+
 function readChange(row: Row): ChannelChange {
   return {
     id: String(row['id']),

@@ -137,7 +137,7 @@ function channelRows(
 function healthCells(health: ChannelHealthView, at: string): readonly Cell[] {
   return [
     health.rests_until === null ? health.state : `${health.state}, rests`,
-    formatAge(Date.parse(at) - Date.parse(health.since)),
+    health.since === null ? null : formatAge(Date.parse(at) - Date.parse(health.since)),
     health.why,
     `${Math.round(health.share * 100)} %`,
     timesText(health.first_event_ms),
@@ -202,7 +202,7 @@ function modelText(detail: ChannelDetail, model: string, name: string | null): s
       const [state, age, why, share, firstEvent, usual, next] = healthCells(one, detail.at)
       const fields = formatFields({
         state,
-        since: `${one.since}, ${String(age)}`,
+        since: one.since === null ? null : `${one.since}, ${String(age)}`,
         why,
         share,
         running: one.running,

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { utcMonth } from '../base/clock.ts'
 import { formatUsd } from '../base/money.ts'
 import type { ChannelChange } from '../channels/channel-change.ts'
-import { listChanges } from '../channels/channel-change-store.ts'
+import { findLastOff, listChanges } from '../channels/channel-change-store.ts'
 import { listStates } from '../channels/channel-state-store.ts'
 import type { FailureLine, HealthLine } from '../channels/health-line.ts'
 import {
@@ -56,7 +56,8 @@ export interface ChannelHealthView {
   readonly model: string
   /** `on`, `off`, `trial`, `ramp`, `slow`; `disabled` by an operator. */
   readonly state: string
-  readonly since: string
+  /** Null where an operator's word for it is not known. */
+  readonly since: string | null
   readonly why: string
   readonly is_usable: boolean
   /** The part of its own traffic that it takes now: 0 to 1. */
@@ -102,6 +103,7 @@ export async function reportChannels(context: OperationContext): Promise<Channel
   const byChannel = Map.groupBy(published.states, ({ line }) => line.channel)
   const ages = new Map(published.nodes.map((node) => [node.id, node.age_ms]))
   const { isLive } = published
+  const offSince = await readOffSince(context.database, published.states)
   return {
     at: timeText(nowMs),
     is_live: isLive,
@@ -110,9 +112,30 @@ export async function reportChannels(context: OperationContext): Promise<Channel
       ...channel,
       health: (byChannel.get(channel.name) ?? [])
         .filter(({ line }) => Object.hasOwn(channel.models, line.model))
-        .map((state) => viewState(state, { ageMs: ages.get(state.node) ?? 0, isLive })),
+        .map((state) =>
+          viewState(state, {
+            sinceMs:
+              state.line.mode === 'disabled' ? offSince.get(channel.name) : state.line.sinceMs,
+            ageMs: ages.get(state.node) ?? 0,
+            isLive,
+          }),
+        ),
     })),
   }
+}
+
+/** A gateway knows since when its own state holds; when an operator has switched off the history knows. */
+async function readOffSince(
+  database: Queryable,
+  states: readonly PublishedState[],
+): Promise<ReadonlyMap<string, number>> {
+  const since = new Map<string, number>()
+  const off = states.filter(({ line }) => line.mode === 'disabled')
+  for (const channel of new Set(off.map(({ line }) => line.channel))) {
+    const atMs = await findLastOff(database, channel)
+    if (atMs !== undefined) since.set(channel, atMs)
+  }
+  return since
 }
 
 interface Published {
@@ -150,12 +173,20 @@ function latest(nodes: readonly GatewayNode[]): readonly GatewayNode[] {
 
 function viewState(
   { node, line, publishedAtMs }: PublishedState,
-  { ageMs, isLive }: { readonly ageMs: number; readonly isLive: boolean },
+  {
+    sinceMs,
+    ageMs,
+    isLive,
+  }: {
+    readonly sinceMs: number | undefined
+    readonly ageMs: number
+    readonly isLive: boolean
+  },
 ): ChannelHealthView {
   return {
     model: line.model,
     state: line.mode,
-    since: timeText(line.sinceMs),
+    since: timeOrNull(sinceMs),
     why: line.why,
     is_usable: line.isUsable,
     share: Math.round(line.share * 1_000) / 1_000,

@@ -141,7 +141,9 @@ test('a refused credential is shown with its reason, and a check brings the mend
 
 test('an operator’s word is shown and noted, with who said it', async () => {
   await program.json('channel', 'off', 'reserve')
-  await untilState('reserve', 'disabled')
+  const off = await untilState('reserve', 'disabled')
+  const [word] = await program.json<readonly ChannelChangeView[]>('channel', 'history', 'reserve')
+  assert.deepEqual([off?.since, off?.why], [word?.at, 'operator'])
   assert.match(await text('list'), /^reserve +alpha +1 +3 +off .* disabled .* operator /m)
   assert.match(await text('show', 'reserve'), /^hand +off: switched off by an operator$/m)
   assert.match(await text('history', 'reserve'), / all +enabled +disabled +operator +cli:\w+/)
