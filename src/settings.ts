@@ -92,9 +92,9 @@ const region = text('1 to 64 printable characters', (given) =>
 
 /** The whole list. docs/configuration.md documents each key; a test compares the two. */
 export const settings = {
-  /** Model routes, `/v1/usage`, `/health`, the account page. */
+  /** Model routes, `/v1/usage`, `/health`. */
   listen: setting('listen', listenAddress, { host: '127.0.0.1', port: 8080 }),
-  /** Admin API, console, `/metrics`, `/livez`, `/readyz`. */
+  /** `/metrics`, `/livez`, `/readyz`. */
   adminListen: setting('admin_listen', listenAddress, { host: '127.0.0.1', port: 8081 }),
   /** `sqlite:` with an absolute path, or a PostgreSQL URL. */
   store: setting('store', storeText, 'sqlite:./data/turnpike.db'),

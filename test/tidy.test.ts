@@ -168,6 +168,12 @@ describe('the tree', () => {
     assertNone(findUndocumentedKeys(read('docs/configuration.md').text, keys))
   })
 
+  test('CHANGELOG.md says of every migration what an operator has to do', () => {
+    const numbers = migrations.map(({ path }) => /\/(\d{3})\.do\./.exec(path)?.[1] ?? path)
+    const text = read('CHANGELOG.md').text
+    assertNone(numbers.filter((number) => !new RegExp(`\\b${number}\\b`).test(text)))
+  })
+
   test('docs/catalogue.md explains every price', () => {
     assert.ok(priceKeys.length >= 15, `only ${priceKeys.length} keys were seen`)
     assertNone(findUnexplainedPrices(read('docs/catalogue.md').text, priceKeys))
