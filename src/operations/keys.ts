@@ -61,6 +61,8 @@ const clientKeyInput = z.strictObject({
 
 export function createClientKey(context: OperationContext, input: unknown): Promise<NewKey> {
   const wanted = parseInput(clientKeyInput, input)
+  if (wanted.expires !== undefined && wanted.expires <= context.clock.now())
+    throw invalid('expires: must not be in the past; such a key would never work')
   return context.database.transact(async (transaction) => {
     const account = await getAccount(transaction, wanted.account)
     if (wanted.models !== undefined) await demandModels(transaction, wanted.models)
