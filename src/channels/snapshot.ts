@@ -26,6 +26,8 @@ export interface OutOfService {
   readonly name: string
   readonly vendor: string
   readonly reason: string
+  /** What a channel would serve; of a model itself. */
+  readonly models: readonly string[]
 }
 
 export interface LoadedSnapshot extends Snapshot {
@@ -73,7 +75,13 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
     if (row.retiredAtMs !== undefined) continue
     const model = buildModel(row, pricesByModel.get(row.id))
     if (typeof model === 'string')
-      outOfService.push({ kind: 'model', name: row.id, vendor: row.vendor, reason: model })
+      outOfService.push({
+        kind: 'model',
+        name: row.id,
+        vendor: row.vendor,
+        reason: model,
+        models: [row.id],
+      })
     else models.set(row.id, model)
   }
 
@@ -82,7 +90,13 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
     if (row.retiredAtMs !== undefined) continue
     const channel = buildChannel(row, models, sources)
     if (typeof channel === 'string')
-      outOfService.push({ kind: 'channel', name: row.name, vendor: row.vendor, reason: channel })
+      outOfService.push({
+        kind: 'channel',
+        name: row.name,
+        vendor: row.vendor,
+        reason: channel,
+        models: [...row.models.keys()],
+      })
     else channels.set(row.name, channel)
   }
   const channelsByModel = groupChannels(channels)

@@ -77,7 +77,7 @@ function examineCatalogue(snapshot: LoadedSnapshot): readonly Finding[] {
     const serving = channelsByModel.get(model.id) ?? []
     const enabled = serving.filter((channel) => channel.override === 'enabled')
     if (serving.length === 0) {
-      findings.push(problem('catalogue', `model ${model.id} has no channel; add one and apply.`))
+      findings.push(problem('catalogue', explainUnserved(model.id, outOfService)))
     } else if (enabled.length === 0) {
       const message = `every channel of model ${model.id} is switched off by hand. Run: turnpike channel on NAME`
       findings.push(problem('catalogue', message))
@@ -88,6 +88,15 @@ function examineCatalogue(snapshot: LoadedSnapshot): readonly Finding[] {
   }
   const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
   return [ok('catalogue', `It has ${counts} ready to serve.`), ...findings]
+}
+
+function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfService']): string {
+  const names = outOfService
+    .filter((one) => one.kind === 'channel' && one.models.includes(model))
+    .map(({ name }) => name)
+  return names.length === 0
+    ? `model ${model} has no channel; add one and apply.`
+    : `every channel of model ${model} is out of service (${names.join(', ')}); what is said of them tells why.`
 }
 
 /** A listing call costs nothing; an answer of any kind but a refused credential shows a way there. */

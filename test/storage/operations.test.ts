@@ -517,6 +517,16 @@ describe('channels and prices', () => {
       assert.match(text, /advice There is no usable admin token/)
       assert.match(text, /ok channel alpha-main answers/)
 
+      const unset = catalogue.replace('ALPHA_KEY', 'NOT_SET')
+      await applyCatalogue(context, unset, { dryRun: false })
+      const unserved = JSON.stringify(await diagnose(context, answering))
+      assert.match(
+        unserved,
+        /every channel of model large-1 is out of service \(alpha-main, alpha-reserve\)/,
+      )
+      assert.match(unserved, /every channel of model small-1 is out of service \(alpha-main\)/)
+      assert.doesNotMatch(unserved, /has no channel/)
+
       await applyCatalogue(context, catalogue.replace('NOT_SET', 'ALPHA_KEY'), { dryRun: false })
       const well = await diagnose(context, answering)
       assert.equal(well.ok, true, JSON.stringify(well.findings))
