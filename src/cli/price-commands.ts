@@ -57,6 +57,8 @@ const importWords = {
   would_apply: 'Nothing was changed: this is what the import would do.',
 } as const
 
+const nothingListed = 'The file has prices for none of these models; nothing changed.'
+
 function showImport(result: ImportResult): Answer {
   if (result.kind === 'mistakes')
     throw new CommandFailure({
@@ -65,7 +67,8 @@ function showImport(result: ImportResult): Answer {
       details: { mistakes: result.list },
     })
   const others = result.not_listed.map((model) => `note: ${model} is not in the list; it stays`)
-  const lines = [...result.models.flatMap(describeImport), ...others, importWords[result.kind]]
+  const word = result.models.length === 0 ? nothingListed : importWords[result.kind]
+  const lines = [...result.models.flatMap(describeImport), ...others, word]
   return { json: result, text: lines.join('\n') }
 }
 

@@ -107,6 +107,22 @@ channels:
 
   const list = (text: string): Promise<void> => writeFile(join(program.folder, 'prices.json'), text)
 
+  test('says so where the file has nothing for the catalogue', async () => {
+    for (const text of [
+      '{}',
+      '{"theirs-9": {"input_cost_per_token": 1, "output_cost_per_token": 1}}',
+    ]) {
+      await list(text)
+      const { code, out } = await program.run('price', 'import', 'prices.json')
+      assert.equal(code, 0)
+      assert.equal(
+        out,
+        'note: large-1 is not in the list; it stays\nnote: ours is not in the list; it stays\n' +
+          'The file has prices for none of these models; nothing changed.\n',
+      )
+    }
+  })
+
   test('shows what it would do and does nothing, then does it once', async () => {
     await list(priceList('2.5e-06'))
     const before = await program.json<unknown>('price', 'list')
