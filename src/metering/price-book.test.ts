@@ -112,6 +112,20 @@ describe('a price in the catalogue', () => {
     assert.match(onlyIssueOf({ input: 0.1 + 0.2, output: 2 }), /at most 6 decimals/)
   })
 
+  test('is taken digit for digit where JavaScript would write it with an exponent', () => {
+    for (const [request, amountPicos] of [
+      [0.000000000001, 1n],
+      [0.00000025, 250_000n],
+      [0.000000999999, 999_999n],
+    ] as const) {
+      const form = { input: 1, output: 2, request }
+      assert.equal(priceSchema.safeParse(form).success, true, String(request))
+      assert.equal(parsePrices(form).requestFeePicos, amountPicos)
+    }
+    for (const request of [0.0000000000001, 0.0000000000015, -0.000000000001])
+      assert.match(onlyIssueOf({ input: 1, output: 2, request }), /at most 12 decimals/)
+  })
+
   test('names where inside a tier the mistake stands', () => {
     const base = { input: 1, output: 2 }
     assert.match(

@@ -103,11 +103,19 @@ const usualDecimals = 6
 /** Exact decimal text to picos of a dollar; undefined for signs, exponents and needless digits. */
 function parseDecimal(value: unknown, decimalsMax: number): Picos | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
-  const text = String(value)
+  const text = typeof value === 'number' ? writeOut(value) : value
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > decimalsMax) return undefined
   const amount = parseUsd(text)
   return amount === undefined || amount < 0n || amount > priceMaxPicos ? undefined : amount
+}
+
+/** JavaScript writes numbers below a millionth with an exponent, however their author wrote them. */
+function writeOut(number: number): string {
+  const text = String(number)
+  const [, whole, decimals = '', exponent] = /^(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? []
+  if (whole === undefined) return text
+  return `0.${'0'.repeat(Number(exponent) - 1)}${whole}${decimals}`
 }
 
 function decimalSchema(key: string, unit: string, decimalsMax = usualDecimals) {
