@@ -39,6 +39,8 @@ export interface Effects {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Lines of the log that could not be written so far. */
+  readonly droppedLogLines?: () => number
   /** Variables of the process, for credentials written as `env:NAME`. */
   readonly environment: (name: string) => string | undefined
   readonly masterKey: () => Secret
@@ -253,6 +255,8 @@ async function openApp(
     metrics,
     isReady: () => !isDraining && isStoreAvailable(),
     measure() {
+      metrics.logLinesDropped.reset()
+      metrics.logLinesDropped.inc(effects.droppedLogLines?.() ?? 0)
       metrics.running.set(running.runningCount)
       metrics.openHolds.set(ledger.openHolds().count)
       metrics.journalWaiting.set(channels.journalWaitingCount())

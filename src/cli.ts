@@ -11,7 +11,7 @@ import { addChannelCommands } from './cli/channel-commands.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addStoreCommands } from './cli/store-commands.ts'
-import { exitCodes, reportError } from './cli/shell.ts'
+import { endWithReader, exitCodes, reportError } from './cli/shell.ts'
 
 const wantsJson = process.argv.includes('--json')
 
@@ -43,11 +43,7 @@ function readVersion(): string {
   return String((JSON.parse(text) as { readonly version?: unknown }).version)
 }
 
-/** A reader that has seen enough, such as `head`, is no failure of ours. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(exitCodes.done)
-})
+process.stdout.on('error', endWithReader)
 
 try {
   await buildProgram().parseAsync()

@@ -40,6 +40,7 @@ export interface ServeOptions {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
   keepNewObjectsYoung()
+  outliveReaders()
   const { logDescriptor = 1 } = options
   const log = createLog({ level: config.logLevel, descriptor: logDescriptor })
   const { logger } = log
@@ -54,6 +55,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
       clock: systemClock,
       random: systemRandom,
       log: logger,
+      droppedLogLines: () => log.droppedCount(),
       environment: (name) => environment[name],
       masterKey: () => masterKey,
       onFatal(error) {
@@ -63,7 +65,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
       ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
     })
   } catch (error) {
-    log.flush()
+    await log.close()
     const { listen, adminListen } = config
     throw explainStart(error, [listen.port, adminListen.port])
   }
@@ -87,7 +89,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   options.onReady?.({ app, adminToken })
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
-  log.flush()
+  await log.close()
   // What is still open after a fatal fault or a second signal must not keep the process.
   if (exitCode !== 0) process.exit(exitCode)
   return exitCode
@@ -123,6 +125,15 @@ function explainStart(error: unknown, ports: readonly number[]): unknown {
     `A port is taken (${ports.join(' or ')}). Stop what uses it, or set TURNPIKE_LISTEN and TURNPIKE_ADMIN_LISTEN.`,
     { cause: error },
   )
+}
+
+/**
+ * Whoever reads what is said here may go, and the gateway stays. Touching the streams has Node make
+ * a pipe non-blocking, so that a reader that only hangs never holds a thread that writes to it: the
+ * end of the process would wait for that thread.
+ */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /**

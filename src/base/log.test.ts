@@ -1,4 +1,4 @@
-/** The log as it stands on its descriptor: JSON lines, redacted by name, complete after a flush. */
+/** The log as it stands on its descriptor: JSON lines, redacted by name, complete once closed. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,18 +13,21 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-function linesOf(level: string, write: (logger: ReturnType<typeof createLog>['logger']) => void) {
+async function linesOf(
+  level: string,
+  write: (logger: ReturnType<typeof createLog>['logger']) => void,
+) {
   const path = join(folder, `${level}-${Math.random()}.log`)
   // Never closed: a log writes to its descriptor at intervals for as long as the process lives.
   const log = createLog({ level, descriptor: openSync(path, 'w') })
   write(log.logger)
-  log.flush()
+  await log.close()
   const text = readFileSync(path, 'utf8')
   return { text, lines: text.trimEnd().split('\n').filter(Boolean) }
 }
 
-test('each line is one JSON object with its level as a word and its time', () => {
-  const { lines } = linesOf('info', (logger) => {
+test('each line is one JSON object with its level as a word and its time', async () => {
+  const { lines } = await linesOf('info', (logger) => {
     logger.info({ exchangeId: 'ex_1' }, 'first')
     logger.debug('below the level')
     logger.error({ text: 'a\nb\u001b[31m\u2028' }, 'second')
@@ -40,10 +43,10 @@ test('each line is one JSON object with its level as a word and its time', () =>
   assert.ok(!lines.join('').includes('\u001b'), 'control characters are escaped')
 })
 
-test('what should never be handed over is stars, in case it is', () => {
+test('what should never be handed over is stars, in case it is', async () => {
   const canary = 'canary-log'
   const names = ['authorization', 'credential', 'secret', 'token', 'body', 'headers', 'query']
-  const { text } = linesOf('trace', (logger) => {
+  const { text } = await linesOf('trace', (logger) => {
     for (const name of names) {
       logger.trace({ [name]: canary }, 'at the top')
       logger.trace({ request: { [name]: { inner: canary } } }, 'one below')

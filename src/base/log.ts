@@ -4,6 +4,8 @@
  * case one slips in.
  */
 import { pino, type Logger } from 'pino'
+import { systemClock } from './clock.ts'
+import { descriptorSink, LogWriter } from './log-writer.ts'
 
 export interface LogOptions {
   readonly level: string
@@ -15,20 +17,17 @@ const redactedNames = ['authorization', 'credential', 'secret', 'token', 'body',
 
 export interface Log {
   readonly logger: Logger
-  /** Writes out what is buffered; call before the process ends. */
-  flush(): void
+  /** Lines that could not be written and never will be. */
+  droppedCount(): number
+  /** Writes what waits, as far as that can be done within a second; call before the process ends. */
+  close(): Promise<void>
 }
 
-/** Lines are written in blocks, so that a busy gateway does not pay a system call for each. */
-const blockBytes = 4_096
-const flushIntervalMs = 500
-
 export function createLog(options: LogOptions): Log {
-  const destination = pino.destination({
-    dest: options.descriptor ?? 1,
-    sync: false,
-    minLength: blockBytes,
-    periodicFlush: flushIntervalMs,
+  const writer = new LogWriter({
+    sink: descriptorSink(options.descriptor ?? 1),
+    clock: systemClock,
+    onResumed: (lines) => logger.warn({ lines }, 'lines of the log are lost: no room for them'),
   })
   const logger = pino(
     {
@@ -41,7 +40,9 @@ export function createLog(options: LogOptions): Log {
         censor: '***',
       },
     },
-    destination,
+    writer,
   )
-  return { logger, flush: () => destination.flushSync() }
+  // A fault that nobody caught ends the process without asking: what led to it must not be lost.
+  process.once('exit', () => writer.flush())
+  return { logger, droppedCount: () => writer.droppedCount, close: () => writer.close() }
 }

@@ -10,6 +10,7 @@ import { withCheck } from './check.ts'
 import { onExistingStore } from './existing-store.ts'
 import {
   answering,
+  endWithReader,
   exitCodes,
   openStore,
   readConfig,
@@ -25,6 +26,7 @@ export function addGatewayCommands(program: Command): void {
     .description('run the gateway until SIGTERM or Ctrl-C')
     .action(async (_options: unknown, command: Command) => {
       const { serve } = await import('../main.ts')
+      process.stdout.off('error', endWithReader)
       const options: Given['options'] = command.optsWithGlobals()
       process.exitCode = await serve(
         readConfig(options),

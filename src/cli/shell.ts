@@ -121,6 +121,12 @@ async function writeOut(text: string): Promise<void> {
   await new Promise((resolve) => process.stdout.once('drain', resolve))
 }
 
+/** A reader that has seen enough, such as `head`, is no failure of ours. */
+export function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(exitCodes.done)
+}
+
 /** Opens the store and brings it to this program's schema; a newer one is refused. */
 export async function openStore(
   config: Config,

@@ -27,6 +27,7 @@ export interface Metrics {
   readonly events: Counter<'event'>
   readonly journalDropped: Counter<'kind'>
   readonly journalWaiting: Gauge
+  readonly logLinesDropped: Counter
   readonly alarms: Counter<'kind'>
   readonly audits: Counter<'result'>
   readonly auditDifferences: Gauge
@@ -124,6 +125,11 @@ export function createMetrics(): Metrics {
     journalWaiting: new Gauge({
       name: 'turnpike_channel_journal_waiting',
       help: 'History lines and costs of checks that wait for the store.',
+      registers,
+    }),
+    logLinesDropped: new Counter({
+      name: 'turnpike_log_lines_dropped_total',
+      help: 'Lines of the log that were lost because they could not be written.',
       registers,
     }),
     alarms: new Counter({

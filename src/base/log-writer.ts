@@ -1,0 +1,171 @@
+/**
+ * Where the log's lines go: gathered into blocks, written in their order, waited for by nobody. The
+ * log decides nothing. What cannot be written waits within a bound and is tried again, what comes
+ * beyond that is dropped and counted, and a reader that has gone ends the log and nothing else.
+ */
+import { write, writeSync } from 'node:fs'
+import { sleep, type Clock, type Timer } from './clock.ts'
+
+/** Takes some of the bytes and says how many. Never waits for room: that is an error, EAGAIN. */
+export interface LogSink {
+  write(bytes: Buffer, done: (error: Error | null, writtenBytes: number) => void): void
+  writeNow(bytes: Buffer): number
+}
+
+export interface LogWriterOptions {
+  readonly sink: LogSink
+  readonly clock: Clock
+  /** Called when lines are written again after some were dropped; may write a line itself. */
+  readonly onResumed: (droppedCount: number) => void
+}
+
+/** Lines are written in blocks, so that a busy gateway does not pay a system call for each. */
+const blockBytes = 4_096
+const flushIntervalMs = 500
+const unwrittenBytesMax = 1_048_576
+const retryMs = 20
+/** At the end of the process, for a reader that is only slow. */
+const lastTriesMax = 25
+const lastWriteTimeMs = 500
+
+export class LogWriter {
+  readonly #sink: LogSink
+  readonly #clock: Clock
+  readonly #onResumed: (droppedCount: number) => void
+  #lines: string[] = []
+  #linesBytes = 0
+  /** What is on its way, from its first byte on that is not written. */
+  #block: Buffer = Buffer.alloc(0)
+  #blockLines = 0
+  #writing: PromiseWithResolvers<void> | undefined
+  #retryTimer: Timer | undefined
+  #flushTimer: Timer | undefined
+  #hasReader = true
+  #droppedCount = 0
+  #droppedUntold = 0
+
+  constructor({ sink, clock, onResumed }: LogWriterOptions) {
+    this.#sink = sink
+    this.#clock = clock
+    this.#onResumed = onResumed
+  }
+
+  /** Lines that are lost for good, because they could not be written. */
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  /** Takes a line with its line end. */
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line)
+    if (!this.#hasReader || this.#unwrittenBytes() + bytes > unwrittenBytesMax) return this.#drop(1)
+    this.#lines.push(line)
+    this.#linesBytes += bytes
+    this.#writeSoon()
+  }
+
+  /** For the end of the process: writes what waits. Takes a second at most, whoever reads. */
+  async close(): Promise<void> {
+    if (this.#writing !== undefined)
+      await Promise.race([this.#writing.promise, sleep(this.#clock, lastWriteTimeMs)])
+    this.flush()
+  }
+
+  /** The same without the event loop, where the process ends at once. */
+  flush(): void {
+    const block = this.#writing === undefined ? this.#takeBlock() : Buffer.alloc(0)
+    this.#writeNow(Buffer.concat([block, this.#takeLines()]))
+  }
+
+  #unwrittenBytes(): number {
+    return this.#block.length + this.#linesBytes
+  }
+
+  #drop(lineCount: number): void {
+    this.#droppedCount += lineCount
+    this.#droppedUntold += lineCount
+  }
+
+  #takeLines(): Buffer {
+    const bytes = Buffer.from(this.#lines.join(''))
+    this.#lines = []
+    this.#linesBytes = 0
+    return bytes
+  }
+
+  #takeBlock(): Buffer {
+    const bytes = this.#block
+    this.#block = Buffer.alloc(0)
+    this.#blockLines = 0
+    return bytes
+  }
+
+  #writeSoon(): void {
+    if (this.#linesBytes >= blockBytes) this.#writeOn()
+    else if (this.#linesBytes > 0 && this.#flushTimer === undefined)
+      this.#flushTimer = this.#clock.after(flushIntervalMs, () => {
+        this.#flushTimer = undefined
+        this.#writeOn()
+      })
+  }
+
+  #writeOn(): void {
+    if (this.#writing !== undefined || this.#retryTimer !== undefined) return
+    if (this.#block.length === 0) {
+      if (this.#lines.length === 0) return
+      this.#blockLines = this.#lines.length
+      this.#block = this.#takeLines()
+    }
+    const writing = Promise.withResolvers<void>()
+    this.#writing = writing
+    this.#sink.write(this.#block, (error, writtenBytes) => {
+      this.#writing = undefined
+      if (error === null) this.#written(writtenBytes)
+      else this.#failed(error)
+      writing.resolve()
+    })
+  }
+
+  #written(byteCount: number): void {
+    this.#block = this.#block.subarray(byteCount)
+    if (this.#block.length > 0) return this.#writeOn()
+    const lost = this.#droppedUntold
+    this.#droppedUntold = 0
+    if (lost > 0) this.#onResumed(lost)
+    this.#writeSoon()
+  }
+
+  #failed(error: Error): void {
+    if ('code' in error && error.code === 'EPIPE') {
+      this.#hasReader = false
+      this.#drop(this.#blockLines + this.#lines.length)
+      this.#takeBlock()
+      this.#takeLines()
+      return
+    }
+    this.#retryTimer = this.#clock.after(retryMs, () => {
+      this.#retryTimer = undefined
+      this.#writeOn()
+    })
+  }
+
+  #writeNow(bytes: Buffer): void {
+    let rest = bytes
+    for (let tries = 0; rest.length > 0 && tries < lastTriesMax; tries++) {
+      try {
+        rest = rest.subarray(this.#sink.writeNow(rest))
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+      }
+    }
+  }
+}
+
+/** A file, a pipe, a terminal; pipes should be non-blocking, see `outliveReaders` in main.ts. */
+export function descriptorSink(descriptor: number): LogSink {
+  return {
+    write: (bytes, done) => write(descriptor, bytes, done),
+    writeNow: (bytes) => writeSync(descriptor, bytes),
+  }
+}
