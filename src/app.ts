@@ -97,6 +97,7 @@ async function openApp(
     clock,
     onFatal: effects.onFatal,
     onFault: (error) => telemetry.fault(error, 'ledger'),
+    onRecovered: () => telemetry.ledgerRecovered(),
     pagesMax: effects.storePagesMax,
     readStoreTime: effects.readStoreTime,
   })

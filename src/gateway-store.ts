@@ -27,6 +27,8 @@ export interface GatewayStoreOptions {
   readonly onFatal: (error: Error) => void
   /** What went wrong once and is tried again, or concerns one exchange. */
   readonly onFault: (error: unknown) => void
+  /** Charges can be stored again after some could not. */
+  readonly onRecovered: () => void
   /** Pages of 4 KB that charges may have an embedded store grow to. */
   readonly pagesMax: number | undefined
   /** Time of a store on PostgreSQL where a test holds it still. */
@@ -53,7 +55,7 @@ export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayS
 
 function openEmbedded(
   { path }: SqliteLocation,
-  { clock, onFatal, onFault, pagesMax }: GatewayStoreOptions,
+  { clock, onFatal, onFault, onRecovered, pagesMax }: GatewayStoreOptions,
 ): Promise<GatewayStore> {
   return openAll(async (opened) => {
     const lock = lockStore(path)
@@ -66,6 +68,7 @@ function openEmbedded(
       clock,
       onFatal,
       onFault,
+      onRecovered,
       ...(pagesMax === undefined ? {} : { pagesMax }),
     })
     opened.defer(() => ledger.close())
@@ -81,7 +84,7 @@ function openEmbedded(
 
 function openOnServer(
   location: PostgresLocation,
-  { config, clock, onFault, readStoreTime }: GatewayStoreOptions,
+  { config, clock, onFault, onRecovered, readStoreTime }: GatewayStoreOptions,
 ): Promise<GatewayStore> {
   return openAll(async (opened) => {
     const database = await openPostgres(location)
@@ -95,6 +98,7 @@ function openOnServer(
       leaseMs: config.nodeLeaseMs,
       settleTimeoutMs: config.settleTimeoutMs,
       onFault,
+      onRecovered,
       onError: onFault,
       ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
     })

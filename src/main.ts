@@ -8,6 +8,7 @@ import { systemClock } from './base/clock.ts'
 import { GatewayError } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
+import { outageReasonOf } from './base/store-outage.ts'
 import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
 import type { OperationContext } from './operations/context.ts'
@@ -59,7 +60,10 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
       environment: (name) => environment[name],
       masterKey: () => masterKey,
       onFatal(error) {
-        logger.fatal({ error: error.name }, 'the store failed; ending')
+        logger.fatal(
+          { error: error.name, reason: outageReasonOf(error) },
+          'the store failed; ending',
+        )
         ending.resolve(1)
       },
       ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),

@@ -7,6 +7,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { GatewayError, InvariantError } from '../base/errors.ts'
+import { StoreOutage, type OutageReason } from '../base/store-outage.ts'
 import type { Row, SqlValue } from './database.ts'
 
 /** Earlier releases can corrupt a WAL file that several connections write. */
@@ -207,12 +208,21 @@ function resultCode(error: unknown): number {
 /** What a caller of the store gets to see of a fault: its own mistake as it is, ours as unavailability. */
 export function storeError(fault: SqliteFault, cause: Error): Error {
   if (fault === 'statement') return cause
-  const reason = {
-    busy: 'another process is writing to it',
-    full: 'there is no space left',
-    broken: 'its file cannot be read or written',
-  }[fault]
-  return new GatewayError('ledger.unavailable', `The store does not answer: ${reason}.`, { cause })
+  const { reason, words } = outages[fault]
+  return new GatewayError('ledger.unavailable', `The store does not answer: ${words}.`, {
+    cause: new StoreOutage(reason, cause),
+  })
+}
+
+const outages: Readonly<
+  Record<
+    Exclude<SqliteFault, 'statement'>,
+    { readonly reason: OutageReason; readonly words: string }
+  >
+> = {
+  busy: { reason: 'locked', words: 'another process is writing to it' },
+  full: { reason: 'disk_full', words: 'there is no space left' },
+  broken: { reason: 'unreadable', words: 'its file cannot be read or written' },
 }
 
 /** What whoever opens a store gets to see where that fails. */

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import { picos } from '../base/money.ts'
+import { StoreOutage } from '../base/store-outage.ts'
 import { createTelemetry, type ExchangeSummary, type Milestone } from './events.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -245,6 +246,24 @@ test('a store that an operator has to mend is told of with what to change', () =
     lines.map(({ reason }) => reason),
     ['Set fsync = on.', undefined, undefined],
   )
+})
+
+test('a store that is out of order is told of with the word for it, and once it is in order again', () => {
+  const { lines, telemetry } = start()
+  for (const reason of ['disk_full', 'locked', 'unreadable'] as const) {
+    const store = new StoreOutage(reason, new Error(canary))
+    const outage = new GatewayError('ledger.unavailable', 'Not at the moment.', { cause: store })
+    telemetry.fault(outage, 'settle')
+    telemetry.ledgerRecovered()
+  }
+  assert.deepEqual(
+    lines.map(({ level, msg, reason }) => [level, msg, reason]),
+    ['disk_full', 'locked', 'unreadable'].flatMap((reason) => [
+      ['error', 'fault', reason],
+      ['info', 'charges can be stored again', undefined],
+    ]),
+  )
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(canary))
 })
 
 test('a store that is away is told of once in a while for each place, and counted each time', async () => {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
+import { outageReasonOf } from '../base/store-outage.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Moments of an exchange that tests and traces can hang something on. */
@@ -109,6 +110,8 @@ export interface Telemetry {
   modelRecovered(model: string, vendor: string): void
   /** Something that must never happen did: a broken invariant, a fault nobody expected. */
   fault(error: unknown, where: string): void
+  /** Charges can be stored again after some could not. */
+  ledgerRecovered(): void
   milestone(milestone: Milestone, exchangeId: string): void
 }
 
@@ -231,6 +234,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       fault(error, 'audit')
     },
     fault,
+    ledgerRecovered() {
+      outagesTold.clear()
+      log.info('charges can be stored again')
+    },
     milestone(milestone, exchangeId) {
       onMilestone?.(milestone, exchangeId)
     },
@@ -260,7 +267,8 @@ function describe(error: unknown): Record<string, unknown> {
     .split('\n')
     .filter((line) => line.trimStart().startsWith('at '))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  const reason = code === 'ledger.unavailable' ? adviceIn(error) : undefined
+  const reason =
+    code === 'ledger.unavailable' ? (adviceIn(error) ?? outageReasonOf(error)) : undefined
   return { error: error.name, code, reason, frames: frames.slice(0, 8).map((line) => line.trim()) }
 }
 

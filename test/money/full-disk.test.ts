@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import type { FormatName } from '../../src/formats/format.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { send, usage, type WireAnswer } from '../support/http-client.ts'
@@ -57,6 +58,31 @@ for (const format of formats)
         assert.equal((figures['usage'] as { requests: number }).requests, answers + 1)
       })
     })
+
+test('the log names a full disk, and says when charges can be stored again', async () => {
+  const clock = new ManualClock()
+  const lines: Record<string, unknown>[] = []
+  const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>)
+  const log = pino({ level: 'info' }, { write })
+  await withMoneyGateway({ clock, log, storePagesMax: pagesMax }, async (gateway) => {
+    const account = await gateway.createAccount()
+    await fillDisk(gateway)
+    await askUntilFull(gateway, account, { format: 'messages', isStream: false })
+    const whileFull = lines.splice(0)
+    await gateway.context.database.query('DROP TABLE filler')
+    clock.advance(10_000)
+    await untilUp(gateway)
+    const again = (line: Record<string, unknown>): boolean =>
+      line['msg'] === 'charges can be stored again'
+    const outages = whileFull.filter(({ code }) => code === 'ledger.unavailable')
+    assert.deepEqual(
+      outages.map(({ where, reason }) => [where, reason]),
+      [['settle', 'disk_full']],
+    )
+    assert.equal(whileFull.filter(again).length, 0)
+    assert.equal(lines.filter(again).length, 1)
+  })
+})
 
 /** Takes all pages but those that are in use and a few. */
 async function fillDisk(gateway: MoneyGateway): Promise<void> {

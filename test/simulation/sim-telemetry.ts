@@ -22,6 +22,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     reserveOnly: ignore,
     noUsableChannel: ignore,
     modelRecovered: ignore,
+    ledgerRecovered: ignore,
     milestone: ignore,
     // A charge that could not be stored is told of here as well, and is no fault of the relay.
     fault: (error, where) => {

@@ -8,6 +8,7 @@ import { afterEach, describe, it, mock } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { outageReasonOf } from '../../src/base/store-outage.ts'
 import type { Hold } from '../../src/ledger/ledger.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
@@ -105,7 +106,7 @@ describe('the embedded ledger under faults', () => {
     for (const hold of holds)
       await assert.rejects(ledger.settle(hold, recordOf(hold, 1n, { endedAtMs })), unavailable)
     assert.equal(ledger.isAvailable(), false)
-    assert.equal(harness.fatalErrors.length, 1)
+    assert.deepEqual(harness.fatalErrors.map(outageReasonOf), ['unreadable'])
     assert.deepEqual(await ledger.place(holdRequest(harness, accountId, 1n)), {
       kind: 'unavailable',
     })

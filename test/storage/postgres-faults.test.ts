@@ -100,6 +100,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     await settling
     assert.equal(harness.ledger.isAvailable(), true)
     await chargeMany(accountId, 10)
+    assert.equal(harness.recoveredCount(), 1)
     const left = await onceAvailable(() => balanceOf(accountId))
     assert.equal(left, 10_000n - 4n - 30n)
   })

@@ -13,6 +13,8 @@ export interface PostgresHarness extends LedgerHarness {
   /** What the ledger has reported, and the exchanges the store refused. */
   readonly errors: readonly unknown[]
   readonly faults: readonly string[]
+  /** How often it has said that charges can be stored again. */
+  recoveredCount(): number
   restart(): Promise<PostgresHarness>
   /** One more node on the same store, with the same clock. */
   openNode(): Promise<PostgresLedger>
@@ -36,6 +38,7 @@ export async function openPostgresHarness(
   await migrate(database)
   const errors: unknown[] = []
   const faults: string[] = []
+  let recoveredCount = 0
   const others: PostgresLedger[] = []
   const open = (): Promise<PostgresLedger> =>
     openPostgresLedger({
@@ -48,6 +51,7 @@ export async function openPostgresHarness(
       ...(options.isRealTime === true ? {} : { readTime: () => clock.now() }),
       onFault: (_error, exchangeId) => faults.push(exchangeId),
       onError: (error) => errors.push(error),
+      onRecovered: () => void recoveredCount++,
     })
   const around = (ledger: PostgresLedger): PostgresHarness => ({
     ledger,
@@ -55,6 +59,7 @@ export async function openPostgresHarness(
     database,
     errors,
     faults,
+    recoveredCount: () => recoveredCount,
     becomeCurrent: () => Promise.resolve(),
     async openNode() {
       const other = await open()

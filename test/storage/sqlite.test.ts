@@ -6,7 +6,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import type { Database } from '../../src/storage/database.ts'
-import { faultOf, openConnection } from '../../src/storage/sqlite-connection.ts'
+import {
+  faultOf,
+  openConnection,
+  storeError,
+  type SqliteFault,
+} from '../../src/storage/sqlite-connection.ts'
+import { outageReasonOf } from '../../src/base/store-outage.ts'
 import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
 
@@ -243,6 +249,17 @@ describe('a SQLite connection', () => {
       connection.close()
       other.close()
     }
+  })
+
+  it('gives what keeps it from answering a word beside the sentence', () => {
+    const cause = new Error('what SQLite says')
+    const reasonOf = (fault: SqliteFault): string | undefined =>
+      outageReasonOf(storeError(fault, cause))
+    assert.deepEqual(
+      [reasonOf('busy'), reasonOf('full'), reasonOf('broken')],
+      ['locked', 'disk_full', 'unreadable'],
+    )
+    assert.equal(storeError('statement', cause), cause)
   })
 
   it('forgets the statements used least', () => {

@@ -31,6 +31,8 @@ export interface EmbeddedLedgerOptions {
   readonly onFatal: (error: Error) => void
   /** The store refused one exchange for good: a programmer's error. Its hold stays until the end. */
   readonly onFault: (error: Error, exchangeId: string) => void
+  /** Charges can be stored again after some could not. */
+  readonly onRecovered?: () => void
   /** Charges do not let the file grow beyond this many pages of 4 KB; no bound unless told. */
   readonly pagesMax?: number
   /** Where the writer runs; a thread of its own unless told. */
@@ -73,6 +75,7 @@ class SqliteLedger implements Ledger {
       {
         onBooked: (batch, booked) => this.#book(batch, booked),
         onRefused: (settlement, error) => this.#refuse(settlement, error),
+        onRecovered: () => options.onRecovered?.(),
         onDead: options.onFatal,
       },
     )

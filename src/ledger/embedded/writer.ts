@@ -53,6 +53,8 @@ export interface WriterEvents {
   onBooked(batch: readonly Settlement[], booked: Booked): void
   /** The store will never take this one; its hold must not be freed. */
   onRefused(settlement: Settlement, error: Error): void
+  /** A batch is durable after others were not. */
+  onRecovered(): void
   /** The store cannot be used any more by this process. */
   onDead(error: Error): void
 }
@@ -84,6 +86,8 @@ export class LedgerWriter {
   /** Bounded by the number of holds: nothing is admitted while this cannot shrink. */
   #queue: Settlement[] = []
   readonly #inFlight: Settlement[][] = []
+  /** Why it is blocked, as the batch that failed last has it. */
+  #outage: Error | undefined
   #state: 'starting' | 'running' | 'blocked' | 'dead' | 'closed' = 'starting'
   #isGathering = false
   #retryTimer: Timer | undefined
@@ -122,7 +126,7 @@ export class LedgerWriter {
       return
     }
     this.#queue.push(settlement)
-    if (this.#state === 'blocked') withhold(settlement, unavailable())
+    if (this.#state === 'blocked') withhold(settlement, unavailable(this.#outage))
     else this.#scheduleFlush()
   }
 
@@ -246,7 +250,11 @@ export class LedgerWriter {
   }
 
   #acknowledge(batch: readonly Settlement[], booked: Booked): void {
-    if (this.#state === 'blocked' && this.#retryTimer === undefined) this.#state = 'running'
+    if (this.#state === 'blocked' && this.#retryTimer === undefined) {
+      this.#state = 'running'
+      this.#outage = undefined
+      this.#events.onRecovered()
+    }
     this.#retryMs = firstRetryMs
     const refused = new Map(booked.refused)
     const accepted = batch.filter((_, index) => !refused.has(index))
@@ -274,13 +282,14 @@ export class LedgerWriter {
    */
   #handBack(batch: readonly Settlement[], fault: SqliteFault, cause: Error): void {
     this.#queue = [...batch, ...this.#queue]
+    const error = storeError(fault, cause)
     if (fault === 'broken' || fault === 'statement') {
-      this.#die(cause)
+      this.#die(error)
       this.#link.terminate()
       return
     }
     this.#state = 'blocked'
-    const error = storeError(fault, cause)
+    this.#outage = error
     for (const settlement of this.#queue) withhold(settlement, error)
     if (this.#retryTimer === undefined) {
       this.#retryTimer = this.#clock.after(this.#retryMs, () => this.#retry())

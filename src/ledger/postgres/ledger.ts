@@ -43,6 +43,8 @@ export interface PostgresLedgerOptions {
   readonly onFault: (error: Error, exchangeId: string) => void
   /** The store did not answer; it is tried again. */
   readonly onError: (error: unknown) => void
+  /** Charges can be stored again after some could not. */
+  readonly onRecovered?: () => void
   /** Time of the store where a test holds it still; the server's own otherwise. */
   readonly readTime?: () => number
 }
@@ -129,6 +131,7 @@ class ServerLedger implements PostgresLedger {
         options.onFault(error, record.exchangeId)
       },
       onOutage: options.onError,
+      onRecovered: () => options.onRecovered?.(),
       onAdded: () => this.#trips.schedule(),
     })
   }

@@ -32,6 +32,8 @@ export interface SettlingOptions {
   readonly onRefused: (settlement: Settlement, error: Error) => void
   /** A group could not be stored and is tried again; told once per outage. */
   readonly onOutage: (error: Error) => void
+  /** A group is stored after others could not be; told once per outage. */
+  readonly onRecovered: () => void
   /** There is something to send. */
   readonly onAdded: () => void
 }
@@ -103,6 +105,7 @@ export class Settling {
 
   /** The group is durable. */
   acknowledge(group: readonly Settlement[]): void {
+    if (this.#isBlocked) this.#options.onRecovered()
     this.#isBlocked = false
     this.#options.onBooked(group)
     for (const settlement of group) settlement.resolve()
