@@ -30,7 +30,7 @@ import type { RelayParts } from './relay/relay.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import { readStoreTime } from './storage/store-time.ts'
-import type { RevisionArea } from './storage/database.ts'
+import type { Database, RevisionArea } from './storage/database.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createTelemetry, type Milestone } from './telemetry/events.ts'
 
@@ -58,6 +58,8 @@ export interface App {
   readonly adminAddress: Listener['address']
   readonly health: HealthBook
   readonly snapshot: () => LoadedSnapshot
+  /** Its own way to the store. Another one on this thread would wait for locks that this one holds. */
+  readonly database: Database
   /** Follows what commands changed in the store now, and answers, without waiting for the next poll. */
   refresh(): Promise<void>
   /** Takes no more requests, lets running ones finish for at most this long, then closes everything. */
@@ -314,6 +316,7 @@ async function openApp(
     adminAddress: adminListener.address,
     health,
     snapshot,
+    database,
     async refresh() {
       const revisions = await readRevisions(database)
       for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)

@@ -3,7 +3,7 @@
  * faults into an orderly end and an exit code; everything else is the app's.
  */
 import { setFlagsFromString } from 'node:v8'
-import { createApp, type App } from './app.ts'
+import { createApp, type App, type Effects } from './app.ts'
 import { systemClock } from './base/clock.ts'
 import { GatewayError } from './base/errors.ts'
 import { createLog } from './base/log.ts'
@@ -13,6 +13,7 @@ import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
 import type { OperationContext } from './operations/context.ts'
 import type { Config } from './settings.ts'
+import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStore } from './storage/open.ts'
@@ -28,8 +29,11 @@ export interface Ready {
 export interface ServeOptions {
   /** The file descriptor for the log; stdout unless told otherwise. */
   readonly logDescriptor?: number
-  /** Called once both listeners accept. `adminToken` is there on a store's first start only. */
-  readonly onReady?: (ready: Ready) => void
+  /**
+   * Called once both listeners accept, so that what is made and shown once is made by a start that
+   * has worked. `adminToken` is there on a store's first start only.
+   */
+  readonly onReady?: (ready: Ready) => Promise<void> | void
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
   /**
    * For how long after the first signal more of them still mean that one: a terminal, npm and a
@@ -48,11 +52,9 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
   const environment = processEnvironment()
   const ending = Promise.withResolvers<number>()
-  let app: App
-  let adminToken: string | undefined
+  let ready: Ready
   try {
-    adminToken = await prepareStore(config)
-    app = await createApp(config, {
+    ready = await start(config, {
       clock: systemClock,
       random: systemRandom,
       log: logger,
@@ -73,6 +75,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     const { listen, adminListen } = config
     throw explainStart(error, [listen.port, adminListen.port])
   }
+  const { app } = ready
   let drainingSinceMs: number | undefined
   const stop = (signal: NodeJS.Signals): void => {
     const nowMs = systemClock.monotonic()
@@ -90,7 +93,13 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
-  options.onReady?.({ app, adminToken })
+  try {
+    await options.onReady?.(ready)
+  } catch (error) {
+    await app.close()
+    await log.close()
+    throw error
+  }
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
   await log.close()
@@ -99,26 +108,42 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   return exitCode
 }
 
-/** Schema, and the operator's token: the one of the settings, else one made on the first start. */
-async function prepareStore(config: Config): Promise<string | undefined> {
+/** The first admin token comes last: it is shown once, and a start that fails shows nothing. */
+async function start(config: Config, effects: Effects): Promise<Ready> {
+  await prepareStore(config)
+  const app = await createApp(config, effects)
+  if (config.adminToken !== undefined) return { app, adminToken: undefined }
+  try {
+    const made = await createFirstAdminToken(contextOn(app.database))
+    return { app, adminToken: made?.secret }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+/** Schema, and the operator's token where the settings have one. */
+async function prepareStore(config: Config): Promise<void> {
   const database = await openStore(config.store)
   try {
     await migrate(database)
     await refuseUnfinishedCopy(database)
-    const context: OperationContext = {
-      database,
-      clock: systemClock,
-      actor: 'serve',
-      masterKey() {
-        throw new GatewayError('gateway.internal', 'starting seals nothing')
-      },
-      environment: () => undefined,
-    }
-    if (config.adminToken === undefined) return (await createFirstAdminToken(context))?.secret
-    await adoptAdminToken(context, config.adminToken)
-    return undefined
+    if (config.adminToken !== undefined)
+      await adoptAdminToken(contextOn(database), config.adminToken)
   } finally {
     await database.close()
+  }
+}
+
+function contextOn(database: Database): OperationContext {
+  return {
+    database,
+    clock: systemClock,
+    actor: 'serve',
+    masterKey() {
+      throw new GatewayError('gateway.internal', 'starting seals nothing')
+    },
+    environment: () => undefined,
   }
 }
 

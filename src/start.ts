@@ -6,14 +6,15 @@
 import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
-import { createAccount } from './operations/accounts.ts'
+import { createAccount, listAccounts } from './operations/accounts.ts'
 import { applyCatalogue, exportCatalogue } from './operations/catalogue.ts'
 import type { OperationContext } from './operations/context.ts'
-import { createClientKey, createReaderToken } from './operations/keys.ts'
+import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
 import { serve } from './main.ts'
 import { demoCatalogueText, demoCredentials } from './sandbox/demo.ts'
 import { startSandbox, type Sandbox } from './sandbox/sandbox.ts'
 import type { Config, ListenAddress } from './settings.ts'
+import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStore } from './storage/open.ts'
@@ -26,10 +27,9 @@ const signalEchoMs = 2_000
 const demoAccount = 'demo'
 const demoBalanceUsd = '10'
 
-interface Demo {
-  readonly sandbox: Sandbox
-  /** Present on the first start only: secrets are shown once. */
-  readonly secrets: { readonly key: string; readonly token: string } | undefined
+interface DemoSecrets {
+  readonly key: string
+  readonly token: string
 }
 
 async function main(): Promise<number> {
@@ -43,17 +43,20 @@ async function main(): Promise<number> {
     return 2
   }
   const { config } = loaded
-  const demo = await prepareDemo(config)
+  const sandbox = await prepareDemo(config)
   try {
     return await serve(config, {
       signalEchoMs,
-      onReady: ({ app, adminToken }) =>
-        process.stdout.write(
-          banner({ address: app.address, adminAddress: app.adminAddress, adminToken, demo }),
-        ),
+      async onReady({ app: { address, adminAddress, database }, adminToken }) {
+        const demo = sandbox && {
+          sandbox,
+          secrets: await makeFirstSecrets(contextOn(database, config)),
+        }
+        process.stdout.write(banner({ address, adminAddress, adminToken, demo }))
+      },
     })
   } finally {
-    await demo?.sandbox.close()
+    await sandbox?.close()
   }
 }
 
@@ -62,26 +65,31 @@ function configOption(given: readonly string[]): string | undefined {
   return index === -1 ? undefined : given[index + 1]
 }
 
-async function prepareDemo(config: Config): Promise<Demo | undefined> {
-  const database = await openStore(config.store)
-  const context: OperationContext = {
+function contextOn(database: Database, config: Config): OperationContext {
+  return {
     database,
     clock: systemClock,
     actor: 'start',
     masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
     environment: () => undefined,
   }
+}
+
+/** The simulated vendors, where the catalogue is the demo's or there is none yet. */
+async function prepareDemo(config: Config): Promise<Sandbox | undefined> {
+  const database = await openStore(config.store)
+  const context = contextOn(database, config)
   try {
     await migrate(database)
     await refuseUnfinishedCopy(database)
     const { vendors, channels } = await database.snapshot(readCatalogue)
     if (vendors.length > 0) {
       const port = demoPort(channels.map((channel) => channel.url))
-      if (port === undefined) return undefined
-      return { sandbox: await reopenSandbox(context, port), secrets: undefined }
+      return port === undefined ? undefined : await reopenSandbox(context, port)
     }
     const sandbox = await openSandbox(usualSandboxPort)
-    return { sandbox, secrets: await fillStore(context, sandbox.url) }
+    await applyDemo(context, demoCatalogueText(sandbox.url))
+    return sandbox
   } finally {
     await database.close()
   }
@@ -117,19 +125,20 @@ function demoPort(urls: readonly string[]): number | undefined {
   return first !== undefined && ports.every((port) => port === first) ? Number(first) : undefined
 }
 
-async function fillStore(
-  context: OperationContext,
-  sandboxUrl: string,
-): Promise<{ key: string; token: string }> {
-  await applyDemo(context, demoCatalogueText(sandboxUrl))
-  await createAccount(context, {
-    name: demoAccount,
-    balance_usd: demoBalanceUsd,
-    daily_usd: '5',
-    rpm: 600,
-  })
-  const key = await createClientKey(context, { account: demoAccount, name: 'demo' })
-  const token = await createReaderToken(context, { account: demoAccount, name: 'demo' })
+/** Secrets are shown once: undefined where a former start has made some. */
+async function makeFirstSecrets(context: OperationContext): Promise<DemoSecrets | undefined> {
+  const account = demoAccount
+  const accounts = await listAccounts(context)
+  if (!accounts.some(({ name }) => name === account))
+    await createAccount(context, {
+      name: account,
+      balance_usd: demoBalanceUsd,
+      daily_usd: '5',
+      rpm: 600,
+    })
+  else if ((await listAccountKeys(context, 'client', { account })).length > 0) return undefined
+  const key = await createClientKey(context, { account, name: 'demo' })
+  const token = await createReaderToken(context, { account, name: 'demo' })
   return { key: key.secret, token: token.secret }
 }
 
@@ -137,6 +146,11 @@ async function applyDemo(context: OperationContext, catalogue: string): Promise<
   const applied = await applyCatalogue(context, catalogue, { dryRun: false })
   if (applied.kind === 'mistakes')
     throw new Error(`the demo catalogue: ${JSON.stringify(applied.list)}`)
+}
+
+interface Demo {
+  readonly sandbox: Sandbox
+  readonly secrets: DemoSecrets | undefined
 }
 
 interface Shown {

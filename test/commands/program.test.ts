@@ -65,10 +65,17 @@ describe('the program', () => {
       TURNPIKE_LISTEN: '127.0.0.1:0',
       TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}`,
     }
-    const { exit, message } = await failure(newFolder(), 'serve', environment)
+    const folder = newFolder()
+    const { exit, message } = await failure(folder, 'serve', environment)
     assert.equal(exit, 1)
     assert.match(message, new RegExp(`A port is taken \\(.*${port}\\)`))
     taken.close()
+    // A token that nobody has seen would be lost.
+    const served = await runOn(folder, ['serve', '--json'], {
+      ...environment,
+      TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+    })
+    assert.match(String(served['admin_token']), /^ad_/)
   })
 
   it('ends with 2 for settings it cannot use, and names them all', async () => {

@@ -5,14 +5,15 @@
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { post, send, usage } from '../support/http-client.ts'
-import { gather } from '../support/program.ts'
+import { gather, runProgram, type Gathered } from '../support/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -40,16 +41,24 @@ interface Started {
   readonly ended: Promise<number>
 }
 
-async function start(): Promise<Started> {
+interface Launched {
+  readonly group: number
+  readonly out: Gathered
+  readonly errors: Gathered
+  readonly ended: Promise<number>
+}
+
+function launch(environment: Readonly<Record<string, string>>): Launched {
   const child = spawn('npm', ['start'], {
     cwd: root,
     detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
       TURNPIKE_LISTEN: '127.0.0.1:0',
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      ...environment,
     },
   })
   const group = child.pid ?? assert.fail('npm did not start')
@@ -60,10 +69,16 @@ async function start(): Promise<Started> {
       resolve(code ?? 128)
     })
   })
-  const out = gather(child.stdout)
+  return { group, out: gather(child.stdout), errors: gather(child.stderr), ended }
+}
+
+async function start(environment: Readonly<Record<string, string>> = {}): Promise<Started> {
+  const { group, out, errors, ended } = launch(environment)
   const text = await Promise.race([
     out.until(/[^]*Ctrl-C ends it.*\n/),
-    ended.then((code) => assert.fail(`npm start ended with ${code}: ${out.text()}`)),
+    ended.then((code) =>
+      assert.fail(`npm start ended with ${code}: ${out.text()}${errors.text()}`),
+    ),
   ])
   const lines = text.split('\n').filter((line) => line.startsWith('curl '))
   return {
@@ -134,4 +149,30 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   await second.ended
   await second.until(/"msg":"ended"/)
   taken.close()
+})
+
+test('a start that fails makes no secret, so that the next one shows them all', async () => {
+  const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'second.db')}` }
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const failing = launch({ ...environment, TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}` })
+  assert.equal(await failing.ended, 1)
+  assert.match(failing.errors.text(), /A port is taken/)
+  taken.close()
+
+  const second = await start(environment)
+  const { text } = second
+  assert.match(text, /admin token +ad_\w+ +\(shown once\)/)
+  assert.match(text, /demo key +cr_\w+ +\(shown once\)/)
+  assert.match(text, /read-only token +ro_\w+ +\(shown once\)/)
+  assert.equal((await second.curl(0))['type'], 'message')
+  const listed = await runProgram(['account', 'list', '--json'], { cwd: folder, env: environment })
+  const accounts = JSON.parse(listed.out) as readonly Record<string, unknown>[]
+  assert.deepEqual(
+    accounts.map(({ name }) => name),
+    ['demo'],
+  )
+  second.terminate()
+  await second.ended
 })
