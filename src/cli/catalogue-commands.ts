@@ -4,19 +4,22 @@ import type { ApplyResult, CatalogueChange, Mistake } from '../operations/catalo
 import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
 import { addPriceCommands } from './price-commands.ts'
-import { CommandFailure, onStore, type Answer } from './shell.ts'
+import { answering, CommandFailure, onStore, withStore, type Answer } from './shell.ts'
 
 export function addCatalogueCommands(program: Command): void {
   program
     .command('apply')
     .description('make vendors, models, prices and channels what a file says')
-    .requiredOption('-f, --file <path>', 'the catalogue; - reads standard input', readText)
+    .requiredOption('-f, --file <path>', 'the catalogue; - reads standard input')
     .option('--dry-run', 'show what would change and change nothing')
     .action(
-      onStore(async (context, { options }) => {
+      answering(async (given) => {
         const { applyCatalogue } = await import('../operations/catalogue.ts')
-        const dryRun = options['dryRun'] === true
-        return showApplied(await applyCatalogue(context, String(options['file']), { dryRun }))
+        const text = await readText(String(given.options['file']))
+        const dryRun = given.options['dryRun'] === true
+        return withStore(given, async (context) =>
+          showApplied(await applyCatalogue(context, text, { dryRun })),
+        )
       }),
     )
   program

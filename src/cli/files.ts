@@ -1,15 +1,18 @@
 /** What commands that take a file share: reading it, and showing what it changes. */
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { FieldChange } from '../operations/catalogue.ts'
 
-/** Of a file named on the command line; `-` is standard input. */
-export function readText(path: string): string {
+/** Of a file named on the command line; `-` is standard input, whose writer may take its time. */
+export async function readText(path: string): Promise<string> {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
+    const bytes = path === '-' ? await buffer(process.stdin) : await readFile(path)
+    return bytes.toString('utf8')
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new InvalidArgumentError(`The file cannot be read: ${reason}.`)
+    const what = path === '-' ? 'Standard input' : `The file ${path}`
+    throw new InvalidArgumentError(`${what} cannot be read: ${reason}.`)
   }
 }
 

@@ -4,7 +4,7 @@ import { listPrices, type PriceView } from '../operations/prices.ts'
 import type { ImportedModel, ImportResult } from '../operations/prices/import.ts'
 import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
-import { CommandFailure, onStore, type Answer } from './shell.ts'
+import { answering, CommandFailure, onStore, withStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addPriceCommands(program: Command): void {
@@ -16,22 +16,27 @@ export function addPriceCommands(program: Command): void {
   price
     .command('import')
     .description('take the prices of a list such as model_prices_and_context_window.json')
-    .argument('<file>', 'the list; - reads standard input', readText)
+    .argument('<file>', 'the list; - reads standard input')
     .option('--map <ours=theirs>', 'a model and its name in the list; may be repeated', addName, {})
     .option('--models <ids>', 'only these models, separated by commas', splitList)
     .option('--valid-from <date>', 'the day or moment (UTC) from which they hold; now by default')
     .option('--dry-run', 'show what would change and change nothing')
     .action(
-      onStore(async (context, { arguments: [text], options }) => {
+      answering(async (given) => {
         const { importPrices } = await import('../operations/prices/import.ts')
+        const {
+          arguments: [path = ''],
+          options,
+        } = given
         const input = {
-          text,
+          text: await readText(path),
           names: options['map'],
           models: options['models'],
           valid_from: options['validFrom'],
         }
-        return showImport(
-          await importPrices(context, input, { dryRun: options['dryRun'] === true }),
+        const dryRun = options['dryRun'] === true
+        return withStore(given, async (context) =>
+          showImport(await importPrices(context, input, { dryRun })),
         )
       }),
     )

@@ -6,9 +6,9 @@ import {
   type ModelVerdict,
   type Reconciliation,
 } from '../operations/reconcile.ts'
-import { onExistingStore } from './existing-store.ts'
+import { demandingStore } from './existing-store.ts'
 import { readText } from './files.ts'
-import { exitCodes, type Answer } from './shell.ts'
+import { answering, exitCodes, withStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addReconcileCommand(channel: Command): void {
@@ -18,21 +18,19 @@ export function addReconcileCommand(channel: Command): void {
     .argument('<name>', 'a channel, or all')
     .requiredOption('--from <date>', 'first day or moment, UTC')
     .requiredOption('--to <date>', 'last day, or a moment, UTC')
-    .option(
-      '--vendor-file <file>',
-      "the vendor's counts, CSV or JSON; - reads standard input",
-      readText,
-    )
+    .option('--vendor-file <file>', "the vendor's counts, CSV or JSON; - reads standard input")
     .action(
-      onExistingStore(async (context, { arguments: [name], options }) =>
-        show(
-          await reconcileChannel(context, {
-            channel: name,
-            from: options['from'],
-            to: options['to'],
-            vendor_counts: options['vendorFile'],
-          }),
-        ),
+      demandingStore(
+        answering(async (given) => {
+          const {
+            arguments: [channel],
+            options: { from, to, vendorFile },
+          } = given
+          const vendor_counts =
+            typeof vendorFile === 'string' ? await readText(vendorFile) : undefined
+          const input = { channel, from, to, vendor_counts }
+          return withStore(given, async (context) => show(await reconcileChannel(context, input)))
+        }),
       ),
     )
 }

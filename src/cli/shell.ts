@@ -92,15 +92,21 @@ export function answering(work: (given: Given) => Promise<Answer | undefined>) {
 export function onStore(
   work: (context: OperationContext, given: Given, config: Config) => Promise<Answer | undefined>,
 ) {
-  return answering(async (given) => {
-    const config = readConfig(given.options)
-    const { database } = await openStore(config)
-    try {
-      return await work(buildContext(config, database), given, config)
-    } finally {
-      await database.close()
-    }
-  })
+  return answering((given) => withStore(given, (context, config) => work(context, given, config)))
+}
+
+/** The store is open while `work` runs; for a command that has something to do before. */
+export async function withStore<Result>(
+  { options }: Given,
+  work: (context: OperationContext, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(options)
+  const { database } = await openStore(config)
+  try {
+    return await work(buildContext(config, database), config)
+  } finally {
+    await database.close()
+  }
 }
 
 /** Puts text on standard output; resolves when more may follow. */
