@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { bytesOf } from './wire/response-pieces.ts'
 
-/** A write above this is split. Twice what one read from a vendor brings: streams never are. */
+/** A write above this is split. Twice what one read from a vendor brings: what streams is not. */
 const partBytesMax = 131_072
 
 export class ClientOutput {
