@@ -39,8 +39,8 @@ async function readUsage(
   const caller = { address: request.remoteAddress, nowMs }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
   if (principal.kind === 'refusal') return principal
-  if (request.method !== 'GET')
-    return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET' })
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
   const period = readPeriod(query)
   if (period === undefined)
     return refuse('api.request_invalid', 'period is one of day, month, total, given at most once.')

@@ -1,5 +1,5 @@
 /** The formats there are, and their endpoints as looked up per request. */
-import { createRouter, type Found } from '../http/router.ts'
+import { createRouter, type Found, type RouterEntry } from '../http/router.ts'
 import { chatFormat } from './chat/index.ts'
 import type { Format, FormatName, OperationName } from './format.ts'
 import { messagesFormat } from './messages/index.ts'
@@ -27,6 +27,10 @@ export function findOperation(
   return routers[format].find(method, path)
 }
 
-function entriesOf(format: Format): { method: string; path: string; entry: OperationName }[] {
-  return format.routes.map(({ method, path, operation }) => ({ method, path, entry: operation }))
+/** Where GET is served so is HEAD: it is the writer that leaves out the body. */
+function entriesOf(format: Format): RouterEntry<OperationName>[] {
+  return format.routes.flatMap(({ method, path, operation }) => {
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    return methods.map((one) => ({ method: one, path, entry: operation }))
+  })
 }

@@ -271,17 +271,23 @@ test('a period there is not, or twice, is a 400 in the plain shape', async (t) =
   assert.equal((await read(gateway, token, '?x=1&period=total&Period=week')).status, 200)
 })
 
-test('only GET is served, and only to tokens', async (t) => {
+test('only reading is served, and only to tokens', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const { key, token } = await gateway.createAccount()
-  for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const answer = await send(`${gateway.url}/v1/usage`, {
       method,
       headers: { 'x-api-key': token },
     })
     assert.equal(answer.status, 405, method)
-    assert.equal(answer.headers['allow'], 'GET')
+    assert.equal(answer.headers['allow'], 'GET, HEAD')
   }
+  const got = await read(gateway, token)
+  const headers = { authorization: `Bearer ${token}` }
+  const head = await send(`${gateway.url}/v1/usage`, { method: 'HEAD', headers })
+  assert.deepEqual([head.status, head.body.length], [200, 0])
+  for (const name of ['content-type', 'content-length', 'cache-control', 'vary'])
+    assert.equal(head.headers[name], got.headers[name], name)
   assert.equal((await read(gateway, key)).status, 403)
   assert.equal((await send(`${gateway.url}/v1/usage`, { method: 'POST' })).status, 401)
 })

@@ -142,8 +142,8 @@ const wrongMethods: readonly (readonly [
   [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
   [`${messagesPath}/count_tokens`, 'POST', ['GET', 'PUT']],
   [chatPath, 'POST', ['GET', 'HEAD', 'DELETE', 'BREW']],
-  ['/alpha/v1/models', 'GET', ['POST', 'PUT', 'DELETE']],
-  ['/beta/v1/models/chat-1', 'GET', ['POST', 'DELETE']],
+  ['/alpha/v1/models', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+  ['/beta/v1/models/chat-1', 'GET, HEAD', ['POST', 'DELETE']],
   ['/alpha/api/hello', 'HEAD', ['POST', 'GET']],
   ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']],
 ]
@@ -159,6 +159,22 @@ for (const [path, allow, methods] of wrongMethods)
     }
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
+
+test('HEAD is answered as GET is, without the body', async () => {
+  for (const path of [
+    '/alpha/v1/models',
+    '/beta/v1/models',
+    '/beta/v1/models/chat-1',
+    '/beta/v1/models/none',
+  ]) {
+    const got = await ask('GET', path)
+    const head = await ask('HEAD', path)
+    assert.equal(head.status, got.status, path)
+    for (const name of ['content-type', 'content-length', 'cache-control'])
+      assert.equal(head.headers[name], got.headers[name], `${path} ${name}`)
+    assert.ok(got.body.length > 0)
+  }
+})
 
 test('a method override changes nothing', async () => {
   const answer = await send(`${gateway.url}${messagesPath}?_method=GET`, {
