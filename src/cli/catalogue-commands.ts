@@ -4,7 +4,7 @@ import type { ApplyResult, CatalogueChange, Mistake } from '../operations/catalo
 import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
 import { addPriceCommands } from './price-commands.ts'
-import { answering, CommandFailure, onStore, withStore, type Answer } from './shell.ts'
+import { answering, CommandFailure, withStore, type Answer } from './shell.ts'
 
 export function addCatalogueCommands(program: Command): void {
   program

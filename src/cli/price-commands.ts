@@ -4,7 +4,7 @@ import { listPrices, type PriceView } from '../operations/prices.ts'
 import type { ImportedModel, ImportResult } from '../operations/prices/import.ts'
 import { onExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
-import { answering, CommandFailure, onStore, withStore, type Answer } from './shell.ts'
+import { answering, CommandFailure, withStore, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addPriceCommands(program: Command): void {
