@@ -139,7 +139,9 @@ test('a thousand streams that wait are all alive, end whole and are charged', as
       assert.ok(ask !== undefined && hasEnd(answer, ask), `stream ${index}`)
     }
     let price = 0n
-    for (const record of gateway.sandbox.log.records) price += vendorPrice(record)
+    // Without a marker is a check of the gateway's own, which nobody pays.
+    for (const record of gateway.sandbox.log.records)
+      if (record.marker !== undefined) price += vendorPrice(record)
     const figures = await usage(gateway.url, account.token, 'total')
     const shown = figures['usage'] as { requests: number; cost_usd: number }
     assert.equal(shown.requests, count + 1)
