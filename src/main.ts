@@ -9,6 +9,7 @@ import { GatewayError } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
 import { outageReasonOf } from './base/store-outage.ts'
+import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
 import type { OperationContext } from './operations/context.ts'
@@ -148,7 +149,8 @@ function contextOn(database: Database): OperationContext {
 }
 
 function explainStart(error: unknown, ports: readonly number[]): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') return error
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE')
+    return explainSystemError(error) ?? error
   return new GatewayError(
     'operations.conflict',
     `A port is taken (${ports.join(' or ')}). Stop what uses it, or set TURNPIKE_LISTEN and TURNPIKE_ADMIN_LISTEN.`,

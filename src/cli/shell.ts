@@ -8,6 +8,7 @@ import { type Command, CommanderError } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
+import { explainSystemError } from '../base/system-error.ts'
 import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
 import type { OperationContext } from '../operations/context.ts'
 import type { Config } from '../settings.ts'
@@ -188,7 +189,8 @@ interface Described {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-function describeError(error: unknown): Described {
+function describeError(thrown: unknown): Described {
+  const error = explainSystemError(thrown) ?? thrown
   if (error instanceof SettingsError) {
     const message = `these settings cannot be used:\n${error.message}`
     return {

@@ -78,6 +78,36 @@ describe('the program', () => {
     assert.match(String(served['admin_token']), /^ad_/)
   })
 
+  it('says in a sentence what the machine does not allow, without a stack', async (test) => {
+    const folder = newFolder({ 'letter.txt': 'Dear reader' })
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    test.after(() => taken.close())
+    const { port } = taken.address() as AddressInfo
+    const environment = { TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    const listening = (listen: string) => ({ ...environment, TURNPIKE_LISTEN: listen })
+    const cases = [
+      ['restore nosuch.db', {}, 2, /nosuch\.db does not exist\.$/],
+      ['restore .', {}, 2, /is a folder, and a file is needed\.$/],
+      ['restore letter.txt/store.db', {}, 2, /leads through something that is no folder\.$/],
+      ['backup letter.txt/store.db', {}, 1, /letter\.txt is there already\.$/],
+      ['backup /proc/store.db', {}, 2, /^\/proc\/.* does not exist\.$/],
+      ['serve', listening('192.0.2.1:0'), 2, /^192\.0\.2\.1 is none of this machine\.$/],
+      [
+        'serve',
+        listening('nosuch.invalid:80'),
+        2,
+        /^nosuch\.invalid is a host that nobody knows\.$/,
+      ],
+      [`sandbox --listen 127.0.0.1:${port}`, {}, 1, /^127\.0\.0\.1:\d+ is taken\./],
+    ] as const
+    for (const [line, variables, exit, sentence] of cases) {
+      const told = await failure(folder, line, variables)
+      assert.match(told.message, sentence)
+      assert.equal(told.exit, exit, line)
+    }
+  })
+
   it('ends with 2 for settings it cannot use, and names them all', async () => {
     const folder = newFolder({ 'other.yaml': 'lissten: x\n' })
     const environment = { TURNPIKE_CHECK_INTERVAL: 'often' }
