@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
+import { explainSystemError } from '../base/system-error.ts'
 import type { Database, Queryable } from './database.ts'
 import { settleFile } from './sqlite-connection.ts'
 
@@ -91,9 +92,12 @@ export function copyFile(from: string, to: string): void {
     settleFile(to)
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'no reason was given'
-    throw new GatewayError('operations.conflict', `The file ${from} cannot be used: ${reason}.`, {
-      cause: error,
-    })
+    throw (
+      explainSystemError(error) ??
+      new GatewayError('operations.conflict', `The file ${from} cannot be used: ${reason}.`, {
+        cause: error,
+      })
+    )
   }
 }
 

@@ -86,12 +86,14 @@ describe('the program', () => {
     const { port } = taken.address() as AddressInfo
     const environment = { TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
     const listening = (listen: string) => ({ ...environment, TURNPIKE_LISTEN: listen })
+    const made = { TURNPIKE_STORE: 'sqlite:made.db' }
+    assert.equal((await run(folder, ['migrate'], made)).code, 0)
     const cases = [
       ['restore nosuch.db', {}, 2, /nosuch\.db does not exist\.$/],
       ['restore .', {}, 2, /is a folder, and a file is needed\.$/],
       ['restore letter.txt/store.db', {}, 2, /leads through something that is no folder\.$/],
-      ['backup letter.txt/store.db', {}, 1, /letter\.txt is there already\.$/],
-      ['backup /proc/store.db', {}, 2, /^\/proc\/.* does not exist\.$/],
+      ['backup letter.txt/store.db', made, 1, /letter\.txt is there already\.$/],
+      ['backup /proc/store.db', made, 2, /^\/proc\/.* does not exist\.$/],
       ['serve', listening('192.0.2.1:0'), 2, /^192\.0\.2\.1 is none of this machine\.$/],
       [
         'serve',
