@@ -3,6 +3,7 @@
  * simulated vendors, a catalogue that points at them, an account with some money. A store that has
  * a catalogue of its own is served as it is.
  */
+import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
@@ -33,8 +34,13 @@ interface DemoSecrets {
 }
 
 async function main(): Promise<number> {
+  const given = readWords(process.argv.slice(2))
+  if (given.kind === 'mistake') {
+    process.stderr.write(`npm start: ${given.message}\n`)
+    return 2
+  }
   const loaded = loadConfig({
-    options: { config: configOption(process.argv.slice(2)) },
+    options: { config: given.config },
     env: processEnvironment(),
     cwd: process.cwd(),
   })
@@ -60,9 +66,18 @@ async function main(): Promise<number> {
   }
 }
 
-function configOption(given: readonly string[]): string | undefined {
-  const index = given.indexOf('--config')
-  return index === -1 ? undefined : given[index + 1]
+type Words =
+  | { readonly kind: 'words'; readonly config: string | undefined }
+  | { readonly kind: 'mistake'; readonly message: string }
+
+function readWords(args: string[]): Words {
+  try {
+    const { values } = parseArgs({ args, options: { config: { type: 'string' } } })
+    return { kind: 'words', config: values.config }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return { kind: 'mistake', message: `${error.message}\nUsage: npm start -- [--config PATH]` }
+  }
 }
 
 function contextOn(database: Database, config: Config): OperationContext {

@@ -48,8 +48,11 @@ interface Launched {
   readonly ended: Promise<number>
 }
 
-function launch(environment: Readonly<Record<string, string>>): Launched {
-  const child = spawn('npm', ['start'], {
+function launch(
+  environment: Readonly<Record<string, string>>,
+  words: readonly string[] = [],
+): Launched {
+  const child = spawn('npm', ['start', '--', ...words], {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -175,4 +178,17 @@ test('a start that fails makes no secret, so that the next one shows them all', 
   )
   second.terminate()
   await second.ended
+})
+
+test('words it does not know, and a setting without its value, end it with 2', async () => {
+  for (const [words, told] of [
+    [['--bogus'], /Unknown option '--bogus'/],
+    [['bogus'], /Unexpected argument 'bogus'/],
+    [['--config'], /'--config <value>' argument missing/],
+  ] as const) {
+    const { ended, errors } = launch({}, words)
+    assert.equal(await ended, 2)
+    assert.match(errors.text(), told)
+    assert.match(errors.text(), /Usage: npm start -- \[--config PATH\]/)
+  }
 })
