@@ -94,6 +94,10 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
+  if (app.snapshot().vendors.size === 0)
+    logger.warn(
+      'there is no catalogue, so nothing can be relayed: `turnpike apply -f FILE`, or `npm start` for a demo',
+    )
   try {
     await options.onReady?.(ready)
   } catch (error) {

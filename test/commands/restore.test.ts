@@ -71,11 +71,14 @@ describe('restore', () => {
     other.close()
     assert.match((await failure(folder, 'restore other.db')).message, /no store of this program/)
     writeFileSync(join(folder, 'garbage.db'), 'no database at all, whatever its name says')
-    for (const name of ['garbage.db', 'missing.db', '.']) {
+    for (const [name, exit, said] of [
+      ['garbage.db', 1, 'The file FILE cannot be used: '],
+      ['missing.db', 2, 'FILE does not exist'],
+      ['.', 2, 'FILE is a folder'],
+    ] as const) {
       const refused = await failure(folder, `restore ${name}`)
-      assert.equal(refused.exit, 1)
-      const message = `The file ${join(folder, name)} cannot be used: `
-      assert.ok(refused.message.startsWith(message), refused.message)
+      assert.equal(refused.exit, exit)
+      assert.ok(refused.message.startsWith(said.replace('FILE', join(folder, name))), name)
       assert.doesNotMatch(refused.message, /\n/)
     }
     assert.deepEqual(leftIn(folder), [])

@@ -84,6 +84,16 @@ function costOf(usage: Record<string, unknown>): number {
   return (usage['usage'] as { cost_usd: number }).cost_usd
 }
 
+test('a gateway on a new store warns that there is no catalogue, and says what to do', async () => {
+  assert.equal((await send(`${gateway.url}/health`)).status, 503)
+  const warnings = async (): Promise<readonly string[]> => {
+    await send(`${gateway.url}/health`)
+    return gateway.output().match(/.*"level":"warn".*/g) ?? []
+  }
+  const [warning] = await eventually('it warns', warnings, (lines) => lines.length > 0)
+  assert.match(warning ?? '', /there is no catalogue.*turnpike apply/)
+})
+
 test('a catalogue applied to a gateway that runs without one is served', async () => {
   assert.equal((await send(`${gateway.url}/health`)).status, 503)
   await program.write('catalog.yaml', catalogue(3))
