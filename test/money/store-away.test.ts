@@ -53,6 +53,8 @@ test('a store that is away is a 503 for keys known and unknown, for figures and 
 
   await server.start()
   while ((await ask(account.key, 'chat')) !== 200);
+  // Figures are read over connections of their own, which come back in their own time.
+  while ((await askUsage()).status !== 200);
   assert.match((await askUsage()).text, /"requests":2,/)
   assert.equal((await send(`${gateway.url}/health`)).status, 200)
   assert.equal((await gateway.audit()).clean, true)
