@@ -18,17 +18,10 @@ import type {
 } from '../channels/upstream.ts'
 import { isStaleConnection } from '../channels/upstream-failure.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
-import { unreadableError } from '../formats/vendor-error.ts'
-import { faultOfCounting } from '../formats/status-fault.ts'
-import { isIdentity, readableBody } from '../http/content-encoding.ts'
-import type {
-  AttemptOutcome,
-  BrokenCause,
-  ErrorBody,
-  LiveStream,
-  StreamReceiver,
-} from './attempt-outcome.ts'
+import { isIdentity } from '../http/content-encoding.ts'
+import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
+import { readErrorAnswer, readErrorEvent } from './error-answer.ts'
 import type { Admitted } from './stages.ts'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 
@@ -272,7 +265,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (this.#head === undefined || isGood(this.#head)) this.#break('protocol')
     else {
       this.#call?.abort()
-      this.#refuse(this.#head, undefined)
+      this.#settle(readErrorAnswer(this.#head, undefined, this.#request.admitted))
     }
   }
 
@@ -283,7 +276,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       this.#kept.length === 1 ? (this.#kept[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#kept)
     const { format, facts, operation } = this.#request.admitted
     if (!isGood(head)) {
-      this.#refuse(head, body)
+      this.#settle(readErrorAnswer(head, body, this.#request.admitted))
       return
     }
     const firstEventMs = this.#parts.monotonic() - this.#sentAtMs
@@ -294,17 +287,6 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const answer = format.readAnswer(body, facts)
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
-  }
-
-  #refuse(head: UpstreamHead, bytes: Buffer | undefined): void {
-    const { format, operation } = this.#request.admitted
-    const { status } = head
-    const body = readErrorBody(head, bytes)
-    const error = body === undefined ? unreadableError : format.readError(body.readable)
-    const judged = format.classify({ status, headers: headersOf(head) }, error)
-    const isCounting = operation === 'messages.count_tokens'
-    const fault = isCounting ? faultOfCounting(judged, status) : judged
-    this.#settle({ kind: 'vendor_error', head, status, body, error, fault })
   }
 
   /** Decides whether the kept bytes reach the commit point, or show an error that came first. */
@@ -321,18 +303,9 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       return
     }
     if (meter.error === undefined) return
-    const { format } = this.#request.admitted
-    const { fault, status } = format.classifyEvent(meter.error)
-    const envelope = meter.errorEnvelope
     this.#call?.abort()
-    this.#settle({
-      kind: 'vendor_error',
-      head,
-      status,
-      body: readErrorBody(head, envelope === undefined ? undefined : Buffer.from(envelope)),
-      error: meter.error,
-      fault,
-    })
+    const { error, errorEnvelope: envelope } = meter
+    this.#settle(readErrorEvent(head, { error, envelope }, this.#request.admitted))
   }
 
   #isBegun(meter: StreamMeter): boolean {
@@ -390,19 +363,4 @@ const emptyReading: MeterReading = {
 
 function isGood({ status }: UpstreamHead): boolean {
   return status >= 200 && status <= 299
-}
-
-/** What nobody here can read is not shown either: it could tell of the operator's account. */
-function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody | undefined {
-  if (bytes === undefined) return undefined
-  const readable = readableBody(bytes, head.header('content-encoding'))
-  return readable === undefined ? undefined : { bytes, readable }
-}
-
-function headersOf(head: UpstreamHead): Record<string, string | undefined> {
-  return {
-    'content-type': head.header('content-type'),
-    'retry-after': head.header('retry-after'),
-    'x-should-retry': head.header('x-should-retry'),
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * From a known caller to an understood request: endpoint, size, type, body, fields, model. Reads
- * the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers alone and
+ * From a known caller to an understood request: size, type, body, fields, and every model that it
+ * names. Reads the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers alone and
  * in the order the product promises.
  */
 import type { Principal } from '../access/principal.ts'
