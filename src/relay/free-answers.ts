@@ -10,9 +10,9 @@ import type { Reply } from '../http/reply.ts'
 import { pricesAt } from '../metering/price-book.ts'
 import { errorReply } from './error-reply.ts'
 import { mayUse } from './intake.ts'
-import type { Identified, Incoming } from './stages.ts'
+import type { ForwardedOperation, Identified, Incoming } from './stages.ts'
 
-export type FreeOperation = Extract<OperationName, 'models.list' | 'models.get'>
+export type FreeOperation = Exclude<OperationName, ForwardedOperation>
 
 /** `modelId` is the last path segment of `models.get`, as sent. */
 export function answerFree(
@@ -20,6 +20,7 @@ export function answerFree(
   operation: FreeOperation,
   modelId: string | undefined,
 ): Reply {
+  if (operation === 'hello') return helloReply(identified)
   const { format, exchangeId } = identified
   const models = servedModels(identified)
   if (operation === 'models.list') return jsonBody(identified, format.modelList(models))

@@ -103,9 +103,8 @@ async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
 
   if (found.kind !== 'found') return refuseWith(incoming, misrouted(incoming, found), parts)
   const { operation } = found
-  if (operation === 'models.list' || operation === 'models.get')
+  if (!isForwarded(operation))
     return sendReply(request, response, answerFree(identified, operation, found.parameter))
-  if (!isForwarded(operation)) return
 
   const full = parts.running.enter(principal)
   if (full !== undefined) return refuseWith(incoming, full, parts)
