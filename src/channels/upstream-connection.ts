@@ -8,6 +8,7 @@
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
+import { writeAtTurnEnd, type TurnEndWriter } from '../http/turn-end.ts'
 import { ResponseReader } from '../http/wire/response-reader.ts'
 import type { Carrier, Exchange } from './upstream-exchange.ts'
 import { classifyConnectError, isStaleConnection, type FailureKind } from './upstream-failure.ts'
@@ -54,14 +55,14 @@ const probeDelayMs = 60_000
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
-export class Connection implements Carrier, Watched {
+export class Connection implements Carrier, TurnEndWriter, Watched {
   dueMs: number
   watchIndex = unwatched
   readonly #home: Home
   readonly #socket: Socket
   readonly #reader = new ResponseReader(headBytesMax)
   #exchange: Exchange | undefined
-  /** What is to be written once the connection stands. */
+  /** What is to be written once the connection stands and the turn ends. */
   #waiting: WrittenRequest | undefined
   #isReady = false
   #isClosed = false
@@ -81,7 +82,7 @@ export class Connection implements Carrier, Watched {
     return this.#exchangeCount > 1
   }
 
-  /** At least the first byte of the present request has been handed to the socket. */
+  /** The present request is on its way to the vendor. */
   get isWritten(): boolean {
     return this.#isWritten
   }
@@ -95,8 +96,8 @@ export class Connection implements Carrier, Watched {
     exchange.boardOn(this)
     this.#exchange = exchange
     this.#isWritten = false
-    if (this.#isReady) this.#write(request)
-    else this.#waiting = request
+    this.#waiting = request
+    if (this.#isReady) this.#begin(request)
   }
 
   pause(): void {
@@ -182,19 +183,24 @@ export class Connection implements Carrier, Watched {
   #onReady(): void {
     if (this.#isClosed) return
     this.#isReady = true
-    const request = this.#waiting
-    this.#waiting = undefined
-    if (request !== undefined) this.#write(request)
+    if (this.#waiting !== undefined) this.#begin(this.#waiting)
   }
 
-  #write(request: WrittenRequest): void {
-    const { head, body, isHead } = request
-    const socket = this.#socket
+  #begin(request: WrittenRequest): void {
     this.dueMs = Infinity
-    this.#reader.expect(isHead)
+    this.#reader.expect(request.isHead)
     this.#exchangeCount++
     this.#isWritten = true
     this.#writtenAtMs = this.#home.monotonic()
+    writeAtTurnEnd(this)
+  }
+
+  writeOut(): void {
+    const request = this.#waiting
+    if (request === undefined) return
+    this.#waiting = undefined
+    const { head, body } = request
+    const socket = this.#socket
     if (body === undefined) {
       socket.write(head, 'latin1')
     } else if (head.length + body.length <= joinedBytesMax) {
@@ -215,6 +221,11 @@ export class Connection implements Carrier, Watched {
     // Nobody has asked: whatever this is, it must not be taken for the answer to the next request.
     if (exchange === undefined || !this.#isWritten) {
       this.#fail('protocol')
+      return
+    }
+    // It crossed the request, which has not left yet: the vendor's word on the connection, no more.
+    if (this.#waiting !== undefined) {
+      this.#fail('reset')
       return
     }
     const piece = this.#reader.read(Buffer.from(buffer.buffer, buffer.byteOffset, length))

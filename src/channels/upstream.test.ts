@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   createServer as createTlsServer,
   getCACertificates,
@@ -420,6 +421,17 @@ describe('connections', () => {
     const { recorder } = send(upstream, vendor)
     await recorder.ended()
     assert.equal(recorder.body, 'answer 1')
+  })
+
+  it('never give bytes that cross a request to it', async () => {
+    const vendor = await startVendor((socket) => socket.write(ok('real')))
+    const upstream = open()
+    await send(upstream, vendor).recorder.ended()
+    // Behind this, what has come is read before anything is written.
+    await turn()
+    vendor.connections[0]?.write(ok('forged'))
+    const failure = await send(upstream, vendor).recorder.failed()
+    assert.deepEqual(failure, { kind: 'reset', isUnsent: false, isReusedConnection: true })
   })
 
   it('serve requests that are sent from inside the end of the one before', async () => {

@@ -1,27 +1,37 @@
 /**
- * What goes out to one client. Large answers are given to the socket in parts: Node does not tell how
- * much of one write has been taken, and a client that takes little at a time must look different from
- * one that takes nothing. It decides nothing; the connection does.
+ * What goes out to one client, at the end of the turn in which it was written. Large answers are given
+ * to the socket in parts: Node does not tell how much of one write has been taken, and a client that
+ * takes little at a time must look different from one that takes nothing. It decides nothing; the
+ * connection does.
  */
 import type { Socket } from 'node:net'
-import { bytesOf } from './wire/response-pieces.ts'
+import { writeAtTurnEnd, type TurnEndWriter } from './turn-end.ts'
 
 /** A write above this is split. Twice what one read from a vendor brings: what streams is not. */
 const partBytesMax = 131_072
 
 export class ClientOutput {
   readonly #socket: Socket
+  readonly #writer: TurnEndWriter
   /** Behind what the socket has been given. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
+  #isDue = false
   /** What is still to be done once nothing waits. */
   #ending: 'end' | 'close' | undefined
   /** What was not taken at the last look, and since when it has been as much. */
   #untakenSeen = 0
   #takenAtMs = 0
 
-  constructor(socket: Socket) {
+  /** `writer` is called once a turn in which something was written has ended, and calls `goOn`. */
+  constructor(socket: Socket, writer: TurnEndWriter) {
     this.#socket = socket
+    this.#writer = writer
+  }
+
+  /** What has been written will be given to the socket at the end of this turn. */
+  get isDue(): boolean {
+    return this.#isDue
   }
 
   /** Bytes written that the client's side has not made room for yet. */
@@ -31,29 +41,33 @@ export class ClientOutput {
 
   /** So much is written and not taken that nothing should be added. */
   get isBehind(): boolean {
-    return this.#waitingBytes > 0 || this.#socket.writableNeedDrain
+    const socket = this.#socket
+    return socket.writableNeedDrain || this.untakenBytes >= socket.writableHighWaterMark
   }
 
-  /** False where the client is behind now. */
+  /** False where the client is behind now; the socket drains once it is no more. */
   write(pieces: readonly Buffer[]): boolean {
-    const length = bytesOf(pieces)
-    if (this.#waitingBytes === 0 && length <= partBytesMax) {
-      this.#put(pieces)
-    } else {
-      for (const piece of pieces) if (piece.length > 0) this.#waiting.push(piece)
-      this.#waitingBytes += length
-      this.goOn()
+    for (const piece of pieces) {
+      if (piece.length === 0) continue
+      this.#waiting.push(piece)
+      this.#waitingBytes += piece.length
+    }
+    if (!this.#isDue && this.#waitingBytes > 0) {
+      this.#isDue = true
+      writeAtTurnEnd(this.#writer)
     }
     return !this.isBehind
   }
 
-  /** To be called when the socket has drained. */
+  /** Gives the socket as much as it takes. To be called at the end of the turn and when it has drained. */
   goOn(): void {
+    this.#isDue = false
     if (this.#waitingBytes === 0) return
-    this.#socket.cork()
-    while (!this.#socket.writableNeedDrain && this.#waitingBytes > 0)
-      this.#socket.write(this.#next())
-    this.#socket.uncork()
+    const socket = this.#socket
+    const hasMany = this.#waiting.length > 1 || this.#waitingBytes > partBytesMax
+    if (hasMany) socket.cork()
+    while (!socket.writableNeedDrain && this.#waitingBytes > 0) socket.write(this.#next())
+    if (hasMany) socket.uncork()
     if (this.#waitingBytes === 0) this.#finish()
   }
 
@@ -85,17 +99,6 @@ export class ClientOutput {
   stalledMs(nowMs: number): number {
     if (this.untakenBytes !== this.#untakenSeen) this.startWatching(nowMs)
     return nowMs - this.#takenAtMs
-  }
-
-  #put(pieces: readonly Buffer[]): void {
-    const [only] = pieces
-    if (pieces.length === 1 && only !== undefined) {
-      this.#socket.write(only)
-      return
-    }
-    this.#socket.cork()
-    for (const piece of pieces) this.#socket.write(piece)
-    this.#socket.uncork()
   }
 
   /** The next part of what waits. */

@@ -79,6 +79,8 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
     (closed ??= new Promise((resolve) => {
       isDraining = true
       server.close(() => {
+        // They are gone; their own events may still be on the way.
+        connections.clear()
         watchdog.close()
         resolve()
       })

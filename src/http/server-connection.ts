@@ -14,6 +14,7 @@ import { IncomingBody, type BodyReceiver, type BodySource } from './incoming-bod
 import { IncomingRequest } from './incoming-request.ts'
 import { headTooLarge, notHttp, plainRefusal, tooLate } from './plain-refusal.ts'
 import { ResponseWriter, type AnswerSite } from './response-writer.ts'
+import type { TurnEndWriter } from './turn-end.ts'
 import { HeadReader, type HeadReading } from './wire/head-reader.ts'
 import { parseRequestHead, type RequestFault, type RequestHead } from './wire/request-head.ts'
 
@@ -48,7 +49,7 @@ const lineFeed = 0x0a
 
 type State = 'idle' | 'serving' | 'swallowing' | 'leaving' | 'closed'
 
-export class ServerConnection implements AnswerSite, BodySource, Watched {
+export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, Watched {
   dueMs: number
   watchIndex = unwatched
   readonly output: ClientOutput
@@ -69,7 +70,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   #swallowedBytes = 0
 
   constructor(socket: Socket, site: ConnectionSite) {
-    this.output = new ClientOutput(socket)
+    this.output = new ClientOutput(socket, this)
     this.#socket = socket
     this.#site = site
     this.#heads = new HeadReader(site.headBytesMax)
@@ -109,8 +110,9 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
     if (this.#state === 'idle' && !this.#heads.hasBegun) this.#leave()
   }
 
-  /** Ends it with whatever is under way. */
+  /** Ends it with whatever is under way; what has been written goes out as far as there is room for it. */
   cut(): void {
+    this.output.goOn()
     this.#socket.destroy()
   }
 
@@ -154,7 +156,7 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
   #becomeIdle(): void {
     this.#state = 'idle'
     this.#body = undefined
-    this.#awaitRequest()
+    if (!this.output.isDue) this.#awaitRequest()
     this.resumeReading()
     this.#advance()
   }
@@ -328,6 +330,11 @@ export class ServerConnection implements AnswerSite, BodySource, Watched {
     this.output.drop()
     this.#site.watchdog.unwatch(this)
     this.#forget()
+  }
+
+  writeOut(): void {
+    this.output.goOn()
+    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#awaitRequest()
   }
 
   #onDrain(): void {
