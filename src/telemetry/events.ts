@@ -14,13 +14,13 @@ export type Milestone =
   | 'hold_wanted' // before anything is set aside
   | 'hold_placed'
   | 'attempt_sending' // before a byte of the request has left
-  | 'attempt_sent' // the request has been handed to the connection
+  | 'attempt_sent' // the request has been handed to the connection, and leaves as this turn ends
   | 'first_event' // the stream may be committed
   | 'mid_stream' // more of it has come
   | 'usage_seen' // the vendor's final counts, the last piece still kept back
   | 'charge_submitted'
   | 'charge_durable'
-  | 'answer_released' // the last piece has been handed to the connection
+  | 'answer_released' // the last piece has been handed to the connection, and leaves as this turn ends
   | 'client_left'
 
 export interface ExchangeSummary {

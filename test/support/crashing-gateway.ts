@@ -2,7 +2,8 @@
  * A gateway in a process of its own, run as `turnpike serve` runs it, for tests of what outlives a
  * process: crashes, signals, the order of system calls. Settings come from the environment. It tells
  * its parent the port, and kills itself at the milestone that the parent has armed, in the same turn:
- * nothing that would follow has been done.
+ * nothing that would follow has been done. Where something was handed to a connection it dies behind the
+ * turn's writing.
  */
 import { loadConfig, processEnvironment } from '../../src/config.ts'
 import { serve } from '../../src/main.ts'
@@ -27,6 +28,8 @@ export type GatewayReport =
 const loaded = loadConfig({ options: {}, env: processEnvironment(), cwd: process.cwd() })
 if (loaded.kind === 'mistakes') throw new Error(JSON.stringify(loaded.list))
 
+const handedOver: ReadonlySet<Milestone> = new Set(['attempt_sent', 'answer_released'])
+
 let crashAt: Milestone | undefined
 process.on('message', (order: CrashOrder) => {
   crashAt = order.crashAt
@@ -46,9 +49,15 @@ process.exitCode = await serve(loaded.config, {
       adminPort: app.adminAddress.port,
     }),
   onMilestone(milestone) {
-    if (milestone === crashAt) process.kill(process.pid, 'SIGKILL')
+    if (milestone !== crashAt) return
+    if (handedOver.has(milestone)) setImmediate(crash)
+    else crash()
   },
 })
+
+function crash(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
 
 function report(message: GatewayReport): void {
   process.send?.(message)
