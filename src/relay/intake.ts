@@ -1,7 +1,7 @@
 /**
  * From a known caller to an understood request: size, type, body, fields, and every model that it
- * names. Reads the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers alone and
- * in the order the product promises.
+ * names. Reads the body once, keeps its bytes as they came, and re-encodes nothing. Each check answers
+ * alone and in the order the product promises.
  */
 import type { Principal } from '../access/principal.ts'
 import type { Clock } from '../base/clock.ts'
