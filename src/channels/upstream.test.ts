@@ -161,9 +161,9 @@ function send(
   return { recorder, call: upstream.send(vendor.target, request, recorder) }
 }
 
-/** Two turns of the event loop: enough for anything already under way to have been called. */
+/** A few turns of the event loop: enough for anything already under way to have been called. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let count = 0; count < 4; count++) await turn()
 }
 
 function ok(body: string, extra = ''): string {
@@ -175,7 +175,7 @@ async function until(condition: () => boolean): Promise<void> {
   const startedMs = performance.now()
   while (!condition()) {
     assert.ok(performance.now() - startedMs < 5_000, 'the condition never came to hold')
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    await turn()
   }
 }
 
@@ -411,12 +411,10 @@ describe('connections', () => {
   })
 
   it('never give bytes that came while idle to the next exchange', async () => {
-    const vendor = await startVendor((socket, index) => {
-      socket.write(ok(`answer ${index}`))
-      if (index === 0) setTimeout(() => socket.write(ok('forged')), 5)
-    })
+    const vendor = await startVendor((socket, index) => socket.write(ok(`answer ${index}`)))
     const upstream = open()
     await send(upstream, vendor).recorder.ended()
+    vendor.connections[0]?.write(ok('forged'))
     await until(() => upstream.stats().get('alpha-main')?.connectionCount === 0)
     const { recorder } = send(upstream, vendor)
     await recorder.ended()
@@ -457,9 +455,10 @@ describe('connections', () => {
   })
 
   it('of a channel that is gone are closed, idle ones at once, running ones when done', async () => {
+    const unanswered: Socket[] = []
     const vendor = await startVendor((socket, index) => {
       if (index === 0) socket.write(ok('x'))
-      else setTimeout(() => socket.write(ok('late')), 20)
+      else unanswered.push(socket)
     })
     const upstream = open()
     const other = { target: { url: vendor.target.url, name: 'kept' } }
@@ -467,6 +466,8 @@ describe('connections', () => {
     const running = send(upstream, vendor)
     const kept = send(upstream, other)
     upstream.retain(new Set(['kept']))
+    await until(() => unanswered.length === 2)
+    for (const socket of unanswered) socket.write(ok('late'))
     await running.recorder.ended()
     await kept.recorder.ended()
     await until(() => upstream.stats().get('alpha-main')?.connectionCount === 0)
@@ -641,13 +642,14 @@ describe('failures after the request is written', () => {
   for (const { name, bytes, kind, hasHead } of cases) {
     for (const way of ['end', 'reset'] as const) {
       it(`${name}, then the connection's ${way}`, async () => {
-        const vendor = await startVendor((socket) => {
-          const finish = (): void => void (way === 'end' ? socket.end() : socket.resetAndDestroy())
-          if (bytes === '') finish()
-          else socket.write(bytes, 'latin1', () => setTimeout(finish, 5))
-        })
+        const vendor = await startVendor((socket) => socket.write(bytes, 'latin1'))
         const upstream = open()
         const { recorder } = send(upstream, vendor)
+        await until(() => vendor.requests.length === 1)
+        // A reset may overtake what has not been read.
+        if (hasHead) await recorder.headCame()
+        if (way === 'end') vendor.connections[0]?.end()
+        else vendor.connections[0]?.resetAndDestroy()
         const failure = await recorder.failed()
         assert.deepEqual(failure, { kind, isUnsent: false, isReusedConnection: false })
         assert.equal(recorder.head !== undefined, hasHead)
@@ -698,12 +700,10 @@ describe('failures after the request is written', () => {
   }
 
   it('a reset inside a close-delimited body is no end', async () => {
-    const vendor = await startVendor((socket) =>
-      socket.write('HTTP/1.1 200 OK\r\n\r\nsome', () =>
-        setTimeout(() => socket.resetAndDestroy(), 5),
-      ),
-    )
+    const vendor = await startVendor((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nsome'))
     const { recorder } = send(open(), vendor)
+    await until(() => recorder.body === 'some')
+    vendor.connections[0]?.resetAndDestroy()
     assert.equal((await recorder.failed()).kind, 'reset')
     assert.equal(recorder.body, 'some')
   })
@@ -836,12 +836,12 @@ describe('back-pressure', () => {
 
   it('reports a reset that comes while paused', async () => {
     const vendor = await startVendor((socket) =>
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () =>
-        setTimeout(() => socket.resetAndDestroy(), 5),
-      ),
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )
     const { recorder } = send(open(), vendor)
     recorder.onChunk = () => false
+    await until(() => recorder.body === 'abc')
+    vendor.connections[0]?.resetAndDestroy()
     assert.equal((await recorder.failed()).kind, 'reset')
   })
 
@@ -857,14 +857,16 @@ describe('back-pressure', () => {
   })
 })
 
-/** The value once it has stood still for a while. */
+/** The value once so many turns of the event loop, both sides' own, have not changed it. */
 async function stalled(read: () => number): Promise<number> {
-  for (let last = -1; ;) {
+  let last = read()
+  for (let quietTurns = 0; quietTurns < 200; quietTurns++) {
+    await turn()
     const now = read()
-    if (now === last) return now
+    if (now !== last) quietTurns = 0
     last = now
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  return last
 }
 
 describe('abort', () => {
