@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { pino } from 'pino'
 import { ManualClock } from '../../test/support/manual-clock.ts'
-import { Secret } from '../base/secret.ts'
+import { makeChannel, makeModel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { createTelemetry } from '../telemetry/events.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createChannelAlerts, type ChannelAlerts } from './channel-alerts.ts'
@@ -11,39 +11,11 @@ import type { Channel, Snapshot } from './channel.ts'
 import { createHealthBook, type HealthBook } from './health-book.ts'
 import type { Outcome } from './health-event.ts'
 
-function channel(name: string, rank: number): Channel {
-  return {
-    name,
-    vendor: 'alpha',
-    url: 'https://vendor.example',
-    credential: new Secret('s'),
-    models: new Map([['m', undefined]]),
-    rank,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-  }
-}
-
-const main = channel('main', 0)
-const reserve = channel('reserve', 1)
+const main = makeChannel('main')
+const reserve = makeChannel('reserve', { rank: 1 })
 
 function snapshotOf(...channels: Channel[]): Snapshot {
-  const model = {
-    id: 'm',
-    vendor: 'alpha',
-    maxOutputTokens: 1,
-    createdAtMs: 0,
-    prices: [],
-  }
-  return {
-    revision: 1,
-    vendors: new Map(),
-    models: new Map([['m', model]]),
-    channels: new Map(channels.map((one) => [one.name, one])),
-    channelsByModel: new Map([['m', channels]]),
-  }
+  return makeSnapshot(channels, [makeModel('m')])
 }
 
 let told: string[]

@@ -1,30 +1,14 @@
 /** What a check cost, by the vendor's counts and the prices in force; nonsense costs nothing known. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { makeModel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { picos } from '../base/money.ts'
 import type { Usage } from '../metering/usage.ts'
-import type { Model, Snapshot, Vendor } from './channel.ts'
+import type { Model, Snapshot } from './channel.ts'
 import { countsOf, priceCheck } from './check-cost.ts'
 
-const vendor: Vendor = {
-  name: 'alpha',
-  format: 'messages',
-  credential: 'x-api-key',
-  versionHeader: undefined,
-  defaultVersion: undefined,
-  requireMaxTokens: true,
-  allowedFeatures: new Set(),
-}
-
 function model(prices: Model['prices']): Snapshot {
-  const one = { id: 'large-1', vendor: 'alpha', maxOutputTokens: 8, createdAtMs: 0, prices }
-  return {
-    revision: 1,
-    vendors: new Map([['alpha', vendor]]),
-    models: new Map([['large-1', one]]),
-    channels: new Map(),
-    channelsByModel: new Map(),
-  }
+  return makeSnapshot([], [makeModel('large-1', { prices })])
 }
 
 const none = { tiers: new Map(), speeds: new Map(), geos: new Map() }

@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { makeCertificate } from '../../test/support/certificate.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { makeChannel, vendors } from '../../test/support/snapshots.ts'
 import { systemClock } from '../base/clock.ts'
-import { Secret } from '../base/secret.ts'
 import type { FormatName } from '../formats/format.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
-import type { Channel, Vendor } from './channel.ts'
+import type { Channel } from './channel.ts'
 import { checkChannel, type CheckRequest, type CheckResult } from './check.ts'
 import type { Outcome } from './health-event.ts'
 import { createUpstream } from './http-upstream.ts'
@@ -28,45 +28,18 @@ beforeEach(() => {
 })
 afterEach(() => upstream.close())
 
-const vendors: Readonly<Record<FormatName, Vendor>> = {
-  messages: {
-    name: 'alpha',
-    format: 'messages',
-    credential: 'x-api-key',
-    versionHeader: 'anthropic-version',
-    defaultVersion: '2023-06-01',
-    requireMaxTokens: true,
-    allowedFeatures: new Set(),
-  },
-  chat: {
-    name: 'beta',
-    format: 'chat',
-    credential: 'bearer',
-    versionHeader: undefined,
-    defaultVersion: undefined,
-    requireMaxTokens: true,
-    allowedFeatures: new Set(),
-  },
-}
-
 function requestFor(
   format: FormatName,
   by: CheckRequest['by'],
   more: Partial<Channel> = {},
 ): CheckRequest {
-  const channel: Channel = {
-    name: 'probed',
+  const channel = makeChannel('probed', {
     vendor: vendors[format].name,
     url: `${sandbox.url}/probed`,
-    credential: new Secret('check-credential'),
     models: new Map([['model-1', 'their-model']]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
     check: by,
-    override: 'enabled',
     ...more,
-  }
+  })
   return { vendor: vendors[format], channel, model: 'model-1', by, timeoutMs: 30_000 }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { seededRandom } from '../base/random.ts'
 import { Secret } from '../base/secret.ts'
 import type { Channel, Snapshot } from './channel.ts'
@@ -11,33 +12,17 @@ import type { Outcome } from './health-event.ts'
 import type { Caller } from './outcome-window.ts'
 import { selectChannel } from './select.ts'
 
+const twoModels = new Map([
+  ['m', undefined],
+  ['n', undefined],
+])
+
 function channel(name: string, change: Partial<Channel> = {}): Channel {
-  return {
-    name,
-    vendor: 'alpha',
-    url: 'https://vendor.example',
-    credential: new Secret('s'),
-    models: new Map([
-      ['m', undefined],
-      ['n', undefined],
-    ]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-    ...change,
-  }
+  return makeChannel(name, { models: twoModels, ...change })
 }
 
 function snapshotOf(...channels: Channel[]): Snapshot {
-  return {
-    revision: 1,
-    vendors: new Map(),
-    models: new Map(),
-    channels: new Map(channels.map((one) => [one.name, one])),
-    channelsByModel: new Map(['m', 'n'].map((model) => [model, channels])),
-  }
+  return makeSnapshot(channels)
 }
 
 function callerOf(keyId: string | undefined): Caller | undefined {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { seededRandom } from '../base/random.ts'
 import { Secret } from '../base/secret.ts'
 import type { Channel, Snapshot } from './channel.ts'
@@ -14,29 +15,11 @@ const stream = { traits: { isStream: true, inputTokens: 100 } }
 const keys = ['a', 'b', 'c', 'd', 'e']
 
 function channel(change: Partial<Channel> = {}): Channel {
-  return {
-    name: 'main',
-    vendor: 'alpha',
-    url: 'https://vendor.example',
-    credential: new Secret('s'),
-    models: new Map([['m', undefined]]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-    ...change,
-  }
+  return makeChannel('main', change)
 }
 
 function snapshotOf(...channels: Channel[]): Snapshot {
-  return {
-    revision: 1,
-    vendors: new Map(),
-    models: new Map(),
-    channels: new Map(channels.map((one) => [one.name, one])),
-    channelsByModel: new Map([['m', channels]]),
-  }
+  return makeSnapshot(channels)
 }
 
 function open(known: Channel) {

@@ -5,9 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { seededRandom } from '../base/random.ts'
-import { Secret } from '../base/secret.ts'
-import type { Channel, Snapshot, Vendor } from './channel.ts'
 import { createHealthBook } from './health-book.ts'
 import { createProber } from './prober.ts'
 import type { Upstream } from './upstream.ts'
@@ -17,36 +16,11 @@ const minute = 60 * second
 const answerMs = 400
 const names = Array.from({ length: 40 }, (_, index) => `m${index}`)
 
-const vendor: Vendor = {
-  name: 'beta',
-  format: 'chat',
-  credential: 'bearer',
-  versionHeader: undefined,
-  defaultVersion: undefined,
-  requireMaxTokens: true,
-  allowedFeatures: new Set(),
-}
-
-const channel: Channel = {
-  name: 'main',
+const channel = makeChannel('main', {
   vendor: 'beta',
-  url: 'https://vendor.example',
-  credential: new Secret('s'),
   models: new Map(names.map((name) => [name, undefined])),
-  rank: 0,
-  weight: 1,
-  maxConcurrent: undefined,
-  check: 'request',
-  override: 'enabled',
-}
-
-const snapshot: Snapshot = {
-  revision: 1,
-  vendors: new Map([['beta', vendor]]),
-  models: new Map(),
-  channels: new Map([['main', channel]]),
-  channelsByModel: new Map(names.map((name) => [name, [channel]])),
-}
+})
+const snapshot = makeSnapshot([channel])
 
 const whole = JSON.stringify({
   id: 'c',

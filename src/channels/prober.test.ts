@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
-import { Secret } from '../base/secret.ts'
+import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
-import type { Channel, Snapshot, Vendor } from './channel.ts'
+import type { Channel, Snapshot } from './channel.ts'
 import { createHealthBook, type AttemptEnd, type HealthBook } from './health-book.ts'
 import { createProber, type Prober } from './prober.ts'
 import { createUpstream } from './http-upstream.ts'
@@ -19,37 +19,9 @@ let clock: ManualClock
 let book: HealthBook
 let heard: { begun: string[]; ended: AttemptEnd[]; next: () => void }
 
-const vendor: Vendor = {
-  name: 'beta',
-  format: 'chat',
-  credential: 'bearer',
-  versionHeader: undefined,
-  defaultVersion: undefined,
-  requireMaxTokens: true,
-  allowedFeatures: new Set(),
-}
-
 function snapshotWith(more: Partial<Channel>): Snapshot {
-  const channel: Channel = {
-    name: 'probed',
-    vendor: 'beta',
-    url: `${sandbox.url}/probed`,
-    credential: new Secret('check-credential'),
-    models: new Map([['m', undefined]]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-    ...more,
-  }
-  return {
-    revision: 1,
-    vendors: new Map([['beta', vendor]]),
-    models: new Map(),
-    channels: new Map([['probed', channel]]),
-    channelsByModel: new Map(),
-  }
+  const url = `${sandbox.url}/probed`
+  return makeSnapshot([makeChannel('probed', { vendor: 'beta', url, ...more })])
 }
 
 before(async () => {

@@ -5,40 +5,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Secret } from '../base/secret.ts'
-import type { Channel, Snapshot } from './channel.ts'
+import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
+import type { Channel } from './channel.ts'
 import { freshState, type HealthState } from './health-state.ts'
 import { step } from './health.ts'
 import { freshLatency } from './latency.ts'
 import { selectChannel, type SelectOptions } from './select.ts'
-
-const credential = new Secret('s')
-
-function channel(name: string, change: Partial<Channel> = {}): Channel {
-  return {
-    name,
-    vendor: 'alpha',
-    url: 'https://vendor.example',
-    credential,
-    models: new Map([['m', undefined]]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-    ...change,
-  }
-}
-
-function snapshotOf(channels: readonly Channel[]): Snapshot {
-  return {
-    revision: 1,
-    vendors: new Map(),
-    models: new Map(),
-    channels: new Map(channels.map((one) => [one.name, one])),
-    channelsByModel: new Map([['m', channels]]),
-  }
-}
 
 interface Situation {
   readonly states?: Readonly<Record<string, HealthState>>
@@ -63,7 +35,7 @@ function choose(channels: readonly Channel[], situation: Situation = {}): string
     tried: new Set(situation.tried),
     now: situation.now ?? 0,
   }
-  return selectChannel(snapshotOf(channels), 'm', options)?.name
+  return selectChannel(makeSnapshot(channels), 'm', options)?.name
 }
 
 function off(lastOkAt?: number): HealthState {
@@ -85,11 +57,11 @@ const ramping: HealthState = { ...freshState, mode: 'ramp', since: -60_000 }
 const slow: HealthState = { ...freshState, latency: { ...freshLatency, slowSince: 0 } }
 const doubted: HealthState = { ...freshState, heldUntil: 1_000 }
 
-const main = channel('main')
-const reserve = channel('reserve', { rank: 1 })
+const main = makeChannel('main')
+const reserve = makeChannel('reserve', { rank: 1 })
 
 test('the lowest rank serves, whatever the weights', () => {
-  assert.equal(choose([channel('heavy', { rank: 1, weight: 100 }), main]), 'main')
+  assert.equal(choose([makeChannel('heavy', { rank: 1, weight: 100 }), main]), 'main')
 })
 
 test('a reserve takes over when the main route is off, resting, tried, full or on a busy trial', () => {
@@ -98,16 +70,16 @@ test('a reserve takes over when the main route is off, resting, tried, full or o
   assert.equal(choose(both, { states: { main: resting } }), 'reserve')
   assert.equal(choose(both, { tried: ['main'] }), 'reserve')
   assert.equal(choose(both, { states: { main: tryingNow } }), 'reserve')
-  const capped = channel('main', { maxConcurrent: 2 })
+  const capped = makeChannel('main', { maxConcurrent: 2 })
   assert.equal(choose([capped, reserve], { running: { main: 2 } }), 'reserve')
   assert.equal(choose([capped, reserve], { running: { main: 1 } }), 'main')
 })
 
 test('a channel on trial gets the next exchange of its rank, and none beside it', () => {
-  const channels = [channel('a'), channel('b'), channel('c')]
+  const channels = [makeChannel('a'), makeChannel('b'), makeChannel('c')]
   for (let account = 0; account < 20; account++)
     assert.equal(choose(channels, { accountId: `acc_${account}`, states: { b: onTrial } }), 'b')
-  assert.equal(choose([main, channel('r', { rank: 1 })], { states: { r: onTrial } }), 'main')
+  assert.equal(choose([main, makeChannel('r', { rank: 1 })], { states: { r: onTrial } }), 'main')
 })
 
 test('a channel on trial by probes gets no traffic while another can serve', () => {
@@ -159,7 +131,7 @@ test('of failed channels only one exchange at a time finds out; the first attemp
 })
 
 test('when nothing is usable the least bad is tried: failed before resting; what refuses, at first only', () => {
-  const channels = [channel('a'), channel('b'), channel('c')]
+  const channels = [makeChannel('a'), makeChannel('b'), makeChannel('c')]
   const states = { a: refused, b: resting, c: off() }
   assert.equal(choose(channels, { states }), 'c')
   assert.equal(choose(channels, { states, tried: ['c'] }), 'b')
@@ -168,7 +140,7 @@ test('when nothing is usable the least bad is tried: failed before resting; what
 })
 
 test('among failed channels the one that worked last is tried, then the lower rank', () => {
-  const channels = [channel('a', { rank: 2 }), channel('b', { rank: 1 }), channel('c')]
+  const channels = [makeChannel('a', { rank: 2 }), makeChannel('b', { rank: 1 }), makeChannel('c')]
   assert.equal(choose(channels, { states: { a: off(500), b: off(400), c: off() } }), 'a')
   assert.equal(choose(channels, { states: { a: off(400), b: off(500), c: off(300) } }), 'b')
   assert.equal(choose(channels, { states: { a: off(), b: off(), c: off() } }), 'c')
@@ -200,7 +172,7 @@ test('property: what is chosen is enabled, untried, below its cap, and only noth
       fc.string(),
       (specimens, accountId) => {
         const channels = specimens.map(({ rank, weight, override, maxConcurrent }, index) =>
-          channel(`c${index}`, { rank, weight, override, maxConcurrent }),
+          makeChannel(`c${index}`, { rank, weight, override, maxConcurrent }),
         )
         const byName = <Value>(pick: (specimen: (typeof specimens)[number]) => Value) =>
           Object.fromEntries(specimens.map((specimen, index) => [`c${index}`, pick(specimen)]))
@@ -245,14 +217,14 @@ test('property: an account stays where it is unless its own channel goes or the 
       fc.string(),
       fc.nat(),
       (weights, accountId, removal) => {
-        const channels = weights.map((weight, index) => channel(`c${index}`, { weight }))
+        const channels = weights.map((weight, index) => makeChannel(`c${index}`, { weight }))
         const before = choose(channels, { accountId })
         const removed = `c${removal % weights.length}`
         const fewer = channels.filter((one) => one.name !== removed)
         const after = choose(fewer, { accountId })
         if (before === removed) assert.notEqual(after, removed)
         else assert.equal(after, before)
-        const more = choose([...channels, channel('new')], { accountId })
+        const more = choose([...channels, makeChannel('new')], { accountId })
         assert.ok(more === before || more === 'new')
       },
     ),
@@ -261,9 +233,9 @@ test('property: an account stays where it is unless its own channel goes or the 
 
 test('in the long run each channel of a rank gets accounts in proportion to its weight', () => {
   const channels = [
-    channel('one', { weight: 1 }),
-    channel('three', { weight: 3 }),
-    channel('six', { weight: 6 }),
+    makeChannel('one', { weight: 1 }),
+    makeChannel('three', { weight: 3 }),
+    makeChannel('six', { weight: 6 }),
   ]
   const accountCount = 20_000
   const counts: Record<string, number> = {}
@@ -280,7 +252,7 @@ test('in the long run each channel of a rank gets accounts in proportion to its 
 })
 
 test('one account spreads its models over the channels of a rank', () => {
-  const channels = [channel('a'), channel('b')]
+  const channels = [makeChannel('a'), makeChannel('b')]
   const names = new Set<string | undefined>()
   const options: SelectOptions = {
     facts: {
@@ -295,7 +267,7 @@ test('one account spreads its models over the channels of a rank', () => {
   }
   for (let index = 0; index < 50; index++) {
     const model = `m${index}`
-    const snapshot = { ...snapshotOf(channels), channelsByModel: new Map([[model, channels]]) }
+    const snapshot = { ...makeSnapshot(channels), channelsByModel: new Map([[model, channels]]) }
     names.add(selectChannel(snapshot, model, options)?.name)
   }
   assert.equal(names.size, 2)

@@ -10,9 +10,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { pino } from 'pino'
 import { seededRandom } from '../../src/base/random.ts'
-import { Secret } from '../../src/base/secret.ts'
 import { openChannelKeeper, type ChannelKeeper } from '../../src/channels/channel-keeper.ts'
-import type { Channel, Snapshot } from '../../src/channels/channel.ts'
+import type { Channel } from '../../src/channels/channel.ts'
 import { listChanges } from '../../src/channels/channel-change-store.ts'
 import { createUpstream } from '../../src/channels/http-upstream.ts'
 import type { Upstream } from '../../src/channels/upstream.ts'
@@ -23,6 +22,7 @@ import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
 import { createTelemetry } from '../../src/telemetry/events.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { makeChannel, makeModel, makeSnapshot } from '../support/snapshots.ts'
 
 const second = 1_000
 const model = 'large-1'
@@ -51,26 +51,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-function snapshotOf(channel: Channel): Snapshot {
-  const vendor = {
-    name: 'alpha',
-    format: 'messages',
-    credential: 'x-api-key',
-    versionHeader: undefined,
-    defaultVersion: undefined,
-    requireMaxTokens: true,
-    allowedFeatures: new Set<never>(),
-  } as const
-  const one = { id: model, vendor: 'alpha', maxOutputTokens: 8, createdAtMs: 0, prices: [] }
-  return {
-    revision: 1,
-    vendors: new Map([['alpha', vendor]]),
-    models: new Map([[model, one]]),
-    channels: new Map([[channel.name, channel]]),
-    channelsByModel: new Map([[model, [channel]]]),
-  }
-}
-
 async function startGateway(options: { readonly checkIntervalMs: number }): Promise<Gateway> {
   const database: Database = await openSqliteThread(join(folder, 'store.db'))
   await migrate(database)
@@ -78,19 +58,11 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
   const upstream: Upstream = createUpstream({ connectTimeoutMs: 5_000, clock })
   const metrics = createMetrics()
   const faults: unknown[] = []
-  const channel: Channel = {
-    name: 'main',
-    vendor: 'alpha',
+  const channel = makeChannel('main', {
     url: `${sandbox.url}/main`,
-    credential: new Secret('check-credential'),
     models: new Map([[model, undefined]]),
-    rank: 0,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    override: 'enabled',
-  }
-  const snapshot = snapshotOf(channel)
+  })
+  const snapshot = makeSnapshot([channel], [makeModel(model)])
   const keeper = await openChannelKeeper({
     clock,
     random: seededRandom(1),

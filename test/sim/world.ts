@@ -7,13 +7,13 @@
  * answer. Everything is decided by one seed; the record of a run is all that tests look at.
  */
 import { seededRandom, type Random } from '../../src/base/random.ts'
-import { Secret } from '../../src/base/secret.ts'
 import type { Channel, ChannelOverride, Snapshot } from '../../src/channels/channel.ts'
 import { createHealthBook, type HealthBook } from '../../src/channels/health-book.ts'
 import type { PlacedEffect } from '../../src/channels/health-event.ts'
 import type { HealthPlace, OpenAttempt } from '../../src/channels/health-place.ts'
 import type { Caller } from '../../src/channels/outcome-window.ts'
 import { selectChannel } from '../../src/channels/select.ts'
+import { makeChannel, makeSnapshot } from '../support/snapshots.ts'
 import { play, type Script } from './vendor-model.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -359,24 +359,14 @@ function snapshotOf(
   plans: readonly ChannelPlan[],
   overrides: ReadonlyMap<string, ChannelOverride>,
 ): Snapshot {
-  const channels = plans.map(({ name, rank, change }): Channel => ({
-    name,
-    vendor: 'alpha',
-    url: 'https://vendor.example',
-    credential: new Secret('s'),
-    models: new Map([[model, undefined]]),
-    rank,
-    weight: 1,
-    maxConcurrent: undefined,
-    check: 'request',
-    ...change,
-    override: overrides.get(name) ?? change?.override ?? 'enabled',
-  }))
-  return {
-    revision: 1,
-    vendors: new Map(),
-    models: new Map(),
-    channels: new Map(channels.map((channel) => [channel.name, channel])),
-    channelsByModel: new Map([[model, channels]]),
-  }
+  return makeSnapshot(
+    plans.map(({ name, rank, change }) =>
+      makeChannel(name, {
+        models: new Map([[model, undefined]]),
+        rank,
+        ...change,
+        override: overrides.get(name) ?? change?.override ?? 'enabled',
+      }),
+    ),
+  )
 }
