@@ -72,7 +72,6 @@ describe('the embedded ledger under faults', () => {
     clock.advance(10_000)
     // Questions are answered in their turn: this one after the batch that is tried again.
     await ledger.usage(accountId, 'day', clock.now())
-    await ledger.settle(before.hold, before.record)
     assert.equal(ledger.isAvailable(), true)
     assert.equal(ledger.openHolds().count, 0)
     await charge(harness, accountId, 1n)
@@ -80,6 +79,24 @@ describe('the embedded ledger under faults', () => {
     const figures = await ledger.usage(accountId, 'total', clock.now())
     assert.equal(figures?.balancePicos, 1_000n - BigInt(before.settledCount) - 2n)
     assert.deepEqual(harness.fatalErrors, [])
+  })
+
+  it('counts against no limit what was withheld on a full disk', async () => {
+    harness = await openEmbedded({ pagesMax: 40 })
+    const { ledger, database, clock } = harness
+    const filling = await makeAccount(harness, { balancePicos: 1_000n })
+    const accountId = await makeAccount(harness, { balancePicos: 5_000n, dailyLimitPicos: 1_000n })
+    const hold = await mustPlace(ledger, holdRequest(harness, accountId, 900n))
+    await database.query('CREATE TABLE filler (bytes BLOB)')
+    await database.query('INSERT INTO filler VALUES (zeroblob(400000))')
+    await holdAndSettleUntilFull(harness, filling)
+    const record = recordOf(hold, 900n, { endedAtMs: clock.now() })
+    await assert.rejects(ledger.settle(hold, record), unavailable)
+    await database.query('DELETE FROM filler')
+    clock.advance(10_000)
+    await ledger.usage(accountId, 'day', clock.now())
+    assert.deepEqual(ledger.openHolds(), { count: 0, heldPicos: 0n })
+    await mustPlace(ledger, holdRequest(harness, accountId, 1_000n))
   })
 
   it('says on closing what a full disk kept it from storing', async () => {

@@ -27,7 +27,7 @@ function factsOf(changes: Partial<AccountFacts>): AccountFacts {
 type Step =
   | { readonly kind: 'place'; readonly amount: number; readonly key: number }
   | { readonly kind: 'settle'; readonly which: number; readonly amount: number }
-  | { readonly kind: 'acknowledge' }
+  | { readonly kind: 'acknowledge'; readonly isWithheld: boolean }
   | { readonly kind: 'credit'; readonly amount: number }
   | { readonly kind: 'wait'; readonly ms: number }
 
@@ -40,7 +40,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('settle'), which: fc.nat(9), amount: fc.nat(40) }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('acknowledge') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('acknowledge'), isWithheld: fc.boolean() }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -145,7 +148,7 @@ describe('admission', () => {
     admission.place(requestOf('ex_1', 'key_1', 30n, startMs), 0)
     admission.settling('ex_1', picos(30n), Promise.resolve())
     const nextDayMs = startMs + 3 * 60 * minuteMs
-    admission.booked('ex_1', nextDayMs)
+    admission.booked({ exchangeId: 'ex_1', endedAtMs: nextDayMs, amountPicos: picos(30n) })
     const refused = admission.place(
       { ...requestOf('ex_2', 'key_1', 11n, nextDayMs), keyDailyLimitPicos: picos(40n) },
       0,
@@ -197,7 +200,7 @@ describe('admission', () => {
     admission.place(requestOf('ex_1', 'key_1', 10n, startMs), 0)
     const tomorrowMs = startMs + 3 * 60 * minuteMs
     admission.settling('ex_1', picos(10n), Promise.resolve())
-    admission.booked('ex_1', tomorrowMs)
+    admission.booked({ exchangeId: 'ex_1', endedAtMs: tomorrowMs, amountPicos: picos(10n) })
     const place = (exchangeId: string, amount: bigint): unknown =>
       admission.place(requestOf(exchangeId, 'key_1', amount, tomorrowMs), 0)?.kind
     assert.equal(place('ex_2', 91n), 'daily_limit')
@@ -216,7 +219,7 @@ describe('admission', () => {
     }
     assert.equal(place('ex_2', 10n), 'hold')
     admission.settling('ex_1', picos(30n), Promise.resolve())
-    admission.booked('ex_1', tomorrowMs)
+    admission.booked({ exchangeId: 'ex_1', endedAtMs: tomorrowMs, amountPicos: picos(30n) })
     assert.equal(place('ex_3', 11n), 'daily_limit')
     assert.equal(place('ex_4', 10n), 'hold')
   })
@@ -275,9 +278,11 @@ function perform(one: Step, exchangeId: string, model: Model, admission: Admissi
       const hold = model.holds.find((candidate) => candidate.endedAtMs !== undefined)
       if (hold?.endedAtMs === undefined) break
       model.holds = model.holds.filter((other) => other !== hold)
-      model.charges.push({ ...hold, day: dayNumber(hold.endedAtMs) })
-      model.balance -= hold.amount
-      admission.booked(hold.exchangeId, hold.endedAtMs)
+      const { exchangeId, endedAtMs } = hold
+      const amount = one.isWithheld ? 0n : hold.amount
+      model.charges.push({ ...hold, amount, day: dayNumber(endedAtMs) })
+      model.balance -= amount
+      admission.booked({ exchangeId, endedAtMs, amountPicos: picos(amount) })
       admission.setBalance(accountId, picos(model.balance))
       break
     }

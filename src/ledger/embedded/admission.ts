@@ -33,6 +33,13 @@ export interface LoadedAccount {
   readonly startedAtMs: readonly number[]
 }
 
+/** What an exchange has come to in the store. */
+export interface BookedCharge {
+  readonly exchangeId: string
+  readonly endedAtMs: number
+  readonly amountPicos: Picos
+}
+
 /** What counts against a daily limit, an account's or a key's. */
 interface DayFigures {
   usedPicos: Picos
@@ -123,8 +130,11 @@ export class Admission {
     if (open !== undefined) open.settling = undefined
   }
 
-  /** The charge is durable: it leaves the holds and counts for the day on which it was booked. */
-  booked(exchangeId: string, endedAtMs: number): void {
+  /**
+   * The charge is durable: its hold is gone, and what was booked counts for the day on which it was.
+   * That may be less than what was on its way: a charge that had to wait too long is withheld.
+   */
+  booked({ exchangeId, endedAtMs, amountPicos: bookedPicos }: BookedCharge): void {
     const open = this.#holds.get(exchangeId)
     if (open === undefined) return
     this.#holds.delete(exchangeId)
@@ -140,8 +150,8 @@ export class Admission {
     key.heldPicos = subtractPicos(key.heldPicos, amountPicos)
     invariant(account.heldPicos >= 0n && account.openCount >= 0, 'held is never negative')
     if (day !== account.day) return
-    account.usedPicos = addPicos(account.usedPicos, amountPicos)
-    key.usedPicos = addPicos(key.usedPicos, amountPicos)
+    account.usedPicos = addPicos(account.usedPicos, bookedPicos)
+    key.usedPicos = addPicos(key.usedPicos, bookedPicos)
   }
 
   /** Takes over a balance that the store has told together with a commit. */

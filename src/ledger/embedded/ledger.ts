@@ -202,7 +202,7 @@ class SqliteLedger implements Ledger {
   }
 
   #book(batch: readonly Settlement[], booked: Booked): void {
-    for (const { record } of batch) this.#admission.booked(record.exchangeId, record.endedAtMs)
+    for (const { record } of batch) this.#admission.booked(record)
     for (const [accountId, balancePicos] of booked.balances)
       this.#admission.setBalance(accountId, balancePicos)
     // Counted once already, before this batch: only the store knows today's sum now.
