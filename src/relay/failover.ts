@@ -55,9 +55,11 @@ export async function failover(
   const failed: Failed[] = []
   let channel = pick(admitted, tried, parts)
   let hasRepeated = false
+  /** Attempts that went into connections gone stale: no vendor has had them. */
+  let lostCount = 0
 
   // Nobody is there to take what another attempt would bring, and it would be paid for.
-  while (channel !== undefined && !client.isGone && notes.count < parts.attemptsMax) {
+  while (channel !== undefined && !client.isGone && notes.count - lostCount < parts.attemptsMax) {
     tried.add(channel.name)
     notes.count++
     const made = tryChannel(admitted, { channel, client, deadlineMs, tried }, parts)
@@ -77,8 +79,10 @@ export async function failover(
     if (verdict.next === 'give_up' || parts.monotonic() >= deadlineMs) break
     if (verdict.next === 'retry_same') {
       hasRepeated = true
+      if (outcome.kind === 'broken' && outcome.isStale) lostCount++
     } else {
       channel = pick(admitted, tried, parts)
+      hasRepeated = false
       if (channel !== undefined) parts.telemetry.failedOver(admitted.vendor.name)
     }
   }

@@ -46,7 +46,7 @@ export interface VerdictContext {
   readonly hasAlternative: () => boolean
   /** The channel may be asked again: a dead one is not to see everything twice. */
   readonly mayRepeat: () => boolean
-  /** The same channel has been repeated already in this exchange. */
+  /** This channel has been repeated already in this exchange. */
   readonly hasRepeated: boolean
 }
 

@@ -221,7 +221,7 @@ describe('a kept-alive connection that dies under the request', () => {
         const { main, reserve, model } = places[format]
         const ask = { format, isStream, main: `${how}=before_head`, isReused: true }
         const asked = isStream ? `a ${format} stream` : `a plain ${format} request`
-        const name = `${asked}, connection ${how}d`
+        const name = `${asked}, connection ${how === 'close' ? 'closed' : 'reset'}`
         test(`${name}: repeated on the same channel, and nobody is blamed`, async () => {
           const marker = `stale-${markerCount++}`
           await prepareConnections(format, true)
@@ -249,6 +249,30 @@ describe('a kept-alive connection that dies under the request', () => {
             [`${main} nobody`]: 1,
             [`${reserve} ok`]: 1,
           })
+        })
+
+        test(`${name} on both channels: repeated on each, within the attempts there are`, async () => {
+          const marker = `stale-${markerCount++}`
+          await prepareConnections(format, true)
+          gateway.forget()
+          gateway.sandbox.faults.clear()
+          gateway.sandbox.faults.set(main, ask.main)
+          gateway.sandbox.faults.set(reserve, [ask.main])
+          await gateway.lessons()
+          const answer = await gateway.ask({ format, isStream, marker })
+          assert.deepEqual(gateway.tried(marker), [main, main, reserve, reserve])
+          const records = gateway.sandbox.log.forMarker(marker)
+          const last = records.at(-1)
+          assert.ok(last !== undefined)
+          await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
+          assertWhole(answer, last, name)
+          assert.deepEqual(await gateway.lessons(), {
+            [`${main} hard`]: 1,
+            [`${main} nobody`]: 1,
+            [`${reserve} nobody`]: 1,
+            [`${reserve} ok`]: 1,
+          })
+          assert.equal((await gateway.booked(answer)).chargeCount, 1)
         })
       }
 })
