@@ -11,7 +11,7 @@ import type { Usage } from '../metering/usage.ts'
 import type { Channel, Vendor } from './channel.ts'
 import type { Outcome } from './health-event.ts'
 import { readRetryAfterMs } from './retry-after.ts'
-import { isStaleConnection } from './upstream-failure.ts'
+import { isStaleConnection, type FailureKind } from './upstream-failure.ts'
 import type { Upstream, UpstreamHead } from './upstream.ts'
 
 export interface CheckRequest {
@@ -109,7 +109,7 @@ function ask(
         const waitedMs = clock.monotonic() - sentMs
         if (isStaleConnection(failure, { hasHead: head !== undefined, waitedMs }))
           finish('stale_connection')
-        else finish({ outcome: failure.kind === 'tls' ? 'config' : 'hard' })
+        else finish({ outcome: failureOutcome[failure.kind] })
       },
     })
   })
@@ -173,6 +173,15 @@ function judgeAnswer(format: Format, sent: Buffer | undefined, body: Buffer): Ju
   const answer = 'kind' in facts ? undefined : format.readAnswer(body, facts)
   if (answer?.kind !== 'answer') return { outcome: 'hard' }
   return { outcome: 'ok', usage: answer.reading.usage }
+}
+
+const failureOutcome: Readonly<Record<FailureKind, Outcome>> = {
+  connect: 'hard',
+  tls: 'config',
+  reset: 'hard',
+  protocol: 'hard',
+  // Nobody breaks a check off but a gateway that stops.
+  aborted: 'nobody',
 }
 
 const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {

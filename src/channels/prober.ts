@@ -72,15 +72,20 @@ export function createProber(parts: ProberParts): Prober {
     const { model } = place
     if (!channel.models.has(model)) return undefined
     const health = parts.health()
-    const attempt = health.begin(channel, model, { isProbe: true })
     const request = { vendor, channel, model, by: channel.check, timeoutMs: checkTimeoutMs }
-    const result = await checkChannel(request, parts)
-    const { outcome, retryAfterMs } = result
-    // A listing is no measure of how long a model takes.
-    if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
-    health.end(attempt, { outcome, retryAfterMs, caller: undefined })
+    const attempt = health.begin(channel, model, { isProbe: true })
+    let result: CheckResult | undefined
+    try {
+      result = await checkChannel(request, parts)
+    } finally {
+      const { outcome = 'nobody', retryAfterMs } = result ?? {}
+      // A listing is no measure of how long a model takes.
+      if (outcome === 'ok' && channel.check === 'request') health.answered(attempt)
+      health.end(attempt, { outcome, retryAfterMs, caller: undefined })
+    }
+    if (result.outcome === 'nobody') return undefined
     parts.onChecked?.(place, result)
-    return outcome
+    return result.outcome
   }
 
   async function send(one: Served, model: string): Promise<void> {

@@ -291,3 +291,25 @@ test('no usable channel at all is an event of its own, and so is the recovery', 
   await passUntil('on', () => gateway.grade(main, model) === 'on')
   assert.ok(eventsOf('model.recovered').some((line) => line['model'] === model))
 })
+
+test('checks that a stopping gateway breaks off are nobody’s failures', async () => {
+  await start()
+  const failures = Array.from({ length: 3 }, () => 'reset=before_head')
+  const checks = Array.from({ length: 10 }, () => 'hold=check@before_head')
+  gateway.sandbox.faults.set(main, [...failures, ...checks])
+  for (const _ of failures) await gateway.ask({ format, isStream: true })
+  while (gateway.app.health.probing(main) === 0) {
+    clock.advance(second)
+    await gateway.health()
+  }
+  await gateway.sandbox.faults.reached('check')
+  assert.equal(gateway.grade(main, model), 'on')
+  await gateway.app.close()
+  assert.deepEqual(await history(), [])
+  assert.deepEqual(eventsOf('channel.off'), [])
+  const [saved] = await gateway.context.database.query(
+    'SELECT mode FROM channel_health WHERE channel = $1 AND model = $2',
+    [main, model],
+  )
+  assert.notEqual(saved?.['mode'], 'off')
+})
