@@ -62,9 +62,18 @@ export async function failover(
   while (channel !== undefined && !client.isGone && notes.count - lostCount < parts.attemptsMax) {
     tried.add(channel.name)
     notes.count++
-    const made = tryChannel(admitted, { channel, client, deadlineMs, tried }, parts)
-    const { attempt } = made
-    const outcome = await made.outcome
+    const { attempt, outcome: coming } = tryChannel(
+      admitted,
+      { channel, client, deadlineMs, tried },
+      parts,
+    )
+    let outcome: AttemptOutcome
+    try {
+      outcome = await coming
+    } catch (error) {
+      parts.health.end(attempt, { outcome: 'nobody', caller: undefined })
+      throw error
+    }
     const verdict = judge(outcome, {
       isCounting: isFree(admitted),
       hasAlternative: () => hasAlternative(admitted, tried, parts),
@@ -139,11 +148,12 @@ function tryChannel(
     versionHeader: vendor.versionHeader,
     defaultVersion: vendor.defaultVersion,
   })
+  const body = format.amend(admitted.body.bytes, facts, channel.models.get(model.id))
   const traits = { isStream: facts.isStream, inputTokens: facts.inputTokensEstimate }
   const isKnownToFail = parts.health.grade(channel, model.id) === 'off'
   const usualLimitMs = firstEventLimitMs(admitted, { channel, traits }, parts)
-  const attempt = parts.health.begin(channel, model.id, isFree(admitted) ? {} : { traits })
   parts.telemetry.milestone('attempt_sending', admitted.exchangeId)
+  const attempt = parts.health.begin(channel, model.id, isFree(admitted) ? {} : { traits })
   const outcome = makeAttempt(
     {
       admitted,
@@ -153,11 +163,7 @@ function tryChannel(
       firstEventLimitMs: usualLimitMs ?? (isKnownToFail ? lastResortMs : undefined),
       hasAlternative: () => isKnownToFail || hasAlternative(admitted, tried, parts),
     },
-    {
-      path: admitted.path + admitted.query,
-      headers,
-      body: format.amend(admitted.body.bytes, facts, channel.models.get(model.id)),
-    },
+    { path: admitted.path + admitted.query, headers, body },
     parts,
   )
   parts.telemetry.milestone('attempt_sent', admitted.exchangeId)

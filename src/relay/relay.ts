@@ -17,6 +17,7 @@ import type { ResponseWriter } from '../http/response-writer.ts'
 import type { Target } from '../http/router.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { admit, isFree, type AdmitParts } from './admit.ts'
+import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver, type DeliverParts } from './deliver.ts'
 import { errorReply } from './error-reply.ts'
@@ -133,20 +134,31 @@ async function forward(
   if ('code' in admitted) return refuseWith(identified, admitted, parts)
 
   // From admission on a settlement is owed, however the exchange ends.
+  let isOwed = !isFree(admitted)
+  let undelivered: Answered | undefined
   try {
     const client = watchClient(admitted, parts)
     const answered = await failover(admitted, client, parts.failover)
+    undelivered = answered
     admitted.body.release()
     const delivering = deliver(admitted, answered, client, parts.deliver)
     const delivered = delivering instanceof Promise ? await delivering : delivering
+    undelivered = undefined
     learnEnding(admitted, answered, delivered.ending, parts.failover)
-    const isDurable =
-      isFree(admitted) || (await settle(admitted, delivered, answered.notes, parts.settle))
+    const isDurable = !isOwed || (await settle(admitted, delivered, answered.notes, parts.settle))
+    isOwed = false
     delivered.finish(isDurable)
   } catch (error) {
-    await settleFault(admitted, parts.settle)
+    if (undelivered !== undefined) abandon(admitted, undelivered, parts)
+    if (isOwed) await settleFault(admitted, parts.settle)
     throw error
   }
+}
+
+/** A stream that nobody delivers must not run on, nor keep its place on the channel. */
+function abandon(admitted: Admitted, answered: Answered, parts: RelayParts): void {
+  if (answered.kind === 'streaming') answered.stream.abort()
+  learnEnding(admitted, answered, 'gateway_cut', parts.failover)
 }
 
 function watchClient({ response, exchangeId }: Admitted, parts: RelayParts): ClientLink {

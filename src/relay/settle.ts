@@ -60,7 +60,11 @@ export async function settle(
 export async function settleFault(admitted: Admitted, parts: SettleParts): Promise<void> {
   const delivered = { ...failedDelivery, finish: () => undefined }
   const notes: AttemptNotes = { count: 0, operatorCostPicos: zeroPicos }
-  await settle(admitted, delivered, notes, parts)
+  try {
+    await settle(admitted, delivered, notes, parts)
+  } catch (error) {
+    parts.telemetry.fault(error, 'settle')
+  }
 }
 
 const failedDelivery = {
