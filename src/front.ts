@@ -63,9 +63,9 @@ export function serveFront(
   const prefixEnd = slash === -1 ? path.length : slash
   const vendor = snapshot.vendors.get(path.slice(1, prefixEnd))
   if (vendor === undefined) return refuseWith(unknownPath(snapshot))
-  const isDraining = parts.isDraining()
-  if (isDraining) response.closeAfterwards()
+  if (parts.isDraining()) response.closeAfterwards()
   const behindPrefix = { path: path.slice(prefixEnd), query }
+  const { isDraining } = parts
   return relay(
     { request, response, snapshot, vendor, target: behindPrefix, isDraining },
     parts.relay,

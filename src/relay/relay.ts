@@ -49,15 +49,15 @@ export interface VendorRequest {
   /** Path behind the prefix, and the raw query. */
   readonly target: Target
   /** The gateway is going down and takes nothing new. */
-  readonly isDraining: boolean
+  readonly isDraining: () => boolean
 }
 
 /** Serves one request to its end. Never throws. */
 export async function relay(vendorRequest: VendorRequest, parts: RelayParts): Promise<void> {
   const incoming = accept(vendorRequest, parts.clock)
   try {
-    if (vendorRequest.isDraining) refuseWith(incoming, shuttingDown, parts)
-    else await serve(incoming, parts)
+    if (vendorRequest.isDraining()) refuseWith(incoming, shuttingDown, parts)
+    else await serve(incoming, vendorRequest, parts)
   } catch (error) {
     parts.telemetry.fault(error, 'relay')
     if (incoming.response.isHeadWritten) incoming.response.destroy()
@@ -88,7 +88,11 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
   }
 }
 
-async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
+async function serve(
+  incoming: Incoming,
+  { isDraining }: Pick<VendorRequest, 'isDraining'>,
+  parts: RelayParts,
+): Promise<void> {
   const { request, response } = incoming
   const found = findOperation(incoming.format.name, request.method, incoming.path)
   if (found.kind === 'found' && found.operation === 'hello')
@@ -99,6 +103,8 @@ async function serve(incoming: Incoming, parts: RelayParts): Promise<void> {
     nowMs: incoming.startedAtMs,
   })
   const principal = known instanceof Promise ? await known : known
+  // While it was looked for nothing waited for this request: nobody would see it to its end.
+  if (isDraining()) return refuseWith(incoming, shuttingDown, parts)
   if (principal.kind === 'refusal') return refuseWith(incoming, principal, parts)
   const identified: Identified = { ...incoming, kind: 'identified', principal }
 

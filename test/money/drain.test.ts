@@ -7,6 +7,8 @@ import { Agent, request as httpRequest } from 'node:http'
 import { test } from 'node:test'
 import { send, usage } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startPostgres } from '../support/postgres.ts'
 import {
   assertClean,
   byValue,
@@ -204,5 +206,36 @@ test('the last stream has its clean end, though the vendor closes late and a cli
   } finally {
     agent.destroy()
     await stand.close()
+  }
+})
+
+test('a request whose key is still being looked for is refused, not begun', async () => {
+  const server = await startPostgres()
+  const storeUrl = await server.createDatabase()
+  const gateway = await startGateway({ storeUrl })
+  try {
+    const { key } = await gateway.createAccount()
+    const isLocked = Promise.withResolvers<void>()
+    const mayGoOn = Promise.withResolvers<void>()
+    const locking = gateway.context.database.transact(async (transaction) => {
+      await transaction.query('LOCK TABLE key IN ACCESS EXCLUSIVE MODE')
+      isLocked.resolve()
+      await mayGoOn.promise
+    })
+    await isLocked.promise
+    const asked = sendAsk(gateway.url, key, { format: 'messages', isStream: false })
+    const waiting = `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    while ((await server.run(waiting)) !== '1') continue
+    const drained = gateway.app.drain(60_000)
+    mayGoOn.resolve()
+    await locking
+    const answer = await asked
+    assert.equal(answer.status, 503)
+    assert.equal(answer.headers['retry-after'], '1')
+    await drained
+    assert.deepEqual(await gateway.context.database.query('SELECT * FROM exchange'), [])
+  } finally {
+    await gateway.close()
+    await server.close()
   }
 })

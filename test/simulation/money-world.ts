@@ -257,13 +257,13 @@ export class MoneyWorld {
       monotonic: () => clock.monotonic(),
       date: () => new Date(clock.now()).toUTCString(),
       newRequestId: () => 'unread',
-      isDraining: () => false,
+      isDraining,
       handle(request, response) {
         const slash = request.target.indexOf('/', 1)
         const vendor = snapshot.vendors.get(request.target.slice(1, slash))
         assert.ok(vendor !== undefined)
         const target = { path: request.target.slice(slash), query: '' }
-        void relay({ request, response, vendor, snapshot, target, isDraining: false }, parts)
+        void relay({ request, response, vendor, snapshot, target, isDraining }, parts)
       },
     }
   }
@@ -382,4 +382,8 @@ export function principalOf(accountId: string, number: number): Principal {
     priceMultiplierPpm: 1_000_000,
     keyDailyLimitPicos: zeroPicos,
   }
+}
+
+function isDraining(): boolean {
+  return false
 }
