@@ -68,13 +68,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       method,
       target: pool.basePath + request.path,
       host: pool.hostHeader,
-      headers: withIdentityEncoding(request.headers),
+      headers: request.headers,
       body,
     })
     if (head === undefined) return 'protocol'
     const connection = pool.take()
     if (connection === undefined) return 'connect'
-    connection.carry(exchange, { head, body, isHead: method === 'HEAD' })
+    connection.carry(exchange, { head, body })
     return undefined
   }
 
@@ -114,13 +114,4 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       watchdog.close()
     },
   }
-}
-
-/** Compressed answers could neither be metered nor passed on event by event. */
-function withIdentityEncoding(headers: string[]): string[] {
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    if (name.length === 15 && name.toLowerCase() === 'accept-encoding') return headers
-  }
-  return [...headers, 'accept-encoding', 'identity']
 }

@@ -42,7 +42,6 @@ function scripted(clock: ManualClock) {
         receiver.onHead({
           status,
           rawHeaders: [],
-          isCloseDelimited: false,
           header: () => undefined,
         })
         receiver.onData(Buffer.from(status === 200 ? whole : '{}'))

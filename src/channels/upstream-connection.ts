@@ -17,7 +17,6 @@ import { classifyConnectError, isStaleConnection, type FailureKind } from './ups
 export interface WrittenRequest {
   readonly head: string
   readonly body: Buffer | undefined
-  readonly isHead: boolean
 }
 
 /** Opens a connection without TLS, as `connect` of `node:net` does. */
@@ -97,7 +96,7 @@ export class Connection implements Carrier, TurnEndWriter, Watched {
     this.#exchange = exchange
     this.#isWritten = false
     this.#waiting = request
-    if (this.#isReady) this.#begin(request)
+    if (this.#isReady) this.#begin()
   }
 
   pause(): void {
@@ -183,12 +182,12 @@ export class Connection implements Carrier, TurnEndWriter, Watched {
   #onReady(): void {
     if (this.#isClosed) return
     this.#isReady = true
-    if (this.#waiting !== undefined) this.#begin(this.#waiting)
+    if (this.#waiting !== undefined) this.#begin()
   }
 
-  #begin(request: WrittenRequest): void {
+  #begin(): void {
     this.dueMs = Infinity
-    this.#reader.expect(request.isHead)
+    this.#reader.expect()
     this.#exchangeCount++
     this.#isWritten = true
     this.#writtenAtMs = this.#home.monotonic()

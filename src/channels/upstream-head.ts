@@ -9,12 +9,10 @@ import type { UpstreamHead } from './upstream.ts'
 export class ReceivedHead implements UpstreamHead {
   readonly status: number
   readonly rawHeaders: readonly string[]
-  readonly isCloseDelimited: boolean
 
   constructor(head: ResponseHead) {
     this.status = head.status
     this.rawHeaders = head.rawHeaders
-    this.isCloseDelimited = head.framing.kind === 'close'
   }
 
   header(name: string): string | undefined {

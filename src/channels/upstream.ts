@@ -6,7 +6,7 @@
 import type { FailureKind } from './upstream-failure.ts'
 
 export interface UpstreamRequest {
-  readonly method: 'POST' | 'GET' | 'HEAD'
+  readonly method: 'POST' | 'GET'
   /** Path and query behind the channel's base URL, e.g. `/v1/messages?beta=true`. */
   readonly path: string
   /** Flat name, value, name, value … list, final: credential and content headers included; no host, no content-length. */
@@ -18,11 +18,6 @@ export interface UpstreamHead {
   readonly status: number
   /** Flat list as received, names as received. */
   readonly rawHeaders: readonly string[]
-  /**
-   * The body has neither a length nor chunks: it ends where the connection ends, so its `onEnd`
-   * proves nothing and completeness must come from the content.
-   */
-  readonly isCloseDelimited: boolean
   /** First value by lower-case name. */
   header(name: string): string | undefined
 }

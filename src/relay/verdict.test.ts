@@ -9,7 +9,6 @@ import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 const head: UpstreamHead = {
   status: 200,
   rawHeaders: [],
-  isCloseDelimited: false,
   header: () => undefined,
 }
 

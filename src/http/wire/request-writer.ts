@@ -5,7 +5,7 @@
 import { isFieldValue, isToken } from './field-syntax.ts'
 
 export interface RequestToWrite {
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly method: 'GET' | 'POST'
   /** Origin form. */
   readonly target: string
   /** Value of the `Host` header. */

@@ -17,7 +17,7 @@ export interface ResponseHead {
 const fieldsMax = 256
 
 /** Undefined for what is no well-formed head of HTTP/1.1 or 1.0. `text` is what a HeadReader gives. */
-export function parseResponseHead(text: string, isHeadRequest: boolean): ResponseHead | undefined {
+export function parseResponseHead(text: string): ResponseHead | undefined {
   const isHttp11 = text.startsWith('HTTP/1.1 ')
   if (!isHttp11 && !text.startsWith('HTTP/1.0 ')) return undefined
   const lineEnd = text.indexOf('\r\n')
@@ -32,7 +32,7 @@ export function parseResponseHead(text: string, isHeadRequest: boolean): Respons
   if (length !== undefined && bytes === undefined) return undefined
   if (coding !== undefined && (!isHttp11 || !isNamed(coding, 'chunked'))) return undefined
 
-  const isBodiless = isHeadRequest || status < 200 || status === 204 || status === 304
+  const isBodiless = status < 200 || status === 204 || status === 304
   let framing: Framing = untilClose
   if (isBodiless) framing = noBody
   else if (coding !== undefined) framing = chunkedBody

@@ -26,7 +26,6 @@ const firstLine = 'HTTP/1.'
 
 export class ResponseReader {
   readonly #heads: HeadReader
-  #isHeadRequest = false
   #interimCount = 0
   #head: ResponseHead | undefined
   #remaining = 0
@@ -42,8 +41,7 @@ export class ResponseReader {
   }
 
   /** Makes ready for the answer to the next request. The one before must be complete. */
-  expect(isHeadRequest: boolean): void {
-    this.#isHeadRequest = isHeadRequest
+  expect(): void {
     this.#interimCount = 0
     this.#head = undefined
   }
@@ -55,7 +53,7 @@ export class ResponseReader {
       const reading = this.#heads.read(piece, at)
       if (reading === 'more') return this.#mayBecomeHead() ? nothingYet : malformed
       if (reading !== 'whole') return malformed
-      const head = parseResponseHead(this.#heads.text, this.#isHeadRequest)
+      const head = parseResponseHead(this.#heads.text)
       if (head === undefined || head.status === switchStatus) return malformed
       if (head.status >= 200) return this.#begin(head, piece, this.#heads.next)
       if (++this.#interimCount > interimMax) return malformed
