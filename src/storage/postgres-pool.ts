@@ -1,7 +1,8 @@
 /**
  * A few connections to one store, lent out one user at a time. It keeps: a broken connection is
- * never lent again, and while no server answers everybody is told at once instead of waiting, until
- * an attempt made in the background has found one.
+ * never lent again; those that work are lent, whether or not more can be opened, as on a server that
+ * is full; and while there is none everybody is told at once instead of waiting, until an attempt
+ * made in the background has opened one.
  */
 import { systemClock, type Timer } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
@@ -36,11 +37,13 @@ export class PostgresPool {
   readonly #options: PoolOptions
   readonly #idle: PostgresConnection[] = []
   readonly #waiting: Waiting[] = []
-  /** Lent, idle or being opened. */
+  /** Lent, idle or being opened. Nobody waits while it is zero. */
   #count = 0
+  #openingCount = 0
   #hostIndex = 0
   #hasConnected = false
   #outage: GatewayError | undefined
+  /** Set after an attempt that failed, until the next one is due. */
   #attemptTimer: Timer | undefined
   #attemptMs = firstAttemptMs
   #isClosed = false
@@ -49,7 +52,7 @@ export class PostgresPool {
     this.#options = options
   }
 
-  /** False from the first failed attempt to connect until one has succeeded. */
+  /** False while there is no connection to lend, from the first failed attempt until one has succeeded. */
   isAvailable(): boolean {
     return this.#outage === undefined && !this.#isClosed
   }
@@ -87,7 +90,7 @@ export class PostgresPool {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#attemptTimer?.cancel()
+    this.#cancelAttempt()
     for (const waiting of this.#waiting.splice(0)) waiting.reject(closedError())
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()))
   }
@@ -103,13 +106,15 @@ export class PostgresPool {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      if (this.#count < this.#options.connectionsMax) void this.#open()
+      this.#openForWaiting()
     })
   }
 
   #release(connection: PostgresConnection): void {
-    if (this.#isClosed) {
+    // During an outage only what the attempt opens is known to be on a server that will do.
+    if (this.#isClosed || this.#outage !== undefined) {
       void connection.close()
+      this.#count--
       return
     }
     if (connection.isUsable) {
@@ -117,7 +122,7 @@ export class PostgresPool {
       return
     }
     this.#count--
-    if (this.#waiting.length > 0) void this.#open()
+    this.#openForWaiting()
   }
 
   #hand(connection: PostgresConnection): void {
@@ -126,19 +131,41 @@ export class PostgresPool {
     else waiting.resolve(connection)
   }
 
+  /**
+   * One more, where somebody waits for whom none is being opened. After a failure only when the next
+   * attempt is due: a full server has better to do than to refuse. Without any connection at once:
+   * nobody would give one back.
+   */
+  #openForWaiting(): void {
+    const isWanted =
+      this.#waiting.length > this.#openingCount && this.#count < this.#options.connectionsMax
+    const mayOpen = this.#attemptTimer === undefined || this.#count === 0
+    if (isWanted && mayOpen) void this.#open()
+  }
+
   async #open(): Promise<void> {
+    this.#cancelAttempt()
     this.#count++
+    this.#openingCount++
     try {
-      const { location, answerTimeoutMs = defaultAnswerTimeoutMs } = this.#options
-      const opened = await connectPostgres(location, { answerTimeoutMs }, this.#hostIndex)
-      this.#hostIndex = opened.hostIndex
+      const connection = await this.#connect()
+      this.#openingCount--
       this.#recover()
-      if (this.#isClosed) void opened.connection.close()
-      else this.#hand(opened.connection)
+      if (this.#isClosed) void connection.close()
+      else this.#hand(connection)
+      this.#openForWaiting()
     } catch (error) {
+      this.#openingCount--
       this.#count--
-      this.#suffer(this.#outageOf(error))
+      this.#suffer(error)
     }
+  }
+
+  async #connect(): Promise<PostgresConnection> {
+    const { location, answerTimeoutMs = defaultAnswerTimeoutMs } = this.#options
+    const opened = await connectPostgres(location, { answerTimeoutMs }, this.#hostIndex)
+    this.#hostIndex = opened.hostIndex
+    return opened.connection
   }
 
   /**
@@ -155,15 +182,36 @@ export class PostgresPool {
     this.#hasConnected = true
     this.#outage = undefined
     this.#attemptMs = firstAttemptMs
+    this.#cancelAttempt()
   }
 
-  #suffer(error: GatewayError): void {
-    for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
+  /** Where others work, those who wait are left to whoever gives one back, and to the next attempt. */
+  #suffer(error: unknown): void {
     if (this.#isClosed) return
-    this.#outage = error
-    this.#attemptTimer?.cancel()
-    this.#attemptTimer = systemClock.after(this.#attemptMs, () => void this.#open())
+    // A promise is broken by the server's settings, which its other connections have as well.
+    const isPromiseBroken = error instanceof GatewayError && error.code === 'operations.invalid'
+    if (isPromiseBroken || this.#count === 0) this.#declare(this.#outageOf(error))
+    this.#attemptLater()
+  }
+
+  #declare(outage: GatewayError): void {
+    this.#outage = outage
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(outage)
+  }
+
+  #attemptLater(): void {
+    if (this.#attemptTimer !== undefined) return
+    this.#attemptTimer = systemClock.after(this.#attemptMs, () => {
+      this.#attemptTimer = undefined
+      if (this.#outage === undefined) this.#openForWaiting()
+      else void this.#open()
+    })
     this.#attemptMs = Math.min(this.#attemptMs * 2, lastAttemptMs)
+  }
+
+  #cancelAttempt(): void {
+    this.#attemptTimer?.cancel()
+    this.#attemptTimer = undefined
   }
 }
 
