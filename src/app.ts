@@ -142,20 +142,30 @@ async function openApp(
   async function follow(area: RevisionArea, revision: number): Promise<void> {
     if (area === 'access' || area === 'accounts') keys.clear()
     if (area === 'accounts' || area === 'balances') await ledger.refresh()
-    if (area !== 'catalogue') return
-    const next = await readSnapshot(revision)
+    if (area === 'catalogue') await followCatalogue(revision)
+  }
+  let loading: Promise<void> = Promise.resolve()
+  /** One after the other, whoever asks: what was read early must not undo what was read late. */
+  function followCatalogue(revision: number): Promise<void> {
+    const loaded = loading.then(() => loadCatalogue(revision))
+    // Its failure is told by whoever asked for it.
+    loading = loaded.catch(() => undefined)
+    return loaded
+  }
+  async function loadCatalogue(revision: number): Promise<void> {
     const previous = holder.current
-    holder.swap(next)
+    holder.swap(await readSnapshot(revision))
     channels.follow(previous, holder.current)
-    upstream.retain(new Set(next.channels.keys()))
-    reportOutOfService(next, log)
+    upstream.retain(new Set(holder.current.channels.keys()))
+    reportOutOfService(holder.current, log)
   }
   const watch = watchRevisions({
     database,
     clock,
     since,
-    onChange: (area, revision) => void follow(area, revision).catch(onError),
-    onError,
+    onChange: follow,
+    onError: (error) => telemetry.fault(error, 'changes'),
+    onRecovered: (area) => telemetry.changesFollowed(area),
     ...(store.listen === undefined ? {} : { listen: store.listen }),
   })
   opened.defer(() => watch.close())

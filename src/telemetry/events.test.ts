@@ -289,3 +289,19 @@ test('a store that is away is told of once in a while for each place, and counte
   )
   assert.match(await text(), /^turnpike_alarms_total\{kind="fault"\} 10$/m)
 })
+
+test('changes that cannot be followed are told of, their end too, and then told of anew', () => {
+  const { lines, telemetry } = start()
+  const away = new GatewayError('ledger.unavailable', 'Not at the moment.')
+  for (let index = 0; index < 3; index++) telemetry.fault(away, 'changes')
+  telemetry.changesFollowed('catalogue')
+  telemetry.fault(away, 'changes')
+  assert.deepEqual(
+    lines.map((line) => [line['level'], line['msg'], line['where'] ?? line['area']]),
+    [
+      ['error', 'fault', 'changes'],
+      ['info', 'changes are followed again', 'catalogue'],
+      ['error', 'fault', 'changes'],
+    ],
+  )
+})

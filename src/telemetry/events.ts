@@ -112,6 +112,8 @@ export interface Telemetry {
   fault(error: unknown, where: string): void
   /** Charges can be stored again after some could not. */
   ledgerRecovered(): void
+  /** What commands change is taken over again after some of it could not be. */
+  changesFollowed(area: string): void
   milestone(milestone: Milestone, exchangeId: string): void
 }
 
@@ -237,6 +239,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     ledgerRecovered() {
       outagesTold.clear()
       log.info('charges can be stored again')
+    },
+    changesFollowed(area) {
+      outagesTold.delete('changes')
+      log.info({ area }, 'changes are followed again')
     },
     milestone(milestone, exchangeId) {
       onMilestone?.(milestone, exchangeId)

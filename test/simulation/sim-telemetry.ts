@@ -23,6 +23,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     noUsableChannel: ignore,
     modelRecovered: ignore,
     ledgerRecovered: ignore,
+    changesFollowed: ignore,
     milestone: ignore,
     // A charge that could not be stored is told of here as well, and is no fault of the relay.
     fault: (error, where) => {

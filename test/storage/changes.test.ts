@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { ManualClock } from '../support/manual-clock.ts'
 import { readRevisions, watchRevisions, type RevisionWatch } from '../../src/storage/changes.ts'
-import type { Database, Queryable } from '../../src/storage/database.ts'
+import type { Database, Queryable, RevisionArea } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
@@ -32,22 +32,34 @@ describe('the watch over changes', () => {
   })
 
   /** Watches and returns what one poll after the next has reported. */
-  async function startWatch(reader: Queryable = database) {
+  async function startWatch({
+    reader = database,
+    take = () => Promise.resolve(),
+  }: {
+    readonly reader?: Queryable
+    /** What the caller does with a change. */
+    readonly take?: (area: RevisionArea) => Promise<void>
+  } = {}) {
     const seen: string[] = []
     const errors: unknown[] = []
+    const recovered: RevisionArea[] = []
     watch = watchRevisions({
       database: reader,
       clock,
       since: await readRevisions(database),
-      onChange: (area, revision) => seen.push(`${area} ${revision}`),
+      onChange(area, revision) {
+        seen.push(`${area} ${revision}`)
+        return take(area)
+      },
       onError: (error) => errors.push(error),
+      onRecovered: (area) => recovered.push(area),
     })
     const poll = async (): Promise<string[]> => {
       clock.advance(250)
       while (clock.pendingCount === 0) await new Promise((resolve) => setImmediate(resolve))
       return seen.splice(0)
     }
-    return { poll, errors }
+    return { poll, errors, recovered }
   }
 
   const addAccount = (where: Database, id: string): Promise<unknown> =>
@@ -94,12 +106,51 @@ describe('the watch over changes', () => {
         return database.query(sql, parameters)
       },
     }
-    const { poll, errors } = await startWatch(reader)
+    const { poll, errors } = await startWatch({ reader })
     await addAccount(command, 'acc_1')
     assert.deepEqual(await poll(), [])
     assert.equal(errors.length, 1)
     isOut = false
     assert.deepEqual(await poll(), ['accounts 1'])
+  })
+
+  it('reports a change again until it is taken over, and tells of the trouble and its end once', async () => {
+    let isOut = true
+    const take = async (): Promise<void> => {
+      if (isOut) throw new Error('out of order')
+    }
+    const { poll, errors, recovered } = await startWatch({ take })
+    await addAccount(command, 'acc_1')
+    for (let polls = 0; polls < 3; polls++) assert.deepEqual(await poll(), ['accounts 1'])
+    await addAccount(command, 'acc_2')
+    assert.deepEqual(await poll(), ['accounts 2'])
+    assert.deepEqual([errors.length, recovered], [1, []])
+    isOut = false
+    assert.deepEqual(await poll(), ['accounts 2'])
+    assert.deepEqual(await poll(), [])
+    assert.deepEqual([errors.length, recovered], [1, ['accounts']])
+    isOut = true
+    await addAccount(command, 'acc_3')
+    assert.deepEqual(await poll(), ['accounts 3'])
+    assert.deepEqual([errors.length, recovered], [2, ['accounts']])
+  })
+
+  it('reports an area again only when its last change is taken over, and others meanwhile', async () => {
+    const slow = Promise.withResolvers<void>()
+    const take = (area: RevisionArea): Promise<void> =>
+      area === 'accounts' ? slow.promise : Promise.resolve()
+    const { poll, errors } = await startWatch({ take })
+    await addAccount(command, 'acc_1')
+    assert.deepEqual(await poll(), ['accounts 1'])
+    await addAccount(command, 'acc_2')
+    await command.query(
+      `INSERT INTO vendor (name, format, credential) VALUES ('alpha', 'messages', 'x-api-key')`,
+    )
+    assert.deepEqual(await poll(), ['catalogue 1'])
+    slow.resolve()
+    assert.deepEqual(await poll(), ['accounts 2'])
+    assert.deepEqual(await poll(), [])
+    assert.deepEqual(errors, [])
   })
 
   it('says nothing any more once closed', async () => {

@@ -26,8 +26,9 @@ describe('changes of a store on PostgreSQL', () => {
       database,
       clock: new ManualClock(),
       since: await readRevisions(database),
-      onChange: (area) => waiting.get(area)?.(),
+      onChange: async (area) => waiting.get(area)?.(),
       onError: (error) => assert.fail(String(error)),
+      onRecovered: (area) => assert.fail(area),
       listen: (hint) => listenForRevisions({ location, hint }),
     })
   })

@@ -1,0 +1,52 @@
+/** A running gateway follows what commands change, also where the store fails it when it looks. */
+import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { after, before, test } from 'node:test'
+import { pino } from 'pino'
+import { setOverride } from '../../src/channels/channel-store.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
+import { startGateway, type Gateway } from '../support/gateway.ts'
+
+const eventually = eventuallyWithin(20_000)
+const lines: Record<string, unknown>[] = []
+const log = pino(
+  { level: 'info' },
+  { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+)
+let gateway: Gateway
+before(async () => {
+  gateway = await startGateway({ log })
+})
+after(() => gateway.close())
+
+const override = (): Promise<string | undefined> =>
+  nextTurn(gateway.app.snapshot().channels.get('alpha-main')?.override)
+const told = (message: string): readonly Record<string, unknown>[] =>
+  lines.filter(({ msg, where }) => msg === message && (where ?? 'changes') === 'changes')
+
+test('a changed catalogue that cannot be read is followed once it can be, and told of once', async () => {
+  const { database } = gateway.context
+  // At one moment: there is none in which the change could be read.
+  await database.transact(async (transaction) => {
+    await setOverride(transaction, { channel: 'alpha-main', override: 'disabled' })
+    await transaction.query('ALTER TABLE price RENAME TO moved')
+  })
+  await eventually(
+    'the trouble is told',
+    () => nextTurn(told('fault').length),
+    (count) => count > 0,
+  )
+  assert.equal(await override(), 'enabled')
+  await database.query('ALTER TABLE moved RENAME TO price')
+  await eventually('it is followed', override, (value) => value === 'disabled')
+  await eventually(
+    'its end is told',
+    () => nextTurn(told('changes are followed again').length),
+    (count) => count > 0,
+  )
+  assert.equal(told('fault').length, 1)
+  assert.deepEqual(
+    told('changes are followed again').map(({ area }) => area),
+    ['catalogue'],
+  )
+})
