@@ -74,7 +74,10 @@ const drainPollMs = 50
 const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 
-/** Where anything cannot be opened, everything is as it was before: no lock, connection, thread or timer is left. */
+/**
+ * Where anything cannot be opened, everything is as it was before: no lock, connection, thread or
+ * timer is left.
+ */
 export function createApp(config: Config, effects: Effects): Promise<App> {
   return openAll((opened) => openApp(config, effects, opened))
 }

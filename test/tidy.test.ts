@@ -26,6 +26,7 @@ import {
   findOrphans,
   findUndocumentedKeys,
   findUnexplainedPrices,
+  findWideComments,
   functionsOf,
   importsOf,
   layers,
@@ -139,6 +140,9 @@ describe('the tree', () => {
     assertNone(findMissingHeads([...sources, ...migrations, ...tests])))
 
   test('no loose ends in comments', () => assertNone(findLooseEnds(sources)))
+
+  test('no comment is wider than can be read', () =>
+    assertNone(findWideComments([...sources, ...tests])))
 
   test('one word per thing', () => assertNone(findForbiddenWords(sources)))
 
@@ -262,6 +266,28 @@ describe('the rules find what they are for', () => {
     assert.equal(findMissingHeads([fixture('a.ts', "import 'x'"), fixture('b.sql', 'X')]).length, 2)
     assertNone(findMissingHeads([fixture('a.ts', '#!/bin/x\n/** A. */'), fixture('b.sql', '-- B')]))
     assert.equal(findLooseEnds([fixture('a.ts', '// TODO later\n// fine')]).length, 1)
+  })
+
+  test('a comment that is too wide, in each form, and no other line', () => {
+    const words = 'x'.repeat(120)
+    const wide = [
+      `// ${words}`,
+      `/** ${words} */`,
+      `/**\n * A.\n * ${words}\n */`,
+      `const a = 1 // ${words}`,
+    ]
+    for (const text of wide) assert.equal(findWideComments([fixture('a.ts', text)]).length, 1, text)
+    assert.deepEqual(findWideComments([fixture('a.ts', `a\n\n${wide[0]}`)]), [
+      'a.ts:3 is wider than 110 characters: wrap the comment',
+    ])
+    const fine = [
+      `// ${words.slice(0, 107)}`,
+      `// ${'─'.repeat(107)}`,
+      `const a = '// ${words}'`,
+      `/* a */ const a = '${words}'`,
+      `const a = \`\n// ${words}\``,
+    ]
+    for (const text of fine) assertNone(findWideComments([fixture('a.ts', text)]))
   })
 
   test('a function assigned to a property, in each form', () => {

@@ -1,8 +1,8 @@
 /**
  * The reader of the stream measurements: opens its streams through one proxy, one after the other,
- * waits until all of them run, then counts and times every event of one window and reads what the proxy's processes
- * cost in it. Afterwards it reads on until the streams are ended. Part of the harness: one shared
- * read buffer and no object per event.
+ * waits until all of them run, then counts and times every event of one window and reads what the
+ * proxy's processes cost in it. Afterwards it reads on until the streams are ended. Part of the
+ * harness: one shared read buffer and no object per event.
  */
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'

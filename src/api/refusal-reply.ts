@@ -1,4 +1,7 @@
-/** What our own endpoints answer with, outside any vendor's format; their errors are `{"error":{"type","message"}}`. */
+/**
+ * What our own endpoints answer with, outside any vendor's format;
+ * their errors are `{"error":{"type","message"}}`.
+ */
 import type { Clock } from '../base/clock.ts'
 import { errorCatalogue, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'

@@ -1,4 +1,7 @@
-/** SQL for table `operator_cost`: what the gateway's own requests have cost. Append-only; no account pays it. */
+/**
+ * SQL for table `operator_cost`: what the gateway's own requests have cost. Append-only; no
+ * account pays it.
+ */
 import { picos, type Picos } from '../base/money.ts'
 import type { UsageCounts } from '../metering/usage.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'

@@ -9,7 +9,10 @@ export interface UpstreamRequest {
   readonly method: 'POST' | 'GET'
   /** Path and query behind the channel's base URL, e.g. `/v1/messages?beta=true`. */
   readonly path: string
-  /** Flat name, value, name, value … list, final: credential and content headers included; no host, no content-length. */
+  /**
+   * Flat name, value, name, value … list, final: credential and content headers included; no
+   * host, no content-length.
+   */
   readonly headers: string[]
   readonly body: Buffer | undefined
 }

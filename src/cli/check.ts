@@ -1,4 +1,7 @@
-/** Gives commands a way to ask vendors: the gateway's own upstream client, for as long as one command runs. */
+/**
+ * Gives commands a way to ask vendors: the gateway's own upstream client, for as long as
+ * one command runs.
+ */
 import { systemClock } from '../base/clock.ts'
 import type { RunCheck } from '../operations/channels.ts'
 import type { Config } from '../settings.ts'

@@ -1,4 +1,7 @@
-/** `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`, `doctor`: the gateway and its state as a whole. */
+/**
+ * `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`, `doctor`: the gateway and its state
+ * as a whole.
+ */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { describeConfig } from '../config.ts'
 import { recentActions, type ActionView } from '../operations/actions.ts'

@@ -33,7 +33,10 @@ export const notHttp: RequestFault = {
   message: 'This is not a well-formed HTTP/1.1 request.',
 }
 
-/** The whole answer. A request that could not be read may have been one for a head only: that reads on to the end. */
+/**
+ * The whole answer. A request that could not be read may have been one for a head only: that reads
+ * on to the end.
+ */
 export function plainRefusal(fault: RequestFault, requestId: string): Buffer {
   const { status, message } = fault
   const body = JSON.stringify({ error: { type: types[status], message } })

@@ -541,7 +541,10 @@ interface SlowReader {
   take(bytes: number): Promise<void>
 }
 
-/** Asks on a connection of its own, the rig's being closed, and takes of the answer only what it is told to. */
+/**
+ * Asks on a connection of its own, the rig's being closed, and takes of the answer only what
+ * it is told to.
+ */
 async function slowReader(rig: Rig, lines = ''): Promise<SlowReader> {
   rig.client.close()
   const socket = connect(rig.listener.address.port, '127.0.0.1')

@@ -1,6 +1,7 @@
 /**
- * SQL of table entry, as far as operators write it: credits, adjustments, refunds. An entry and the balance it changes are written together or not at all;
- * no entry is ever edited, and one reference is booked once.
+ * SQL of table entry, as far as operators write it: credits, adjustments, refunds. An entry and the
+ * balance it changes are written together or not at all; no entry is ever edited, and one reference
+ * is booked once.
  */
 import { hash } from 'node:crypto'
 import { invariant } from '../base/errors.ts'

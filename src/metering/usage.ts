@@ -58,4 +58,4 @@ export type UsageMark =
   | 'implausible' // the vendor's count broke a bound; the charge was kept within the hold
   | 'over_hold' // believed and above the hold: the input had been under-estimated
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
-  | 'default_price' // a class, tier, speed or region without a price in the catalogue; the default in rates.ts was used
+  | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used

@@ -1,7 +1,8 @@
 /**
  * What a running gateway does for its books in the background: soon after the start and then every
- * interval it audits what has come since the last time, and lets go what need not be kept. Each round is a thread of its own with
- * bounded memory, and at most one runs. It tells results; what they mean is for whoever listens.
+ * interval it audits what has come since the last time, and lets go what need not be kept. Each
+ * round is a thread of its own with bounded memory, and at most one runs. It tells results; what
+ * they mean is for whoever listens.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../base/clock.ts'

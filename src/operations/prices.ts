@@ -1,4 +1,7 @@
-/** Prices as operators read them: in force now and known for later, per model, as the catalogue writes them. */
+/**
+ * Prices as operators read them: in force now and known for later, per model, as the
+ * catalogue writes them.
+ */
 import { readCatalogue, type PriceRow } from '../channels/channel-store.ts'
 import { decodePrices, printPrices, type PriceForm } from '../metering/price-book.ts'
 import type { OperationContext } from './context.ts'

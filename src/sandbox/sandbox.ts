@@ -6,7 +6,7 @@
  *   const sandbox = await startSandbox()                         // a free port on loopback
  *   channel url: `${sandbox.url}/alpha-main`                      // anything before /v1/ names the channel
  *   prompt: 'hello [[marker: m1]] [[sandbox: output=40; event_delay_ms=5]]'
- *   header: x-sandbox: status=429; retry_after=2                 // or model `large-1+status=429+retry_after=2`
+ *   header: x-sandbox: status=429; retry_after=2                 // or model `large-1+status=429`
  *   sandbox.faults.set('alpha-main', 'error=529')                // or an object, a list, (index) => …
  *   sandbox.faults.set('alpha-main', { hold: 'gate@before_terminal' })
  *   await sandbox.faults.reached('gate'); sandbox.faults.release('gate')

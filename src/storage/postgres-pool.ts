@@ -69,7 +69,8 @@ export class PostgresPool {
 
   /**
    * The same for work that may be done twice: it is done again where other transactions stood in
-   * the way, and once where its connection was lost: it may have been a stale one. Rejects with `ledger.unavailable` where no server answers.
+   * the way, and once where its connection was lost: it may have been a stale one. Rejects with
+   * `ledger.unavailable` where no server answers.
    */
   async useAgain<Result>(
     work: (connection: PostgresConnection) => Promise<Result>,

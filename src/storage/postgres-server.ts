@@ -8,7 +8,10 @@ import type { Row } from './database.ts'
 
 /** Version 15, as `server_version_num` counts. */
 const oldestVersion = 150_000
-/** What `synchronous_commit` may be: an acknowledged commit is on disk here, and where a standby is named, there. */
+/**
+ * What `synchronous_commit` may be: an acknowledged commit is on disk here, and where a
+ * standby is named, there.
+ */
 const durableCommits = ['on', 'remote_apply', 'remote_write']
 
 interface Asked {

@@ -28,7 +28,10 @@ import {
 } from './harness.ts'
 import { openStand, type Stand } from './process-stand.ts'
 
-/** Short, so that the tests need not wait long; with a peer, long enough that no living node passes for dead. */
+/**
+ * Short, so that the tests need not wait long; with a peer, long enough that no living node
+ * passes for dead.
+ */
 const leaseAlone = '1s'
 const leaseWithPeer = '2s'
 

@@ -65,7 +65,10 @@ export interface CrashOptions {
   readonly open: () => Promise<Stand>
   /** Settings of every gateway. */
   readonly settings?: Readonly<Record<string, string>>
-  /** A gateway lives on beside the one that dies, and does what is left to do; otherwise it is started again. */
+  /**
+   * A gateway lives on beside the one that dies, and does what is left to do; otherwise
+   * it is started again.
+   */
   readonly hasPeer?: boolean
   /** Resolves when the store has set nothing aside for the account any more; checks what became of it. */
   readonly untilFree?: (stand: Stand, account: TestAccount, point: CrashPoint) => Promise<void>

@@ -1,6 +1,7 @@
 /**
  * A client of the simulation on a socket without a network: a connection of the gateway's
- * listener reads from and writes to it. Bytes arrive in the turn in which they are written, unless the client reads slowly.
+ * listener reads from and writes to it. Bytes arrive in the turn in which they are written, unless
+ * the client reads slowly.
  */
 import { Socket } from 'node:net'
 import type { FormatName } from '../../src/formats/format.ts'

@@ -154,7 +154,10 @@ function chunkOf(content: Buffer): Buffer {
   return Buffer.concat([size, content, Buffer.from('\r\n')])
 }
 
-/** As the network does: anywhere, in the middle of a chunk's size too. What could be told is told with the first part. */
+/**
+ * As the network does: anywhere, in the middle of a chunk's size too. What could be told is told with
+ * the first part.
+ */
 function splitAtRandom(pieces: readonly Piece[], random: Random): readonly Piece[] {
   return pieces.flatMap((piece): Piece[] => {
     if (piece.kind !== 'bytes' || random() < 0.7) return [piece]

@@ -1,4 +1,7 @@
-/** Tests of the past that the benchmark makes up, on both stores: the books agree, and it can be gone on with. */
+/**
+ * Tests of the past that the benchmark makes up, on both stores: the books agree, and it can be
+ * gone on with.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

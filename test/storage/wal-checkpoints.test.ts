@@ -1,4 +1,7 @@
-/** Who moves committed pages into a store's file, with real stores, a real thread and a clock moved by hand. */
+/**
+ * Who moves committed pages into a store's file, with real stores, a real thread and a clock
+ * moved by hand.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'

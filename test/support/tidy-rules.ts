@@ -234,6 +234,26 @@ export function findLooseEnds(files: readonly SourceFile[]): readonly string[] {
   )
 }
 
+/** Wider than the code, which is formatted to 100: a table or an example may need a little more. */
+const commentWidthMax = 110
+
+/** The formatter leaves comments as they are, so nothing else keeps them readable. */
+export function findWideComments(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    const code = viewSource(text).withoutComments.split('\n')
+    return linesOf(text)
+      .filter(({ line }) => [...line].length > commentWidthMax)
+      .filter(({ line, number }) => {
+        const [before = ''] = code.slice(number - 1)
+        return before.trimEnd().length < line.trimEnd().length
+      })
+      .map(
+        ({ number }) =>
+          `${path}:${number} is wider than ${commentWidthMax} characters: wrap the comment`,
+      )
+  })
+}
+
 function linesOf(text: string): readonly { line: string; number: number }[] {
   return text.split('\n').map((line, index) => ({ line, number: index + 1 }))
 }

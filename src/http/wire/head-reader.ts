@@ -17,7 +17,10 @@ const space = 0x20
 const deleteCharacter = 0x7f
 
 export class HeadReader {
-  /** Once whole: the head with the line end of its last line and without the blank one, a character per byte. */
+  /**
+   * Once whole: the head with the line end of its last line and without the blank one, a
+   * character per byte.
+   */
   text = ''
   /** Once whole: where in the last piece the bytes behind the head begin. */
   next = 0

@@ -143,7 +143,10 @@ function readWindow(row: Row): WindowFigures | undefined {
   }
 }
 
-/** As a row of table exchange, with what its figures need; amounts as text, because JSON numbers end at 2^53. */
+/**
+ * As a row of table exchange, with what its figures need; amounts as text, because JSON
+ * numbers end at 2^53.
+ */
 function exchangeRow(record: ExchangeRecord): Readonly<Record<string, string | number | null>> {
   const reported = record.usage?.reported
   return {
