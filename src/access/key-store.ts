@@ -102,8 +102,7 @@ export async function findKnownKey(
   secretHash: string,
 ): Promise<KnownKey | undefined> {
   const rows = await queryable.query(
-    `SELECT key.*, account.name AS account_name, account.status AS account_status,
-       account.price_multiplier_ppm
+    `SELECT key.*, account.status AS account_status, account.price_multiplier_ppm
      FROM key LEFT JOIN account ON account.id = key.account_id
      WHERE key.secret_hash = $1`,
     [secretHash],
@@ -117,7 +116,6 @@ export async function findKnownKey(
       keyKind: key.kind,
       keyId: key.id,
       accountId: key.accountId ?? '',
-      accountName: readText(row, 'account_name') ?? '',
       allowedModels: key.allowedModels === undefined ? undefined : new Set(key.allowedModels),
       priceMultiplierPpm: Number(row['price_multiplier_ppm'] ?? 1_000_000),
       keyDailyLimitPicos: key.dailyLimitPicos,

@@ -11,7 +11,6 @@ function principal(keyId: string, accountId: string): Principal {
     keyKind: 'client',
     keyId,
     accountId,
-    accountName: accountId,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
     keyDailyLimitPicos: zeroPicos,

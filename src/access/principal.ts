@@ -10,7 +10,6 @@ export interface Principal {
   readonly keyId: string
   /** Empty for admin tokens, which belong to no account. */
   readonly accountId: string
-  readonly accountName: string
   /** Undefined = every model. */
   readonly allowedModels: ReadonlySet<string> | undefined
   /** Charges are the list price times this many millionths; 1_000_000 = list price. */

@@ -377,7 +377,6 @@ export function principalOf(accountId: string, number: number): Principal {
     keyKind: 'client',
     keyId: `key-${number}`,
     accountId,
-    accountName: `account-${number}`,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
     keyDailyLimitPicos: zeroPicos,

@@ -121,7 +121,6 @@ describe('authentication', () => {
         keyKind: 'client',
         keyId: 'key_a',
         accountId: 'acc_1',
-        accountName: 'acme',
         allowedModels: new Set(['m-1']),
         priceMultiplierPpm: 900_000,
         keyDailyLimitPicos: 0n,
