@@ -140,7 +140,7 @@ export interface Ledger {
    * What is left of requests per minute, for the account's own headers; cheap, may lag other nodes.
    * Undefined where requests per minute have no limit or the account has not been seen yet.
    */
-  headroom(accountId: string, atMs: number): Headroom | undefined
+  headroom(accountId: string): Headroom | undefined
   /** Sum and number of holds that have not ended durably yet, for metrics and drain. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
   /**

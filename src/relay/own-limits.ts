@@ -9,7 +9,7 @@ export function ownLimitHeaders(
   ledger: Ledger,
   nowMs: number,
 ): Readonly<Record<string, string>> {
-  const room = ledger.headroom(principal.accountId, nowMs)
+  const room = ledger.headroom(principal.accountId)
   if (room === undefined || room.rpmLimit === 0) return {}
   const limit = { limit: room.rpmLimit, remaining: room.rpmRemaining, resetMs: room.rpmResetMs }
   return limitHeaders(format.name, limit, nowMs)

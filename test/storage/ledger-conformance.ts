@@ -356,7 +356,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       it('tell what is left of them', async () => {
         const limits = { balancePicos: 900n, rpm: 2, windowMinutes: 2 }
         const accountId = await makeAccount(harness, limits)
-        const headroom = (): unknown => harness.ledger.headroom(accountId, harness.clock.now())
+        const headroom = (): unknown => harness.ledger.headroom(accountId)
         assert.equal(headroom(), undefined)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
         harness.clock.advance(20_000)
