@@ -126,7 +126,14 @@ function sumsOf(sums: Map<string, ChannelSums>, channel: string, model: string):
   const name = `${channel}\0${model}`
   const known = sums.get(name)
   if (known !== undefined) return known
-  const sum: ChannelSums = {
+  const sum = noSums(channel, model)
+  sums.set(name, sum)
+  return sum
+}
+
+/** Of a channel and model that nothing has been counted for yet. */
+export function noSums(channel: string, model: string): ChannelSums {
+  return {
     channel,
     model,
     charged: 0,
@@ -142,6 +149,4 @@ function sumsOf(sums: Map<string, ChannelSums>, channel: string, model: string):
     otherAttempts: 0,
     operatorCostPicos: zeroPicos,
   }
-  sums.set(name, sum)
-  return sum
 }

@@ -19,6 +19,7 @@ import { readCatalogue, type CatalogueRows } from '../channels/channel-store.ts'
 import { listCosts } from '../channels/operator-cost-store.ts'
 import {
   addCounts,
+  noSums,
   sumChannels,
   type ChannelSums,
   type ClassCounts,
@@ -155,20 +156,7 @@ function rowOf(rows: Rows, place: { readonly channel: string; readonly model: st
   const known = rows.get(name)
   if (known !== undefined) return known
   const row: Row = {
-    channel: place.channel,
-    model: place.model,
-    charged: 0,
-    counts: {},
-    chargedPicos: zeroPicos,
-    largestPicos: zeroPicos,
-    estimated: 0,
-    estimatedCounts: {},
-    estimatedPicos: zeroPicos,
-    capped: 0,
-    notChargedPicos: zeroPicos,
-    uncharged: 0,
-    otherAttempts: 0,
-    operatorCostPicos: zeroPicos,
+    ...noSums(place.channel, place.model),
     checks: 0,
     checkCounts: {},
     checkPicos: zeroPicos,
