@@ -14,7 +14,7 @@ export const doubtGapMinMs = 15_000
 export const doubtForgottenMs = 600_000
 export const retrialMs = 30_000
 export const jitterShare = 0.2
-export const trialLostAfterMs = 120_000
+const trialLostAfterMs = 120_000
 export const probeLostAfterMs = 45_000
 export const slowProbeMs = 30_000
 /** How often a channel is asked whether it still refuses. */

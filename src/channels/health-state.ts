@@ -133,7 +133,7 @@ export const freshState: HealthState = startState('request')
 
 export const rampMs = 120_000
 const rampShareMin = 0.1
-export const canaryShare = 0.05
+const canaryShare = 0.05
 
 /**
  * How fit a channel is for the next attempt; see `select.ts` for the order.

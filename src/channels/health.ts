@@ -132,7 +132,7 @@ function isOffFor(state: HealthState, cause: OffCause): boolean {
   return state.mode === 'off' && state.cause === cause
 }
 
-export function wake(state: HealthState, moment: Moment): Step {
+function wake(state: HealthState, moment: Moment): Step {
   const { now } = moment
   if (state.burst !== undefined && now >= state.burst.endsAt) return endBurst(state, moment)
   const asked = askSingleProbe(state, now)
@@ -249,7 +249,7 @@ function isCalm(state: HealthState): boolean {
   )
 }
 
-export function fail(state: HealthState, result: TrafficResult, moment: Moment): Step {
+function fail(state: HealthState, result: TrafficResult, moment: Moment): Step {
   const { now } = moment
   if (isStale(state, result)) return unchanged(state)
   if (state.mode === 'off') return unchanged(leavePlace(state))
@@ -324,7 +324,7 @@ function isRatioBad(state: HealthState, now: number): 'no' | 'doubt' | 'sure' {
   return total >= ratioSureOutcomes && failingCallers >= ratioSureCallers ? 'sure' : 'doubt'
 }
 
-export function retracted(state: HealthState, keyId: string): HealthState {
+function retracted(state: HealthState, keyId: string): HealthState {
   const position = state.run.findLastIndex((one) => one.keyId === keyId)
   return {
     ...state,

@@ -62,7 +62,7 @@ export interface LatencyState {
 
 const sizeSteps = [2_000, 16_000, 64_000] as const
 const kindsPerForm = sizeSteps.length + 1
-export const latencyKindCount = 2 * kindsPerForm
+const latencyKindCount = 2 * kindsPerForm
 
 const slotMs = 3_000
 const windowMs = 30_000
@@ -79,7 +79,7 @@ const streamMarginMs = 500
 const wholeMargin = 1.5
 const slowHoldMs = 180_000
 const slowHoldMaxMs = 48 * 60_000
-export const slowRelapseWithinMs = 600_000
+const slowRelapseWithinMs = 600_000
 const compareGapMinMs = 60_000
 const compareGapMaxMs = 16 * 60_000
 /** A suspicion this long after the last one is a new one. */

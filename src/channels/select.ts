@@ -147,7 +147,7 @@ function scoreOf(channel: Channel, match: Match, now: number): number {
  * and the highest wins. Adding or removing a channel moves only the calls that it wins or held, and
  * in the long run each channel wins in proportion to its weight.
  */
-export function rendezvousScore(
+function rendezvousScore(
   channel: Pick<Channel, 'name' | 'weight'>,
   caller: { readonly accountId: string; readonly model: string },
 ): number {

@@ -32,7 +32,7 @@ export interface Given {
 }
 
 /** Thrown for settings that cannot be used; ends the program with exit code 2. */
-export class SettingsError extends Error {
+class SettingsError extends Error {
   readonly list: readonly SettingMistake[]
 
   constructor(list: readonly SettingMistake[]) {

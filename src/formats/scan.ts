@@ -129,7 +129,7 @@ class Scan implements MemberScan {
 }
 
 /** The closing quote of the string that opens at `open`, or -1. */
-export function stringEnd(text: string, open: number): number {
+function stringEnd(text: string, open: number): number {
   return plainStringEnd(text, open + 1)
 }
 

@@ -256,7 +256,7 @@ function readLimits(wanted: {
   }
 }
 
-export function viewAccount(account: Account): AccountView {
+function viewAccount(account: Account): AccountView {
   return {
     id: account.id,
     name: account.name,

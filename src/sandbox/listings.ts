@@ -9,7 +9,7 @@ import { countPromptTokens } from './sandbox-request.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
 /** Models the sandbox lists; it answers for any name. */
-export const listedModels: Readonly<Record<SandboxRoute['format'], readonly string[]>> = {
+const listedModels: Readonly<Record<SandboxRoute['format'], readonly string[]>> = {
   messages: ['large-1', 'small-1'],
   chat: ['chat-1', 'chat-mini-1'],
 }

@@ -15,7 +15,7 @@ export interface SandboxRoute {
 }
 
 /** The channel of requests that name none. */
-export const unnamedChannel = 'default'
+const unnamedChannel = 'default'
 
 const pattern =
   /^(.*?)\/v1\/(?:(messages)|(messages\/count_tokens)|(chat\/completions)|models(?:\/([^/?]+))?)\/?(?:\?.*)?$/

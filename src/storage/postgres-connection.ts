@@ -119,7 +119,7 @@ export class PostgresConnection {
 }
 
 /** What was asked may or may not have happened. */
-export class LostConnection extends Error {
+class LostConnection extends Error {
   constructor(cause: unknown) {
     super('the connection to PostgreSQL is lost', { cause })
     this.name = 'LostConnection'

@@ -5,7 +5,7 @@
  * when it is worth a connection. Order is kept within a group, not between groups.
  */
 
-export const groupSizeMax = 128
+const groupSizeMax = 128
 const tripsMax = 2
 const sizeForSecondTrip = 32
 

@@ -43,7 +43,7 @@ export type ReadDocument =
     }
   | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
 
-export const catalogueLengthMax = 4_194_304
+const catalogueLengthMax = 4_194_304
 const aliasesMax = 1_000
 const duplicateCode = 'DUPLICATE_KEY'
 

@@ -40,10 +40,10 @@ export interface ChannelEntry {
   readonly baselines: ReadonlyMap<string, PinnedBaseline>
 }
 
-export const rankMax = 99
-export const weightMax = 10_000
-export const maxConcurrentMax = 1_000_000
-export const maxOutputTokensMax = 100_000_000
+const rankMax = 99
+const weightMax = 10_000
+const maxConcurrentMax = 1_000_000
+const maxOutputTokensMax = 100_000_000
 const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
 
