@@ -5,9 +5,8 @@
  *
  * Life of a hold (each arrow at most once, and every hold takes exactly one):
  *
- *     open ── settle ──▶ settled     a charge is booked, the rest is free again
- *       └──── release ─▶ released    nothing is charged
- *       └──── expire ──▶ expired     its owner died; nothing is charged
+ *     open ── settle ──▶ settled     a charge is booked, be it zero, the rest is free again
+ *       └──── expire ──▶ expired     its owner died or never heard of it; nothing is charged
  */
 import type { Picos } from '../base/money.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
@@ -91,7 +90,10 @@ export interface ExchangeRecord {
   readonly priceLines: string
   /** The vendor's own request id, for support. */
   readonly vendorRequestId: string | undefined
-  /** What failed attempts may have cost the operator, by the same prices; never charged. */
+  /**
+   * What may have cost the operator and nobody is charged for: failed attempts, answers that are not
+   * paid for, and a charge that was withheld with the end of its answer.
+   */
   readonly operatorCostPicos: Picos
 }
 
@@ -141,7 +143,7 @@ export interface Ledger {
    * Undefined where requests per minute have no limit or the account has not been seen yet.
    */
   headroom(accountId: string): Headroom | undefined
-  /** Sum and number of holds that have not ended durably yet, for metrics and drain. */
+  /** Sum and number of holds that have not ended durably yet, for metrics. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
   /**
    * Takes over balances and limits that commands have changed; to be called when the store's revision

@@ -76,7 +76,7 @@ export function createMetrics(): Metrics {
     }),
     operatorCostUsd: new Counter({
       name: 'turnpike_operator_cost_usd_total',
-      help: 'What failed attempts may have cost the operator; charged to nobody.',
+      help: 'What failed attempts and unpaid answers may have cost the operator; charged to nobody.',
       labelNames: ['vendor'],
       registers,
     }),
@@ -161,7 +161,7 @@ export function createMetrics(): Metrics {
     }),
     running: new Gauge({
       name: 'turnpike_running_exchanges',
-      help: 'Exchanges between admission and settlement.',
+      help: 'Requests to vendors that are running, from before their body is read to their end.',
       registers,
     }),
     openHolds: new Gauge({
