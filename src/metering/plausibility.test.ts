@@ -41,6 +41,33 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(usage, { ...bounds, blobTokensMax: 40_000 }), 'implausible')
   })
 
+  test('holds the figures beside the parts to the same bounds', () => {
+    const { parts } = usageOf(10, 5)
+    const figures = { inputTokens: 10, outputTokens: 5, cacheTokens: 0 }
+    const check = (more: object, count = 1): string => {
+      const all = Array.from({ length: count }, () => parts).flat()
+      return checkAgainstRequest({ parts: all, reported: { ...figures, ...more } }, bounds)
+    }
+    assert.equal(check({}), 'ok')
+    for (const figure of ['inputTokens', 'outputTokens', 'cacheTokens'])
+      for (const count of [1, 3])
+        assert.equal(check({ [figure]: Number.MAX_SAFE_INTEGER }, count), 'implausible')
+    assert.equal(check({ cacheTokens: NaN }), 'implausible')
+    assert.equal(check({ cacheTokens: 17_584 }), 'ok')
+    assert.equal(check({ cacheTokens: 17_585 }), 'implausible')
+    // Each of three turns has read what the cache holds.
+    assert.equal(check({ cacheTokens: 3 * 5_000_000 }, 3), 'ok')
+  })
+
+  test('believes no count that sums of figures could not keep, whatever the request allows', () => {
+    const vast = { ...bounds, maxOutputTokens: Number.MAX_SAFE_INTEGER, blobTokensMax: 10 ** 15 }
+    assert.equal(checkAgainstRequest(usageOf(10 ** 9, 10 ** 9), vast), 'ok')
+    assert.equal(checkAgainstRequest(usageOf(10 ** 9 + 1, 1), vast), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(1, 10 ** 9 + 1), vast), 'implausible')
+    const { reported } = boundReported(usageOf(10 ** 15, 10 ** 15), vast)
+    assert.deepEqual(reported, { inputTokens: 10 ** 9, outputTokens: 10 ** 9, cacheTokens: 0 })
+  })
+
   test('cannot use what is no count', () => {
     for (const count of [-1, 0.5, NaN, Infinity, 2 ** 53])
       assert.equal(checkAgainstRequest(usageOf(10, count), bounds), 'unusable')
@@ -53,5 +80,11 @@ describe('boundReported', () => {
     const { reported, parts } = boundReported(usage, bounds)
     assert.deepEqual(reported, { inputTokens: 17_584, outputTokens: 1_000, cacheTokens: 0 })
     assert.equal(parts, usage.parts)
+  })
+
+  test('shows no count where there was none', () => {
+    const reported = { inputTokens: NaN, outputTokens: -1, cacheTokens: 2 ** 53 }
+    const none = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
+    assert.deepEqual(boundReported({ parts: [], reported }, bounds).reported, none)
   })
 })

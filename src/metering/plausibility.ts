@@ -33,39 +33,86 @@ const serverWorkPromptTokens = 5_000_000
 const serverWorkOutputTokens = 200_000
 const webSearchesMax = 200
 const partsMax = 1_000
+/**
+ * Whatever a request allows: a thousand parts of a million tokens. Figures are kept in 64 bits, which
+ * hold nine thousand million answers of this size, and nine million to the token as JSON shows them.
+ */
+const tokensMax = 1_000_000_000
 
 export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausibility {
-  const { parts } = usage
   if (!isWellFormed(usage)) return 'unusable'
-  if (parts.length > partsMax) return 'implausible'
-  // Several parts, or searches, mean that the vendor worked on its own account.
-  const isServerWork =
-    bounds.hasServerTools === true ||
-    parts.length > 1 ||
-    parts.some((part) => (part.counts.web_search ?? 0) > 0)
-  const promptMax = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
-  const outputMax = isServerWork
-    ? Math.max(outputTokensMax(bounds), serverWorkOutputTokens)
-    : outputTokensMax(bounds)
-  const isWithin = parts.every(
-    (part) =>
-      promptTokensOf(part) <= promptMax &&
-      outputTokensOf(part) <= outputMax &&
-      (part.counts.web_search ?? 0) <= webSearchesMax,
-  )
+  const limits = findLimits(usage, bounds)
+  const isWithin =
+    usage.parts.length <= partsMax &&
+    usage.parts.every((part) => isPartWithin(part, limits)) &&
+    isReportedWithin(usage, limits)
   return isWithin ? 'ok' : 'implausible'
 }
 
 /** The reported figures cut to what the request allows, so that nobody's statistics show nonsense. */
 export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
-  const promptMax = promptTokensMax(bounds)
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
+  const { reportedPromptTokens, reportedOutputTokens } = findLimits(usage, bounds)
   const reported = {
-    inputTokens: Math.min(inputTokens, promptMax),
-    outputTokens: Math.min(outputTokens, outputTokensMax(bounds)),
-    cacheTokens: Math.min(cacheTokens, promptMax),
+    inputTokens: cut(inputTokens, reportedPromptTokens),
+    outputTokens: cut(outputTokens, reportedOutputTokens),
+    cacheTokens: cut(cacheTokens, reportedPromptTokens),
   }
   return { ...usage, reported }
+}
+
+/** What is no count at all is shown as none. */
+function cut(figure: number, limit: number): number {
+  return isCount(figure) ? Math.min(figure, limit) : 0
+}
+
+/** The most that a part can count, and that the figures of the whole answer can. */
+interface Limits {
+  readonly promptTokens: number
+  readonly outputTokens: number
+  readonly reportedPromptTokens: number
+  readonly reportedOutputTokens: number
+}
+
+function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
+  // Several parts, or searches, mean that the vendor worked on its own account.
+  const isServerWork =
+    bounds.hasServerTools === true ||
+    parts.length > 1 ||
+    parts.some((part) => (part.counts.web_search ?? 0) > 0)
+  const prompt = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
+  const output = outputTokensMax(bounds)
+  const promptTokens = Math.min(prompt, tokensMax)
+  const outputTokens = Math.min(
+    isServerWork ? Math.max(output, serverWorkOutputTokens) : output,
+    tokensMax,
+  )
+  // Every part reads the prompt anew, and the figures can be the sums over all of them.
+  const count = Math.max(parts.length, 1)
+  return {
+    promptTokens,
+    outputTokens,
+    reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
+    reportedOutputTokens: Math.min(outputTokens * count, tokensMax),
+  }
+}
+
+function isPartWithin(part: UsagePart, limits: Limits): boolean {
+  return (
+    promptTokensOf(part) <= limits.promptTokens &&
+    outputTokensOf(part) <= limits.outputTokens &&
+    (part.counts.web_search ?? 0) <= webSearchesMax
+  )
+}
+
+/** With iterations nothing is charged by these figures, and the vendor tells them apart. */
+function isReportedWithin({ reported }: Usage, limits: Limits): boolean {
+  const { inputTokens, outputTokens, cacheTokens } = reported
+  return (
+    isCountUpTo(inputTokens, limits.reportedPromptTokens) &&
+    isCountUpTo(outputTokens, limits.reportedOutputTokens) &&
+    isCountUpTo(cacheTokens, limits.reportedPromptTokens)
+  )
 }
 
 /** No byte of text is more than one token; what is not text has a bound of its own. */
@@ -94,14 +141,9 @@ export function outputTokensOf(part: UsagePart): number {
   return (part.counts.output ?? 0) + (part.counts.output_audio ?? 0)
 }
 
-/** Every figure is a count: a non-negative integer that arithmetic keeps exact. */
-export function isWellFormed({ reported, parts }: Usage): boolean {
-  return (
-    isCount(reported.inputTokens) &&
-    isCount(reported.outputTokens) &&
-    isCount(reported.cacheTokens) &&
-    parts.every(isWellFormedPart)
-  )
+/** All that a charge multiplies is a count: a non-negative integer that arithmetic keeps exact. */
+export function isWellFormed({ parts }: Usage): boolean {
+  return parts.every(isWellFormedPart)
 }
 
 function isWellFormedPart(part: UsagePart): boolean {
@@ -111,4 +153,8 @@ function isWellFormedPart(part: UsagePart): boolean {
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
+}
+
+function isCountUpTo(value: number, limit: number): boolean {
+  return isCount(value) && value <= limit
 }
