@@ -204,7 +204,7 @@ export function charge(facts: ChargeFacts): Charge {
 }
 
 function pricePart(part: UsagePart, facts: ChargeFacts, marks: UsageMark[]): PricedPart {
-  const { model, prices, isPriced } = findPrices(facts, part.model)
+  const { model, prices, isPriced } = findPrices(facts, part)
   if (!isPriced) mark(marks, 'unpriced_model')
   const card = selectRates(prices, part, facts.format)
   const lines: PriceLine[] = []

@@ -4,6 +4,7 @@
  * altogether (a fallback, an advisor). No name is ever free.
  */
 import type { Prices } from './price-book.ts'
+import type { UsagePart } from './usage.ts'
 
 export interface PricedModels {
   readonly requestedModel: string
@@ -22,17 +23,33 @@ export interface FoundPrices {
   readonly isPriced: boolean
 }
 
-export function findPrices(models: PricedModels, served: string | undefined): FoundPrices {
+/**
+ * | the answer names | its prices |
+ * |---|---|
+ * | the requested model, by the id or the channel's name for it | the requested model's |
+ * | another model than had begun, or another edition than the requested one | that model's own, where the catalogue has exactly this name |
+ * | a snapshot of the requested model | the requested model's |
+ * | any other name | that model's own, exactly so named or without its date; else the requested model's, marked |
+ */
+export function findPrices(
+  models: PricedModels,
+  part: Pick<UsagePart, 'model' | 'isOtherModel'>,
+): FoundPrices {
   const { requestedModel, upstreamModel, prices, pricesFor } = models
+  const { model: served, isOtherModel = false } = part
   const requested = { model: requestedModel, prices, isPriced: true }
-  if (served === undefined || served === requestedModel) return requested
+  if (served === undefined || served === requestedModel || served === upstreamModel)
+    return requested
   const servedName = undated(served)
+  const isOtherEdition = servedName !== served && undated(requestedModel) !== requestedModel
+  const own = pricesFor(served)
+  if (own !== undefined && (isOtherModel || isOtherEdition))
+    return { model: served, prices: own, isPriced: true }
   if (servedName === undated(upstreamModel ?? requestedModel)) return requested
   if (servedName === undated(requestedModel)) return requested
-  for (const model of [served, servedName]) {
-    const found = pricesFor(model)
-    if (found !== undefined) return { model, prices: found, isPriced: true }
-  }
+  if (own !== undefined) return { model: served, prices: own, isPriced: true }
+  const found = pricesFor(servedName)
+  if (found !== undefined) return { model: servedName, prices: found, isPriced: true }
   return { ...requested, isPriced: false }
 }
 

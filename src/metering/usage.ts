@@ -28,6 +28,8 @@ export type UsageCounts = { readonly [Class in UsageClass]?: number }
 export interface UsagePart {
   /** The model that served this part as the vendor names it; absent = the requested one. */
   readonly model?: string
+  /** The vendor says that another model than had begun served it: a fallback, an advisor. */
+  readonly isOtherModel?: boolean
   readonly counts: UsageCounts
   /** All prompt tokens of this part, cached ones included: what long-context thresholds look at. */
   readonly promptTokens: number

@@ -41,6 +41,8 @@ const plainPrice = {
 const prices = {
   'plain-1': plainPrice,
   'second-1': { input: 1, output: 5 },
+  'edition-1-20260101': { input: 2, output: 10 },
+  'edition-1-20250101': { input: 15, output: 75 },
   'bare-1': { input: 4, output: 20 },
   'fee-1': { ...plainPrice, request: 0.0025 },
   'served-1': {
@@ -311,6 +313,15 @@ const goldens: readonly Golden[] = [
     model: 'plain-1',
     sandbox: 'input=100; output_tokens=10; iterations=fallback; other_model=second-1',
     picos: 100n * 1n * M + 10n * 5n * M,
+    figures: [100, 10, 0],
+  },
+  {
+    name: 'a fallback to another edition of the model, at the price of that edition',
+    format: 'messages',
+    model: 'edition-1-20260101',
+    sandbox: 'input=100; output_tokens=10; iterations=fallback; other_model=edition-1-20250101',
+    more: { fallbacks: [{ model: 'edition-1-20250101' }] },
+    picos: 100n * 15n * M + 10n * 75n * M,
     figures: [100, 10, 0],
   },
   {

@@ -19,6 +19,12 @@ const counterNames = [
 type CounterName =
   (typeof counterNames)[number] | 'ephemeral_5m' | 'ephemeral_1h' | 'web_search_requests'
 
+/** Iterations that another model served than the one that had begun; a compaction names none. */
+const otherModelTypes: ReadonlySet<string | undefined> = new Set([
+  'fallback_message',
+  'advisor_message',
+])
+
 /** Where a usage object stood: the counts of a stream's start are not final. */
 export type UsagePlace = 'start' | 'delta' | 'answer'
 
@@ -134,6 +140,7 @@ export class MessagesUsage {
       const split = asObject(entry['cache_creation'])
       return buildPart({
         model: asText(entry['model']),
+        isOtherModel: otherModelTypes.has(asText(entry['type'])),
         input: this.#count(entry['input_tokens']),
         output: this.#count(entry['output_tokens']),
         cacheRead: this.#count(entry['cache_read_input_tokens']),
@@ -214,6 +221,7 @@ function splitWrites(known: KnownWrites): CacheWrites {
 
 function buildPart(facts: {
   readonly model: string | undefined
+  readonly isOtherModel?: boolean
   readonly input: number
   readonly output: number
   readonly cacheRead: number
@@ -232,6 +240,7 @@ function buildPart(facts: {
   }
   return {
     ...(facts.model !== undefined && { model: facts.model }),
+    ...(facts.isOtherModel === true && { isOtherModel: true }),
     counts,
     promptTokens: input + cacheRead + writes.total,
     ...facts.served,
