@@ -23,14 +23,21 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(usageOf(900 + 300 + 16_385, 1), bounds), 'implausible')
   })
 
-  test('believes more where the vendor searched the web or ran several models', () => {
-    assert.equal(checkAgainstRequest(usageOf(90_000, 9_000, { web_search: 3 }), bounds), 'ok')
+  test('believes more where the vendor ran several models', () => {
     const [part] = usageOf(90_000, 9_000).parts
     assert.ok(part)
     const several = { ...usageOf(1, 1), parts: [part, part] }
     assert.equal(checkAgainstRequest(several, bounds), 'ok')
-    const searches = usageOf(10, 1, { web_search: 1_000_000 })
-    assert.equal(checkAgainstRequest(searches, bounds), 'implausible')
+  })
+
+  test('believes searches where the request brings tools to search with', () => {
+    const withTools = { ...bounds, hasServerTools: true }
+    const searching = (count: number): Usage => usageOf(90_000, 9_000, { web_search: count })
+    assert.equal(checkAgainstRequest(searching(200), withTools), 'ok')
+    assert.equal(checkAgainstRequest(searching(201), withTools), 'implausible')
+    assert.equal(checkAgainstRequest(searching(1), bounds), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 1 }), bounds), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 0 }), bounds), 'ok')
   })
 
   test('believes more where the request asks for tools of the vendor, or brings documents', () => {

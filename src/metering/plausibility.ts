@@ -70,16 +70,15 @@ function cut(figure: number, limit: number): number {
 interface Limits {
   readonly promptTokens: number
   readonly outputTokens: number
+  readonly webSearches: number
   readonly reportedPromptTokens: number
   readonly reportedOutputTokens: number
 }
 
 function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
-  // Several parts, or searches, mean that the vendor worked on its own account.
-  const isServerWork =
-    bounds.hasServerTools === true ||
-    parts.length > 1 ||
-    parts.some((part) => (part.counts.web_search ?? 0) > 0)
+  const hasServerTools = bounds.hasServerTools === true
+  // Several parts mean that the vendor worked on its own account.
+  const isServerWork = hasServerTools || parts.length > 1
   const prompt = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
   const output = outputTokensMax(bounds)
   const promptTokens = Math.min(prompt, tokensMax)
@@ -92,6 +91,8 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
   return {
     promptTokens,
     outputTokens,
+    // Nothing searches that was given no tool for it, so no such count lifts any other bound.
+    webSearches: hasServerTools ? webSearchesMax : 0,
     reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
     reportedOutputTokens: Math.min(outputTokens * count, tokensMax),
   }
@@ -101,7 +102,7 @@ function isPartWithin(part: UsagePart, limits: Limits): boolean {
   return (
     promptTokensOf(part) <= limits.promptTokens &&
     outputTokensOf(part) <= limits.outputTokens &&
-    (part.counts.web_search ?? 0) <= webSearchesMax
+    (part.counts.web_search ?? 0) <= limits.webSearches
   )
 }
 

@@ -215,9 +215,9 @@ const goldens: readonly Golden[] = [
     format: 'messages',
     model: 'served-1',
     sandbox: 'input=100; output_tokens=100; web_search=3; speed=fast',
+    more: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 10 }] },
     picos: (300n * M + 1500n * M) * 2n + 3n * 10_000n * M,
     figures: [100, 100, 0],
-    marks: ['over_hold'], // Nobody asked for either beforehand.
   },
   {
     name: 'searches on the web that the request asks for',

@@ -71,6 +71,12 @@ const cases: readonly Case[] = [
     charged: ['implausible'],
   },
   {
+    name: 'searches that nothing in the request can have made',
+    sandbox: `${content}; web_search=1; input=4000000`,
+    formats: ['messages'],
+    charged: ['implausible'],
+  },
+  {
     name: 'counts that fall',
     sandbox: `${content}; usage=falling`,
     streamed: [true],
