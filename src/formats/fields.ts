@@ -51,7 +51,7 @@ export interface RequestRules {
 /** Work beyond answering with text. */
 export type AskedWork = Pick<
   RequestExtras,
-  'asksAudioOutput' | 'hasServerTools' | 'webSearchesMax' | 'otherModels'
+  'asksAudioOutput' | 'hasServerTools' | 'hasStoredPrompt' | 'webSearchesMax' | 'otherModels'
 >
 
 export function fault(message: string): RequestFault {
@@ -172,6 +172,7 @@ export function askedService(names: {
 const noWork: AskedWork = {
   asksAudioOutput: false,
   hasServerTools: false,
+  hasStoredPrompt: false,
   webSearchesMax: 0,
   otherModels: [],
 }

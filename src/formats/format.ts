@@ -60,6 +60,8 @@ export interface RequestExtras {
   readonly asksAudioOutput: boolean
   /** Tools that the vendor runs itself: what they find is put before the model and counted as input. */
   readonly hasServerTools: boolean
+  /** Part of the prompt lies with the vendor and not in the body: how much, the answer tells. */
+  readonly hasStoredPrompt: boolean
   readonly webSearchesMax: number
   /** Models beside the request's own that may answer or advise, as the request names them. */
   readonly otherModels: readonly string[]

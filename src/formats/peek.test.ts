@@ -346,7 +346,7 @@ describe('the facts', () => {
 
 describe('what a request asks for beyond text', () => {
   const extrasOf = (format: Format, fields: object): Partial<RequestExtras> => {
-    const { extras } = factsOf(format, { ...plain, ...fields })
+    const { extras } = factsOf(format, { ...plain, ...fields }, { allowed: operatorFeatures })
     const usual = new Map<string, unknown>(Object.entries(noExtras))
     const isUnusual = ([name, value]: [string, unknown]): boolean =>
       !isDeepStrictEqual(value, usual.get(name))
@@ -383,6 +383,17 @@ describe('what a request asks for beyond text', () => {
     const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'large-3' }]
     assert.deepEqual(extrasOf(messagesFormat, { fallbacks }).otherModels, ['large-2', 'small-2'])
     assert.deepEqual(extrasOf(messagesFormat, { tools }).otherModels, ['large-3'])
+  })
+
+  test('is to go on from what the vendor keeps', () => {
+    const hasStoredPrompt = true
+    const ofMessages = (fields: object): object => extrasOf(messagesFormat, fields)
+    assert.deepEqual(ofMessages({ thread: { id: 'thread_1' } }), { hasStoredPrompt })
+    assert.deepEqual(ofMessages({ container: 'container_1' }), { hasStoredPrompt })
+    assert.deepEqual(ofMessages({ thread: null, container: null }), {})
+    const said = (audio: unknown): object => ({ messages: [{ role: 'assistant', audio }] })
+    assert.deepEqual(extrasOf(chatFormat, said({ id: 'audio_1' })), { hasStoredPrompt })
+    assert.deepEqual(extrasOf(chatFormat, said(null)), {})
   })
 
   test('is sound, out and in', () => {

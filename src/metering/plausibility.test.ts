@@ -48,6 +48,15 @@ describe('checkAgainstRequest', () => {
     assert.equal(checkAgainstRequest(usage, { ...bounds, blobTokensMax: 40_000 }), 'implausible')
   })
 
+  test('believes a prompt that lies with the vendor, and no more output or searches for it', () => {
+    const continued = { ...bounds, hasStoredPrompt: true }
+    assert.equal(checkAgainstRequest(usageOf(120_000, 1_000), bounds), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(120_000, 1_000), continued), 'ok')
+    assert.equal(checkAgainstRequest(usageOf(5_100_000, 1_000), continued), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(120_000, 1_001), continued), 'implausible')
+    assert.equal(checkAgainstRequest(usageOf(10, 1, { web_search: 1 }), continued), 'implausible')
+  })
+
   test('holds the figures beside the parts to the same bounds', () => {
     const { parts } = usageOf(10, 5)
     const figures = { inputTokens: 10, outputTokens: 5, cacheTokens: 0 }

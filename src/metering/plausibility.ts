@@ -13,6 +13,8 @@ export interface RequestBounds {
   readonly blobTokensMax?: number
   /** The request asks for tools that the vendor runs itself. */
   readonly hasServerTools?: boolean
+  /** Part of the prompt lies with the vendor and not in the body. */
+  readonly hasStoredPrompt?: boolean
   readonly maxOutputTokens: number
   readonly choiceCount: number
   readonly bodyBytes: number
@@ -27,7 +29,7 @@ export type Plausibility = 'ok' | 'implausible' | 'unusable'
 
 /** Chat templates and the hidden prompts that come with tools. */
 const promptOverheadTokens = 16_384
-/** Search results and repeated turns that a vendor's own tools feed to the model. */
+/** What a vendor's own tools feed to the model, in all of its turns, or what it has kept for it. */
 const serverWorkPromptTokens = 5_000_000
 /** Summaries and advice obey limits of their own. */
 const serverWorkOutputTokens = 200_000
@@ -79,7 +81,8 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
   const hasServerTools = bounds.hasServerTools === true
   // Several parts mean that the vendor worked on its own account.
   const isServerWork = hasServerTools || parts.length > 1
-  const prompt = promptTokensMax(bounds) + (isServerWork ? serverWorkPromptTokens : 0)
+  const isBeyondBody = isServerWork || bounds.hasStoredPrompt === true
+  const prompt = promptTokensMax(bounds) + (isBeyondBody ? serverWorkPromptTokens : 0)
   const output = outputTokensMax(bounds)
   const promptTokens = Math.min(prompt, tokensMax)
   const outputTokens = Math.min(

@@ -96,6 +96,7 @@ function settlementFacts(
       inputTokensEstimate: facts.inputTokensEstimate,
       blobTokensMax: facts.extras.blobTokensMax,
       hasServerTools: facts.extras.hasServerTools,
+      hasStoredPrompt: facts.extras.hasStoredPrompt,
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
       bodyBytes: body.byteLength,

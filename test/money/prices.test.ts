@@ -96,7 +96,7 @@ function goldenCatalogue(url: string, changed: Readonly<Record<string, unknown>>
     return [name, { ...channel, models, check: 'none' }]
   })
   return JSON.stringify({
-    vendors: demo.vendors,
+    vendors: { ...demo.vendors, alpha: { ...demo.vendors.alpha, allow: ['threads'] } },
     models: Object.fromEntries([...modelsOf('alpha', prices), ...modelsOf('beta', chatPrices)]),
     channels: Object.fromEntries(channels),
   })
@@ -238,6 +238,16 @@ const goldens: readonly Golden[] = [
     picos: 180_000n * M + 1500n * M,
     figures: [60_000, 100, 0],
     marks: ['over_hold'],
+  },
+  {
+    name: 'a thread that the vendor keeps',
+    format: 'messages',
+    model: 'plain-1',
+    sandbox: 'input=120000; output_tokens=20',
+    more: { thread: { id: 'thread_1' } },
+    picos: 360_000n * M + 300n * M,
+    figures: [120_000, 20, 0],
+    marks: ['over_hold'], // What the vendor keeps is in no estimate.
   },
   {
     name: 'a document of many pages behind an address',

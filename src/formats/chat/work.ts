@@ -1,6 +1,6 @@
 /**
- * What a chat request asks the vendor to do beyond answering with text: speak, or run tools of its
- * own. What it came to the answer tells.
+ * What a chat request asks the vendor to do beyond answering with text: speak, run tools of its
+ * own, go on from what it has said aloud. What it came to the answer tells.
  */
 import { isAsked, type AskedWork } from '../fields.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
@@ -11,11 +11,17 @@ export function findChatWork(body: JsonObject): AskedWork | undefined {
   const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
   const hasServerTools =
     isAsked(body['web_search_options']) || (asArray(body['tools']) ?? []).some(isServerTool)
-  if (!asksAudioOutput && !hasServerTools) return undefined
-  return { asksAudioOutput, hasServerTools, webSearchesMax: 0, otherModels: [] }
+  const hasStoredPrompt = (asArray(body['messages']) ?? []).some(isKeptSpeech)
+  if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt) return undefined
+  return { asksAudioOutput, hasServerTools, hasStoredPrompt, webSearchesMax: 0, otherModels: [] }
 }
 
 function isServerTool(tool: unknown): boolean {
   const type = asText(asObject(tool)?.['type'])
   return type !== undefined && !clientTools.has(type)
+}
+
+/** An earlier spoken answer, of which the conversation has the vendor's id and no sound. */
+function isKeptSpeech(message: unknown): boolean {
+  return asText(asObject(asObject(message)?.['audio'])?.['id']) !== undefined
 }

@@ -1,8 +1,9 @@
 /**
  * What a messages request asks the vendor to do beyond answering with text: run tools of its own, have
- * other models answer or advise. Only names and limits are read; what it came to the answer tells.
+ * other models answer or advise, go on from what it keeps. Only names and limits are read; what it
+ * came to the answer tells.
  */
-import type { AskedWork } from '../fields.ts'
+import { isAsked, type AskedWork } from '../fields.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
 /** Tools with a `type` that the client runs all the same; every other type is the vendor's to run. */
@@ -20,10 +21,12 @@ export function findMessagesWork(body: JsonObject): AskedWork | undefined {
     ...serverTools.map((tool) => tool['model']),
   ].filter((model) => typeof model === 'string')
   const hasServerTools = serverTools.length > 0 || (asArray(body['mcp_servers'])?.length ?? 0) > 0
-  if (!hasServerTools && otherModels.length === 0) return undefined
+  const hasStoredPrompt = isAsked(body['thread']) || isAsked(body['container'])
+  if (!hasServerTools && !hasStoredPrompt && otherModels.length === 0) return undefined
   return {
     asksAudioOutput: false,
     hasServerTools,
+    hasStoredPrompt,
     webSearchesMax: serverTools.reduce((sum, tool) => sum + searchesOf(tool), 0),
     otherModels,
   }
