@@ -281,6 +281,32 @@ describe('cache writes', () => {
     assert.equal(readingOf(messagesFormat, of(29)).isImplausible, true)
   })
 
+  test('are shown as they finally stand where a fallback took over', () => {
+    const run = { type: 'message', input_tokens: 50, output_tokens: 5 }
+    const iterations = [
+      { ...run, output_tokens: 0, cache_creation_input_tokens: 70 },
+      { ...run, type: 'fallback_message', model: 'b', cache_creation_input_tokens: 20 },
+    ]
+    const split = { ephemeral_5m_input_tokens: 70, ephemeral_1h_input_tokens: 0 }
+    const begun = { ...write(70, [70, 0]).usage, output_tokens: 1 }
+    const ended = { ...run, cache_creation_input_tokens: 20, iterations }
+    const meter = messagesFormat.openMeter(plainFacts)
+    for (const event of [
+      { type: 'message_start', message: { ...message, content: [], usage: begun } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: ended },
+      { type: 'message_stop' },
+    ])
+      meter.push(Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`))
+    const { usage } = meter.reading()
+    assert.deepEqual(
+      usage?.parts.map(({ counts }) => counts),
+      [{ input: 50, output: 5, cache_write_5m: 20 }],
+    )
+    assert.equal(usage?.reported.cacheTokens, 20)
+    const whole = { ...message, usage: { ...ended, cache_creation: split } }
+    assert.equal(readingOf(messagesFormat, whole).usage?.reported.cacheTokens, 20)
+  })
+
   test('without a split have what the request asked for', () => {
     assert.deepEqual(countsOf(write(30), false), [30, 0])
     assert.deepEqual(countsOf(write(30), true), [0, 30])

@@ -69,14 +69,16 @@ export class MessagesUsage {
   toUsage(model: string | undefined): Usage | undefined {
     if (!this.#hasAny) return undefined
     const book = this.#book
-    // Not judged: with iterations the total is of the last one, and the split may be of the first.
-    const writes = splitWrites(this.#wholeWrites())
+    const isIterated = this.#iterations.length > 0
+    const known = this.#wholeWrites()
+    // With iterations the split may be of an attempt that the totals leave out.
+    const written = isIterated ? known.total : splitWrites(known).total
     return {
-      parts: this.#iterations.length > 0 ? this.#iterationParts() : [this.#wholePart(model)],
+      parts: isIterated ? this.#iterationParts() : [this.#wholePart(model)],
       reported: {
         inputTokens: book.get('input_tokens'),
         outputTokens: book.get('output_tokens'),
-        cacheTokens: book.get('cache_read_input_tokens') + writes.total,
+        cacheTokens: book.get('cache_read_input_tokens') + written,
       },
     }
   }
