@@ -5,7 +5,7 @@
 import { addPicos, maxPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { usageClasses, type Usage, type UsageClass } from '../metering/usage.ts'
 import type { Queryable, Row } from '../storage/database.ts'
-import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
+import { findIds } from './exchange-ids.ts'
 import { readPicos } from './usage.ts'
 
 export type ClassCounts = { [Class in UsageClass]?: number }
@@ -63,7 +63,8 @@ async function* eachExchange(
   accountId: string,
   { fromMs, toMs }: SumsPeriod,
 ): AsyncGenerator<Row> {
-  let last = firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs))
+  const ids = await findIds(snapshot, { accountId, fromMs, toMs })
+  let last = ids.after
   for (;;) {
     const rows = await snapshot.query(
       `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
@@ -72,7 +73,7 @@ async function* eachExchange(
         WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
           AND ended_at_ms >= $4 AND ended_at_ms < $5
         ORDER BY exchange_id LIMIT $6`,
-      [accountId, last, firstExchangeIdAt(toMs), fromMs, toMs, pageSize],
+      [accountId, last, ids.before, fromMs, toMs, pageSize],
     )
     yield* rows
     if (rows.length < pageSize) return

@@ -94,7 +94,10 @@ export async function newestEntry(database: Queryable): Promise<Entry | undefine
   return row === undefined ? undefined : readEntry(row)
 }
 
-/** An exchange's id says when it began; its charge is booked at most this much later. */
+/**
+ * An exchange's id says when it began; its charge is booked at most this much later, by a clock that
+ * is not set meanwhile.
+ */
 export const longestExchangeMs = 86_400_000
 /** The last moment that an id can spell: ten digits of five bits. */
 const latestIdMs = 2 ** 50 - 1

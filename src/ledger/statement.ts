@@ -8,15 +8,16 @@ import { idTimeMs } from '../base/id.ts'
 import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ReportedTokens } from '../metering/usage.ts'
 import type { Queryable, Row } from '../storage/database.ts'
-import { firstExchangeIdAt, longestExchangeMs, readEntry, type Entry } from './entry-store.ts'
+import { readEntry, type Entry } from './entry-store.ts'
+import {
+  distantIds,
+  hasDistantCharges,
+  nearbyIds,
+  sumCharges,
+  type AccountPeriod,
+  type IdRange,
+} from './exchange-ids.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
-
-export interface StatementPeriod {
-  readonly accountId: string
-  /** Wall times; from inclusive, to exclusive. */
-  readonly fromMs: number
-  readonly toMs: number
-}
 
 /** What explains a charge. */
 export interface ChargedExchange {
@@ -47,16 +48,20 @@ const pageSize = 1_000
 /**
  * In the order of their times, then of their numbers. Charges are read by the time at which their
  * exchanges began, which is what an index knows; one is handed on as soon as every later one began
- * after it was booked.
+ * after it was booked. Where a clock was set back by a little meanwhile, it is the order of beginnings.
  */
 export async function* eachStatementEntry(
   snapshot: Queryable,
-  period: StatementPeriod,
+  period: AccountPeriod,
 ): AsyncGenerator<StatementEntry> {
   // Of what operators booked there is little; it waits for its place among the charges.
   const waiting: StatementEntry[] = []
   for (const entry of await readOperatorEntries(snapshot, period)) insertInOrder(waiting, entry)
-  for await (const entry of eachCharge(snapshot, period)) {
+  // Looked for beforehand: a line that is found to be missing at the end has lost its place.
+  if (await hasDistantCharges(snapshot, period))
+    for (const ids of distantIds(period))
+      for await (const entry of eachCharge(snapshot, period, ids)) insertInOrder(waiting, entry)
+  for await (const entry of eachCharge(snapshot, period, nearbyIds(period))) {
     const beganMs = idTimeMs(entry.reference) ?? entry.createdAtMs
     let ready = 0
     while (ready < waiting.length && (waiting[ready]?.createdAtMs ?? 0) <= beganMs) ready++
@@ -80,7 +85,7 @@ function isBefore(left: Entry, right: Entry | undefined): boolean {
 
 async function readOperatorEntries(
   snapshot: Queryable,
-  { accountId, fromMs, toMs }: StatementPeriod,
+  { accountId, fromMs, toMs }: AccountPeriod,
 ): Promise<StatementEntry[]> {
   const rows = await snapshot.query(
     `SELECT sequence, account_id, kind, reference, amount_picos, note, created_at_ms FROM entry
@@ -93,10 +98,10 @@ async function readOperatorEntries(
 
 async function* eachCharge(
   snapshot: Queryable,
-  { accountId, fromMs, toMs }: StatementPeriod,
+  { accountId, fromMs, toMs }: AccountPeriod,
+  ids: IdRange,
 ): AsyncGenerator<StatementEntry> {
-  let last = firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs))
-  const end = firstExchangeIdAt(toMs)
+  let last = ids.after
   for (;;) {
     const rows = await snapshot.query(
       `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
@@ -108,7 +113,7 @@ async function* eachCharge(
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
           AND e.created_at_ms >= $4 AND e.created_at_ms < $5
         ORDER BY e.reference LIMIT $6`,
-      [accountId, last, end, fromMs, toMs, pageSize],
+      [accountId, last, ids.before, fromMs, toMs, pageSize],
     )
     for (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }
     if (rows.length < pageSize) return
@@ -152,7 +157,7 @@ export function readReported(usage: unknown): ReportedTokens {
 /** The balance just before `fromMs`: whole days from the figures, the rest from the entries. */
 export async function readOpeningBalance(
   snapshot: Queryable,
-  { accountId, fromMs }: Pick<StatementPeriod, 'accountId' | 'fromMs'>,
+  { accountId, fromMs }: Pick<AccountPeriod, 'accountId' | 'fromMs'>,
 ): Promise<Picos> {
   if (fromMs <= 0) return zeroPicos
   const dayStartMs = Math.floor(fromMs / dayMs) * dayMs
@@ -164,15 +169,8 @@ export async function readOpeningBalance(
     `SELECT ${sumOf('cost_picos')} FROM usage_day WHERE account_id = $1 AND day < $2`,
     utcDay(dayStartMs),
   )
-  const chargedThatDay = await sum(
-    `SELECT ${sumOf('amount_picos')} FROM entry
-      WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
-        AND created_at_ms >= $4 AND created_at_ms < $5`,
-    firstExchangeIdAt(Math.max(0, dayStartMs - longestExchangeMs)),
-    firstExchangeIdAt(fromMs),
-    dayStartMs,
-    fromMs,
-  )
+  const thatDay = { accountId, fromMs: dayStartMs, toMs: fromMs }
+  const chargedThatDay = fromMs === dayStartMs ? zeroPicos : await sumCharges(snapshot, thatDay)
   const booked = await sum(
     `SELECT ${sumOf('amount_picos')} FROM entry
       WHERE account_id = $1 AND kind <> 'charge' AND created_at_ms < $2`,

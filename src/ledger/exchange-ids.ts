@@ -1,0 +1,94 @@
+/**
+ * Among which ids the exchanges of a period are. A period asks when they ended, an id says when its
+ * exchange began, and both are wall time: a clock may have been set in between, so an exchange can end
+ * before it began, or days later. It looks a day to both sides, which is nearly always enough; where
+ * it is not, the figures tell, because they are booked by the end alone.
+ */
+import { utcDay } from '../base/clock.ts'
+import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import type { Queryable } from '../storage/database.ts'
+import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
+import { readSum, sumOf } from './usage.ts'
+
+/** Neither bound is an id itself. */
+export interface IdRange {
+  readonly after: string
+  readonly before: string
+}
+
+/** Exchanges of an account that ended in it; from inclusive, to exclusive. */
+export interface AccountPeriod {
+  readonly accountId: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+const dayMs = 86_400_000
+const everyId: IdRange = { after: '', before: firstExchangeIdAt(Infinity) }
+
+/** Ids of exchanges that began at about the time of a period. */
+export function nearbyIds(period: AccountPeriod): IdRange {
+  const { fromMs, toMs } = wholeDays(period)
+  return {
+    after: firstExchangeIdAt(Math.max(0, fromMs - longestExchangeMs)),
+    before: firstExchangeIdAt(toMs + longestExchangeMs),
+  }
+}
+
+/** All other ids. */
+export function distantIds(period: AccountPeriod): readonly IdRange[] {
+  const { after, before } = nearbyIds(period)
+  return [
+    { after: everyId.after, before: after },
+    { after: before, before: everyId.before },
+  ]
+}
+
+/** Ids among which every charged exchange of a period is: the nearby ones, or else all there are. */
+export async function findIds(snapshot: Queryable, period: AccountPeriod): Promise<IdRange> {
+  return (await hasDistantCharges(snapshot, period)) ? everyId : nearbyIds(period)
+}
+
+/** Whether charges with nearby ids come to less than what was charged on the days of a period. */
+export async function hasDistantCharges(
+  snapshot: Queryable,
+  period: AccountPeriod,
+): Promise<boolean> {
+  const days = wholeDays(period)
+  const [figures] = await snapshot.query(
+    `SELECT ${sumOf('cost_picos')} FROM usage_day
+      WHERE account_id = $1 AND day >= $2 AND day <= $3`,
+    [days.accountId, utcDay(days.fromMs), utcDay(days.toMs - 1)],
+  )
+  const charged = figures === undefined ? zeroPicos : readSum(figures)
+  const nearby = await sumEntries(snapshot, days, nearbyIds(period))
+  return charged !== subtractPicos(zeroPicos, nearby)
+}
+
+/** What the charges of a period come to, as its entries have it: below zero. */
+export async function sumCharges(snapshot: Queryable, period: AccountPeriod): Promise<Picos> {
+  return sumEntries(snapshot, period, await findIds(snapshot, period))
+}
+
+async function sumEntries(
+  snapshot: Queryable,
+  { accountId, fromMs, toMs }: AccountPeriod,
+  { after, before }: IdRange,
+): Promise<Picos> {
+  const [row] = await snapshot.query(
+    `SELECT ${sumOf('amount_picos')} FROM entry
+      WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
+        AND created_at_ms >= $4 AND created_at_ms < $5`,
+    [accountId, after, before, fromMs, toMs],
+  )
+  return row === undefined ? zeroPicos : readSum(row)
+}
+
+/** Figures are by UTC day. */
+function wholeDays({ accountId, fromMs, toMs }: AccountPeriod): AccountPeriod {
+  return {
+    accountId,
+    fromMs: Math.floor(fromMs / dayMs) * dayMs,
+    toMs: Math.ceil(toMs / dayMs) * dayMs,
+  }
+}
