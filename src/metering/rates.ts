@@ -172,6 +172,11 @@ export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
   return rate
 }
 
+/** What one token, or one use, of a class costs at the list price. */
+export function listRate(prices: Prices, usageClass: UsageClass): Picos {
+  return rateOf(listCard(prices), usageClass).pricePicos
+}
+
 function ownRate(classes: ClassPrices, usageClass: UsageClass): ClassRate {
   const given = classes[usageClass]
   return given === undefined

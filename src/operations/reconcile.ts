@@ -10,6 +10,7 @@ import {
   addPicos,
   formatUsd,
   maxPicos,
+  minPicos,
   multiplyPicos,
   subtractPicos,
   zeroPicos,
@@ -24,9 +25,10 @@ import {
   type ChannelSums,
   type ClassCounts,
 } from '../ledger/channel-sums.ts'
-import { pricesAt, type ClassPrices } from '../metering/price-book.ts'
+import { pricesAt, type Prices } from '../metering/price-book.ts'
 import { readUncapped } from '../metering/price-lines.ts'
 import { undated } from '../metering/priced-model.ts'
+import { listRate } from '../metering/rates.ts'
 import type { UsageClass } from '../metering/usage.ts'
 import { readVersions } from './catalogue/prices.ts'
 import { invalid, notFound, parseInput, type OperationContext } from './context.ts'
@@ -327,7 +329,9 @@ function judge(
       reasons.push(`${-difference} ${figure} were charged that it did not count`)
     if (figure === 'requests' && difference > unpaid)
       reasons.push(`it counted ${difference - unpaid} requests that nothing here explains`)
-    if (difference > 0) beyond = addPicos(beyond, worth(classes, prices?.classes, difference))
+    if (difference > 0 && classes.length > 0 && prices === undefined)
+      reasons.push(`it counted ${difference} ${figure} more, of a model that has no price here`)
+    if (difference > 0) beyond = addPicos(beyond, worth(classes, prices, difference))
   }
   const explained = addPicos(
     sumPicos(rows, (row) => row.operatorCostPicos),
@@ -335,7 +339,7 @@ function judge(
   )
   const outputMax = catalogue.models.find(({ id }) => id === model)?.maxOutputTokens ?? 0
   const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
-  const eachAtMost = addPicos(largest, worth(['output'], prices?.classes, outputMax))
+  const eachAtMost = addPicos(largest, worth(['output'], prices, outputMax))
   const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
   if (beyond > possible)
     reasons.push(
@@ -353,15 +357,9 @@ function judge(
 }
 
 /** A figure of several classes is worth what its cheapest one costs at least. */
-function worth(
-  classes: readonly UsageClass[],
-  prices: ClassPrices | undefined,
-  count: number,
-): Picos {
-  let cheapest: Picos | undefined
-  for (const usageClass of classes) {
-    const price = prices?.[usageClass]
-    if (price !== undefined && (cheapest === undefined || price < cheapest)) cheapest = price
-  }
-  return multiplyPicos(cheapest ?? zeroPicos, count)
+function worth(classes: readonly UsageClass[], prices: Prices | undefined, count: number): Picos {
+  if (prices === undefined) return zeroPicos
+  const [first = zeroPicos, ...others] = classes.map((one) => listRate(prices, one))
+  const cheapest = others.reduce((least, price) => minPicos(least, price), first)
+  return multiplyPicos(cheapest, count)
 }

@@ -8,9 +8,14 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
-import type { Hold } from '../../src/ledger/ledger.ts'
+import type { ExchangeRecord, Hold } from '../../src/ledger/ledger.ts'
+import { applyCatalogue } from '../../src/operations/catalogue.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
-import { reconcileChannel } from '../../src/operations/reconcile.ts'
+import {
+  reconcileChannel,
+  type ModelVerdict,
+  type Reconciliation,
+} from '../../src/operations/reconcile.ts'
 import { readStatement } from '../support/statement.ts'
 import {
   holdRequest,
@@ -24,6 +29,21 @@ const secondMs = 1_000
 const hourMs = 3_600 * secondMs
 const dayMs = 24 * hourMs
 const openingPicos = 1_000n
+
+type VendorRow = Readonly<Record<string, string | number>>
+
+const catalogue = `
+vendors:
+  alpha: { format: messages, credential: x-api-key }
+models:
+  bare-1: { vendor: alpha, price: { input: 2, output: 8 } }
+channels:
+  alpha-main:
+    vendor: alpha
+    url: https://vendor.example
+    credential: env:ALPHA_KEY
+    models: [bare-1]
+`
 
 export function describeBooks(name: string, open: () => Promise<LedgerHarness>): void {
   describe(name, () => {
@@ -46,16 +66,86 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
     const begin = (): Promise<Hold> =>
       mustPlace(harness.ledger, holdRequest(harness, accountId, 100n))
     /** Ends it now, by the clock. */
-    const end = async (hold: Hold, amountPicos: bigint): Promise<string> => {
+    const end = async (
+      hold: Hold,
+      amountPicos: bigint,
+      changes: Partial<ExchangeRecord> = {},
+    ): Promise<string> => {
       const endedAtMs = harness.clock.now()
       await harness.ledger.settle(
         hold,
-        recordOf(hold, amountPicos, { endedAtMs, priceLines: '{"parts":[]}' }),
+        recordOf(hold, amountPicos, { endedAtMs, priceLines: '{"parts":[]}', ...changes }),
       )
       return hold.exchangeId
     }
-    const chargeNow = async (amountPicos: bigint): Promise<string> =>
-      end(await begin(), amountPicos)
+    const chargeNow = async (
+      amountPicos: bigint,
+      changes?: Partial<ExchangeRecord>,
+    ): Promise<string> => end(await begin(), amountPicos, changes)
+
+    /** Of the first day, with what the vendor counted on it. */
+    const reconcile = (channel: string, ...vendor: readonly VendorRow[]): Promise<Reconciliation> =>
+      reconcileChannel(context, {
+        channel,
+        from: '2026-11-21',
+        to: '2026-11-21',
+        vendor_counts: JSON.stringify(vendor),
+      })
+    const verdictsOf = ({ comparison }: Reconciliation): readonly ModelVerdict[] => {
+      assert.ok(comparison !== null)
+      return comparison.verdicts
+    }
+
+    describe('a vendor that counted more than was charged', () => {
+      beforeEach(async () => {
+        await applyCatalogue(context, catalogue, { dryRun: false })
+        await chargeNow(1n, { model: 'bare-1' })
+      })
+      const served = { model: 'bare-1', requests: 1, input: 10, output: 20, cache_read: 5 }
+
+      for (const [figure, count, worthUsd] of [
+        ['cache_read_input_tokens', 100_000_000, '200'],
+        ['cache_creation_input_tokens', 100_000_000, '250'],
+        ['cached_tokens', 100_000_000, '200'],
+        ['output_audio', 1_000_000, '64'],
+        ['web_search', 1_000, '10'],
+      ] as const)
+        it(`is not explained by a price that is left out: ${figure}`, async () => {
+          const { cache_read, ...others } = served
+          const ours =
+            figure.startsWith('cache_read') || figure === 'cached_tokens' ? cache_read : 0
+          const [verdict] = verdictsOf(
+            await reconcile('all', { ...others, [figure]: ours + count }),
+          )
+          assert.deepEqual([verdict?.verdict, verdict?.difference_usd], ['unexplained', worthUsd])
+        })
+
+      it('is explained by nothing where the model has no price', async () => {
+        const counts = { input: 10, output: 20 }
+        await chargeNow(1n, {
+          model: 'bare-1',
+          usage: {
+            parts: [{ model: 'stranger-1', counts, promptTokens: 10 }],
+            reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 0 },
+          },
+        })
+        const stranger = { model: 'stranger-1', ...counts }
+        const agreed = verdictsOf(await reconcile('all', { ...served, requests: 2 }, stranger))
+        assert.deepEqual(
+          agreed.map(({ model, verdict }) => [model, verdict]),
+          [
+            ['bare-1', 'explained'],
+            ['stranger-1', 'explained'],
+          ],
+        )
+        const [verdict] = verdictsOf(await reconcile('all', { ...stranger, output: 21 }))
+        assert.equal(verdict?.verdict, 'unexplained')
+        assert.match(
+          verdict.reasons.join(),
+          /it counted 1 output more, of a model that has no price/,
+        )
+      })
+    })
 
     describe('a clock that is set while an exchange runs', () => {
       /** The balance before, what was charged, and the balance after. */
