@@ -36,8 +36,8 @@ export function addReconcileCommand(channel: Command): void {
 }
 
 function show(reconciliation: Reconciliation): Answer {
-  const { comparison, models } = reconciliation
-  const table = formatTable(
+  const { comparison, explained_from, models } = reconciliation
+  const rows = formatTable(
     ['channel', 'model', 'charged', 'tokens', 'USD', 'estimated', 'capped'].concat([
       'not charged USD',
       'uncharged',
@@ -65,6 +65,10 @@ function show(reconciliation: Reconciliation): Answer {
     ]),
     'Nothing went over this channel in the period.',
   )
+  const table =
+    explained_from === null
+      ? rows
+      : `${rows}\n\nOnly from ${explained_from} on: exchanges before it are no longer kept.`
   if (comparison === null) return { json: reconciliation, text: table }
   const agrees = comparison.verdicts.every(({ verdict }) => verdict !== 'unexplained')
   const isWhole = agrees && comparison.unknown_models.length === 0

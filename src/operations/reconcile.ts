@@ -25,6 +25,7 @@ import {
   type ChannelSums,
   type ClassCounts,
 } from '../ledger/channel-sums.ts'
+import { readExchangeCut } from '../ledger/exchange-cut-store.ts'
 import { pricesAt, type Prices } from '../metering/price-book.ts'
 import { readUncapped } from '../metering/price-lines.ts'
 import { undated } from '../metering/priced-model.ts'
@@ -104,6 +105,8 @@ export interface Reconciliation {
   readonly channel: string
   readonly from: string
   readonly to: string
+  /** Exchanges before this day are no longer kept, and nothing here counts them; null = all are. */
+  readonly explained_from: string | null
   readonly models: readonly ReconciledModel[]
   /** Null where no counts of the vendor were given. */
   readonly comparison: Comparison | null
@@ -127,17 +130,21 @@ export function reconcileChannel(
     const catalogue = await readCatalogue(snapshot)
     if (channel !== 'all' && !catalogue.channels.some(({ name }) => name === channel))
       throw notFound(`There is no channel ${channel}.`)
+    const cutMs = await readExchangeCut(snapshot)
+    refuseWhatIsCut({ fromMs: from, toMs: to, cutMs, hasCounts: counts !== undefined })
+    const period = { fromMs: Math.max(from, cutMs), toMs: to }
     const isWanted = (row: { readonly channel: string }): boolean =>
       channel === 'all' || row.channel === channel || row.channel === ''
-    const sums = await sumChannels(snapshot, { fromMs: from, toMs: to, readUncapped })
+    const sums = await sumChannels(snapshot, { ...period, readUncapped })
     const rows = mergeNames(sums.filter(isWanted), catalogue)
-    for (const cost of await listCosts(snapshot, { fromMs: from, untilMs: to }))
+    for (const cost of await listCosts(snapshot, { fromMs: period.fromMs, untilMs: to }))
       if (isWanted(cost)) addCheck(rows, cost)
     const sorted = [...rows.values()].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
     return {
       channel,
       from: timeText(from),
       to: timeText(to),
+      explained_from: cutMs > from ? timeText(cutMs) : null,
       models: sorted.map(viewRow),
       comparison:
         counts === undefined
@@ -145,6 +152,22 @@ export function reconcileChannel(
           : compareAll(sorted, counts, { catalogue, atMs: to - 1, channel }),
     }
   })
+}
+
+interface CutPeriod {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly cutMs: number
+  readonly hasCounts: boolean
+}
+
+/** What retention has let go is nobody's fault: no vendor is blamed for what is only missing here. */
+function refuseWhatIsCut({ fromMs, toMs, cutMs, hasCounts }: CutPeriod): void {
+  if (cutMs <= fromMs) return
+  const gone = `exchanges before ${timeText(cutMs)} are no longer kept`
+  if (cutMs >= toMs) throw invalid(`to: ${gone}, so nothing of this period can be reconciled`)
+  if (hasCounts)
+    throw invalid(`from: ${gone}, so a vendor's counts can be compared from then on only`)
 }
 
 type Rows = Map<string, Row>

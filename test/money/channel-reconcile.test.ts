@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { Reconciliation } from '../../src/operations/reconcile.ts'
 import { billedParts } from '../../src/sandbox/served-record.ts'
 import { runProgram, type Ran } from '../support/program.ts'
@@ -92,10 +93,14 @@ async function reconcile(
 
 /** With the vendor's counts that were written last. */
 function runReconcile(channel: string, ...more: readonly string[]): Promise<Ran> {
+  return runCommand(channel, '--vendor-file', vendorFile(), ...more)
+}
+
+function runCommand(channel: string, ...more: readonly string[]): Promise<Ran> {
   const day = (offset: number): string =>
     new Date(gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const words = ['channel', 'reconcile', channel, '--from', day(-1), '--to', day(1)]
-  return runProgram([...words, '--vendor-file', vendorFile(), ...more], {
+  return runProgram([...words, ...more], {
     cwd: gateway.folder,
     env: { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` },
   })
@@ -219,4 +224,19 @@ test('finds a model that the vendor knows and the gateway does not, and one the 
   assert.deepEqual(result.comparison?.unknown_models, ['never-1'])
   const verdict = result.comparison.verdicts.find(({ model }) => model === 'chat-1')
   assert.deepEqual(verdict?.reasons, ['the vendor counted nothing of it, and it was charged'])
+})
+
+test('says from when on exchanges are kept, and compares nothing of the time before', async () => {
+  const { cutMs } = await removeOldExchanges(gateway.context.database, {
+    nowMs: gateway.context.clock.now(),
+    keepMs: 0,
+    pause: () => Promise.resolve(),
+  })
+  const since = new Date(cutMs).toISOString()
+  const shown = await runCommand('alpha-main')
+  assert.equal(shown.code, 0, shown.error)
+  assert.ok(shown.out.includes(`Only from ${since} on: exchanges before it are no longer kept.`))
+  const refused = await runReconcile('alpha-main')
+  assert.notEqual(refused.code, 0)
+  assert.ok(refused.error.includes(`exchanges before ${since} are no longer kept`), refused.error)
 })

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
+import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord, Hold } from '../../src/ledger/ledger.ts'
 import { applyCatalogue } from '../../src/operations/catalogue.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
@@ -143,6 +144,61 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
         assert.match(
           verdict.reasons.join(),
           /it counted 1 output more, of a model that has no price/,
+        )
+      })
+    })
+
+    describe('days of which exchanges are no longer kept', () => {
+      const of = (from: string, to: string, vendor?: VendorRow): Promise<Reconciliation> =>
+        reconcileChannel(context, {
+          channel: 'all',
+          from,
+          to,
+          ...(vendor !== undefined && { vendor_counts: JSON.stringify([vendor]) }),
+        })
+      const served = { model: 'bare-1', requests: 1, input: 10, output: 20 }
+
+      beforeEach(async () => {
+        await applyCatalogue(context, catalogue, { dryRun: false })
+        for (let day = 0; day < 4; day++) {
+          await chargeNow(1n, { model: 'bare-1' })
+          harness.clock.advance(dayMs)
+        }
+        const { cutMs } = await removeOldExchanges(harness.database, {
+          nowMs: harness.clock.now(),
+          keepMs: 2 * dayMs,
+          pause: () => Promise.resolve(),
+        })
+        assert.equal(new Date(cutMs).toISOString(), '2026-11-23T00:00:00.000Z')
+      })
+
+      it('are told, and what came after them is shown', async () => {
+        const { explained_from, models } = await of('2026-11-21', '2026-11-23')
+        assert.equal(explained_from, '2026-11-23T00:00:00.000Z')
+        assert.deepEqual(
+          models.map((row) => [row.model, row.charged_requests]),
+          [['bare-1', 1]],
+        )
+      })
+
+      it('are no reason to blame a vendor', async () => {
+        await assert.rejects(
+          of('2026-11-22', '2026-11-23', { ...served, requests: 2, input: 20, output: 40 }),
+          /from: exchanges before 2026-11-23T00:00:00.000Z are no longer kept/,
+        )
+        for (const vendor of [served, undefined])
+          await assert.rejects(
+            of('2026-11-21', '2026-11-22', vendor),
+            /to: exchanges before 2026-11-23T00:00:00.000Z are no longer kept/,
+          )
+      })
+
+      it('are nothing to those after them', async () => {
+        const after = await of('2026-11-23', '2026-11-23', served)
+        assert.equal(after.explained_from, null)
+        assert.deepEqual(
+          verdictsOf(after).map(({ verdict }) => verdict),
+          ['explained'],
         )
       })
     })
