@@ -85,12 +85,19 @@ function counts(tokens: Readonly<Record<string, number | undefined>>): string {
     .join(', ')
 }
 
+/** With what the vendor calls it, where several are judged together. */
+function titled({ model, models, vendor_models }: ModelVerdict): string {
+  const isPlain = models.length === 1 && vendor_models.length <= 1
+  return isPlain ? model : `${model} (${vendor_models.join(' + ')} with the vendor)`
+}
+
 function judged(one: ModelVerdict): string {
-  if (one.verdict === 'unexplained') return `${one.model}: NOT explained: ${one.reasons.join('; ')}`
+  const title = titled(one)
+  if (one.verdict === 'unexplained') return `${title}: NOT explained: ${one.reasons.join('; ')}`
   const beyond = `${one.difference_usd} USD beyond the charges`
   return one.verdict === 'explained'
-    ? `${one.model}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
-    : `${one.model}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
+    ? `${title}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
+    : `${title}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
         `answers whose counts never came can be the rest (up to ${one.possible_up_to_usd} USD)`
 }
 

@@ -10,10 +10,13 @@ import { readPicos } from './usage.ts'
 
 export type ClassCounts = { [Class in UsageClass]?: number }
 
-export interface ChannelSums {
+export interface ChannelModel {
   /** Empty where no channel's answer was delivered. */
   readonly channel: string
   readonly model: string
+}
+
+export interface ChannelSums extends ChannelModel {
   charged: number
   /** By class, of what was charged. */
   readonly counts: ClassCounts
@@ -44,6 +47,8 @@ export interface SumsPeriod {
 export interface SumsQuestion extends SumsPeriod {
   /** What the counts in price lines come to, whatever was charged for them. */
   readonly readUncapped: (priceLines: string) => Picos
+  /** Whether `served` is a name that the channel has for the model; the charge was for this one then. */
+  readonly isOwnName: (place: ChannelModel, served: string) => boolean
 }
 
 const pageSize = 1_000
@@ -81,7 +86,7 @@ async function* eachExchange(
   }
 }
 
-function add(sums: Map<string, ChannelSums>, row: Row, { readUncapped }: SumsQuestion): void {
+function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): void {
   const channel = typeof row['channel'] === 'string' ? row['channel'] : ''
   const model = String(row['model'])
   const sum = sumsOf(sums, channel, model)
@@ -91,7 +96,7 @@ function add(sums: Map<string, ChannelSums>, row: Row, { readUncapped }: SumsQue
   sum.operatorCostPicos = addPicos(sum.operatorCostPicos, readPicos(row, 'operator_cost_picos'))
   const marks = String(row['marks']).split(',')
   if (marks.includes('implausible')) {
-    const beyond = subtractPicos(readUncapped(String(row['price_lines'])), amountPicos)
+    const beyond = subtractPicos(question.readUncapped(String(row['price_lines'])), amountPicos)
     if (beyond > 0n) sum.capped++
     sum.notChargedPicos = addPicos(sum.notChargedPicos, beyond)
   }
@@ -110,7 +115,8 @@ function add(sums: Map<string, ChannelSums>, row: Row, { readUncapped }: SumsQue
   const { parts } = JSON.parse(String(row['usage'])) as Usage
   for (const { model: served, counts } of parts) {
     // A part that another model served is that model's with the vendor.
-    const own = served === undefined ? sum : sumsOf(sums, channel, served)
+    const isOwn = served === undefined || question.isOwnName(sum, served)
+    const own = isOwn ? sum : sumsOf(sums, channel, served)
     addCounts(own.counts, counts)
     if (isEstimated) addCounts(own.estimatedCounts, counts)
   }

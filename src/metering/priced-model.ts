@@ -45,12 +45,24 @@ export function findPrices(
   const own = pricesFor(served)
   if (own !== undefined && (isOtherModel || isOtherEdition))
     return { model: served, prices: own, isPriced: true }
-  if (servedName === undated(upstreamModel ?? requestedModel)) return requested
-  if (servedName === undated(requestedModel)) return requested
+  if (isRequested(models, served)) return requested
   if (own !== undefined) return { model: served, prices: own, isPriced: true }
   const found = pricesFor(servedName)
   if (found !== undefined) return { model: servedName, prices: found, isPriced: true }
   return { ...requested, isPriced: false }
+}
+
+/** Whether the name in an answer is one of the model that was asked for. */
+export function isRequested(
+  { requestedModel, upstreamModel }: Pick<PricedModels, 'requestedModel' | 'upstreamModel'>,
+  served: string,
+): boolean {
+  if (served === requestedModel) return true
+  const servedName = undated(served)
+  return (
+    servedName === undated(upstreamModel ?? requestedModel) ||
+    servedName === undated(requestedModel)
+  )
 }
 
 /** A model's name without what says which edition it is: `-20260115`, `-2026-01-15`, `-latest`. */

@@ -22,19 +22,26 @@ import {
   addCounts,
   noSums,
   sumChannels,
+  type ChannelModel,
   type ChannelSums,
   type ClassCounts,
 } from '../ledger/channel-sums.ts'
 import { readExchangeCut } from '../ledger/exchange-cut-store.ts'
 import { pricesAt, type Prices } from '../metering/price-book.ts'
 import { readUncapped } from '../metering/price-lines.ts'
-import { undated } from '../metering/priced-model.ts'
+import { isRequested, undated } from '../metering/priced-model.ts'
 import { listRate } from '../metering/rates.ts'
 import type { UsageClass } from '../metering/usage.ts'
 import { readVersions } from './catalogue/prices.ts'
 import { invalid, notFound, parseInput, type OperationContext } from './context.ts'
 import { fromTime, untilTime } from './input.ts'
-import { readVendorCounts, vendorFigures, type VendorCounts } from './vendor-counts.ts'
+import {
+  addVendorCounts,
+  readVendorCounts,
+  vendorFigures,
+  type VendorCounts,
+} from './vendor-counts.ts'
+import { groupNames } from './vendor-names.ts'
 import { timeText } from './views.ts'
 
 const reconcileInput = z.strictObject({
@@ -68,6 +75,7 @@ export interface ReconciledModel {
 }
 
 export interface ReconciledFigure {
+  /** As the verdict on it has it. */
   readonly model: string
   readonly figure: string
   readonly vendor: number
@@ -84,7 +92,12 @@ export interface Comparison {
 }
 
 export interface ModelVerdict {
+  /** Ours; `one + other` where the vendor has one name for both, so that they are judged together. */
   readonly model: string
+  /** The same one by one. */
+  readonly models: readonly string[]
+  /** The names in the vendor's counts that this is about. */
+  readonly vendor_models: readonly string[]
   /**
    * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
    * counts never came; `unexplained` by neither.
@@ -135,7 +148,11 @@ export function reconcileChannel(
     const period = { fromMs: Math.max(from, cutMs), toMs: to }
     const isWanted = (row: { readonly channel: string }): boolean =>
       channel === 'all' || row.channel === channel || row.channel === ''
-    const sums = await sumChannels(snapshot, { ...period, readUncapped })
+    const sums = await sumChannels(snapshot, {
+      ...period,
+      readUncapped,
+      isOwnName: (place, served) => isOwnName(catalogue, place, served),
+    })
     const rows = mergeNames(sums.filter(isWanted), catalogue)
     for (const cost of await listCosts(snapshot, { fromMs: period.fromMs, untilMs: to }))
       if (isWanted(cost)) addCheck(rows, cost)
@@ -212,17 +229,35 @@ function mergeNames(sums: readonly ChannelSums[], catalogue: CatalogueRows): Row
   return rows
 }
 
+/** As an exchange of today would be charged: for the model that was asked for, or for another one. */
+function isOwnName(
+  { channels }: CatalogueRows,
+  { channel, model }: ChannelModel,
+  served: string,
+): boolean {
+  const upstreamModel = channels.find(({ name }) => name === channel)?.models.get(model)
+  return isRequested({ requestedModel: model, upstreamModel }, served)
+}
+
 /** A model's id here: as it stands, by a channel's name for it, or without its date. */
 function ourName(served: string, { models, channels }: CatalogueRows, channel: string): string {
   const ids = new Set(models.map(({ id }) => id))
   if (ids.has(served)) return served
   for (const { name, models: mapped } of channels) {
-    if (channel !== '' && channel !== 'all' && name !== channel) continue
+    if (channel !== '' && name !== channel) continue
     for (const [id, theirs] of mapped)
       if (theirs !== undefined && undated(theirs) === undated(served)) return id
   }
   for (const id of ids) if (undated(id) === undated(served)) return id
   return served
+}
+
+/** What the channels in question call a model. */
+function namesOf(model: string, { catalogue, channel }: ComparisonFacts): readonly string[] {
+  const names = catalogue.channels
+    .filter(({ name, models }) => (channel === 'all' || name === channel) && models.has(model))
+    .map(({ models }) => models.get(model) ?? model)
+  return names.length === 0 ? [model] : names
 }
 
 function addCheck(
@@ -271,39 +306,56 @@ function compareAll(
   counts: readonly VendorCounts[],
   facts: ComparisonFacts,
 ): Comparison {
-  const byModel = Map.groupBy(rows, (row) => row.model)
   const figures: ReconciledFigure[] = []
   const verdicts: ModelVerdict[] = []
   const unknown: string[] = []
-  const seen = new Set<string>()
-  for (const vendor of counts) {
-    const model = ourName(vendor.model, facts.catalogue, facts.channel)
-    const own = byModel.get(model)
-    seen.add(model)
-    if (own === undefined) unknown.push(vendor.model)
-    else {
-      const compared = compareModel(model, vendor, own)
+  const ours = [...new Set(rows.map(({ model }) => model))]
+  const groups = groupNames(
+    counts.map(({ model }) => model),
+    ours.map((model) => ({ model, names: namesOf(model, facts) })),
+  )
+  for (const { vendorNames, models } of groups) {
+    const own = rows.filter(({ model }) => models.includes(model))
+    const subject = { models, vendorNames, rows: own }
+    if (models.length === 0) unknown.push(...vendorNames)
+    else if (vendorNames.length > 0) {
+      const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
+      const compared = compareModels(titleOf(models), vendor, own)
       figures.push(...compared)
-      verdicts.push(judge(model, compared, { rows: own, ...facts }))
-    }
+      verdicts.push(judge(compared, subject, facts))
+    } else if (own.some(({ charged }) => charged > 0)) verdicts.push(missing(subject))
   }
-  for (const [model, own] of byModel)
-    if (!seen.has(model) && own.some(({ charged }) => charged > 0))
-      verdicts.push({
-        model,
-        verdict: 'unexplained',
-        difference_usd: '0',
-        explained_up_to_usd: '0',
-        possible_up_to_usd: '0',
-        not_charged_usd: formatUsd(sumPicos(own, (row) => row.notChargedPicos)),
-        reasons: ['the vendor counted nothing of it, and it was charged'],
-      })
   return { figures, verdicts, unknown_models: unknown }
 }
 
-function compareModel(
+/** What a verdict is about. */
+interface Subject {
+  readonly models: readonly string[]
+  readonly vendorNames: readonly string[]
+  readonly rows: readonly Row[]
+}
+
+function titleOf(models: readonly string[]): string {
+  return models.join(' + ')
+}
+
+function missing({ models, vendorNames, rows }: Subject): ModelVerdict {
+  return {
+    model: titleOf(models),
+    models,
+    vendor_models: vendorNames,
+    verdict: 'unexplained',
+    difference_usd: '0',
+    explained_up_to_usd: '0',
+    possible_up_to_usd: '0',
+    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
+    reasons: ['the vendor counted nothing of it, and it was charged'],
+  }
+}
+
+function compareModels(
   model: string,
-  vendor: VendorCounts,
+  vendor: Omit<VendorCounts, 'model'>,
   rows: readonly Row[],
 ): readonly ReconciledFigure[] {
   const line = (figure: string, theirs: number, ours: number): ReconciledFigure => ({
@@ -336,12 +388,11 @@ function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): nu
 }
 
 function judge(
-  model: string,
   figures: readonly ReconciledFigure[],
-  facts: ComparisonFacts & { readonly rows: readonly Row[] },
+  { models, vendorNames, rows }: Subject,
+  facts: ComparisonFacts,
 ): ModelVerdict {
-  const { rows, catalogue, atMs } = facts
-  const prices = pricesAt(readVersions(catalogue.prices.filter((row) => row.model === model)), atMs)
+  const prices = models.flatMap((model) => pricesOf(model, facts))
   const unpaid = rows.reduce((count, row) => count + row.uncharged + row.otherAttempts, 0)
   const reasons: string[] = []
   let beyond = zeroPicos
@@ -352,7 +403,7 @@ function judge(
       reasons.push(`${-difference} ${figure} were charged that it did not count`)
     if (figure === 'requests' && difference > unpaid)
       reasons.push(`it counted ${difference - unpaid} requests that nothing here explains`)
-    if (difference > 0 && classes.length > 0 && prices === undefined)
+    if (difference > 0 && classes.length > 0 && prices.length === 0)
       reasons.push(`it counted ${difference} ${figure} more, of a model that has no price here`)
     if (difference > 0) beyond = addPicos(beyond, worth(classes, prices, difference))
   }
@@ -360,16 +411,17 @@ function judge(
     sumPicos(rows, (row) => row.operatorCostPicos),
     sumPicos(rows, (row) => row.estimatedPicos),
   )
-  const outputMax = catalogue.models.find(({ id }) => id === model)?.maxOutputTokens ?? 0
   const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
-  const eachAtMost = addPicos(largest, worth(['output'], prices, outputMax))
+  const eachAtMost = addPicos(largest, dearestOutput(models, facts))
   const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
   if (beyond > possible)
     reasons.push(
       `it counted tokens worth ${formatUsd(subtractPicos(beyond, possible))} USD that nothing here explains`,
     )
   return {
-    model,
+    model: titleOf(models),
+    models,
+    vendor_models: vendorNames,
     verdict: reasons.length > 0 ? 'unexplained' : beyond > explained ? 'possible' : 'explained',
     difference_usd: formatUsd(beyond),
     explained_up_to_usd: formatUsd(explained),
@@ -379,10 +431,26 @@ function judge(
   }
 }
 
-/** A figure of several classes is worth what its cheapest one costs at least. */
-function worth(classes: readonly UsageClass[], prices: Prices | undefined, count: number): Picos {
-  if (prices === undefined) return zeroPicos
-  const [first = zeroPicos, ...others] = classes.map((one) => listRate(prices, one))
+/** A list, for models without any have an empty one. */
+function pricesOf(model: string, { catalogue, atMs }: ComparisonFacts): readonly Prices[] {
+  const versions = readVersions(catalogue.prices.filter((row) => row.model === model))
+  const prices = pricesAt(versions, atMs)
+  return prices === undefined ? [] : [prices]
+}
+
+/** What the longest answer costs of the model whose longest answers cost most. */
+function dearestOutput(models: readonly string[], facts: ComparisonFacts): Picos {
+  const amounts = models.map((model) => {
+    const known = facts.catalogue.models.find(({ id }) => id === model)
+    return worth(['output'], pricesOf(model, facts), known?.maxOutputTokens ?? 0)
+  })
+  return amounts.reduce((most, amount) => maxPicos(most, amount), zeroPicos)
+}
+
+/** A figure of several classes, or models, is worth what the cheapest one costs at least. */
+function worth(classes: readonly UsageClass[], prices: readonly Prices[], count: number): Picos {
+  const rates = prices.flatMap((one) => classes.map((usageClass) => listRate(one, usageClass)))
+  const [first = zeroPicos, ...others] = rates
   const cheapest = others.reduce((least, price) => minPicos(least, price), first)
   return multiplyPicos(cheapest, count)
 }

@@ -51,6 +51,17 @@ export function readVendorCounts(text: string): readonly VendorCounts[] | string
   })
 }
 
+/** The counts of several names as if they were one. */
+export function addVendorCounts(counts: readonly VendorCounts[]): Omit<VendorCounts, 'model'> {
+  const figures = new Map<string, number>()
+  let requests: number | undefined
+  for (const one of counts) {
+    if (one.requests !== undefined) requests = (requests ?? 0) + one.requests
+    for (const [name, count] of one.figures) figures.set(name, (figures.get(name) ?? 0) + count)
+  }
+  return { requests, figures }
+}
+
 type VendorRow = Readonly<Record<string, unknown>>
 
 function readJson(text: string): readonly VendorRow[] | string {

@@ -226,6 +226,20 @@ test('finds a model that the vendor knows and the gateway does not, and one the 
   assert.deepEqual(verdict?.reasons, ['the vendor counted nothing of it, and it was charged'])
 })
 
+test('a model that the vendor counts under several names is compared once, with all of them', async () => {
+  const counts = vendorCounts('alpha-main')
+  counts.set('large-1-20260115', { requests: 0 })
+  const { code, result } = await reconcile('alpha-main', counts)
+  assert.equal(code, 0)
+  const verdicts = result.comparison?.verdicts.filter(({ model }) => model === 'large-1')
+  assert.deepEqual(
+    verdicts?.map(({ vendor_models }) => vendor_models),
+    [['large-1', 'large-1-20260115']],
+  )
+  const { out } = await runReconcile('alpha-main')
+  assert.match(out, /^large-1 \(large-1 \+ large-1-20260115 with the vendor\): possible: /m)
+})
+
 test('says from when on exchanges are kept, and compares nothing of the time before', async () => {
   const { cutMs } = await removeOldExchanges(gateway.context.database, {
     nowMs: gateway.context.clock.now(),

@@ -38,12 +38,24 @@ vendors:
   alpha: { format: messages, credential: x-api-key }
 models:
   bare-1: { vendor: alpha, price: { input: 2, output: 8 } }
+  one-1: { vendor: alpha, price: { input: 3, output: 10 } }
+  other-1: { vendor: alpha, price: { input: 2, output: 12 } }
 channels:
   alpha-main:
     vendor: alpha
     url: https://vendor.example
     credential: env:ALPHA_KEY
     models: [bare-1]
+  alpha-renamed:
+    vendor: alpha
+    url: https://renamed.example
+    credential: env:ALPHA_KEY
+    models: { one-1: vendor-big, other-1: vendor-big }
+  alpha-shared:
+    vendor: alpha
+    url: https://shared.example
+    credential: env:ALPHA_KEY
+    models: { one-1: one-1, other-1: one-1 }
 `
 
 export function describeBooks(name: string, open: () => Promise<LedgerHarness>): void {
@@ -145,6 +157,67 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
           verdict.reasons.join(),
           /it counted 1 output more, of a model that has no price/,
         )
+      })
+    })
+
+    describe('two models that a channel has one name for', () => {
+      const counts = { input: 10, output: 5 }
+      const chargeBoth = async (channel: string, served: string): Promise<void> => {
+        await applyCatalogue(context, catalogue, { dryRun: false })
+        for (const model of ['one-1', 'other-1'])
+          await chargeNow(1n, {
+            model,
+            channel,
+            usage: {
+              parts: [{ model: served, counts, promptTokens: 10 }],
+              reported: { inputTokens: 10, outputTokens: 5, cacheTokens: 0 },
+            },
+          })
+      }
+      const both = { requests: 2, input: 20, output: 10 }
+
+      for (const [channel, served] of [
+        ['alpha-renamed', 'vendor-big-2026-01-01'],
+        ['alpha-shared', 'one-1'],
+      ] as const)
+        it(`are compared together, each with its own charges: ${served}`, async () => {
+          await chargeBoth(channel, served)
+          const result = await reconcile(channel, { model: served, ...both })
+          assert.deepEqual(
+            result.models.map((row) => [row.model, row.charged_requests, row.charged_tokens]),
+            [
+              ['one-1', 1, counts],
+              ['other-1', 1, counts],
+            ],
+          )
+          assert.deepEqual(result.comparison?.unknown_models, [])
+          assert.deepEqual(
+            result.comparison.figures.map(({ model, figure, ours }) => [model, figure, ours]),
+            [
+              ['one-1 + other-1', 'requests', 2],
+              ['one-1 + other-1', 'input', 20],
+              ['one-1 + other-1', 'output', 10],
+            ],
+          )
+          assert.deepEqual(
+            verdictsOf(result).map((one) => [one.verdict, one.models, one.vendor_models]),
+            [['explained', ['one-1', 'other-1'], [served]]],
+          )
+        })
+
+      it('are not explained where the vendor counted other than both together', async () => {
+        await chargeBoth('alpha-renamed', 'vendor-big')
+        for (const [change, reason] of [
+          [{ requests: 3 }, /it counted 1 requests that nothing here explains/],
+          [{ output: 9 }, /1 output were charged that it did not count/],
+          // At the lower one of the two prices: whose tokens they are is not known.
+          [{ input: 1_000_020 }, /it counted tokens worth 2 USD that nothing here explains/],
+        ] as const) {
+          const changed = { model: 'vendor-big', ...both, ...change }
+          const [verdict] = verdictsOf(await reconcile('alpha-renamed', changed))
+          assert.equal(verdict?.verdict, 'unexplained')
+          assert.match(verdict.reasons.join(), reason)
+        }
       })
     })
 
