@@ -66,6 +66,18 @@ describe('a running gateway', () => {
     assert.deepEqual(await charged(), [old, old, old + 3n * M, 10n * 7n * M + 10n * M])
   })
 
+  test('charges speed and region by the factors that were imported', async () => {
+    const text = `{"large-1": {"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
+      "provider_specific_entry": {"us": 1.2, "fast": 6}}}`
+    await importPrices(gateway.context, { text }, { dryRun: false })
+    await gateway.app.refresh()
+    for (const served of ['', '; speed=fast', '; geo=us'])
+      await sendAsk(gateway.url, account.key, { ...ask, sandbox: ask.sandbox + served })
+    await gateway.ended(account, 3)
+    const plain = 10n * 3n * M + 15n * M
+    assert.deepEqual(await charged(), [plain, (plain * 12n) / 10n, plain * 6n])
+  })
+
   test('shows each version and its state', async () => {
     await take('7e-06', '2026-11-21T13:00:00Z')
     await take('8e-06', '2026-11-22')
@@ -151,6 +163,15 @@ channels:
       output: 10,
       speeds: { fast: { multiplier: 2 } },
     })
+  })
+
+  test('takes factors in place of those that stand here, and keeps the others', async () => {
+    await list(`{"large-1": {"input_cost_per_token": 2.5e-06, "output_cost_per_token": 1e-05,
+      "provider_specific_entry": {"us": 1.1}, "regional_processing_uplift_multiplier_eu": 1.1}}`)
+    const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
+    assert.match(dry.out, /price\.geos\.us\.multiplier: – → 1\.1/)
+    assert.doesNotMatch(dry.out, /speeds/)
+    assert.match(dry.out, /not priced: regional_processing_uplift_multiplier_eu 1\.1/)
   })
 
   test('finds a model by the name its channels have for it, or by the one it is told', async () => {

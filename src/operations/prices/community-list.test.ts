@@ -3,15 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { formatUsd, picos } from '../../base/money.ts'
+import type { UsageFormat } from '../../metering/rates.ts'
 import { exactPicos, pricesOf, readPriceList, type ListedPrices } from './community-list.ts'
 
-function priced(fields: string): ListedPrices {
+function priced(fields: string, format: UsageFormat = 'messages'): ListedPrices {
   const list = readPriceList(`{"sample_spec": {"mode": "chat"}, "m": {${fields}}}`)
   assert.ok(typeof list !== 'string')
   assert.deepEqual([...list.keys()], ['m'])
   const listed = list.get('m')
   assert.ok(listed !== undefined)
-  return pricesOf(listed)
+  return pricesOf(listed, format)
 }
 
 const plain = '"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05'
@@ -101,11 +102,56 @@ describe('a listed model', () => {
     assert.equal(read.unpriced[0]?.value, '0.004')
   })
 
+  it('has the factors of speed and region that answers of the messages format tell', () => {
+    const read = priced(`${plain}, "provider_specific_entry": {"us": 1.1, "fast": 6.0}`)
+    assert.ok(read.kind === 'prices')
+    assert.deepEqual(read.unpriced, [])
+    assert.deepEqual(
+      [read.form.speeds, read.form.geos],
+      [{ fast: { multiplier: '6' } }, { us: { multiplier: '1.1' } }],
+    )
+  })
+
+  it('names factors whose meaning no answer tells, and not those that change nothing', () => {
+    const shown = (fields: string, format?: UsageFormat): readonly string[] => {
+      const read = priced(`${plain}, ${fields}`, format)
+      assert.ok(read.kind === 'prices')
+      assert.deepEqual([read.form.speeds, read.form.geos], [undefined, undefined])
+      return read.unpriced.map(({ field, value }) => `${field} ${value}`)
+    }
+    assert.deepEqual(shown('"provider_specific_entry": {"us": 1.1, "fast": 6}', 'chat'), [
+      'provider_specific_entry.us 1.1',
+      'provider_specific_entry.fast 6',
+    ])
+    assert.deepEqual(
+      shown('"provider_specific_entry": {"eu": 1.2, "constructor": 2, "fast": "6", "us": null}'),
+      [
+        'provider_specific_entry.eu 1.2',
+        'provider_specific_entry.constructor 2',
+        'provider_specific_entry.fast "6"',
+      ],
+    )
+    assert.deepEqual(shown('"provider_specific_entry": "dear"'), ['provider_specific_entry "dear"'])
+    assert.deepEqual(shown('"provider_specific_entry": null'), [])
+    assert.deepEqual(
+      shown(`"regional_processing_uplift_multiplier_eu": 1.1,
+        "regional_processing_uplift_multiplier_us": 1.0,
+        "regional_endpoint_uplift_multiplier": 1.2`),
+      ['regional_processing_uplift_multiplier_eu 1.1', 'regional_endpoint_uplift_multiplier 1.2'],
+    )
+  })
+
   it('is refused with the field that is wrong', () => {
     const refusals: readonly [fields: string, message: RegExp][] = [
       ['"output_cost_per_token": 1e-06', /^input_cost_per_token is missing$/],
       [`${plain}, "cache_read_input_token_cost": 2.5e-13`, /cache_read_.* 2\.5e-13 is no whole/],
       [`${plain}, "input_cost_per_token_flex": -1e-06`, /_flex -1e-06 is below zero/],
+      [
+        `${plain}, "provider_specific_entry": {"fast": 0}`,
+        /_entry\.fast 0 is no factor above zero/,
+      ],
+      [`${plain}, "provider_specific_entry": {"us": -1.1}`, /_entry\.us -1\.1 is no factor/],
+      [`${plain}, "provider_specific_entry": {"us": 1.1000001}`, /at most six decimals/],
       [`${plain}, "mode": "embedding"`, /its mode is embedding/],
       ['"input_cost_per_token": 2, "output_cost_per_token": 1e-06', /from 0 to 1000000/],
     ]

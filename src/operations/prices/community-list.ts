@@ -4,8 +4,9 @@
  * binary float; what is no whole number of pico-dollars is a mistake, and whatever costs money and
  * has no class here is named.
  */
-import { formatUsd, picos, type Picos } from '../../base/money.ts'
+import { formatUsd, picos, picosPerUsd, type Picos } from '../../base/money.ts'
 import { priceSchema, type PriceForm } from '../../metering/price-book.ts'
+import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
 
 export interface ListedModel {
@@ -90,22 +91,36 @@ const tierNames: Readonly<Record<string, string>> = {
   batches: 'batch',
 }
 
+/**
+ * Factors on the tokens of an answer that says it was served so, as answers of the messages format do.
+ * Further names in the same place mean other things with other vendors.
+ */
+const servedFactors: Readonly<Record<string, 'speeds' | 'geos'>> = { fast: 'speeds', us: 'geos' }
+
 /** Modes whose answers are billed by tokens, as the gateway's two formats bill them. */
 const tokenModes: readonly unknown[] = [undefined, 'chat', 'completion', 'responses']
 
 type ClassAmounts = { [Class in UsageClass]?: string }
 
+interface Factor {
+  readonly multiplier: string
+}
+
 /** Prices of one model by where they apply: above how many tokens, in which tier. */
 interface Gathered {
+  readonly format: UsageFormat
   readonly base: ClassAmounts
   readonly above: Map<number, ClassAmounts>
   readonly tiers: Map<string, { readonly base: ClassAmounts; readonly above: ClassAmounts }>
+  readonly speeds: Record<string, Factor>
+  readonly geos: Record<string, Factor>
   request: string | undefined
   readonly unpriced: UnpricedField[]
   readonly mistakes: string[]
 }
 
-export function pricesOf(model: ListedModel): ListedPrices {
+/** `format` is that of the vendor here, whose answers the prices are for. */
+export function pricesOf(model: ListedModel, format: UsageFormat): ListedPrices {
   const mode = model.fields.get('mode')
   if (!tokenModes.includes(mode))
     return {
@@ -113,9 +128,12 @@ export function pricesOf(model: ListedModel): ListedPrices {
       list: [`its mode is ${String(mode)}, which is not billed by tokens`],
     }
   const gathered: Gathered = {
+    format,
     base: {},
     above: new Map(),
     tiers: new Map(),
+    speeds: {},
+    geos: {},
     request: undefined,
     unpriced: [],
     mistakes: [],
@@ -147,9 +165,14 @@ function gather(gathered: Gathered, field: string, value: unknown): void {
     if (amount === undefined) gathered.mistakes.push(`${field} ${value.text} ${tooFine}`)
     else gathered.request = formatUsd(amount)
   } else if (field === 'search_context_cost_per_query') gatherSearch(gathered, field, value)
-  else if (/cost|pric/.test(field) && !isCovered(gathered, field, value))
+  else if (field === 'provider_specific_entry' && isObject(value))
+    for (const [name, factor] of Object.entries(value)) gatherFactor(gathered, field, name, factor)
+  else if (mayCost.test(field) && !isCovered(gathered, field, value))
     gathered.unpriced.push({ field, value: printValue(value) })
 }
+
+/** Uplifts are of addresses that a channel may lead to, and no answer tells through which it came. */
+const mayCost = /cost|pric|multiplier|provider_specific_entry/
 
 function classesAt(
   gathered: Gathered,
@@ -179,15 +202,32 @@ function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
   else gathered.unpriced.push({ field, value: printValue(value) })
 }
 
-/** What costs nothing, or what output costs anyway. */
+function gatherFactor(gathered: Gathered, field: string, name: string, value: unknown): void {
+  const place = Object.hasOwn(servedFactors, name) ? servedFactors[name] : undefined
+  const path = `${field}.${name}`
+  if (place === undefined || gathered.format !== 'messages' || !(value instanceof Digits)) {
+    if (value !== null) gathered.unpriced.push({ field: path, value: printValue(value) })
+    return
+  }
+  const factor = exactPicos(value.text)
+  // A factor of nothing would give away every token it is on.
+  if (factor === undefined || factor <= 0n || factor % 1_000_000n !== 0n)
+    gathered.mistakes.push(
+      `${path} ${value.text} is no factor above zero with at most six decimals`,
+    )
+  else gathered[place][name] = { multiplier: formatUsd(factor) }
+}
+
+/** What costs nothing, changes nothing, or is what output costs anyway. */
 function isCovered(gathered: Gathered, field: string, value: unknown): boolean {
   if (!(value instanceof Digits)) return value === null
+  if (field.includes('multiplier')) return exactPicos(value.text) === picosPerUsd
   const amount = perMillion(value.text)
   if (amount === '0') return true
   return field === 'output_cost_per_reasoning_token' && amount === gathered.base.output
 }
 
-function buildForm({ base, above, tiers, request, unpriced }: Gathered): PriceForm {
+function buildForm({ base, above, tiers, speeds, geos, request, unpriced }: Gathered): PriceForm {
   const [first, ...others] = [...above].sort(([left], [right]) => left - right)
   for (const [aboveTokens] of others)
     unpriced.push({ field: `prices above ${aboveTokens} tokens`, value: 'a second threshold' })
@@ -209,6 +249,8 @@ function buildForm({ base, above, tiers, request, unpriced }: Gathered): PriceFo
     ...(request !== undefined && { request }),
     ...(first !== undefined && { long_context: { above: first[0], ...whole(first[1], base) } }),
     ...(Object.keys(tierForms).length > 0 && { tiers: tierForms }),
+    ...(Object.keys(speeds).length > 0 && { speeds }),
+    ...(Object.keys(geos).length > 0 && { geos }),
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * Takes prices from the community's list into the catalogue, for models that are in the catalogue.
  * Everything is looked at before anything is written; a version that is or was in force is never
- * changed, and what the list cannot say (speeds, regions, other tiers) stays as it is.
+ * changed, and what the list does not say (other tiers, speeds, regions) stays as it is.
  */
 import { z } from 'zod'
+import { invariant } from '../../base/errors.ts'
 import {
   readCatalogue,
   savePrice,
@@ -163,7 +164,9 @@ interface ModelImport {
 
 function planModel(wanted: ModelImport): PlannedImport | { readonly mistakes: readonly string[] } {
   const { model, listed, catalogue, nowMs } = wanted
-  const read = pricesOf(listed)
+  const vendor = catalogue.vendors.find(({ name }) => name === model.vendor)
+  invariant(vendor !== undefined, 'a model is of a vendor in the catalogue')
+  const read = pricesOf(listed, vendor.format)
   if (read.kind === 'mistakes') {
     const title = listed.name === model.id ? model.id : `${model.id} (${listed.name})`
     return { mistakes: read.list.map((mistake) => `${title}: ${mistake}`) }
@@ -193,7 +196,9 @@ function planModel(wanted: ModelImport): PlannedImport | { readonly mistakes: re
   return { view, validFromMs, prices }
 }
 
-/** The list knows no speeds and regions, and not every tier and fee: what stands here goes on. */
+type Changes = ReadonlyMap<string, PriceChange>
+
+/** The list does not know every tier, speed, region and fee: what stands here goes on. */
 function keepUnsaid(listed: Prices, before: Prices | undefined, notes: string[]): Prices {
   if (before === undefined) return listed
   const fits = ([name, change]: readonly [string, PriceChange]): boolean => {
@@ -203,13 +208,14 @@ function keepUnsaid(listed: Prices, before: Prices | undefined, notes: string[])
     if (!isFitting) notes.push(`${name} loses its prices: they do not fit the long-context prices`)
     return isFitting
   }
-  const tiers = [...before.tiers].filter(([name]) => !listed.tiers.has(name)).filter(fits)
+  const added = (kept: Changes, said: Changes): Changes =>
+    new Map([...[...kept].filter(([name]) => !said.has(name)).filter(fits), ...said])
   return {
     ...listed,
     requestFeePicos: listed.requestFeePicos > 0n ? listed.requestFeePicos : before.requestFeePicos,
-    tiers: new Map([...tiers, ...listed.tiers]),
-    speeds: new Map([...before.speeds].filter(fits)),
-    geos: new Map([...before.geos].filter(fits)),
+    tiers: added(before.tiers, listed.tiers),
+    speeds: added(before.speeds, listed.speeds),
+    geos: added(before.geos, listed.geos),
   }
 }
 
