@@ -57,7 +57,10 @@ export function isAboutPath(error: VendorError): boolean {
   return pathMessage.test(error.message ?? '')
 }
 
-/** Whether its words name a model. */
+/** An apostrophe within a word opens nothing. */
+const quotedText = /`[^`]*`|"[^"]*"|(?<!\w)'[^']*'/g
+
+/** Whether its own words name a model; what it quotes may be anything that the client sent. */
 export function isAboutModel(error: VendorError): boolean {
-  return /\bmodel\b/i.test(error.message ?? '')
+  return /\bmodel\b/i.test((error.message ?? '').replaceAll(quotedText, ''))
 }

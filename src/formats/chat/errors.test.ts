@@ -27,6 +27,7 @@ const cases: readonly FaultCase[] = [
   { status: 404, type: invalid, message: 'Invalid URL (POST /v1/x)', fault: 'config' },
   { status: 404, fault: 'config' },
   { status: 404, type: invalid, message: 'No such file: file-1', fault: 'client' },
+  { status: 404, type: invalid, message: 'No file `my model`.', fault: 'client' },
   { status: 408, fault: 'conflict' },
   { status: 409, fault: 'conflict' },
   { status: 413, fault: 'client' },

@@ -22,6 +22,9 @@ const cases: readonly FaultCase[] = [
   },
   { status: 400, type: invalid, message: limits, fault: 'config' },
   { status: 400, type: invalid, message: limits.replace('API', 'workspace API'), fault: 'config' },
+  { status: 400, type: invalid, message: `${limits} at 00:00 UTC.`, fault: 'config' },
+  { status: 400, type: invalid, message: `Unexpected role "${limits}".`, fault: 'client' },
+  { status: 400, type: invalid, message: `${limits}: Extra inputs`, fault: 'client' },
   { status: 400, type: invalid, code: 'organization_on_hold', message: 'x', fault: 'config' },
   { status: 400, type: invalid, code: 'cmek_key_disabled', message: 'x', fault: 'config' },
   { status: 401, type: 'authentication_error', message: 'invalid x-api-key', fault: 'config' },
@@ -33,6 +36,13 @@ const cases: readonly FaultCase[] = [
   { status: 404, type: 'not_found_error', message: 'Not Found', fault: 'config' },
   { status: 404, fault: 'config' },
   { status: 404, type: 'not_found_error', message: 'File not found: file_1', fault: 'client' },
+  { status: 404, type: 'not_found_error', message: 'No file "the model".', fault: 'client' },
+  {
+    status: 404,
+    type: 'not_found_error',
+    message: "Can't find model 'x'.",
+    fault: 'model_missing',
+  },
   {
     status: 404,
     type: 'not_found_error',

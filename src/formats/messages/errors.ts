@@ -19,7 +19,13 @@ const accountCodes: ReadonlySet<string> = new Set([
   'organization_on_hold',
 ])
 
-const accountMessage = /credit balance is too low|specified (?:workspace )?API usage limits/i
+/**
+ * How the vendor's own messages begin. Others quote what the client sent, words of its choice among
+ * them: behind words of the vendor's, or as a field's name with a colon behind it. So the beginning
+ * counts, and only where no colon sets it apart from what is said about it (a time of day has no space).
+ */
+const accountMessage =
+  /^(?:Your credit balance is too low|You have reached your specified (?:workspace )?API usage limits)\b(?!.*:\s)/is
 
 export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
