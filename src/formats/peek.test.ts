@@ -185,6 +185,37 @@ describe('a field twice', () => {
   })
 })
 
+describe('a field in other letters', () => {
+  const rest = JSON.stringify(plain).slice(1)
+  for (const [name, field] of [
+    ['Model', 'model'],
+    ['MAX_TOKENS', 'max_tokens'],
+    ['max_to\u212aens', 'max_tokens'],
+    ['\\u0053tream', 'stream'],
+    ['me\u017fsages', 'messages'],
+    ['service_Tier', 'service_tier'],
+    ['N', 'n'],
+  ] as const) {
+    test(`${name} is refused, whether ${field} stands there or not`, () => {
+      for (const format of both)
+        for (const members of [rest, rest.replace(`"${field}":`, '"x":')]) {
+          const body = `{"${name}":1,${members}`
+          assert.match(faultOf(format, body), new RegExp(`\`${field}\`.*in other letters`))
+        }
+    })
+  }
+
+  test('include_usage is refused within stream_options', () => {
+    const body = `{"stream":true,"stream_options":{"Include_Usage":true},${rest}`
+    assert.match(faultOf(chatFormat, body), /`include_usage`.*`stream_options` in other letters/)
+  })
+
+  test('is any other where it stands deeper down, or where the letters are not the same', () => {
+    const members = '"X":1,"Größe":1,"Models":1,"Max-Tokens":1,"metadata":{"Model":1}'
+    for (const format of both) assert.equal(factsOf(format, `{${members},${rest}`).model, 'large-1')
+  })
+})
+
 describe('the rules of the fields', () => {
   const refused: readonly [object, RegExp][] = [
     [{ model: undefined }, /`model` is required/],

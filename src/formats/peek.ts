@@ -22,7 +22,7 @@ import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './for
 import { asArray, asObject, type JsonObject } from './json.ts'
 import { nestingDepthMax, scanMembers, type MemberScan } from './scan.ts'
 
-/** Fields that the gateway checks or goes by; none may stand there twice. */
+/** Fields that the gateway checks or goes by; none may stand there twice, or in other letters. */
 const readFields: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -73,7 +73,7 @@ export function peek(
   const streamOptions = scan.spans.get('stream_options')
   const rest =
     findMessagesFault(fields) ??
-    findInnerDuplicate(text, fields, streamOptions) ??
+    findInnerFault(text, fields, streamOptions) ??
     findFeatureFault(blobs.isInAccount ? [...features, 'account_files'] : features, options)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
@@ -123,6 +123,7 @@ function open(body: Buffer): Opened | RequestFault {
   if (scan.duplicate !== undefined) {
     return fault(`\`${scan.duplicate}\` stands in the request body twice; give it once.`)
   }
+  if (scan.respelled !== undefined) return respelledFault(scan.respelled, 'the request body')
   if (scan.hasHugeNumber) return fault('The request body holds a number that is out of range.')
   return { kind: 'opened', text, fields, scan }
 }
@@ -157,7 +158,7 @@ function readModel(body: Buffer, fields: JsonObject, scan: MemberScan): NamedMod
   return { kind: 'model', name: decoded, span }
 }
 
-function findInnerDuplicate(
+function findInnerFault(
   text: string,
   fields: JsonObject,
   streamOptions: Span | undefined,
@@ -165,9 +166,16 @@ function findInnerDuplicate(
   if (streamOptions === undefined || asObject(fields['stream_options']) === undefined) {
     return undefined
   }
-  const { duplicate } = scanMembers(text, streamOptions.start, streamOptionFields)
-  if (duplicate === undefined) return undefined
-  return fault(`\`${duplicate}\` stands in \`stream_options\` twice; give it once.`)
+  const scan = scanMembers(text, streamOptions.start, streamOptionFields)
+  if (scan.duplicate !== undefined)
+    return fault(`\`${scan.duplicate}\` stands in \`stream_options\` twice; give it once.`)
+  if (scan.respelled === undefined) return undefined
+  return respelledFault(scan.respelled, '`stream_options`')
+}
+
+/** The gateway would not see what a vendor that does not mind the case of letters would go by. */
+function respelledFault(name: string, where: string): RequestFault {
+  return fault(`\`${name}\` stands in ${where} in other letters; spell it in exactly these.`)
 }
 
 function isAscii(text: string): boolean {

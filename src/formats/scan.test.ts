@@ -22,6 +22,37 @@ test('finds a second one of the same name, however it is spelled', () => {
   assert.equal(scanMembers('{"x":1,"x":2}', 0, wanted).duplicate, undefined)
 })
 
+test('finds one in the letters of another case, however it is spelled', () => {
+  const names = new Set(['ask', 'b'])
+  const respelled = (name: string): string | undefined => {
+    const text = Buffer.from(`{"x":{"${name}":1},"b":2,"${name}":3}`).toString('latin1')
+    return scanMembers(text, 0, names).respelled
+  }
+  for (const name of [
+    'ASK',
+    'Ask',
+    'a\u017fk',
+    'AS\u212a',
+    'a\\u017fk',
+    'as\\u212A',
+    '\\u0041\u017f\\u006b',
+  ])
+    assert.equal(respelled(name), 'ask', name)
+  for (const name of [
+    'ask',
+    '\\u0061sk',
+    'ASKS',
+    'A_SK',
+    ' Ask',
+    'ÅSK',
+    'a\\u00c5\\u00bfk',
+    '\u0131sk',
+    '\\n0041sK',
+    '\\uZZZZA',
+  ])
+    assert.equal(respelled(name), undefined, name)
+})
+
 test('bounds the depth', () => {
   const nested = (depth: number) => '{"a":' + '['.repeat(depth - 1) + ']'.repeat(depth - 1) + '}'
   assert.equal(scanMembers(nested(nestingDepthMax), 0, wanted).isTooDeep, false)

@@ -19,6 +19,8 @@ export interface MemberScan {
   readonly spans: ReadonlyMap<string, Span>
   /** A wanted name that stands there twice. */
   readonly duplicate: string | undefined
+  /** A wanted name that stands there in other letters, which vendors that bind names in any case read. */
+  readonly respelled: string | undefined
   /** The offset just behind the opening brace. */
   readonly firstMember: number
   readonly isTooDeep: boolean
@@ -36,6 +38,7 @@ export function scanMembers(text: string, from: number, wanted: ReadonlySet<stri
 class Scan implements MemberScan {
   readonly spans = new Map<string, Span>()
   duplicate: string | undefined
+  respelled: string | undefined
   firstMember = 0
   isTooDeep = false
   hasHugeNumber = false
@@ -101,6 +104,13 @@ class Scan implements MemberScan {
     const raw = this.#text.slice(open + 1, close)
     const name = raw.includes('\\') ? spelledOut(raw) : raw
     this.#name = name !== undefined && this.#wanted.has(name) ? name : undefined
+    if (this.#name === undefined && name !== undefined && otherLetter.test(name))
+      this.respelled ??= this.#findFolded(raw)
+  }
+
+  #findFolded(raw: string): string | undefined {
+    for (const wanted of this.#wanted) if (foldsTo(raw, wanted)) return wanted
+    return undefined
   }
 
   #closeMember(end: number): void {
@@ -162,6 +172,44 @@ function spelledOut(raw: string): string | undefined {
     // A name that is no JSON string makes the whole text no JSON; JSON.parse of it will say so.
     return undefined
   }
+}
+
+/** Wanted names have small ASCII letters only, so a name without any other letter is none respelled. */
+const otherLetter = /[A-Z\x80-\uffff]/
+
+/** Whether a name as it stands is the wanted one to readers that do not mind the case of letters. */
+function foldsTo(raw: string, wanted: string): boolean {
+  let at = 0
+  for (let index = 0; index < wanted.length; index++) {
+    const width = letterWidth(raw, at, wanted.charCodeAt(index))
+    if (width === 0) return false
+    at += width
+  }
+  return at === raw.length
+}
+
+const smallK = 0x6b
+const smallS = 0x73
+const kelvinSign = 0x212a
+const longS = 0x17f
+
+/**
+ * How many characters there spell that letter in either case; 0 where another stands. Two letters beyond
+ * ASCII fold into it: they stand as their bytes of UTF-8, or escaped like any other.
+ */
+function letterWidth(raw: string, at: number, letter: number): number {
+  const code = raw.charCodeAt(at)
+  if (isLetter(code, letter)) return 1
+  if (letter === smallS && raw.startsWith('\xc5\xbf', at)) return 2
+  if (letter === smallK && raw.startsWith('\xe2\x84\xaa', at)) return 3
+  if (!raw.startsWith('\\u', at)) return 0
+  const escaped = Number.parseInt(raw.slice(at + 2, at + 6), 16)
+  return isLetter(escaped, letter) ? 6 : 0
+}
+
+function isLetter(code: number, letter: number): boolean {
+  if (code === letter || (code >= 0x41 && code <= 0x5a && code + 0x20 === letter)) return true
+  return (code === longS && letter === smallS) || (code === kelvinSign && letter === smallK)
 }
 
 function trimmed(text: string, from: number, to: number): Span {

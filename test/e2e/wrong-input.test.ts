@@ -160,11 +160,25 @@ for (const [name, value] of Object.entries(readTwice))
   })
 
 test('a field that is read may stand again deeper down, and others may stand twice', async () => {
-  const member = '"x":1,"x":2,"metadata":{"model":"a","model":"b"},"MODEL":"y","model ":1'
+  const member = '"x":1,"x":2,"metadata":{"model":"a","model":"b"},"TOP_P":1,"model ":1'
   const answer = await post(gateway.url + messagesPath, account.key, withMember(member))
   assert.equal(answer.status, 200)
   const [record] = gateway.sandbox.log.records
   assert.equal(record?.requestBody?.toString(), withMember(member))
+})
+
+test('a field that is read is a 400 in other letters: some vendors would read it', async () => {
+  const dearer = '"Model":"small-1","MAX_TO\u212aENS":5000'
+  for (const [path, request] of [
+    [messagesPath, messagesRequest()],
+    [chatPath, chatRequest()],
+  ] as const) {
+    const body = `${JSON.stringify(request).slice(0, -1)},${dearer}}`
+    await expectRefusal(path, body, /`model` stands in the request body in other letters/)
+  }
+  const options = '{"Include_Usage":true}'
+  const body = `{"stream":true,"stream_options":${options},${JSON.stringify(chatRequest()).slice(1)}`
+  await expectRefusal(chatPath, body, /`include_usage` stands in `stream_options` in other letters/)
 })
 
 test('`include_usage` twice within `stream_options` is a 400', async () => {
