@@ -37,6 +37,39 @@ describe('an error text', () => {
       assert.ok(namesVendorAccount(text), text)
   })
 
+  const uuid = '5b1d7c52-0f7e-4a55-9a3e-0123456789ab'
+
+  it('names an account by a UUID beside a word for one', () => {
+    for (const text of [
+      `Your organization's (${uuid}) limit of 50,000 input tokens per minute`,
+      `limits of organisations/${uuid}/models`,
+      `{"organization_id":"${uuid}"}`,
+      `{"account": {"uuid": "${uuid.toUpperCase()}"}}`,
+      JSON.stringify(JSON.stringify({ workspaceId: uuid })),
+      `workspace \u201c${uuid}\u201d is archived`,
+      `Project with id=${uuid} is archived`,
+      `team-${uuid}`,
+      `account named <${uuid}>`,
+      `org ${uuid}`,
+    ]) {
+      assert.ok(namesVendorAccount(text), text)
+      assert.ok(namesVendorAccount(Buffer.from(text).toString('latin1')), text)
+    }
+  })
+
+  it('names nobody by a UUID beside anything else', () => {
+    for (const text of [
+      `{"error":{"message":"internal error"},"request_id":"${uuid}"}`,
+      `{"message":"not for this account","id":"${uuid}"}`,
+      `{"account":"on hold","request_id":"${uuid}"}`,
+      `{"project":{},"trace":"${uuid}"}`,
+      `tool_call_id 'call-${uuid}' not found in tool_calls of previous message`,
+      `Ask your team. ${uuid}`,
+      `The request ${uuid} of this organization failed.`,
+    ])
+      assert.ok(!namesVendorAccount(text), text)
+  })
+
   it('that speaks in general names nobody', () => {
     for (const text of [
       'Overloaded',

@@ -11,12 +11,25 @@ const nothingKnown: VendorError = { type: undefined, code: undefined, message: u
 export const unreadableError = nothingKnown
 
 /** Ids of accounts at either vendor, and what they show of a key. */
-const accountMark =
-  /\b(?:org|proj)[-_][\w-]{8,}|\bwrkspc_\w{4,}|\bsk-[\w*.-]{4,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i
+const accountMark = /\b(?:org|proj)[-_][\w-]{8,}|\bwrkspc_\w{4,}|\bsk-[\w*.-]{4,}/i
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const accountWord = '(?:organi[sz]ation|org|workspace|account|project|team)'
+/** What may join the two: small words, and signs that end no part of a text; quotes may be beyond ASCII. */
+const joining = '(?:[^a-z0-9,.;!?)}\\]]|s(?![a-z])|id|is|uuid|with|named){1,24}'
+
+/**
+ * A UUID names an account only right beside a word for one: `organization (5b1d…)`, `"workspace_id":"5b1d…"`,
+ * `projects/5b1d…`. Anything else that vendors number so, requests and tool calls among it, is nobody's secret.
+ */
+const accountUuid = new RegExp(
+  `${accountWord}${joining}${uuid}|${uuid}["'\`)>\\]\\s(]{1,3}${accountWord}`,
+  'i',
+)
 
 /** Whether an error's text names the operator's account at the vendor, which no client is to read. */
 export function namesVendorAccount(text: string): boolean {
-  return accountMark.test(text)
+  return accountMark.test(text) || accountUuid.test(text)
 }
 
 export function readErrorBody(body: Buffer): VendorError {

@@ -10,6 +10,8 @@ import { openScriptedGateway } from '../support/scripted-gateway.ts'
 
 const { vendor, gateway, account } = await openScriptedGateway()
 
+const uuid = '550e8400-e29b-41d4-a716-446655440000'
+
 type Headers = Readonly<Record<string, string>>
 
 function ask(
@@ -76,6 +78,7 @@ test("what names the operator's account is not shown", async () => {
   const secretive = [
     { ...chatError, message: 'Not for org-operator1234.' },
     { ...chatError, param: 'proj_operator1234' },
+    { ...chatError, message: `Not for organization ${uuid}, operator1234.` },
   ]
   for (const error of secretive) {
     const answer = await ask(`data: ${JSON.stringify({ error })}\n\n`, 'chat')
@@ -85,6 +88,28 @@ test("what names the operator's account is not shown", async () => {
   const spelled = JSON.stringify({ error: secretive[0] }).replace('org-', 'org\\u002d')
   const answer = await ask(`data: ${spelled}\n\n`, 'chat')
   assert.equal(answer.status, 502)
+})
+
+test("the client's own ids are shown to it", async () => {
+  const message = `tool_call_id 'call-${uuid}' not found in tool_calls of previous message`
+  for (const error of [
+    { ...chatError, message, code: null },
+    { ...chatError, message, request_id: uuid },
+  ]) {
+    const envelope = JSON.stringify({ error })
+    const answer = await ask(`data: ${envelope}\n\n`, 'chat')
+    assert.equal(answer.status, 400)
+    assert.equal(answer.body.toString(), envelope)
+  }
+  const envelope = JSON.stringify({
+    type: 'error',
+    error: { type: 'invalid_request_error', message: `tool_use_id toolu-${uuid} is unknown` },
+    request_id: uuid,
+  })
+  const frame = `event: error\ndata: ${envelope}\n\n`
+  const answer = await ask(frame, 'messages', { 'request-id': uuid })
+  assert.equal(answer.status, 400)
+  assert.equal(answer.body.toString(), envelope)
 })
 
 test('an event without an envelope is told in ours', async () => {

@@ -70,6 +70,28 @@ test('what is too large to be kept is not shown in part', async () => {
   }
 })
 
+test("a vendor's failure passes as it came with a UUID for its request, not with one for the account", async () => {
+  const uuid = '550e8400-e29b-41d4-a716-446655440000'
+  const shown = [429, 500, 503, 504, 529].map((status) => [status, status] as const)
+  const told = [429, 500, 503, 504, 529].map(
+    (status) =>
+      [status, status === 500 || status === 504 ? 502 : status === 529 ? 503 : status] as const,
+  )
+  for (const [member, statuses] of [
+    ['request_id', shown],
+    ['organization_id', told],
+  ] as const)
+    for (const [status, expected] of statuses) {
+      forget()
+      const error = { type: 'api_error', message: 'Internal error' }
+      const body = Buffer.from(JSON.stringify({ type: 'error', error, [member]: uuid }))
+      const answer = await ask({ status, body })
+      assert.equal(answer.status, expected, `${member} ${status}`)
+      assert.equal(answer.body.equals(body), member === 'request_id', `${member} ${status}`)
+      assert.equal(answer.body.includes(uuid), member === 'request_id')
+    }
+})
+
 const codings: readonly (readonly [string, (body: Buffer) => Buffer])[] = [
   ['gzip', gzipSync],
   ['X-GZIP', gzipSync],
