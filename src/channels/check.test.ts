@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { makeCertificate } from '../../test/support/certificate.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { startScriptedVendor, type ScriptedVendor } from '../../test/support/scripted-vendor.ts'
 import { makeChannel, vendors } from '../../test/support/snapshots.ts'
 import { systemClock } from '../base/clock.ts'
 import type { FormatName } from '../formats/format.ts'
@@ -16,11 +18,16 @@ import { createUpstream } from './http-upstream.ts'
 import type { Upstream } from './upstream.ts'
 
 let sandbox: Sandbox
+let vendor: ScriptedVendor
 let upstream: Upstream
 before(async () => {
   sandbox = await startSandbox({ keepBodies: true })
+  vendor = await startScriptedVendor()
 })
-after(() => sandbox.close())
+after(async () => {
+  await sandbox.close()
+  await vendor.close()
+})
 beforeEach(() => {
   sandbox.faults.clear()
   sandbox.log.clear()
@@ -94,6 +101,20 @@ for (const format of ['messages', 'chat'] as const) {
         const { outcome, retryAfterMs } = await check(requestFor(format, 'request'))
         assert.deepEqual([outcome, retryAfterMs], ['throttle', restMs])
       })
+
+    test('that meets a coded refusal reads it, and takes none for one that it cannot read', async () => {
+      const codings = { gzip: gzipSync, zstd: zstdCompressSync, compress: gzipSync }
+      const outcomes: Record<string, Outcome> = {}
+      for (const [coding, compress] of Object.entries(codings)) {
+        vendor.answer((response) => {
+          response.writeHead(404, { 'content-encoding': coding })
+          response.end(compress('{"error":{"type":"not_found_error","message":"model: x"}}'))
+        })
+        const { outcome } = await check(requestFor(format, 'request', { url: vendor.url }))
+        outcomes[coding] = outcome
+      }
+      assert.deepEqual(outcomes, { gzip: 'model_missing', zstd: 'model_missing', compress: 'hard' })
+    })
 
     const verdicts: readonly (readonly [string, Outcome, number | undefined])[] = [
       ['error=401', 'config', 401],

@@ -6,6 +6,8 @@ import type { Clock } from '../base/clock.ts'
 import { formatOf } from '../formats/registry.ts'
 import type { Format, UpstreamFault } from '../formats/format.ts'
 import { parseJson } from '../formats/json.ts'
+import { unreadError } from '../formats/vendor-error.ts'
+import { readableBody } from '../http/content-encoding.ts'
 import { forwardRequestHeaders } from '../http/headers.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Channel, Vendor } from './channel.ts'
@@ -160,7 +162,9 @@ function judgeCheck(
       : { outcome: 'hard' }
   }
   const headers = { 'retry-after': head.header('retry-after') }
-  const fault = format.classify({ status: head.status, headers }, format.readError(body))
+  const readable = readableBody(body, head.header('content-encoding'))
+  const error = readable === undefined ? unreadError : format.readError(readable)
+  const fault = format.classify({ status: head.status, headers }, error)
   return { outcome: faultOutcome[fault], retryAfterMs: readRetryAfterMs(head, nowMs) }
 }
 

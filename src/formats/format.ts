@@ -147,6 +147,8 @@ export interface VendorError {
   readonly type: string | undefined
   readonly code: string | undefined
   readonly message: string | undefined
+  /** Nobody has read it: it may say anything. */
+  readonly isUnread?: boolean
 }
 
 /**

@@ -22,6 +22,8 @@ export function faultOfStatus(
       // A page instead of an envelope comes from a filter in front of the vendor, not from a key.
       return hasEnvelope(error) ? 'config' : 'hard'
     case 404:
+      // Whether the model, the path or the request is meant, only its words could tell.
+      if (error.isUnread === true) return 'hard'
       // No envelope: the channel's address leads past the vendor's API.
       return hasEnvelope(error) ? missing(error) : 'config'
     case 408:

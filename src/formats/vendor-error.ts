@@ -10,6 +10,9 @@ const nothingKnown: VendorError = { type: undefined, code: undefined, message: u
 /** An event or body that is no JSON at all tells nothing, and so does one without an envelope. */
 export const unreadableError = nothingKnown
 
+/** A body that was too large to be kept, or is in a content coding that cannot be undone here. */
+export const unreadError: VendorError = { ...nothingKnown, isUnread: true }
+
 /** Ids of accounts at either vendor, and what they show of a key. */
 const accountMark = /\b(?:org|proj)[-_][\w-]{8,}|\bwrkspc_\w{4,}|\bsk-[\w*.-]{4,}/i
 

@@ -2,7 +2,14 @@
  * Content codings, as far as the gateway has to do with them: it passes bodies on as they came, and
  * reads a vendor's error only to judge it. Invariant: what is decoded is a copy of bounded size.
  */
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib'
+import {
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib'
 
 /** Of the coded bytes, and of what they come to: no error has more to say. */
 const readableBytesMax = 1_048_576
@@ -35,11 +42,17 @@ const gunzip = (body: Buffer): Buffer => gunzipSync(body, bounds)
 const inflate = (body: Buffer): Buffer =>
   attempt(() => inflateSync(body, bounds)) ?? inflateRawSync(body, bounds)
 
+/** 8 MiB, which is what RFC 9659 lets a server ask for; a frame may name far more. */
+const zstdWindowLogMax = 23
+
+const zstdBounds = { ...bounds, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } }
+
 const decoders: ReadonlyMap<string, (body: Buffer) => Buffer> = new Map([
   ['gzip', gunzip],
   ['x-gzip', gunzip],
   ['deflate', inflate],
   ['br', (body: Buffer) => brotliDecompressSync(body, bounds)],
+  ['zstd', (body: Buffer) => zstdDecompressSync(body, zstdBounds)],
 ])
 
 function attempt(decode: () => Buffer): Buffer | undefined {

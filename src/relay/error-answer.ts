@@ -5,7 +5,7 @@
 import type { UpstreamHead } from '../channels/upstream.ts'
 import type { VendorError } from '../formats/format.ts'
 import { faultOfCounting } from '../formats/status-fault.ts'
-import { unreadableError } from '../formats/vendor-error.ts'
+import { unreadError } from '../formats/vendor-error.ts'
 import { readableBody } from '../http/content-encoding.ts'
 import type { AttemptOutcome, ErrorBody } from './attempt-outcome.ts'
 import type { Admitted } from './stages.ts'
@@ -20,7 +20,7 @@ export function readErrorAnswer(
 ): VendorErrorOutcome {
   const { status } = head
   const body = readErrorBody(head, bytes)
-  const error = body === undefined ? unreadableError : format.readError(body.readable)
+  const error = body === undefined ? unreadError : format.readError(body.readable)
   const judged = format.classify({ status, headers: headersOf(head) }, error)
   const isCounting = operation === 'messages.count_tokens'
   const fault = isCounting ? faultOfCounting(judged, status) : judged

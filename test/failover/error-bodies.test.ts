@@ -4,7 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
 import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
@@ -42,10 +48,14 @@ function forget(): void {
 
 beforeEach(forget)
 
-function assertServing(): void {
+function grade(): string {
   const channel = gateway.app.snapshot().channels.get('alpha-main')
   assert.ok(channel !== undefined)
-  assert.equal(gateway.app.health.grade(channel, 'large-1'), 'on')
+  return gateway.app.health.grade(channel, 'large-1')
+}
+
+function assertServing(): void {
+  assert.equal(grade(), 'on')
 }
 
 test("a client's fault passes to the byte, however long its text", async () => {
@@ -98,7 +108,16 @@ const codings: readonly (readonly [string, (body: Buffer) => Buffer])[] = [
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   [' BR', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['zstd', (body) => zstdFrame(body, 23)],
 ]
+
+/** One plain block in a frame that has its reader keep a window of so many bytes, as a power of two. */
+function zstdFrame(body: Buffer, windowLog: number): Buffer {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3, 0, 0, 0])
+  head.writeUIntLE((body.length << 3) | 1, 6, 3)
+  return Buffer.concat([head, body])
+}
 
 test("a compressed error is the client's as it came where it is the client's fault", async () => {
   for (const [coding, compress] of codings) {
@@ -137,11 +156,28 @@ test('a compressed error that cannot be read is not shown, nor held against the 
     ['zstd', fault],
     ['gzip, br', gzipSync(brotliCompressSync(fault))],
     ['gzip', gzipSync(errorBody('x'.repeat(50_000_000)))],
+    ['zstd', zstdCompressSync(errorBody('x'.repeat(50_000_000)))],
+    ['zstd', zstdCompressSync(fault).subarray(0, -9)],
+    ['zstd', zstdFrame(fault, 27)],
   ]
-  for (const [coding, body] of unreadable) {
-    const answer = await ask({ status: 400, body, headers: { 'content-encoding': coding } })
-    assert.equal(answer.status, 502)
-    assert.match(answer.body.toString(), /^\{"type":"error"/)
-    assertServing()
+  for (const [coding, body] of unreadable)
+    for (const status of [400, 403, 404]) {
+      forget()
+      const answer = await ask({ status, body, headers: { 'content-encoding': coding } })
+      assert.equal(answer.status, 502)
+      assert.match(answer.body.toString(), /^\{"type":"error"/)
+      assertServing()
+    }
+})
+
+test('a refusal that can be read is held against the channel, whatever its coding', async () => {
+  const missing = errorBody('model: no such model')
+  for (const [coding, compress] of codings) {
+    forget()
+    const headers = { 'content-encoding': coding }
+    const answer = await ask({ status: 404, body: compress(missing), headers })
+    assert.equal(answer.status, 404)
+    assert.match(answer.body.toString(), /The vendor does not serve this model/)
+    assert.equal(grade(), 'off')
   }
 })
