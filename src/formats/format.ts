@@ -241,6 +241,8 @@ export interface Format {
   amend(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer
   openMeter(facts: RequestFacts): StreamMeter
   readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
+  /** Whether a body is what the operation that counts tokens answers, in a format that has one. */
+  isTokenCount(body: Buffer): boolean
   /** Reads an error body; never throws. */
   readError(body: Buffer): VendorError
   /** Classifies an answer that is not 2xx. */

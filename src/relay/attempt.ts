@@ -281,7 +281,9 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     }
     const firstEventMs = this.#parts.monotonic() - this.#sentAtMs
     if (operation === 'messages.count_tokens') {
-      this.#settle({ kind: 'whole', head, body, reading: emptyReading, firstEventMs })
+      if (format.isTokenCount(body))
+        this.#settle({ kind: 'whole', head, body, reading: emptyReading, firstEventMs })
+      else this.#break('not_the_format')
       return
     }
     const answer = format.readAnswer(body, facts)

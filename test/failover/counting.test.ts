@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import type { JsonFields } from '../support/request-bodies.ts'
 import { places, startFailoverGateway, type FailoverGateway } from './harness.ts'
 
 const { path, model, main, reserve } = places.messages
@@ -70,6 +71,34 @@ test('a reserve counts where the main route does not', async () => {
   gateway.sandbox.faults.set(main, { error: '501' })
   assert.equal((await count()).status, 200)
 })
+
+const asJson = 'content_type=application/json'
+const overloaded =
+  '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"input_tokens":null}'
+
+for (const [answer, contentType, body] of [
+  ['nothing', asJson, ''],
+  ['null', asJson, 'null'],
+  ['a list', asJson, '[{"input_tokens":5}]'],
+  ['a count in words', asJson, '{"input_tokens":"5"}'],
+  ['half a count', asJson, '{"input_tokens":5'],
+  ['an error', asJson, overloaded],
+  ['a page of no type', 'content_type=', '<html>5</html>'],
+] as const)
+  test(`${answer} in place of a count is not passed on, and another channel counts`, async () => {
+    const directives = `status=200; ${contentType}; body=${encodeURIComponent(body)}`
+    gateway.sandbox.faults.set(main, directives)
+    const counted = await count(undefined, answer)
+    assert.deepEqual(gateway.tried(answer), [main, reserve])
+    assert.equal(counted.status, 200)
+    const { input_tokens: tokens } = JSON.parse(counted.body.toString()) as JsonFields
+    assert.equal(typeof tokens, 'number')
+    assert.equal(gateway.grade(main, model), 'on')
+    gateway.sandbox.faults.set('*', directives)
+    const failed = await count()
+    assert.equal(failed.status, 502)
+    assert.match(failed.body.toString(), /"api_error"/)
+  })
 
 test('a throttled or broken count leaves the channel to its answers', async () => {
   for (const fault of ['429', '500', '529', '403']) {

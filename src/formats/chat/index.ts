@@ -42,6 +42,7 @@ export const chatFormat: Format = {
   amend: amendChat,
   openMeter: openChatMeter,
   readAnswer: readChatAnswer,
+  isTokenCount: () => false,
   readError: readErrorBody,
   classify: classifyChat,
   classifyEvent: classifyChatEvent,

@@ -4,7 +4,7 @@
  */
 import { askedService, isAsked, type RequestRules } from '../fields.ts'
 import type { Format, ListedModel, OperatorFeature } from '../format.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { peek } from '../peek.ts'
 import { splice } from '../splice.ts'
 import { readErrorBody } from '../vendor-error.ts'
@@ -59,6 +59,8 @@ export const messagesFormat: Format = {
   },
   openMeter: openMessagesMeter,
   readAnswer: readMessagesAnswer,
+  isTokenCount: (body) =>
+    typeof asObject(parseJson(body.toString('utf8')))?.['input_tokens'] === 'number',
   readError: readErrorBody,
   classify: classifyMessages,
   classifyEvent: classifyMessagesEvent,
