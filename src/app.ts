@@ -75,8 +75,8 @@ const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 
 /**
- * Where anything cannot be opened, everything is as it was before: no lock, connection, thread or
- * timer is left.
+ * Where anything cannot be opened, everything is as it was before: no lock, connection, thread or timer
+ * is left. The store may have a newer schema; on SQLite only where no other gateway was serving it.
  */
 export function createApp(config: Config, effects: Effects): Promise<App> {
   return openAll((opened) => openApp(config, effects, opened))

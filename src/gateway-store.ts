@@ -11,6 +11,7 @@ import { openPostgresLedger } from './ledger/postgres/ledger.ts'
 import type { Config } from './settings.ts'
 import type { RevisionWatchOptions } from './storage/changes.ts'
 import type { Database } from './storage/database.ts'
+import { refuseForeignFile } from './storage/existing-store.ts'
 import { parseStoreLocation, type SqliteLocation } from './storage/location.ts'
 import { lockStore } from './storage/lock.ts'
 import { migrate } from './storage/migrate.ts'
@@ -58,6 +59,8 @@ function openEmbedded(
   { clock, onFatal, onFault, onRecovered, pagesMax }: GatewayStoreOptions,
 ): Promise<GatewayStore> {
   return openAll(async (opened) => {
+    refuseForeignFile(path)
+    // Before anything is written: whoever holds it may run on an older schema.
     const lock = lockStore(path)
     opened.defer(() => lock.close())
     const database = await openSqliteThread(path, onFatal)
@@ -90,6 +93,8 @@ function openOnServer(
     const database = await openPostgres(location)
     opened.defer(() => database.close())
     await migrate(database)
+    // So that a start which comes while this store is being filled is not taken for a node.
+    await refuseUnfinishedCopy(database)
     const ledger = await openPostgresLedger({
       location,
       database,
@@ -103,7 +108,7 @@ function openOnServer(
       ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
     })
     opened.defer(() => ledger.close())
-    // After the node is known: whoever fills this store looks for nodes after it has marked it.
+    // Again when the node is known: whoever fills this store looks for nodes after it has marked it.
     await refuseUnfinishedCopy(database)
     return {
       database,

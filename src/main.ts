@@ -16,9 +16,6 @@ import type { OperationContext } from './operations/context.ts'
 import type { Config } from './settings.ts'
 import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
-import { migrate } from './storage/migrate.ts'
-import { openStore } from './storage/open.ts'
-import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 import type { Milestone } from './telemetry/events.ts'
 
 export interface Ready {
@@ -113,31 +110,28 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   return exitCode
 }
 
-/** The first admin token comes last: it is shown once, and a start that fails shows nothing. */
 async function start(config: Config, effects: Effects): Promise<Ready> {
-  await prepareStore(config)
   const app = await createApp(config, effects)
-  if (config.adminToken !== undefined) return { app, adminToken: undefined }
   try {
-    const made = await createFirstAdminToken(contextOn(app.database))
-    return { app, adminToken: made?.secret }
+    return { app, adminToken: await settleAdminToken(app.database, config.adminToken) }
   } catch (error) {
     await app.close()
     throw error
   }
 }
 
-/** Schema, and the operator's token where the settings have one. */
-async function prepareStore(config: Config): Promise<void> {
-  const database = await openStore(config.store)
-  try {
-    await migrate(database)
-    await refuseUnfinishedCopy(database)
-    if (config.adminToken !== undefined)
-      await adoptAdminToken(contextOn(database), config.adminToken)
-  } finally {
-    await database.close()
-  }
+/**
+ * Adopts the token of the settings, or makes a store's first one, which is shown once. It comes last:
+ * a start that fails revokes nobody's token and shows none.
+ */
+async function settleAdminToken(
+  database: Database,
+  token: Config['adminToken'],
+): Promise<string | undefined> {
+  const context = contextOn(database)
+  if (token === undefined) return (await createFirstAdminToken(context))?.secret
+  await adoptAdminToken(context, token)
+  return undefined
 }
 
 function contextOn(database: Database): OperationContext {

@@ -3,25 +3,29 @@
  * exclusive transaction: the operating system frees it when the process ends, however it ends, so
  * no stale lock is ever left behind. Commands do not take it.
  */
-import { existsSync, realpathSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
-import { faultOf, openLockFile } from './sqlite-connection.ts'
+import { faultOf, openError, openLockFile, type SqliteConnection } from './sqlite-connection.ts'
 
 export interface StoreLock {
   /** Gives the store free for another process. */
   close(): void
 }
 
-/** Takes the lock of the store at `storePath`, or throws `operations.conflict` at once. */
+/**
+ * Takes the lock of the store at `storePath`, or throws `operations.conflict` at once. The store itself
+ * need not be there yet, and is not touched.
+ */
 export function lockStore(storePath: string): StoreLock {
-  // By its true name, so that two ways to one file meet at one lock.
-  const path = (existsSync(storePath) ? realpathSync(storePath) : storePath) + '.lock'
-  const file = openLockFile(path)
+  const path = trueName(storePath) + '.lock'
+  let file: SqliteConnection | undefined
   try {
+    file = openLockFile(path)
     file.script('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
-    file.close()
-    if (faultOf(error) !== 'busy') throw error
+    file?.close()
+    if (faultOf(error) !== 'busy') throw openError(storePath, error)
     throw new GatewayError(
       'operations.conflict',
       `Another gateway process is serving the store ${storePath}: it holds ${path}. ` +
@@ -31,4 +35,18 @@ export function lockStore(storePath: string): StoreLock {
     )
   }
   return { close: () => file.close() }
+}
+
+/**
+ * Two ways to one file meet at one lock. A link may come before the file that it leads to: the lock is
+ * taken before a new store is made.
+ */
+function trueName(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    const isLink = isMissing && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
+    return isLink === true ? trueName(resolve(dirname(path), readlinkSync(path))) : path
+  }
 }

@@ -1,4 +1,4 @@
-/** Opens a store for whoever comes and goes: a command, the preparation of a start. */
+/** Opens a store for whoever comes and goes: a command. A gateway's stays open; see gateway-store.ts. */
 import type { Database } from './database.ts'
 import { parseStoreLocation } from './location.ts'
 

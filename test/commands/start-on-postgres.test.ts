@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { failure, newFolder, run } from '../support/command-line.ts'
+import { failure, newFolder, run, runOn } from '../support/command-line.ts'
 import { disguisePostgres } from '../support/disguised-postgres.ts'
 import { findFreePort, startPostgres, type PostgresServer } from '../support/postgres.ts'
 
@@ -54,9 +54,14 @@ describe('a start on PostgreSQL refuses', () => {
   after(() => server.close())
 
   /** What `turnpike serve` says of this store. */
-  async function refusal(store: string, exitCode: 1 | 2): Promise<string> {
+  async function refusal(
+    store: string,
+    exitCode: 1 | 2,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const { exit, message } = await failure(newFolder(), 'serve', {
       ...environmentOf(store),
+      ...environment,
       // Taken, so that a start which is not refused ends as well.
       TURNPIKE_LISTEN: `127.0.0.1:${server.port}`,
     })
@@ -116,6 +121,23 @@ describe('a start on PostgreSQL refuses', () => {
     const message = await refusal(stranger, 1)
     assert.match(message, /password authentication failed for user "turnpike"/)
     assert.ok(!message.includes('a-wrong-word'))
+  })
+
+  it('a taken port, and leaves the admin token that other gateways of the store accept', async () => {
+    const url = await server.createDatabase()
+    const ports = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    await runOn(newFolder(), ['serve', '--json'], {
+      ...environmentOf(url),
+      ...ports,
+      TURNPIKE_ADMIN_TOKEN: `ad_former${'a'.repeat(37)}`,
+    })
+    const tokens = (): ReturnType<typeof run> =>
+      run(newFolder(), ['admin-token', 'list', '--json'], environmentOf(url))
+    const before = await tokens()
+    assert.match(before.out, /"status": "active"/)
+    const other = { TURNPIKE_ADMIN_TOKEN: `ad_other${'b'.repeat(38)}` }
+    assert.match(await refusal(url, 1, other), /^A port is taken/)
+    assert.deepEqual(await tokens(), before)
   })
 
   it('to be read where no store has been made, and makes none', async () => {

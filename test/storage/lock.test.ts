@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
@@ -57,6 +57,24 @@ describe('the store lock', () => {
     const lock = lockStore(path)
     assert.throws(() => lockStore(alias), { code: 'operations.conflict' })
     lock.close()
+  })
+
+  it('is one lock for a file that is yet to be made, whatever link leads to it', () => {
+    const [near, far] = [join(folder, 'near.db'), join(folder, 'far.db')]
+    symlinkSync('far.db', near)
+    symlinkSync(path, far)
+    const lock = lockStore(path)
+    assert.throws(() => lockStore(near), { code: 'operations.conflict' })
+    lock.close()
+    const other = lockStore(near)
+    assert.throws(() => lockStore(path), { code: 'operations.conflict' })
+    other.close()
+    assert.equal(existsSync(path), false)
+  })
+
+  it('is refused where its file cannot be made, with the reason', () => {
+    writeFileSync(path, '')
+    assert.throws(() => lockStore(join(path, 'store.db')), { code: 'operations.invalid' })
   })
 
   it('leaves the store itself open to commands', async () => {
