@@ -47,6 +47,8 @@ export interface Effects {
   /** The store failed for good: the process has to end and be started anew. */
   readonly onFatal: (error: Error) => void
   readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  /** Called once this process may serve the store, before it reads the catalogue there. */
+  readonly onStoreOpen?: (database: Database) => Promise<void>
   /** Pages of 4 KB that charges may have the store grow to, where that is less than the disk has. */
   readonly storePagesMax?: number
   /** Time of a store on PostgreSQL where a test holds it still; the server's own otherwise. */
@@ -108,6 +110,7 @@ async function openApp(
   })
   opened.defer(() => store.close())
   const { database, ledger } = store
+  await effects.onStoreOpen?.(database)
   makeKeyForFirstSeal((await database.snapshot(readCatalogue)).channels, effects.masterKey)
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const authenticate = createAuthenticate(keys)

@@ -28,6 +28,11 @@ export interface ServeOptions {
   /** The file descriptor for the log; stdout unless told otherwise. */
   readonly logDescriptor?: number
   /**
+   * Called once this process may serve the store, before it does. A port may still be taken, so nothing
+   * is to be written yet.
+   */
+  readonly onStoreOpen?: (database: Database) => Promise<void>
+  /**
    * Called once both listeners accept, so that what is made and shown once is made by a start that
    * has worked. `adminToken` is there on a store's first start only.
    */
@@ -66,6 +71,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
         )
         ending.resolve(1)
       },
+      ...(options.onStoreOpen === undefined ? {} : { onStoreOpen: options.onStoreOpen }),
       ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
     })
   } catch (error) {
@@ -91,10 +97,6 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
-  if (app.snapshot().vendors.size === 0)
-    logger.warn(
-      'there is no catalogue, so nothing can be relayed: `turnpike apply -f FILE`, or `npm start` for a demo',
-    )
   try {
     await options.onReady?.(ready)
   } catch (error) {
@@ -102,6 +104,10 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     await log.close()
     throw error
   }
+  if (app.snapshot().vendors.size === 0)
+    logger.warn(
+      'there is no catalogue, so nothing can be relayed: `turnpike apply -f FILE`, or `npm start` for a demo',
+    )
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
   await log.close()

@@ -1,9 +1,10 @@
 /**
- * `npm start`: serves, and where the store holds no catalogue yet sets up a demo first: the
- * simulated vendors, a catalogue that points at them, an account with some money. A store that has
- * a catalogue of its own is served as it is.
+ * `npm start`: serves, and where the store holds no catalogue yet sets up a demo: the simulated
+ * vendors, a catalogue that points at them, an account with some money. A store that has a catalogue
+ * of its own is served as it is. The invariant: a start that fails has written nothing of this.
  */
 import { parseArgs } from 'node:util'
+import type { App } from './app.ts'
 import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
@@ -17,9 +18,6 @@ import { startSandbox, type Sandbox } from './sandbox/sandbox.ts'
 import type { Config, ListenAddress } from './settings.ts'
 import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
-import { migrate } from './storage/migrate.ts'
-import { openStore } from './storage/open.ts'
-import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
 /** Where the simulated vendors listen, if nothing else does. */
 const usualSandboxPort = 9_100
@@ -48,22 +46,24 @@ async function main(): Promise<number> {
     process.stderr.write(`${formatMistakes(loaded.list)}\n`)
     return 2
   }
-  const { config } = loaded
-  const sandbox = await prepareDemo(config)
-  try {
-    return await serve(config, {
-      signalEchoMs,
-      async onReady({ app: { address, adminAddress, database }, adminToken }) {
-        const demo = sandbox && {
-          sandbox,
-          secrets: await makeFirstSecrets(contextOn(database, config)),
-        }
-        process.stdout.write(banner({ address, adminAddress, adminToken, demo }))
-      },
-    })
-  } finally {
-    await sandbox?.close()
-  }
+  return serveWithDemo(loaded.config)
+}
+
+async function serveWithDemo(config: Config): Promise<number> {
+  await using opened = new AsyncDisposableStack()
+  let vendors: DemoVendors | undefined
+  return await serve(config, {
+    signalEchoMs,
+    async onStoreOpen(database) {
+      vendors = await openVendors(database)
+      opened.defer(async () => vendors?.sandbox.close())
+    },
+    async onReady({ app, adminToken }) {
+      const demo = vendors && (await setUpDemo(app, vendors, config))
+      const { address, adminAddress } = app
+      process.stdout.write(banner({ address, adminAddress, adminToken, demo }))
+    },
+  })
 }
 
 type Words =
@@ -90,24 +90,39 @@ function contextOn(database: Database, config: Config): OperationContext {
   }
 }
 
-/** The simulated vendors, where the catalogue is the demo's or there is none yet. */
-async function prepareDemo(config: Config): Promise<Sandbox | undefined> {
-  const database = await openStore(config.store)
-  const context = contextOn(database, config)
-  try {
-    await migrate(database)
-    await refuseUnfinishedCopy(database)
-    const { vendors, channels } = await database.snapshot(readCatalogue)
-    if (vendors.length > 0) {
-      const port = demoPort(channels.map((channel) => channel.url))
-      return port === undefined ? undefined : await reopenSandbox(context, port)
-    }
-    const sandbox = await openSandbox(usualSandboxPort)
-    await applyDemo(context, demoCatalogueText(sandbox.url))
-    return sandbox
-  } finally {
-    await database.close()
+interface DemoVendors {
+  readonly sandbox: Sandbox
+  /** Where the catalogue has them; undefined where there is none yet. */
+  readonly knownPort: number | undefined
+}
+
+/** Where the catalogue is the demo's or there is none yet. */
+async function openVendors(database: Database): Promise<DemoVendors | undefined> {
+  const { vendors, channels } = await database.snapshot(readCatalogue)
+  const knownPort = demoPort(channels.map((channel) => channel.url))
+  if (vendors.length > 0 && knownPort === undefined) return undefined
+  return { sandbox: await openSandbox(knownPort ?? usualSandboxPort), knownPort }
+}
+
+async function setUpDemo(app: App, vendors: DemoVendors, config: Config): Promise<Demo> {
+  const context = contextOn(app.database, config)
+  const catalogue = await newCatalogue(context, vendors)
+  if (catalogue !== undefined) {
+    await applyDemo(context, catalogue)
+    await app.refresh()
   }
+  return { sandbox: vendors.sandbox, secrets: await makeFirstSecrets(context) }
+}
+
+/** Where the port of an earlier start is taken, the channels follow the simulated vendors to theirs. */
+async function newCatalogue(
+  context: OperationContext,
+  { sandbox, knownPort }: DemoVendors,
+): Promise<string | undefined> {
+  if (knownPort === undefined) return demoCatalogueText(sandbox.url)
+  if (knownPort === sandbox.port) return undefined
+  const catalogue = await exportCatalogue(context)
+  return catalogue.replaceAll(`http://127.0.0.1:${knownPort}/`, `${sandbox.url}/`)
 }
 
 /** On this port, or on a free one where something else has it. */
@@ -119,16 +134,6 @@ async function openSandbox(port: number): Promise<Sandbox> {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
     return startSandbox({ ...options, port: 0 })
   }
-}
-
-/** Where the port of an earlier start is taken, the channels follow the simulated vendors to theirs. */
-async function reopenSandbox(context: OperationContext, formerPort: number): Promise<Sandbox> {
-  const sandbox = await openSandbox(formerPort)
-  if (sandbox.port === formerPort) return sandbox
-  const catalogue = await exportCatalogue(context)
-  const moved = catalogue.replaceAll(`http://127.0.0.1:${formerPort}/`, `${sandbox.url}/`)
-  await applyDemo(context, moved)
-  return sandbox
 }
 
 /** The port of the simulated vendors, where every channel in use points at them. */

@@ -7,13 +7,13 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { post, send, usage } from '../support/http-client.ts'
-import { gather, runProgram, type Gathered } from '../support/program.ts'
+import { gather, runProgram, type Gathered, type Ran } from '../support/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -97,21 +97,31 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   }
 }
 
+const vendorsPattern = /simulated vendors {3}(\S+)/
+
 function found(text: string, pattern: RegExp): string {
   return pattern.exec(text)?.[1] ?? assert.fail(`${pattern.source} is not in: ${text}`)
 }
 
-/** Takes the port where the simulated vendors listen usually, unless something has it already. */
-async function occupy(port: number): Promise<Server> {
+/** Takes this port until the test is over, unless something has it already. */
+async function occupy(port: number, context: TestContext): Promise<void> {
   const server = createServer((socket) => socket.destroy())
+  context.after(() => server.close())
   await new Promise<void>((resolve) => {
     server.once('error', () => resolve())
     server.listen({ host: '127.0.0.1', port }, () => resolve())
   })
-  return server
 }
 
-test('what npm start prints works, Ctrl-C drains, and the next start keeps the data', async () => {
+/** An operator's address that cannot be had until the test is over. */
+async function takenAddress(context: TestContext): Promise<Readonly<Record<string, string>>> {
+  const server = createServer().listen(0, '127.0.0.1')
+  context.after(() => server.close())
+  await once(server, 'listening')
+  return { TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('what npm start prints works, Ctrl-C drains, and the next start keeps the data', async (context) => {
   const first = await start()
   const answer = await first.curl(0)
   assert.equal(answer['type'], 'message')
@@ -119,7 +129,7 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   assert.equal((printed['usage'] as { requests: number }).requests, 1)
 
   const base = found(first.text, /Turnpike serves (\S+)/)
-  const vendors = found(first.text, /simulated vendors {3}(\S+)/)
+  const vendors = found(first.text, vendorsPattern)
   const key = found(first.text, /(cr_\w+)/)
   const stream = post(`${base}/alpha/v1/messages`, key, {
     model: 'large-1',
@@ -136,9 +146,9 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   assert.match(streamed.body.toString(), /event: message_stop/)
   assert.equal(await first.ended, 0)
 
-  const taken = await occupy(Number(new URL(vendors).port))
+  await occupy(Number(new URL(vendors).port), context)
   const second = await start()
-  assert.notEqual(found(second.text, /simulated vendors {3}(\S+)/), vendors)
+  assert.notEqual(found(second.text, vendorsPattern), vendors)
   const again = found(second.text, /Turnpike serves (\S+)/)
   const asked = await post(`${again}/alpha/v1/messages`, key, {
     model: 'large-1',
@@ -151,18 +161,13 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   second.terminate()
   await second.ended
   await second.until(/"msg":"ended"/)
-  taken.close()
 })
 
-test('a start that fails makes no secret, so that the next one shows them all', async () => {
+test('a start that fails makes no secret, so that the next one shows them all', async (context) => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'second.db')}` }
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  const failing = launch({ ...environment, TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}` })
+  const failing = launch({ ...environment, ...(await takenAddress(context)) })
   assert.equal(await failing.ended, 1)
   assert.match(failing.errors.text(), /A port is taken/)
-  taken.close()
 
   const second = await start(environment)
   const { text } = second
@@ -178,6 +183,37 @@ test('a start that fails makes no secret, so that the next one shows them all', 
   )
   second.terminate()
   await second.ended
+})
+
+test('a second start on the same store is refused, and the first keeps its vendors', async () => {
+  const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'third.db')}` }
+  const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
+  const first = await start(environment)
+  const before = await exported()
+  assert.match(before.out, /alpha-main/)
+
+  const second = launch(environment)
+  assert.equal(await second.ended, 1)
+  assert.match(second.errors.text(), /Another gateway process is serving the store/)
+  assert.deepEqual(await exported(), before)
+  assert.equal((await first.curl(0))['type'], 'message')
+  first.terminate()
+  await first.ended
+})
+
+test('a start that fails after its vendors had to move leaves the catalogue as it was', async (context) => {
+  const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'fourth.db')}` }
+  const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
+  const first = await start(environment)
+  first.terminate()
+  await first.ended
+  const before = await exported()
+
+  await occupy(Number(new URL(found(first.text, vendorsPattern)).port), context)
+  const failing = launch({ ...environment, ...(await takenAddress(context)) })
+  assert.equal(await failing.ended, 1)
+  assert.match(failing.errors.text(), /A port is taken/)
+  assert.deepEqual(await exported(), before)
 })
 
 test('words it does not know, and a setting without its value, end it with 2', async () => {
