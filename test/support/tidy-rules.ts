@@ -242,7 +242,7 @@ export function findWideComments(files: readonly SourceFile[]): readonly string[
   return files.flatMap(({ path, text }) => {
     const code = viewSource(text).withoutComments.split('\n')
     return linesOf(text)
-      .filter(({ line }) => [...line].length > commentWidthMax)
+      .filter(({ line }) => line.length > commentWidthMax)
       .filter(({ line, number }) => {
         const [before = ''] = code.slice(number - 1)
         return before.trimEnd().length < line.trimEnd().length
