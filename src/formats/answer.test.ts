@@ -103,6 +103,15 @@ describe('a whole messages answer', () => {
     '{}',
     '',
   ]
+  test('tells of searches whose results have come, and not of those that failed', () => {
+    const asked = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
+    const answered = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
+    const failed = { ...answered, content: { type: 'web_search_tool_result_error' } }
+    const content = [asked, answered, asked, failed, asked, answered, asked]
+    assert.equal(readingOf(messagesFormat, { ...message, content }).webSearches, 2)
+    assert.equal(readingOf(messagesFormat, message).webSearches, 0)
+  })
+
   test('is not the format when cut off, invalid, an error or something else', () => {
     for (const body of others) {
       const read = messagesFormat.readAnswer(Buffer.from(body), plainFacts)
@@ -142,6 +151,30 @@ describe('a whole chat answer', () => {
       assert.equal(reading.usage, undefined)
       assert.equal(reading.isFinal, false)
     }
+  })
+
+  test('tells how much sound it has beside its words', () => {
+    const audio = { id: 'a', data: 'QUJD'.repeat(800), transcript: 'Hi' }
+    const choices = [{ message: { audio } }, { message: { audio } }]
+    const { output } = readingOf(chatFormat, { ...completion, choices })
+    assert.deepEqual([output.text, output.bytes, output.audioBytes], ['HiHi', 4, 6400])
+  })
+
+  test('tells how much sound a stream has brought, in frames however large', () => {
+    const meter = chatFormat.openMeter(plainFacts)
+    const sizes = [400, 40_000, 2_000_000]
+    for (const size of sizes) {
+      const audio = { id: 'a', data: 'A'.repeat(size) }
+      const chunk = { ...completion, choices: [{ index: 0, delta: { audio } }] }
+      meter.push(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))
+    }
+    const { output } = meter.reading()
+    assert.equal(output.bytes, 0)
+    const whole = sizes.reduce((sum, size) => sum + size)
+    assert.ok(output.audioBytes >= whole && output.audioBytes < whole + 500)
+    const text = { ...completion, choices: [{ index: 0, delta: { content: 'A'.repeat(2e6) } }] }
+    meter.push(Buffer.from(`data: ${JSON.stringify(text)}\n\n`))
+    assert.ok(meter.reading().output.bytes >= 2e6)
   })
 
   test('filtered before any output is a refusal', () => {

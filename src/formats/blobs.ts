@@ -3,6 +3,7 @@
  * base64 as text would make a hold of many times the cost. Bounds only: the charge follows the
  * vendor's count.
  */
+import { heardTokensMax, heardTokensUsual } from '../metering/sound-estimate.ts'
 import type { BlobEstimate } from './fields.ts'
 
 const pdfTokensPerPage = 3000
@@ -15,9 +16,6 @@ const remoteDocumentTokens = 30_000
 /** No page of any model's, and no image, has come to more. */
 const documentTokensMax = pdfPagesMax * pdfTokensPerPage
 const imageTokensMax = 50_000
-
-/** Ten tokens a second; the smallest usual encoding has some 4 KB a second. */
-const audioBytesPerToken = 400
 
 function documentTokens(base64Length: number): number {
   const pages = Math.ceil(decodedBytes(base64Length) / pdfBytesPerPage)
@@ -34,6 +32,7 @@ export class BlobSum implements BlobEstimate {
   tokens = 0
   tokensMax = 0
   audioTokens = 0
+  audioTokensUsual = 0
   isInAccount = false
 
   /** `tokens` is what this vendor's models usually make of one. */
@@ -50,10 +49,11 @@ export class BlobSum implements BlobEstimate {
     this.tokensMax += documentTokensMax
   }
 
-  addSound(base64Length: number): void {
-    const tokens = Math.ceil(decodedBytes(base64Length) / audioBytesPerToken)
+  addSound(base64Length: number, isCompressed: boolean): void {
+    const tokens = heardTokensMax(base64Length)
     this.bytes += base64Length
     this.tokens += tokens
     this.audioTokens += tokens
+    this.audioTokensUsual += heardTokensUsual(base64Length, isCompressed)
   }
 }

@@ -21,6 +21,8 @@ export interface BlobEstimate {
   readonly tokensMax: number
   /** How many of `tokens` are sound. */
   readonly audioTokens: number
+  /** How many these usually come to. */
+  readonly audioTokensUsual: number
   /** Some of it is named by an id and lies in the operator's account. */
   readonly isInAccount: boolean
 }
@@ -51,7 +53,12 @@ export interface RequestRules {
 /** Work beyond answering with text. */
 export type AskedWork = Pick<
   RequestExtras,
-  'asksAudioOutput' | 'hasServerTools' | 'hasStoredPrompt' | 'webSearchesMax' | 'otherModels'
+  | 'asksAudioOutput'
+  | 'isSpeechCompressed'
+  | 'hasServerTools'
+  | 'hasStoredPrompt'
+  | 'webSearchesMax'
+  | 'otherModels'
 >
 
 export function fault(message: string): RequestFault {
@@ -171,18 +178,24 @@ export function askedService(names: {
 
 const noWork: AskedWork = {
   asksAudioOutput: false,
+  isSpeechCompressed: false,
   hasServerTools: false,
   hasStoredPrompt: false,
   webSearchesMax: 0,
   otherModels: [],
 }
 
-export const noExtras: RequestExtras = { ...noWork, blobTokensMax: 0, audioTokens: 0 }
+export const noExtras: RequestExtras = {
+  ...noWork,
+  blobTokensMax: 0,
+  audioTokens: 0,
+  audioTokensUsual: 0,
+}
 
 export function joinExtras(blobs: BlobEstimate, work: AskedWork | undefined): RequestExtras {
   if (work === undefined && blobs.tokens === 0) return noExtras
-  const { tokensMax, audioTokens } = blobs
-  return { ...(work ?? noWork), blobTokensMax: tokensMax, audioTokens }
+  const { tokensMax, audioTokens, audioTokensUsual } = blobs
+  return { ...(work ?? noWork), blobTokensMax: tokensMax, audioTokens, audioTokensUsual }
 }
 
 /** A field that asks for something: neither absent nor null nor false. */

@@ -57,7 +57,11 @@ export interface RequestExtras {
   readonly blobTokensMax: number
   /** How many tokens of the estimate are sound. */
   readonly audioTokens: number
+  /** How many these usually come to, for an estimated charge. */
+  readonly audioTokensUsual: number
   readonly asksAudioOutput: boolean
+  /** The sound asked for has fewer bytes than its samples. */
+  readonly isSpeechCompressed: boolean
   /** Tools that the vendor runs itself: what they find is put before the model and counted as input. */
   readonly hasServerTools: boolean
   /** Part of the prompt lies with the vendor and not in the body: how much, the answer tells. */
@@ -116,12 +120,14 @@ export const operatorFeatures = [
 
 export type OperatorFeature = (typeof operatorFeatures)[number]
 
-/** Output text seen so far, for an estimate. */
+/** Output seen so far, for an estimate. */
 export interface SeenOutput {
   /** As far as it was kept; put together when it is asked for. */
   readonly text: string
   /** UTF-8 bytes of all of it. */
   readonly bytes: number
+  /** Length of all sound, as the base64 it came in; it is not in `bytes`. */
+  readonly audioBytes: number
 }
 
 /** What a meter knows about an answer at some moment. */
@@ -138,6 +144,8 @@ export interface MeterReading {
   readonly isRefusal: boolean
   /** Goes on with the answer: asked later, it tells of what came since. */
   readonly output: SeenOutput
+  /** Searches of the vendor's own tools whose results have come. */
+  readonly webSearches: number
   /** The answering model as the vendor names it, where it says so. */
   readonly model: string | undefined
 }

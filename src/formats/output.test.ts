@@ -30,6 +30,9 @@ test('keeps a bounded part, counts all of it and splits no character', () => {
       else output.add(piece)
     }
     output.addUnread(7)
+    output.addAudio(3)
+    output.addAudio(4)
+    assert.equal(output.audioBytes, 7)
     assert.equal(output.bytes, 10 * bytes.length + 7)
     const kept = Buffer.byteLength(output.text)
     assert.ok(kept <= outputTextBytesMax && kept > outputTextBytesMax - 4)

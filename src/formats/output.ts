@@ -1,5 +1,6 @@
 /**
- * The output text of one answer, gathered so that tokens can be estimated when no count arrives.
+ * The output text of one answer, gathered so that tokens can be estimated when no count arrives, and
+ * how much sound there was.
  * Keeps the first part as bytes in one growing buffer (a list of small strings would cost many
  * times its text); counts all of it. It knows nothing of frames or vendors.
  */
@@ -13,11 +14,17 @@ export class OutputText {
   #buffer: Buffer | undefined
   #kept = 0
   #bytes = 0
+  #audioBytes = 0
   #isFull = false
 
   /** UTF-8 bytes of everything added, kept or not. */
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** Length of all sound added, as base64: of sound its length tells all that an estimate needs. */
+  get audioBytes(): number {
+    return this.#audioBytes
   }
 
   /** The text kept so far. */
@@ -42,6 +49,10 @@ export class OutputText {
   /** Counts bytes whose text is not looked at. */
   addUnread(bytes: number): void {
     this.#bytes += bytes
+  }
+
+  addAudio(base64Length: number): void {
+    this.#audioBytes += base64Length
   }
 
   /** Counts a piece and says how much of it may be kept. Behind a cut nothing is: no gaps. */

@@ -428,12 +428,18 @@ describe('what a request asks for beyond text', () => {
   })
 
   test('is sound, out and in', () => {
-    assert.deepEqual(extrasOf(chatFormat, { modalities: ['text', 'audio'] }), {
-      asksAudioOutput: true,
-    })
-    const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(400), format: 'wav' } }
-    const messages = [{ role: 'user', content: [audio] }]
-    assert.deepEqual(extrasOf(chatFormat, { messages }), { audioTokens: 3 })
+    const modalities = ['text', 'audio']
+    const spoken = (format?: string): object =>
+      extrasOf(chatFormat, { modalities, audio: { voice: 'a', format } })
+    for (const format of [undefined, 'pcm16', 'wav'])
+      assert.deepEqual(spoken(format), { asksAudioOutput: true })
+    assert.deepEqual(spoken('mp3'), { asksAudioOutput: true, isSpeechCompressed: true })
+    const heard = (format: string): object => {
+      const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(4_800), format } }
+      return extrasOf(chatFormat, { messages: [{ role: 'user', content: [audio, audio] }] })
+    }
+    assert.deepEqual(heard('mp3'), { audioTokens: 72, audioTokensUsual: 72 })
+    assert.deepEqual(heard('wav'), { audioTokens: 72, audioTokensUsual: 6 })
   })
 
   test('bounds images and documents far above what is usual', () => {

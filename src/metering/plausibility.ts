@@ -11,6 +11,13 @@ export interface RequestBounds {
   readonly inputTokensEstimate: number
   /** The most that images and documents can come to beyond that. */
   readonly blobTokensMax?: number
+  /** How many tokens of the estimate are sound, and how many these usually come to. */
+  readonly audioTokens?: number
+  readonly audioTokensUsual?: number
+  readonly asksAudioOutput?: boolean
+  readonly isSpeechCompressed?: boolean
+  /** As many searches as the hold is made for. */
+  readonly webSearchesMax?: number
   /** The request asks for tools that the vendor runs itself. */
   readonly hasServerTools?: boolean
   /** Part of the prompt lies with the vendor and not in the body. */

@@ -9,6 +9,14 @@ import type { Usage, UsageCounts } from './usage.ts'
 
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
 const bounds = { inputTokensEstimate: 300, maxOutputTokens: 500, choiceCount: 2, bodyBytes: 900 }
+const dearBounds = {
+  ...bounds,
+  audioTokens: 200,
+  audioTokensUsual: 20,
+  asksAudioOutput: true,
+  hasServerTools: true,
+  webSearchesMax: 10,
+}
 
 const anyNumber = fc.oneof(
   fc.nat(2_000),
@@ -37,7 +45,12 @@ const anyCounts: fc.Arbitrary<AnswerCounts> = fc.record({
   isImplausible: fc.boolean(),
   hasOutput: fc.boolean(),
   isRefusal: fc.boolean(),
-  output: fc.record({ text: fc.string(), bytes: fc.nat(1_000_000) }),
+  output: fc.record({
+    text: fc.string(),
+    bytes: fc.nat(1_000_000),
+    audioBytes: fc.nat(10_000_000),
+  }),
+  webSearches: fc.nat(300),
 })
 
 const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
@@ -51,7 +64,7 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
   ),
   counts: fc.option(anyCounts, { nil: undefined }),
   format: fc.constantFrom('messages', 'chat'),
-  bounds: fc.constant(bounds),
+  bounds: fc.constantFrom(bounds, dearBounds),
   holdPicos: fc.bigInt({ min: 0n, max: 10n ** 11n }).map(picos),
   multiplierPpm: fc.nat(2_000_000),
   cutPolicy: fc.constantFrom('nothing', 'delivered'),

@@ -27,8 +27,16 @@ import {
 import { formatPriceLines } from './price-lines.ts'
 import type { PricedModels } from './priced-model.ts'
 import type { UsageFormat } from './rates.ts'
+import { spokenTokens } from './sound-estimate.ts'
 import type { TokenCounter } from './token-counter.ts'
-import type { Usage, UsageMark, UsagePart } from './usage.ts'
+import {
+  usageClasses,
+  type Usage,
+  type UsageClass,
+  type UsageCounts,
+  type UsageMark,
+  type UsagePart,
+} from './usage.ts'
 
 /** What the meter knows when the exchange ends; a format's `MeterReading` is one. */
 export interface AnswerCounts {
@@ -38,8 +46,10 @@ export interface AnswerCounts {
   readonly hasOutput: boolean
   /** A refusal before any output. */
   readonly isRefusal: boolean
-  /** Output text as far as it was kept, and the UTF-8 bytes of all of it. */
-  readonly output: { readonly text: string; readonly bytes: number }
+  /** Output text as far as it was kept, the UTF-8 bytes of all of it, the length of sound in base64. */
+  readonly output: { readonly text: string; readonly bytes: number; readonly audioBytes?: number }
+  /** Searches of the vendor's own tools whose results have come. */
+  readonly webSearches?: number
 }
 
 /** How an exchange ended, in the ledger's words. */
@@ -165,30 +175,49 @@ async function chargeEstimate(
   counts: AnswerCounts,
   counter: TokenCounter,
 ): Promise<ChargeDecision> {
+  const { bounds } = facts
   const delivered = await estimateDelivered(facts, counts, counter)
   const running = counts.usage
   const usable = running !== undefined && isWellFormed(running) ? running : noUsage
-  const withPrompt = withPromptEstimate(usable, facts.bounds)
-  const usage = withOutputTokens(withPrompt, Math.min(delivered, outputTokensMax(facts.bounds)))
-  return chargeUsage(facts, usage, ['estimated'])
+  const withOutput = withDelivered(withPromptEstimate(usable, bounds), delivered)
+  const searches = Math.min(counts.webSearches ?? 0, bounds.webSearchesMax ?? 0)
+  return chargeUsage(facts, withSearches(withOutput, searches), ['estimated'])
+}
+
+interface DeliveredTokens {
+  readonly text: number
+  readonly spoken: number
+}
+
+/** Never more than the request asks for: words can be counted, so the limit cuts the sound. */
+async function estimateDelivered(
+  facts: SettlementFacts,
+  { output }: AnswerCounts,
+  counter: TokenCounter,
+): Promise<DeliveredTokens> {
+  const { asksAudioOutput = false, isSpeechCompressed = false } = facts.bounds
+  const max = outputTokensMax(facts.bounds)
+  // Nothing is held for sound that nobody asked for. Text and sound are those of one moment.
+  const spoken = asksAudioOutput ? spokenTokens(output.audioBytes ?? 0, isSpeechCompressed) : 0
+  const text = Math.min(await estimateText(facts.format, output, counter), max)
+  return { text, spoken: Math.min(spoken, max - text) }
 }
 
 /** Models of the messages format cut text finer than the public vocabulary that is counted with. */
 const tokenRatioPercent: Readonly<Record<UsageFormat, number>> = { messages: 140, chat: 100 }
 
-async function estimateDelivered(
-  facts: SettlementFacts,
-  counts: AnswerCounts,
+async function estimateText(
+  format: UsageFormat,
+  { text, bytes }: AnswerCounts['output'],
   counter: TokenCounter,
 ): Promise<number> {
-  const { text, bytes } = counts.output
   if (bytes === 0) return 0
   const keptTokens = await counter.count(text)
   const keptBytes = Buffer.byteLength(text)
   // What was not kept is taken to be like what was; with nothing kept, like English text.
   const tokens =
     keptBytes === 0 ? bytes / bytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
-  return Math.ceil((tokens * tokenRatioPercent[facts.format]) / 100)
+  return Math.ceil((tokens * tokenRatioPercent[format]) / 100)
 }
 
 const bytesPerToken = 4.2
@@ -200,32 +229,49 @@ const noUsage: Usage = {
 
 /**
  * The estimate made for the hold is an upper guess at three bytes a token; a charge takes what text
- * usually comes to, 4.2 bytes a token.
+ * usually comes to, 4.2 bytes a token. Sound is known apart.
  */
 const usualPromptPercent = 71
 
 function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   if (sumOf(usage, promptTokensOf) > 0) return usage
-  const input = Math.max(Math.ceil((bounds.inputTokensEstimate * usualPromptPercent) / 100), 1)
+  const { inputTokensEstimate, audioTokens = 0, audioTokensUsual: heard = 0 } = bounds
+  const text = inputTokensEstimate - audioTokens
+  const input = Math.max(Math.ceil((text * usualPromptPercent) / 100), 1)
   const [first, ...others] = usage.parts
   const part: UsagePart = {
     ...first,
-    promptTokens: input,
-    counts: { ...first?.counts, input },
+    promptTokens: input + heard,
+    counts: { ...first?.counts, input, ...(heard > 0 && { input_audio: heard }) },
   }
-  const reported = { ...usage.reported, inputTokens: input }
+  const reported = { ...usage.reported, inputTokens: input + heard }
   return { parts: [part, ...others], reported }
 }
 
-/** Raises the output to `tokens` where the vendor's own running count is lower. */
-function withOutputTokens(usage: Usage, tokens: number): Usage {
-  const missing = tokens - sumOf(usage, outputTokensOf)
+/** Raises the output to what was delivered where the vendor's own running count is lower. */
+function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
+  const missing = text + spoken - sumOf(usage, outputTokensOf)
+  if (missing <= 0) return usage
+  const unspoken = spoken - sumOf(usage, (part) => part.counts.output_audio ?? 0)
+  const sound = Math.min(missing, Math.max(unspoken, 0))
+  const reported = { ...usage.reported, outputTokens: usage.reported.outputTokens + missing }
+  return withMore({ ...usage, reported }, { output: missing - sound, output_audio: sound })
+}
+
+/** Raises the searches to those whose results came where the vendor's own running count is lower. */
+function withSearches(usage: Usage, searches: number): Usage {
+  const missing = searches - sumOf(usage, (part) => part.counts.web_search ?? 0)
+  return missing <= 0 ? usage : withMore(usage, { web_search: missing })
+}
+
+/** What is not told of any part goes to the last one. */
+function withMore(usage: Usage, more: UsageCounts): Usage {
   const last = usage.parts.at(-1)
-  if (missing <= 0 || last === undefined) return usage
-  const counts = { ...last.counts, output: (last.counts.output ?? 0) + missing }
-  const reported = {
-    ...usage.reported,
-    outputTokens: usage.reported.outputTokens + missing,
+  if (last === undefined) return usage
+  const counts: { [Class in UsageClass]?: number } = { ...last.counts }
+  for (const usageClass of usageClasses) {
+    const count = more[usageClass] ?? 0
+    if (count > 0) counts[usageClass] = (counts[usageClass] ?? 0) + count
   }
-  return { parts: [...usage.parts.slice(0, -1), { ...last, counts }], reported }
+  return { ...usage, parts: [...usage.parts.slice(0, -1), { ...last, counts }] }
 }

@@ -359,7 +359,8 @@ const emptyReading: MeterReading = {
   isImplausible: false,
   hasOutput: false,
   isRefusal: false,
-  output: { text: '', bytes: 0 },
+  output: { text: '', bytes: 0, audioBytes: 0 },
+  webSearches: 0,
   model: undefined,
 }
 

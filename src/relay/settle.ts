@@ -95,6 +95,11 @@ function settlementFacts(
     bounds: {
       inputTokensEstimate: facts.inputTokensEstimate,
       blobTokensMax: facts.extras.blobTokensMax,
+      audioTokens: facts.extras.audioTokens,
+      audioTokensUsual: facts.extras.audioTokensUsual,
+      asksAudioOutput: facts.extras.asksAudioOutput,
+      isSpeechCompressed: facts.extras.isSpeechCompressed,
+      webSearchesMax: facts.extras.webSearchesMax,
       hasServerTools: facts.extras.hasServerTools,
       hasStoredPrompt: facts.extras.hasStoredPrompt,
       maxOutputTokens: outputTokensMax(admitted),

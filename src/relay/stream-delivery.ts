@@ -246,6 +246,6 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
 
 /** The same, though the answer goes on. */
 function asOfNow(reading: MeterReading): MeterReading {
-  const { text, bytes } = reading.output
-  return { ...reading, output: { text, bytes } }
+  const { text, bytes, audioBytes } = reading.output
+  return { ...reading, output: { text, bytes, audioBytes } }
 }

@@ -7,8 +7,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createClientKey } from '../../src/operations/keys.ts'
 import { demoCatalogue } from '../../src/sandbox/demo.ts'
+import type { Usage } from '../../src/metering/usage.ts'
 import { usage } from '../support/http-client.ts'
-import { sendAsk, withMoneyGateway, type Ask } from './harness.ts'
+import { framesIn, only, openAsk, sendAsk, withMoneyGateway, type Ask } from './harness.ts'
 
 const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 10 }
 
@@ -65,6 +66,54 @@ describe('a balance is not overspent by', () => {
         assert.ok(Number(balance_usd) >= 0, `the balance is ${String(balance_usd)}`)
       }),
     )
+})
+
+describe('a client that leaves pays what it had of', () => {
+  const left = async (ask: Ask, hasAll: (text: string) => boolean): Promise<unknown> => {
+    const settings = { client_left_grace: '0s' }
+    let usage: unknown
+    await withMoneyGateway({ catalogue: dearCatalogue, settings }, async (gateway) => {
+      const account = await gateway.createAccount()
+      const client = openAsk(gateway.url, account.key, ask)
+      await client.until(hasAll)
+      client.leave()
+      const exchange = only(await gateway.ended(account, 1))
+      assert.equal(exchange.marks[0], 'estimated')
+      assert.ok(!exchange.marks.includes('over_hold'))
+      usage = exchange.usage
+    })
+    return (usage as Usage).parts.map(({ counts }) => counts)
+  }
+
+  it('searches, by the results that came', async () => {
+    const ask: Ask = {
+      format: 'messages',
+      isStream: true,
+      model: 'small-1',
+      more: { tools: [search] },
+      sandbox: 'content=search,text; input=10; output=60; stall_event=40',
+    }
+    const [counts] = (await left(ask, (text) => text.includes('search_tool_result'))) as [object]
+    assert.deepEqual(counts, { ...counts, input: 10, web_search: 1 })
+  })
+
+  it('sound, in both directions', async () => {
+    const data = 'QUJD'.repeat(400)
+    const content = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }]
+    const ask: Ask = {
+      format: 'chat',
+      isStream: true,
+      model: 'voice-1',
+      more: {
+        modalities: ['text', 'audio'],
+        audio: { voice: 'a', format: 'pcm16' },
+        messages: [{ role: 'user', content }],
+      },
+      sandbox: 'content=audio; stall_event=4',
+    }
+    const [counts] = (await left(ask, (text) => framesIn(text) >= 4)) as [object]
+    assert.deepEqual(counts, { ...counts, input_audio: 3, output_audio: 1 })
+  })
 })
 
 describe('the models of a key are all that may answer it', () => {

@@ -26,8 +26,9 @@ function addPart(sum: BlobSum, part: JsonObject): void {
       return
     }
     case 'input_audio': {
-      const data = asObject(part['input_audio'])?.['data']
-      sum.addSound(typeof data === 'string' ? data.length : 0)
+      const audio = asObject(part['input_audio'])
+      const data = audio?.['data']
+      sum.addSound(typeof data === 'string' ? data.length : 0, isCompressedSound(audio?.['format']))
       return
     }
     case 'file': {
@@ -44,4 +45,11 @@ function addPart(sum: BlobSum, part: JsonObject): void {
 /** An image behind an address has no bytes in the body. */
 function dataUrlLength(url: unknown): number {
   return typeof url === 'string' && url.startsWith('data:') ? url.length : 0
+}
+
+const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])
+
+/** By the format that a request names for sound, in its prompt or for the answer. */
+export function isCompressedSound(format: unknown): boolean {
+  return typeof format === 'string' && !uncompressedFormats.has(format)
 }

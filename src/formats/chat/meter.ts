@@ -80,6 +80,7 @@ class GatheredAnswer {
       hasOutput,
       isRefusal: this.#isFiltered && !hasOutput,
       output,
+      webSearches: 0,
       model: this.#model,
     }
   }
@@ -103,7 +104,11 @@ class GatheredAnswer {
 
   /** Sound itself is no text; its transcript is. */
   #addAudio(audio: JsonObject | undefined): void {
-    if (asText(audio?.['data']) !== undefined) this.hasOutput = true
+    const data = asText(audio?.['data'])
+    if (data !== undefined) {
+      this.hasOutput = true
+      this.output.addAudio(data.length)
+    }
     this.addOutput(audio?.['transcript'])
   }
 }
@@ -114,6 +119,8 @@ class ChatReader implements FrameReader {
   #hasStarted = false
   #isDone = false
   #hasUsageChunk = false
+  /** The frame that passes unread is one of sound. */
+  #isUnreadAudio = false
   #error: VendorError | undefined
   #errorEnvelope: string | undefined
 
@@ -160,13 +167,15 @@ class ChatReader implements FrameReader {
   /** A chunk that shows at its beginning what it is; counts it might have at its end are given up. */
   mayPassUnread(beginning: FrameBytes): boolean {
     const head = beginning.text.slice(beginning.start, beginning.start + 4096)
+    this.#isUnreadAudio = /"audio": ?\{[^{}]*"data": ?"/.test(head)
     return /^data: ?\{/.test(head) && /"choices": ?\[ ?\{/.test(head)
   }
 
   noteUnread(bytes: number): void {
     this.#hasStarted = true
     this.#answer.hasOutput = true
-    this.#answer.output.addUnread(bytes)
+    if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)
+    else this.#answer.output.addUnread(bytes)
   }
 
   #finish(): FrameFate {

@@ -4,6 +4,7 @@
  */
 import { isAsked, type AskedWork } from '../fields.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { isCompressedSound } from './estimate.ts'
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom'])
 
@@ -13,7 +14,14 @@ export function findChatWork(body: JsonObject): AskedWork | undefined {
     isAsked(body['web_search_options']) || (asArray(body['tools']) ?? []).some(isServerTool)
   const hasStoredPrompt = (asArray(body['messages']) ?? []).some(isKeptSpeech)
   if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt) return undefined
-  return { asksAudioOutput, hasServerTools, hasStoredPrompt, webSearchesMax: 0, otherModels: [] }
+  return {
+    asksAudioOutput,
+    isSpeechCompressed: asksAudioOutput && isCompressedSound(asObject(body['audio'])?.['format']),
+    hasServerTools,
+    hasStoredPrompt,
+    webSearchesMax: 0,
+    otherModels: [],
+  }
 }
 
 function isServerTool(tool: unknown): boolean {

@@ -44,6 +44,7 @@ class GatheredAnswer {
   hasOutput = false
   #model: string | undefined
   #stopReason: string | undefined
+  #webSearches = 0
 
   constructor(asksOneHourCache: boolean) {
     this.usage = new MessagesUsage(asksOneHourCache)
@@ -89,6 +90,10 @@ class GatheredAnswer {
       return
     }
     this.hasOutput = true
+    // The vendor does not bill a search that failed, which has an object there.
+    if (type === 'web_search_tool_result' && asArray(block['content']) !== undefined) {
+      this.#webSearches++
+    }
     this.addOutput(block['name'])
     const input = asObject(block['input'])
     if (input !== undefined && Object.keys(input).length > 0) this.addOutput(JSON.stringify(input))
@@ -104,6 +109,7 @@ class GatheredAnswer {
       hasOutput,
       isRefusal: this.#stopReason === 'refusal' && !hasOutput,
       output,
+      webSearches: this.#webSearches,
       model: this.#model,
     }
   }

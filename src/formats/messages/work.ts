@@ -25,6 +25,7 @@ export function findMessagesWork(body: JsonObject): AskedWork | undefined {
   if (!hasServerTools && !hasStoredPrompt && otherModels.length === 0) return undefined
   return {
     asksAudioOutput: false,
+    isSpeechCompressed: false,
     hasServerTools,
     hasStoredPrompt,
     webSearchesMax: serverTools.reduce((sum, tool) => sum + searchesOf(tool), 0),
