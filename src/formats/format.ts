@@ -16,7 +16,7 @@ export type OperationName =
   | 'models.get'
   | 'hello'
 
-/** One endpoint under a vendor's prefix. `path` is exact, but for a last segment `:id`. */
+/** One endpoint under a vendor's prefix. `path` is exact; of what is not forwarded it may end in `*id`. */
 export interface FormatRoute {
   readonly method: 'GET' | 'POST' | 'HEAD'
   readonly path: string

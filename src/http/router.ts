@@ -21,12 +21,15 @@ export function splitTarget(target: string): Target | undefined {
   const mark = target.indexOf('?')
   if (mark === -1) return { path: target, query: '' }
   const query = target.slice(mark)
-  // In the path these two need no check: no path of ours has them, so they match nothing.
+  // In the path these two need no check: no path that is forwarded has them.
   if (query.includes('#') || query.includes('\\')) return undefined
   return { path: target.slice(0, mark), query }
 }
 
-/** `path` is exact, but for a last segment `:name`, which stands for any one segment. */
+/**
+ * `path` is exact, but for a last segment `*name`, which stands for all that is left of a path, slashes
+ * included. What it stands for is not looked at, so an endpoint that forwards its path has none.
+ */
 export interface RouterEntry<Operation> {
   readonly method: string
   readonly path: string
@@ -37,7 +40,7 @@ export type Found<Operation> =
   | {
       readonly kind: 'found'
       readonly operation: Operation
-      /** The segment a `:name` stood for, as sent; undefined where the path has none. */
+      /** What a `*name` stood for, as sent; undefined where the path has none. */
       readonly parameter: string | undefined
     }
   | { readonly kind: 'path_unknown' }
@@ -66,13 +69,13 @@ export function createRouter<Operation>(
 ): Router<Operation> {
   const exact = new Map<string, PathEntry<Operation>>()
   /** By everything before the parameter, its slash included. */
-  const parameterized = new Map<string, PathEntry<Operation>>()
+  const beginnings = new Map<string, PathEntry<Operation>>()
 
   for (const { method, path, entry } of entries) {
     invariant(isRoutePath(path), `${path} is not a path that could be matched`)
-    const colon = path.indexOf('/:')
-    const table = colon === -1 ? exact : parameterized
-    const key = colon === -1 ? path : path.slice(0, colon + 1)
+    const star = path.indexOf('*')
+    const table = star === -1 ? exact : beginnings
+    const key = star === -1 ? path : path.slice(0, star)
     const known = table.get(key) ?? {
       byMethod: new Map(),
       refusal: { kind: 'method_not_allowed', allow: '' },
@@ -83,27 +86,24 @@ export function createRouter<Operation>(
     table.set(key, known)
   }
 
+  const longestFirst = [...beginnings].sort(([left], [right]) => right.length - left.length)
+
   return {
     find(method, path) {
       const known = exact.get(path)
       if (known !== undefined) return known.byMethod.get(method) ?? known.refusal
-      const start = path.lastIndexOf('/') + 1
-      const behind = parameterized.size === 0 ? undefined : parameterized.get(path.slice(0, start))
-      const parameter = path.slice(start)
-      if (behind === undefined || !isParameter(parameter)) return pathUnknown
-      const found = behind.byMethod.get(method)
-      return found === undefined ? behind.refusal : { ...found, parameter }
+      for (const [beginning, behind] of longestFirst) {
+        if (!path.startsWith(beginning) || path.length === beginning.length) continue
+        const found = behind.byMethod.get(method)
+        if (found === undefined) return behind.refusal
+        return { ...found, parameter: path.slice(beginning.length) }
+      }
+      return pathUnknown
     },
   }
 }
 
 /** Segments of unreserved characters, the last of them possibly a parameter. */
 function isRoutePath(path: string): boolean {
-  return /^(\/[\w.~-]+)*\/(:?[\w.~-]+)$/.test(path) && !/\/\.\.?(\/|$)/.test(path)
-}
-
-/** Refuses what a proxy in front or a decoder behind could take for more than one segment. */
-function isParameter(segment: string): boolean {
-  if (segment === '' || segment === '.' || segment === '..') return false
-  return !/[\\#;]|%(2f|5c|2e|00|25)/i.test(segment)
+  return /^(\/[\w.~-]+)*\/(\*?[\w.~-]+)$/.test(path) && !/\/\.\.?(\/|$)/.test(path)
 }

@@ -14,7 +14,7 @@ import type { ForwardedOperation, Identified, Incoming } from './stages.ts'
 
 export type FreeOperation = Exclude<OperationName, ForwardedOperation>
 
-/** `modelId` is the last path segment of `models.get`, as sent. */
+/** `modelId` is what stands behind the models' path, as sent: ids have slashes, escaped by some clients. */
 export function answerFree(
   identified: Identified,
   operation: FreeOperation,
@@ -56,9 +56,9 @@ function servedModels(identified: Identified): ListedModel[] {
     })
 }
 
-function decode(segment: string): string | undefined {
+function decode(sent: string): string | undefined {
   try {
-    return decodeURIComponent(segment)
+    return decodeURIComponent(sent)
   } catch {
     // Not a well-formed escape, so it names no model.
     return undefined

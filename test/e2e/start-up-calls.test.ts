@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { stringify } from 'yaml'
 import { createClientKey } from '../../src/operations/keys.ts'
+import { demoCatalogue } from '../../src/sandbox/demo.ts'
 import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
 import { post, send, usage, type WireAnswer } from '../support/http-client.ts'
 import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
@@ -113,6 +115,48 @@ test('a model that does not exist, or not here, is a 404 in the format of the ro
   assert.equal(chat.status, 404)
   assert.match(chat.body.toString(), /"code":"model_not_found"/)
   assert.equal((await get('/alpha/v1/models/large%2D1')).status, 200, 'an escape spells its name')
+})
+
+const ids: Readonly<Record<'alpha' | 'beta', readonly string[]>> = {
+  alpha: ['org/large-1', 'org/a//b:1@2+3'],
+  beta: ['org/chat-1', 'org/a/b/c'],
+}
+
+/** The demo's, with models that have slashes in their ids in place of its own. */
+function slashedCatalogue(url: string): string {
+  const { vendors, models, channels } = demoCatalogue(url)
+  const slashed = {
+    ...Object.fromEntries(ids.alpha.map((id) => [id, models['large-1']])),
+    ...Object.fromEntries(ids.beta.map((id) => [id, models['chat-1']])),
+  }
+  const served = {
+    'alpha-main': { ...channels['alpha-main'], models: ids.alpha },
+    'beta-main': { ...channels['beta-main'], models: ids.beta },
+  }
+  const catalogue = { vendors, models: slashed, channels: served }
+  return stringify(catalogue, { aliasDuplicateObjects: false })
+}
+
+test('a model is found by an id with slashes, escaped or not, decoded once', async (t) => {
+  const slashed = await startGateway({ catalogue: slashedCatalogue })
+  t.after(() => slashed.close())
+  const { key } = await slashed.createAccount()
+  const read = async (path: string): Promise<readonly [number, unknown]> => {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await send(slashed.url + path, { headers })
+    const { id } = JSON.parse(answer.body.toString()) as { readonly id?: string }
+    return [answer.status, id]
+  }
+  for (const vendor of ['alpha', 'beta'] as const)
+    for (const id of ids[vendor]) {
+      const models = `/${vendor}/v1/models`
+      const escaped = encodeURIComponent(id)
+      for (const path of [id, escaped, escaped.toLowerCase()])
+        assert.deepEqual(await read(`${models}/${path}`), [200, id], path)
+      for (const path of [`/${id}`, `${id}/`, `${id}%2F`, encodeURIComponent(escaped), 'org'])
+        assert.deepEqual(await read(`${models}/${path}`), [404, undefined], path)
+    }
+  assert.equal(slashed.sandbox.log.records.length, 0)
 })
 
 test('lists need a key like everything else', async () => {

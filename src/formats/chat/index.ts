@@ -35,7 +35,7 @@ export const chatFormat: Format = {
   routes: [
     { method: 'POST', path: '/v1/chat/completions', operation: 'chat.completions.create' },
     { method: 'GET', path: '/v1/models', operation: 'models.list' },
-    { method: 'GET', path: '/v1/models/:id', operation: 'models.get' },
+    { method: 'GET', path: '/v1/models/*id', operation: 'models.get' },
   ],
   requestIdHeader: 'x-request-id',
   readRequest: (body, options) => peek(body, requestRules, options),

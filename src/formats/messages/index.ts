@@ -48,7 +48,7 @@ export const messagesFormat: Format = {
     { method: 'POST', path: '/v1/messages', operation: 'messages.create' },
     { method: 'POST', path: '/v1/messages/count_tokens', operation: 'messages.count_tokens' },
     { method: 'GET', path: '/v1/models', operation: 'models.list' },
-    { method: 'GET', path: '/v1/models/:id', operation: 'models.get' },
+    { method: 'GET', path: '/v1/models/*id', operation: 'models.get' },
     { method: 'HEAD', path: '/api/hello', operation: 'hello' },
   ],
   requestIdHeader: 'request-id',

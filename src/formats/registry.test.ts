@@ -1,0 +1,24 @@
+/** What is forwarded has one spelling, whatever else a format answers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findOperation, formatOf } from './registry.ts'
+
+test('nothing that is sent to a vendor is found under a second spelling', () => {
+  for (const name of ['messages', 'chat'] as const)
+    for (const { method, path } of formatOf(name).routes.filter(
+      (route) => route.method === 'POST',
+    )) {
+      assert.equal(findOperation(name, method, path).kind, 'found')
+      for (const spelling of [
+        `${path}/`,
+        `${path}/x`,
+        `/v1/models/..${path}`,
+        `/v1/models/../..${path}`,
+        `/v1/models/%2e%2e%2f${path.slice(4)}`,
+        path.replace('/v1/', '/v1%2f'),
+        path.replace('/v1/', '/v1//'),
+        path.toUpperCase(),
+      ])
+        assert.notEqual(findOperation(name, method, spelling).kind, 'found', spelling)
+    }
+})
