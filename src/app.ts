@@ -224,7 +224,6 @@ async function openApp(
       monotonic,
       limits: {
         idleTimeoutMs: config.idleTimeoutMs,
-        writeStallTimeoutMs: config.writeStallTimeoutMs,
         clientLeftGraceMs: config.clientLeftGraceMs,
       },
     },

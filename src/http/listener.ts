@@ -9,6 +9,7 @@ import { createWatchdog } from '../base/watchdog.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { ServerConnection, type ConnectionSite } from './server-connection.ts'
+import { createUnacknowledgedBytes } from './unacknowledged-bytes.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -57,12 +58,17 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
   const bound = server.address() as AddressInfo
   const connections = new Set<ServerConnection>()
   const watchdog = createWatchdog(clock)
+  const monotonic = (): number => clock.monotonic()
   let isDraining = false
   const site: ConnectionSite = {
     ...options,
     keepAlive: `timeout=${Math.floor(options.keepAliveTimeoutMs / 1_000)}`,
     watchdog,
-    monotonic: () => clock.monotonic(),
+    monotonic,
+    unacknowledgedBytes: createUnacknowledgedBytes({
+      monotonic,
+      ageMaxMs: options.writeStallTimeoutMs / 10,
+    }),
     date: createDate(clock),
     isDraining: () => isDraining,
     handle,

@@ -20,7 +20,9 @@ export interface AnswerSite {
   readonly keepAlive: string
   /** The answer is complete. */
   onAnswered(): void
-  /** Ends the connection at once. */
+  /** Ends the connection behind what is written, the answer not being complete. */
+  breakOff(): void
+  /** Ends it at once. */
   cut(): void
 }
 
@@ -142,7 +144,7 @@ export class ResponseWriter {
 
   /** What is written goes out, then the connection ends: no client can take this for a whole answer. */
   breakOff(): void {
-    if (!this.#isGone && !this.#isEnded) this.#site.output.close()
+    if (!this.#isGone && !this.#isEnded) this.#site.breakOff()
   }
 
   /** The same at once. An answer that has ended has no connection any more to take down. */

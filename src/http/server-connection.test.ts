@@ -91,6 +91,29 @@ function post(body: string, lines = ''): string {
   return `POST /b HTTP/1.1\r\nHost: x\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`
 }
 
+/** Each writes far more than the kernel holds, and returns how much at least. */
+const largeAnswers: Readonly<Record<string, (response: ResponseWriter) => number>> = {
+  'a whole answer': (response) => {
+    const body = Buffer.alloc(30_000_000, 0x61)
+    response.writeHead(200, [])
+    response.end([body])
+    return body.length
+  },
+  'an answer under way': writeLarge,
+  'an answer that is broken off': (response) => {
+    const length = writeLarge(response)
+    response.breakOff()
+    return length
+  },
+}
+
+function writeLarge(response: ResponseWriter): number {
+  const piece = Buffer.alloc(30_000_000, 0x61)
+  response.writeHead(200, [])
+  assert.equal(response.write([piece]), false, 'the client is behind')
+  return piece.length
+}
+
 /** Whatever is under way between the two ends of a local connection has arrived after this. */
 async function roundTrip(rig: Rig): Promise<void> {
   const other = await connectRaw(rig.url)
@@ -500,11 +523,42 @@ describe('time', () => {
       rig.clock.advance(59_000)
       await turn()
       assert.equal(rig.listener.connectionCount(), 1)
-      // Once more the whole limit: the kernel may have taken the last it can hold just before.
-      rig.clock.advance(62_000)
+      // Once more the whole limit and what it is kept to within: the kernel may have taken the last it
+      // can hold just before.
+      rig.clock.advance(70_000)
       await until(() => rig.listener.connectionCount() === 0)
     }
   })
+
+  for (const [name, go] of Object.entries(largeAnswers)) {
+    it(`for ${name} is not up while the client takes some, though the kernel says so late`, async () => {
+      const rig = await start()
+      const reader = await slowReader(rig)
+      const { response } = await rig.next()
+      const total = go(response)
+      // Less at a time than makes the kernel report room for more.
+      for (let taken = 600_000; taken <= 6_000_000; taken += 600_000) {
+        await reader.take(taken)
+        rig.clock.advance(50_000)
+        await turn()
+        assert.equal(rig.listener.connectionCount(), 1, `ended behind ${taken} bytes`)
+      }
+      await reader.take(total)
+    })
+
+    it(`for ${name} is up once the client has taken nothing for so long`, async () => {
+      const rig = await start()
+      const reader = await slowReader(rig)
+      go((await rig.next()).response)
+      await reader.take(600_000)
+      await turn()
+      rig.clock.advance(59_000)
+      await turn()
+      assert.equal(rig.listener.connectionCount(), 1)
+      rig.clock.advance(70_000)
+      await until(() => rig.listener.connectionCount() === 0)
+    })
+  }
 
   it('between requests runs from when the answer has been taken', async () => {
     const rig = await start()
@@ -551,6 +605,8 @@ async function slowReader(rig: Rig, lines = ''): Promise<SlowReader> {
   cleanups.push(() => void socket.destroy())
   let takenBytes = 0
   let onTaken: () => void = () => undefined
+  let onClosed: () => void = () => undefined
+  socket.on('close', () => onClosed())
   socket.on('data', (piece: Buffer) => {
     takenBytes += piece.length
     onTaken()
@@ -565,7 +621,7 @@ async function slowReader(rig: Rig, lines = ''): Promise<SlowReader> {
           socket.pause()
           resolve()
         }
-        socket.once('close', () => reject(new Error(`ended behind ${takenBytes} bytes`)))
+        onClosed = () => reject(new Error(`ended behind ${takenBytes} bytes`))
         socket.resume()
         onTaken()
       }),

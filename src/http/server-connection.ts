@@ -9,12 +9,12 @@
  */
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
-import { ClientOutput } from './client-output.ts'
+import { ClientOutput, type OutputSite } from './client-output.ts'
 import { IncomingBody, type BodyReceiver, type BodySource } from './incoming-body.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { headTooLarge, notHttp, plainRefusal, tooLate } from './plain-refusal.ts'
 import { ResponseWriter, type AnswerSite } from './response-writer.ts'
-import type { TurnEndWriter } from './turn-end.ts'
+import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
 import { HeadReader, type HeadReading } from './wire/head-reader.ts'
 import { parseRequestHead, type RequestFault, type RequestHead } from './wire/request-head.ts'
 
@@ -28,6 +28,7 @@ export interface ConnectionSite {
   readonly keepAlive: string
   readonly watchdog: Watchdog
   readonly monotonic: () => number
+  readonly unacknowledgedBytes: UnacknowledgedBytes
   readonly date: () => string
   readonly newRequestId: () => string
   readonly isDraining: () => boolean
@@ -49,7 +50,7 @@ const lineFeed = 0x0a
 
 type State = 'idle' | 'serving' | 'swallowing' | 'leaving' | 'closed'
 
-export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, Watched {
+export class ServerConnection implements AnswerSite, BodySource, OutputSite, Watched {
   dueMs: number
   watchIndex = unwatched
   readonly output: ClientOutput
@@ -70,7 +71,7 @@ export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, 
   #swallowedBytes = 0
 
   constructor(socket: Socket, site: ConnectionSite) {
-    this.output = new ClientOutput(socket, this)
+    this.output = new ClientOutput(socket, this, site.unacknowledgedBytes)
     this.#socket = socket
     this.#site = site
     this.#heads = new HeadReader(site.headBytesMax)
@@ -120,8 +121,9 @@ export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, 
     const isUnread = this.#state === 'serving' && this.#body?.isComplete === false
     if (this.#state === 'idle' && !this.#heads.hasBegun) this.#onIdleDue()
     else if (this.#state === 'idle' || isUnread) this.#refuse(tooLate)
-    else if (this.#state !== 'leaving' || this.output.untakenBytes === 0) this.cut()
-    else this.#lookOrCut()
+    else if (this.#state === 'serving') this.#lookOrCut()
+    else if (this.#state === 'leaving' && this.output.untakenBytes > 0) this.#lookOrCut()
+    else this.cut()
   }
 
   #onIdleDue(): void {
@@ -133,8 +135,21 @@ export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, 
   /** However slowly a client takes its answer, it is served; one that takes nothing is not. */
   #lookOrCut(): void {
     const nowMs = this.#site.monotonic()
-    if (this.output.stalledMs(nowMs) >= this.#site.writeStallTimeoutMs) this.cut()
+    if (this.output.hasStalled(nowMs, this.#site.writeStallTimeoutMs)) this.cut()
     else this.dueMs = nowMs + lookMs
+  }
+
+  /** In every other state, and until the request has come whole, there is a limit already. */
+  onBehind(): void {
+    if (this.#state !== 'serving' || this.dueMs !== Infinity) return
+    const nowMs = this.#site.monotonic()
+    this.output.startWatching(nowMs)
+    this.dueMs = nowMs + lookMs
+  }
+
+  /** The answer under way will not be completed. */
+  breakOff(): void {
+    this.#leave()
   }
 
   /** The answer under way is complete. */
@@ -340,6 +355,7 @@ export class ServerConnection implements AnswerSite, BodySource, TurnEndWriter, 
   #onDrain(): void {
     this.output.goOn()
     if (this.output.isBehind) return
+    if (this.#state === 'serving' && this.#body?.isComplete === true) this.dueMs = Infinity
     this.#response?.watcher?.onDrain()
     if (this.#state !== 'idle') return
     if (!this.#heads.hasBegun) this.#awaitRequest()

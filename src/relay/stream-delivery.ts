@@ -17,8 +17,6 @@ import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
 export interface StreamLimits {
   /** Between two reads from the vendor. */
   readonly idleTimeoutMs: number
-  /** How long a client may leave our bytes unread. */
-  readonly writeStallTimeoutMs: number
   readonly clientLeftGraceMs: number
 }
 
@@ -81,7 +79,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   onPieces(pieces: readonly Buffer[]): boolean {
-    const { response, client, stream, limits } = this.#parts
+    const { response, client, stream, limits, deadlineMs } = this.#parts
     if (this.#isReleased) {
       response.write(this.#takeHeld())
       return true
@@ -90,7 +88,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     let isWritable = true
     if (!client.isGone) {
       isWritable = response.write(pieces)
-      this.dueMs = this.#limit(isWritable ? limits.idleTimeoutMs : limits.writeStallTimeoutMs)
+      // While the client is behind nothing is asked of the vendor; its connection sees to the client.
+      this.dueMs = isWritable ? this.#limit(limits.idleTimeoutMs) : deadlineMs
     }
     if (this.#isMoreNews) {
       this.#isMoreNews = false
@@ -135,17 +134,12 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   onDue(): void {
-    const { client, response, stream } = this.#parts
+    const { stream } = this.#parts
     if (this.#isReleased) {
-      if (!this.#isUpstreamDone) stream.abort()
-      this.#isUpstreamDone = true
       this.#close()
     } else if (stream.meter.isTerminated) {
       this.#stopUpstream()
       this.#end(this.#completed())
-    } else if (this.#isPaused && !client.isGone) {
-      // The client reads nothing: its connection goes, and with it comes the client-gone path.
-      response.destroy()
     } else {
       this.#stopUpstream()
       // The limit for silence is the vendor's to keep; the deadline is ours alone.
@@ -167,7 +161,6 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     const { client, stream, response, errorEvent } = this.#parts
     this.#isReleased = true
     if (client.isGone) {
-      this.#stopUpstream()
       this.#close()
       return
     }
@@ -180,8 +173,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       this.dueMs = this.#parts.monotonic() + afterTerminalMs
       return
     }
-    this.#stopUpstream()
-    this.dueMs = this.#limit(this.#parts.limits.writeStallTimeoutMs)
+    this.#detach()
     // A vendor's own error event has been passed on already; a second one would be ours to invent.
     const { error, isErrorWithheld } = stream.meter
     if (error === undefined || isErrorWithheld)
@@ -224,13 +216,16 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   #close(): void {
-    const { watchdog, client, response } = this.#parts
+    const { response } = this.#parts
+    this.#detach()
+    if (!response.isGone) response.end(this.#takeHeld())
+  }
+
+  #detach(): void {
+    const { watchdog, client } = this.#parts
     this.#stopUpstream()
     watchdog.unwatch(this)
     client.watcher = undefined
-    if (response.isGone) return
-    if (this.#ending === 'completed') response.end(this.#takeHeld())
-    else response.destroy()
   }
 
   #stopUpstream(): void {

@@ -71,10 +71,63 @@ test('a client that reads nothing for too long is taken for one that left, and p
     response.on('error', () => undefined)
     const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
     await untilStopped(gateway, record)
-    clock.advance(61_000)
+    clock.advance(67_000)
     const exchange = only(await gateway.ended(account, 1))
     assert.equal(exchange.ending, 'client_left')
     assert.deepEqual(exchange.marks, ['estimated'])
+    assert.ok(exchange.amountPicos > 0n)
+  })
+})
+
+for (const format of formats)
+  test(`a client that reads a large ${format} stream slowly gets all of it`, async () => {
+    const clock = new ManualClock()
+    const settings = { write_stall_timeout: '60s', request_deadline: '60m' }
+    await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
+      const account = await gateway.createAccount()
+      const sandbox = 'output=1000; frame=16384'
+      const ask: Ask = { format, isStream: true, marker: 'slow', maxTokens: 4_000, sandbox }
+      const response = await openUnread(gateway, account.key, ask)
+      const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'slow')
+      await untilStopped(gateway, record)
+      let receivedBytes = 0
+      let dueBytes = 0
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        receivedBytes += chunk.length
+        if (receivedBytes < dueBytes) continue
+        // So little at a time that the kernel does not report room for more within the limit.
+        dueBytes = receivedBytes + 60_000
+        clock.advance(5_000)
+      }
+      assert.ok(response.complete, `cut off behind ${receivedBytes} bytes`)
+      assert.ok(receivedBytes > 15 * mebibyte)
+      const exchange = only(await gateway.ended(account, 1))
+      assert.equal(exchange.ending, 'completed')
+      assert.equal(exchange.amountPicos, vendorPrice(record))
+    })
+  })
+
+test('a client that is behind at the deadline reads what had come, and then why it ends', async () => {
+  const clock = new ManualClock()
+  const settings = { write_stall_timeout: '60m', request_deadline: '15m' }
+  await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
+    const account = await gateway.createAccount()
+    const sandbox = 'output=4000; frame=16384'
+    const ask: Ask = { format: 'messages', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
+    const response = await openUnread(gateway, account.key, ask)
+    const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
+    await untilStopped(gateway, record)
+    clock.advance(15 * 60_000 + 1_000)
+    let tail = ''
+    response.on('data', (chunk: Buffer) => {
+      tail = (tail + chunk.toString('latin1')).slice(-600)
+    })
+    response.on('error', () => undefined)
+    await new Promise<void>((resolve) => response.on('close', resolve))
+    assert.equal(response.complete, false)
+    assert.match(tail, /event: error\ndata: .*longer than one request may take.*\n\n$/)
+    const exchange = only(await gateway.ended(account, 1))
+    assert.equal(exchange.ending, 'gateway_cut')
     assert.ok(exchange.amountPicos > 0n)
   })
 })
