@@ -5,7 +5,7 @@
 import type { ResponseHead } from '../http/wire/response-head.ts'
 import type { FailureKind } from './upstream-failure.ts'
 import { ReceivedHead } from './upstream-head.ts'
-import type { UpstreamCall, UpstreamReceiver } from './upstream.ts'
+import type { UpstreamCall, UpstreamFailure, UpstreamReceiver } from './upstream.ts'
 
 /** The connection an exchange is on, as far as an exchange needs it. */
 export interface Carrier {
@@ -20,6 +20,8 @@ export interface Carrier {
 /** Read on while the caller is paused: a vendor that breaks off is then noticed at once. */
 const heldBytesMax = 32_768
 
+type LastWord = 'complete' | UpstreamFailure
+
 export class Exchange implements UpstreamCall {
   /** Gone as soon as nothing more may be said to it; everything asks it first. */
   #receiver: UpstreamReceiver | undefined
@@ -29,7 +31,8 @@ export class Exchange implements UpstreamCall {
   #isPaused = false
   #held: Buffer[] | undefined
   #heldBytes = 0
-  #isEndHeld = false
+  /** What is to be said behind what is held; the connection has gone by then. */
+  #lastWord: LastWord | undefined
 
   constructor(receiver: UpstreamReceiver) {
     this.#receiver = receiver
@@ -84,20 +87,22 @@ export class Exchange implements UpstreamCall {
 
   /** The answer is complete and the connection no longer this exchange's. */
   onComplete(): void {
-    this.#carrier = undefined
-    if (this.#held === undefined) this.#end()
-    else this.#isEndHeld = true
+    this.#conclude('complete')
   }
 
   fail(kind: FailureKind): void {
-    const receiver = this.#receiver
-    if (receiver === undefined) return
-    const carrier = this.#leave()
-    receiver.onFailure({
-      kind,
-      isUnsent: carrier?.isWritten !== true,
-      isReusedConnection: carrier?.isWritten === true && carrier.isReused,
-    })
+    const isWritten = this.#carrier?.isWritten === true
+    const isReusedConnection = isWritten && this.#carrier?.isReused === true
+    // Where everything is brought to its end, nobody may come to take what is held.
+    if (kind === 'aborted') this.#held = undefined
+    this.#conclude({ kind, isUnsent: !isWritten, isReusedConnection })
+  }
+
+  /** What the vendor said before it fell silent may be the end of its answer, or why there is none. */
+  #conclude(word: LastWord): void {
+    this.#carrier = undefined
+    if (this.#held === undefined) this.#say(word)
+    else this.#lastWord = word
   }
 
   #flush(): void {
@@ -108,15 +113,16 @@ export class Exchange implements UpstreamCall {
     this.#heldBytes = 0
     // What the caller pauses in the middle of goes back to what is held, in its order.
     if (held !== undefined) for (const content of held) this.onContent(content)
-    if (this.#isPaused) return
-    if (this.#isEndHeld) this.#end()
-    else this.#carrier?.resume()
+    if (this.#held !== undefined) return
+    if (this.#lastWord !== undefined) this.#say(this.#lastWord)
+    else if (!this.#isPaused) this.#carrier?.resume()
   }
 
-  #end(): void {
+  #say(word: LastWord): void {
     const receiver = this.#receiver
     this.#leave()
-    receiver?.onEnd()
+    if (word === 'complete') receiver?.onEnd()
+    else receiver?.onFailure(word)
   }
 
   #leave(): Carrier | undefined {

@@ -833,6 +833,63 @@ describe('back-pressure', () => {
     assert.equal((await recorder.failed()).kind, 'reset')
   })
 
+  /** Paused at its first piece; a second has been read and the vendor has broken off behind it. */
+  async function breakBehindHeld(
+    rest: string,
+  ): Promise<{ recorder: Recorder; call: UpstreamCall; upstream: Upstream }> {
+    const vendor = await startVendor((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n'),
+    )
+    const upstream = open()
+    const { recorder, call } = send(upstream, vendor)
+    recorder.onChunk = () => false
+    await until(() => recorder.body === 'a')
+    vendor.connections[0]?.end(`1\r\nb\r\n${rest}`)
+    await until(() => upstream.stats().get('alpha-main')?.connectionCount === 0)
+    return { recorder, call, upstream }
+  }
+
+  for (const [what, rest, kind] of [
+    ['closes without the last chunk', '', 'reset'],
+    ['says what is no chunk', 'no chunk\r\n', 'protocol'],
+  ] as const)
+    it(`loses nothing of what was read before a vendor ${what} while paused`, async () => {
+      const { recorder, call, upstream } = await breakBehindHeld(rest)
+      await settle()
+      assert.deepEqual(recorder.outcomes, [], 'there is more to come before the failure')
+      assert.equal(upstream.stats().get('alpha-main')?.exchangeCount, 0)
+      call.resume()
+      assert.deepEqual(await recorder.failed(), {
+        kind,
+        isUnsent: false,
+        isReusedConnection: false,
+      })
+      assert.equal(recorder.body, 'ab')
+    })
+
+  it('says nothing more once aborted, whatever was kept', async () => {
+    const { recorder, call } = await breakBehindHeld('')
+    call.abort()
+    call.resume()
+    await settle()
+    assert.equal(recorder.body, 'a')
+    assert.deepEqual(recorder.outcomes, [])
+  })
+
+  it('reports our own end of everything while paused at once', async () => {
+    const vendor = await startVendor((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n'),
+    )
+    const upstream = open()
+    const { recorder } = send(upstream, vendor)
+    recorder.onChunk = () => false
+    await until(() => recorder.body === 'a')
+    vendor.connections[0]?.write('1\r\nb\r\n')
+    await settle()
+    await upstream.close()
+    assert.equal((await recorder.failed()).kind, 'aborted')
+  })
+
   it('reports the end when the vendor closes while paused, once resumed', async () => {
     const vendor = await startVendor((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nabc'))
     const { recorder, call } = send(open(), vendor)

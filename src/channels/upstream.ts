@@ -39,7 +39,8 @@ export interface UpstreamReceiver {
   onHead(head: UpstreamHead): void
   /**
    * Returning false pauses reading until `call.resume()`. The Buffer may be kept (it is not reused).
-   * Should the vendor close while paused, what had already been read still comes, then the end.
+   * Should the vendor close or break off while paused, what had already been read still comes once
+   * resumed, then the end or the failure; with nothing left to come it is told at once.
    */
   onData(chunk: Buffer): boolean
   /** The message is complete by its own framing (length or last chunk). */
