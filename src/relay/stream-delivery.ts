@@ -97,8 +97,9 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     }
     if (stream.meter.isTerminated) this.#onTerminated()
     else if (stream.meter.error !== undefined) this.#end(this.#broken())
-    this.#isPaused = !isWritable
-    return isWritable
+    // What comes behind the terminal event is counted and kept, within the meter's bound, not written.
+    this.#isPaused = !isWritable && !stream.meter.isTerminated
+    return !this.#isPaused
   }
 
   onEnd(): void {
