@@ -12,7 +12,7 @@ import { json, newFolder } from '../support/command-line.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { findFreePort } from '../support/postgres.ts'
-import { gather } from '../support/program.ts'
+import { gather } from '../support/gather.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const adminToken = `ad_${'a'.repeat(49)}`

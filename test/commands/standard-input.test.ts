@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { json, newFolder, run, type Ran } from '../support/command-line.ts'
-import { gather } from '../support/program.ts'
+import { gather } from '../support/gather.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 

@@ -12,8 +12,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { gather, type Gathered } from '../support/gather.ts'
 import { post, send, usage } from '../support/http-client.ts'
-import { gather, runProgram, type Gathered, type Ran } from '../support/program.ts'
+import { runProgram, type Ran } from '../support/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -77,12 +78,11 @@ function launch(
 
 async function start(environment: Readonly<Record<string, string>> = {}): Promise<Started> {
   const { group, out, errors, ended } = launch(environment)
-  const text = await Promise.race([
-    out.until(/[^]*Ctrl-C ends it.*\n/),
-    ended.then((code) =>
-      assert.fail(`npm start ended with ${code}: ${out.text()}${errors.text()}`),
-    ),
-  ])
+  const text = await out
+    .until(/[^]*Ctrl-C ends it.*\n/)
+    .catch(async () =>
+      assert.fail(`npm start ended with ${await ended}: ${out.text()}${errors.text()}`),
+    )
   const lines = text.split('\n').filter((line) => line.startsWith('curl '))
   return {
     text,

@@ -31,10 +31,6 @@ export interface GatewayProcess {
   signal(signal: NodeJS.Signals): void
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
-  /** What it has written to stdout so far. */
-  log(): string
-  /** Resolves when its log, written in blocks, shows this text. */
-  logged(text: string): Promise<void>
 }
 
 export interface StandOptions {
@@ -152,12 +148,7 @@ async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
       resolve(signal ?? code ?? 0)
     })
   })
-  let log = ''
-  let look: () => void = () => undefined
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    log += chunk
-    look()
-  })
+  child.stdout?.resume()
   const ready = await nextReport(child, 'ready')
   const running: GatewayProcess = {
     url: `http://127.0.0.1:${ready.port}`,
@@ -170,14 +161,6 @@ async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
     },
     signal: (signal) => void process.kill(ready.pid, signal),
     ended,
-    log: () => log,
-    logged: (text) =>
-      new Promise((resolve) => {
-        look = () => {
-          if (log.includes(text)) resolve()
-        }
-        look()
-      }),
   }
   options.processes.add(running)
   void ended.then(() => options.processes.delete(running))

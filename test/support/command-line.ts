@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
-import { gather } from './program.ts'
+import { gather } from './gather.ts'
 
 export interface Ran {
   readonly code: number
@@ -66,7 +66,7 @@ export async function runOn(
   })
   const closed = once(child, 'close')
   const out = gather(child.stdout)
-  await Promise.race([out.until(/\n\}\n/), closed])
+  await out.until(/\n\}\n/)
   child.kill('SIGTERM')
   assert.deepEqual(await closed, [0, null])
   return JSON.parse(out.text()) as Record<string, unknown>

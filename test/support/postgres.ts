@@ -10,6 +10,7 @@ import { chown, mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gather } from './gather.ts'
 import {
   findPostgresPrograms,
   postgresEnvironment,
@@ -57,8 +58,6 @@ export interface PostgresServer {
   restart(mode: StopMode, settings?: ServerSettings): Promise<void>
   /** What the server has logged since the last start. */
   log(): string
-  /** Resolves when its log shows this text. */
-  logged(text: string): Promise<void>
   /** Stops at once and deletes everything. */
   close(): Promise<void>
 }
@@ -258,10 +257,6 @@ class Server implements PostgresServer {
     return this.#process?.log() ?? ''
   }
 
-  async logged(text: string): Promise<void> {
-    await this.#process?.logged(text)
-  }
-
   async close(): Promise<void> {
     await this.stop('immediate')
     await endWatch(this.#watch)
@@ -270,9 +265,8 @@ class Server implements PostgresServer {
 
 interface ServerProcess {
   /** Rejects with what was logged where it ends instead. */
-  readonly isReady: Promise<void>
+  readonly isReady: Promise<unknown>
   log(): string
-  logged(text: string): Promise<void>
   end(mode: StopMode): Promise<void>
 }
 
@@ -295,32 +289,11 @@ function startServerProcess(options: {
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
   })
-  let log = ''
-  const looks = new Set<() => void>()
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    log += chunk
-    for (const look of looks) look()
-  })
-  const logged = (text: string): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (!log.includes(text)) return
-        looks.delete(look)
-        resolve()
-      }
-      looks.add(look)
-      look()
-    })
+  const log = gather(child.stderr)
   return {
     // A standby says "ready to accept read-only connections".
-    isReady: Promise.race([
-      logged('database system is ready to accept'),
-      ended.then(() => {
-        throw new Error(`PostgreSQL ended before it was ready:\n${log}`)
-      }),
-    ]),
-    log: () => log,
-    logged,
+    isReady: log.until(/database system is ready to accept/),
+    log: () => log.text(),
     async end(mode) {
       child.ref()
       child.kill(signals[mode])

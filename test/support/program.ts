@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gather } from './gather.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'turnpike')
 
@@ -118,12 +119,9 @@ async function startServing(
   })
   const out = gather(child.stdout)
   const error = gather(child.stderr)
-  const line = await Promise.race([
-    out.until(/^.*"msg":"serving".*$/m),
-    ended.then((code) => {
-      throw new Error(`turnpike serve ended with ${code}: ${error.text()}`)
-    }),
-  ])
+  const line = await out.until(/^.*"msg":"serving".*$/m).catch(async () => {
+    throw new Error(`turnpike serve ended with ${await ended}: ${error.text()}`)
+  })
   const { address, admin } = JSON.parse(line) as {
     readonly address: { readonly port: number }
     readonly admin: { readonly port: number }
@@ -138,31 +136,5 @@ async function startServing(
       child.kill('SIGTERM')
       return ended
     },
-  }
-}
-
-export interface Gathered {
-  text(): string
-  /** The first match, as soon as there is one. */
-  until(pattern: RegExp): Promise<string>
-}
-
-export function gather(stream: NodeJS.ReadableStream): Gathered {
-  let text = ''
-  let look: () => void = () => undefined
-  stream.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk
-    look()
-  })
-  return {
-    text: () => text,
-    until: (pattern) =>
-      new Promise((resolve) => {
-        look = () => {
-          const match = pattern.exec(text)
-          if (match !== null) resolve(match[0])
-        }
-        look()
-      }),
   }
 }
