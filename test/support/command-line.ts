@@ -3,7 +3,7 @@
  * exit code, stdout and stderr. What runs through `bin/turnpike` beside a gateway is program.ts.
  */
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, type ExecFileException } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,9 +47,15 @@ export function run(
       ...environment,
     }
     execFile(process.execPath, [program, ...words], { cwd, env }, (failure, out, error) => {
-      resolve({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error })
+      resolve({ code: exitCodeOf(failure), out, error })
     })
   })
+}
+
+/** -1 where a signal ended it, or it could not be run at all. */
+function exitCodeOf(failure: ExecFileException | null): number {
+  if (failure === null) return 0
+  return typeof failure.code === 'number' ? failure.code : -1
 }
 
 /** Runs a command that serves, stops it once it has said something, and reads all of its stdout. */
