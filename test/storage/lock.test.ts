@@ -38,11 +38,12 @@ describe('the store lock', () => {
     lockStore(path).close()
   })
 
-  it('ends with its process, even one that was killed', async () => {
+  it('ends with its process, even one that was killed', async (test) => {
     const code = `import { lockStore } from ${lockModule}
       const lock = lockStore(${JSON.stringify(path)})
       console.log('locked'); setInterval(() => lock, 1000)`
     const holder = spawn(process.execPath, ['--input-type=module', '-e', code])
+    test.after(() => holder.kill('SIGKILL'))
     await once(holder.stdout, 'data')
     assert.throws(() => lockStore(path), { code: 'operations.conflict' })
     holder.kill('SIGKILL')
