@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { createApp, type App } from '../../src/app.ts'
 import { systemClock, type Clock } from '../../src/base/clock.ts'
+import { openAll } from '../../src/base/opening.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createAccount } from '../../src/operations/accounts.ts'
@@ -78,25 +79,19 @@ let accountCount = 0
 /** Of all gateways of a test that share a store. */
 export const sharedMasterKey = '5'.repeat(64)
 
-export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const opened: Opened = []
-  try {
-    return await openGateway(options, opened)
-  } catch (error) {
-    // Left open, it would keep the test's process alive long after the test has failed.
-    for (const close of opened.toReversed()) await close()
-    throw error
-  }
+/** What is left open would keep the test's process alive long after the test has failed. */
+export function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  return openAll((opened) => openGateway(options, opened))
 }
 
-/** What has been opened so far, in order. */
-type Opened = (() => Promise<unknown>)[]
-
-async function openGateway(options: GatewayOptions, opened: Opened): Promise<Gateway> {
+async function openGateway(
+  options: GatewayOptions,
+  opened: AsyncDisposableStack,
+): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
-  opened.push(() => rm(folder, { recursive: true, force: true }))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const sandbox = await startSandbox({ keepBodies: true, ...options.sandbox })
-  opened.push(() => sandbox.close())
+  opened.defer(() => sandbox.close())
   const storeUrl = options.storeUrl ?? (await newStoreUrl(folder))
   const env: Record<string, string> = {
     TURNPIKE_LISTEN: '127.0.0.1:0',
@@ -113,7 +108,7 @@ async function openGateway(options: GatewayOptions, opened: Opened): Promise<Gat
 
   const clock = options.clock ?? systemClock
   const database = await openTestStore(config.store)
-  opened.push(() => database.close())
+  opened.defer(() => database.close())
   await migrate(database)
   const context: OperationContext = {
     database,
@@ -139,6 +134,7 @@ async function openGateway(options: GatewayOptions, opened: Opened): Promise<Gat
     ...(clock === systemClock ? {} : { readStoreTime: () => clock.now() }),
     ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
   })
+  opened.defer(() => app.close())
 
   return {
     app,
@@ -156,12 +152,7 @@ async function openGateway(options: GatewayOptions, opened: Opened): Promise<Gat
       return { id: account.id, name, key: key.secret, token: token.secret }
     },
     audit: () => auditLedger(context),
-    async close() {
-      await app.close()
-      await sandbox.close()
-      await database.close()
-      await rm(folder, { recursive: true, force: true })
-    },
+    close: () => opened.disposeAsync(),
   }
 }
 
