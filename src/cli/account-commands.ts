@@ -64,7 +64,7 @@ export function addAccountCommands(program: Command): void {
       .description(word === 'suspend' ? 'refuse its keys from now on' : 'accept its keys again')
       .argument('<name>')
       .action(
-        onStore(async (context, { arguments: [name] }) =>
+        onExistingStore(async (context, { arguments: [name] }) =>
           showOne(await setAccountStatus(context, status, { account: name })),
         ),
       )
@@ -92,7 +92,7 @@ function addMoneyCommands(account: Command): void {
     .option('--window <minutes>', 'over how many minutes rpm is averaged')
     .option('--multiplier <factor>', 'what the account pays of the list price; 1 = all of it')
     .action(
-      onStore(async (context, { arguments: [name], options }) =>
+      onExistingStore(async (context, { arguments: [name], options }) =>
         showOne(await limitAccount(context, { account: name, ...limitOptions(options) })),
       ),
     )
@@ -106,7 +106,7 @@ function addMoneyCommands(account: Command): void {
     .requiredOption('--reference <ref>', 'your own number for this booking')
     .option('--note <text>', 'kept with the entry')
     .action(
-      onStore(async (context, { arguments: [name, amount], options }) => {
+      onExistingStore(async (context, { arguments: [name, amount], options }) => {
         const credited = await creditAccount(context, {
           account: name,
           amount_usd: amount,

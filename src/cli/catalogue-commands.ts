@@ -1,7 +1,7 @@
 /** `turnpike apply` and `export`: the catalogue as a file. */
 import type { Command } from 'commander'
 import type { ApplyResult, CatalogueChange, Mistake } from '../operations/catalogue.ts'
-import { onExistingStore } from './existing-store.ts'
+import { onExistingStore, withStoreIfThere } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
 import { addPriceCommands } from './price-commands.ts'
 import { answering, CommandFailure, withStore, type Answer } from './shell.ts'
@@ -17,7 +17,8 @@ export function addCatalogueCommands(program: Command): void {
         const { applyCatalogue } = await import('../operations/catalogue.ts')
         const text = await readText(String(given.options['file']))
         const dryRun = given.options['dryRun'] === true
-        return withStore(given, async (context) =>
+        const open = dryRun ? withStoreIfThere : withStore
+        return open(given, async (context) =>
           showApplied(await applyCatalogue(context, text, { dryRun })),
         )
       }),

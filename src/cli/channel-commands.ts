@@ -17,7 +17,7 @@ import { formatAge } from './age.ts'
 import { withCheck } from './check.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
 import { onExistingStore } from './existing-store.ts'
-import { exitCodes, onStore, type Answer } from './shell.ts'
+import { exitCodes, type Answer } from './shell.ts'
 import { formatFields, formatTable, type Cell } from './table.ts'
 
 export function addChannelCommands(program: Command): void {
@@ -61,7 +61,7 @@ function addHandCommands(channel: Command): void {
       .description(word === 'off' ? 'use it no more, until told otherwise' : 'use it again')
       .argument('<name>')
       .action(
-        onStore(async (context, { arguments: [name] }) => {
+        onExistingStore(async (context, { arguments: [name] }) => {
           const view = await switchChannel(context, override, { channel: name })
           return { json: view, text: `Channel ${view.name} is ${word}.` }
         }),

@@ -12,7 +12,7 @@ import {
   type NewKey,
 } from '../operations/keys.ts'
 import { onExistingStore } from './existing-store.ts'
-import { onStore, type Answer } from './shell.ts'
+import type { Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addKeyCommands(program: Command): void {
@@ -27,7 +27,7 @@ export function addKeyCommands(program: Command): void {
     .option('--daily <usd>', "the key's own daily spending limit")
     .option('--ip <cidr>', 'only from these addresses; separated by commas or repeated', addToList)
     .action(
-      onStore(async (context, { arguments: [account], options }) =>
+      onExistingStore(async (context, { arguments: [account], options }) =>
         showSecret(
           'key',
           await createClientKey(context, {
@@ -51,7 +51,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<account>')
     .option('--name <name>', 'a label for people')
     .action(
-      onStore(async (context, { arguments: [account], options }) =>
+      onExistingStore(async (context, { arguments: [account], options }) =>
         showSecret('token', await createReaderToken(context, { account, name: options['name'] })),
       ),
     )
@@ -64,7 +64,7 @@ export function addKeyCommands(program: Command): void {
     .description('make an admin token; it is shown once')
     .option('--name <name>', 'a label for people')
     .action(
-      onStore(async (context, { options }) =>
+      onExistingStore(async (context, { options }) =>
         showSecret('token', await createAdminToken(context, { name: options['name'] })),
       ),
     )
@@ -93,7 +93,7 @@ function addRevokeCommand(parent: Command, kind: KeyKind): void {
     .description('refuse it from the next request on')
     .argument('<id>')
     .action(
-      onStore(async (context, { arguments: [id] }) => {
+      onExistingStore(async (context, { arguments: [id] }) => {
         const revoked = await revoke(context, kind, { id })
         return { json: revoked, text: `${revoked.id} (${revoked.head}) is revoked.` }
       }),

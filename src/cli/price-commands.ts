@@ -2,9 +2,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { listPrices, type PriceView } from '../operations/prices.ts'
 import type { ImportedModel, ImportResult } from '../operations/prices/import.ts'
-import { onExistingStore } from './existing-store.ts'
+import { onExistingStore, withExistingStore } from './existing-store.ts'
 import { describeField, readText } from './files.ts'
-import { answering, CommandFailure, withStore, type Answer } from './shell.ts'
+import { answering, CommandFailure, type Answer } from './shell.ts'
 import { formatTable } from './table.ts'
 
 export function addPriceCommands(program: Command): void {
@@ -35,7 +35,7 @@ export function addPriceCommands(program: Command): void {
           valid_from: options['validFrom'],
         }
         const dryRun = options['dryRun'] === true
-        return withStore(given, async (context) =>
+        return withExistingStore(given, async (context) =>
           showImport(await importPrices(context, input, { dryRun })),
         )
       }),

@@ -110,6 +110,15 @@ export async function withStore<Result>(
   }
 }
 
+/** The same on a store that nobody has made: nothing is there, and nothing can be written. */
+export async function withoutStore<Result>(
+  { options }: Given,
+  work: (context: OperationContext) => Promise<Result>,
+): Promise<Result> {
+  const { emptyDatabase } = await import('../storage/empty-database.ts')
+  return work(buildContext(readConfig(options), emptyDatabase))
+}
+
 /** Puts text on standard output; resolves when more may follow. */
 export type Write = (text: string) => Promise<void>
 

@@ -50,21 +50,44 @@ export async function applyCatalogue(
   const read = readDocument(yamlText)
   if (read.kind === 'mistakes') return read
   const { catalogue, mistakes } = reviewCatalogue(read.document)
-  return context.database.transact(async (transaction): Promise<ApplyResult> => {
-    const stored = await readCatalogue(transaction)
+  const prepare = (stored: CatalogueRows): Prepared => {
     const settled = settleCredentials(context, { stored, catalogue, document: read.document })
     const list = [...read.duplicates, ...mistakes, ...settled.mistakes]
     if (list.length > 0) return { kind: 'mistakes', list: inFileOrder(list) }
     const { credentials } = settled
     const plan = planCatalogue({ stored, catalogue, credentials, nowMs: context.clock.now() })
-    const result = { diff: plan.diff, notes: findNotes(context, stored, catalogue) }
-    if (plan.diff.length === 0) return { kind: 'unchanged', ...result }
-    if (options.dryRun) return { kind: 'would_apply', ...result }
+    const { diff } = plan
+    const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
+    return { kind, plan, shown: { diff, notes: findNotes(context, stored, catalogue) } }
+  }
+  // A look writes nothing, so it waits for nobody who does.
+  if (options.dryRun) return view(prepare(await context.database.snapshot(readCatalogue)))
+  return context.database.transact(async (transaction): Promise<ApplyResult> => {
+    const stored = await readCatalogue(transaction)
+    const prepared = prepare(stored)
+    if (prepared.kind !== 'would_apply') return view(prepared)
+    const { plan, shown } = prepared
     if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
       makeKeyForFirstSeal(stored.channels, context.masterKey)
     await carryOut(context, transaction, plan)
-    return { kind: 'applied', ...result }
+    return { kind: 'applied', ...shown }
   })
+}
+
+/** What the file comes to on the catalogue that is stored, before anything is written. */
+type Prepared =
+  | Extract<ApplyResult, { kind: 'mistakes' }>
+  | {
+      readonly kind: 'unchanged' | 'would_apply'
+      readonly plan: CataloguePlan
+      readonly shown: {
+        readonly diff: readonly CatalogueChange[]
+        readonly notes: readonly string[]
+      }
+    }
+
+function view(prepared: Prepared): ApplyResult {
+  return prepared.kind === 'mistakes' ? prepared : { kind: prepared.kind, ...prepared.shown }
 }
 
 function settleCredentials(

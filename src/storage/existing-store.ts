@@ -9,10 +9,16 @@ import { parseStoreLocation, type StoreLocation } from './location.ts'
 import { isStoreTable, schemaVersion } from './migrate.ts'
 import { openError, readTableNames } from './sqlite-connection.ts'
 
-/** For what only reads: throws `operations.not_found` where no store has been made yet. */
-export async function demandStore(text: string): Promise<void> {
+/** Whether a store has been made there; a database of something else is refused, not taken for none. */
+export async function hasStore(text: string): Promise<boolean> {
   const location = parseStoreLocation(text)
-  if (location.kind === 'sqlite' ? holdsStore(location.path) : await hasSchema(location)) return
+  return location.kind === 'sqlite' ? holdsStore(location.path) : hasSchema(location)
+}
+
+/** For all that makes no store: throws `operations.not_found` where none has been made yet. */
+export async function demandStore(text: string): Promise<void> {
+  if (await hasStore(text)) return
+  const location = parseStoreLocation(text)
   const place = location.kind === 'sqlite' ? `at ${resolve(location.path)}` : 'in that database'
   throw new GatewayError(
     'operations.not_found',

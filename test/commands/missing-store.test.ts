@@ -1,13 +1,13 @@
 /**
- * A slip in the store's path. Goal: what only reads says so, and makes nothing; what sets something up
- * makes the store; and a database of somebody else's is refused as it is, whoever comes.
+ * A slip in the store's path. Goal: only what sets a store up makes one; everything else says that there
+ * is none, and makes nothing; and a database of somebody else's is refused as it is, whoever comes.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import { failure, json, newFolder } from '../support/command-line.ts'
+import { failure, json, newFolder, run } from '../support/command-line.ts'
 
 const readers = [
   'audit',
@@ -30,11 +30,29 @@ const readers = [
   'price list',
 ]
 
+/** They change what a store holds already, so none can have been meant. */
+const changers = [
+  'account suspend acme',
+  'account resume acme',
+  'account limits acme --rpm 1',
+  'account credit acme 5 --reference r',
+  'key create acme',
+  'key revoke key_x',
+  'token create acme',
+  'token revoke key_x',
+  'admin-token create',
+  'admin-token revoke key_x',
+  'channel off main',
+  'channel on main',
+  'price import list.json',
+  'price import list.json --dry-run',
+]
+
 describe('where there is no store', () => {
-  it('commands that only read or check say so and make none', async () => {
-    const folder = newFolder()
+  it('commands that read, or change what is there, say so and make none', async () => {
+    const folder = newFolder({ 'list.json': '{}' })
     await Promise.all(
-      readers.map(async (line) => {
+      [...readers, ...changers].map(async (line) => {
         const refused = await failure(folder, line, { TURNPIKE_STORE: 'sqlite:typo/t.db' })
         assert.deepEqual([refused.exit, refused.code], [1, 'operations.not_found'], line)
         const place = join(folder, 'typo', 't.db')
@@ -45,7 +63,22 @@ describe('where there is no store', () => {
         )
       }),
     )
-    assert.deepEqual(readdirSync(folder), [])
+    assert.deepEqual(readdirSync(folder), ['list.json'])
+  })
+
+  it('a dry run of apply shows what a new store would get, and makes none', async () => {
+    const folder = newFolder({ 'catalog.yaml': 'vendors: { gamma: { format: chat } }\n' })
+    const environment = { TURNPIKE_STORE: 'sqlite:typo/t.db' }
+    const words = ['apply', '-f', 'catalog.yaml', '--dry-run', '--json']
+    const ran = await run(folder, words, environment)
+    assert.equal(ran.code, 0, ran.error)
+    const { kind, diff } = JSON.parse(ran.out) as { kind: string; diff: { name: string }[] }
+    assert.equal(kind, 'would_apply')
+    assert.deepEqual(
+      diff.map(({ name }) => name),
+      ['gamma'],
+    )
+    assert.deepEqual(readdirSync(folder), ['catalog.yaml'])
   })
 
   it('an empty file is none either, until a command that writes has made it one', async () => {
