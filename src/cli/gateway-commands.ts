@@ -1,15 +1,10 @@
-/**
- * `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`, `doctor`: the gateway and its state
- * as a whole.
- */
+/** `turnpike serve`, `migrate`, `sandbox`, `audit`, `actions`: the gateway and its state as a whole. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { describeConfig } from '../config.ts'
 import { recentActions, type ActionView } from '../operations/actions.ts'
 import { auditLedger, type AuditView } from '../operations/audit.ts'
-import { diagnose, type Diagnosis } from '../operations/doctor.ts'
 import type { Ready } from '../main.ts'
 import { formatListenAddress, parseListenAddress, type ListenAddress } from '../settings.ts'
-import { withCheck } from './check.ts'
+import { addDoctorCommand } from './doctor-command.ts'
 import { onExistingStore } from './existing-store.ts'
 import {
   answering,
@@ -71,16 +66,7 @@ export function addGatewayCommands(program: Command): void {
         showActions(await recentActions(context, { count: options['count'] })),
       ),
     )
-  program
-    .command('doctor')
-    .description('examine settings, store, catalogue and vendors, and say what to do')
-    .action(
-      onExistingStore((context, _given, config) =>
-        withCheck(config, async (run) =>
-          showDiagnosis(await diagnose(context, run), describeConfig(config)),
-        ),
-      ),
-    )
+  addDoctorCommand(program)
 }
 
 /** The one moment in which the first admin token is shown; the log lines on stdout never hold it. */
@@ -149,21 +135,4 @@ function showActions(actions: readonly ActionView[]): Answer {
     'Nothing has been done yet.',
   )
   return { json: actions, text }
-}
-
-function showDiagnosis(
-  { ok, findings }: Diagnosis,
-  settings: Readonly<Record<string, string>>,
-): Answer {
-  const table = formatTable(
-    ['', 'area', 'finding'],
-    findings.map(({ status, area, message }) => [status, area, message]),
-    '',
-  )
-  const verdict = ok ? 'Nothing keeps the gateway from working.' : 'There are problems to solve.'
-  return {
-    json: { ok, settings, findings },
-    text: `${formatFields(settings)}\n\n${table}\n\n${verdict}`,
-    exitCode: ok ? exitCodes.done : exitCodes.failed,
-  }
 }

@@ -103,6 +103,24 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const config = readConfig(options)
   const { database } = await openStore(config)
+  return closingAfter(config, database, work)
+}
+
+/** The same for a command that tells what is the matter with a store: it is not brought up to date. */
+export async function withStoreAsItIs<Result>(
+  { options }: Given,
+  work: (context: OperationContext, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(options)
+  const { openStore: open } = await import('../storage/open.ts')
+  return closingAfter(config, await open(config.store), work)
+}
+
+async function closingAfter<Result>(
+  config: Config,
+  database: Database,
+  work: (context: OperationContext, config: Config) => Promise<Result>,
+): Promise<Result> {
   try {
     return await work(buildContext(config, database), config)
   } finally {

@@ -6,7 +6,9 @@ import { listKeys } from '../access/key-store.ts'
 import { listAccounts } from '../ledger/account-store.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import { GatewayError } from '../base/errors.ts'
-import { schemaVersion } from '../storage/migrate.ts'
+import { outageReasonOf, type OutageReason } from '../base/store-outage.ts'
+import { refuseNewerSchema, schemaVersion } from '../storage/migrate.ts'
+import { refuseUnfinishedCopy } from '../storage/store-copy.ts'
 import { tryWriting } from '../storage/write-trial.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { readSnapshot, type RunCheck } from './channels.ts'
@@ -26,6 +28,9 @@ export interface Diagnosis {
 }
 
 export async function diagnose(context: OperationContext, run: RunCheck): Promise<Diagnosis> {
+  const outdated = await findOutdatedSchema(context)
+  if (outdated !== undefined) return { ok: false, findings: [outdated] }
+  await refuseUnfinishedCopy(context.database)
   const snapshot = await readSnapshot(context)
   const findings = [
     await examineStore(context),
@@ -37,14 +42,35 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
   return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
 }
 
+/** Of a store whose tables are not yet those of this program nothing else can be said. */
+async function findOutdatedSchema({ database }: OperationContext): Promise<Finding | undefined> {
+  const version = await schemaVersion(database, database.dialect)
+  const needed = refuseNewerSchema(version, database.dialect)
+  if (version === needed) return undefined
+  const message =
+    `The store has schema version ${version}, and this program needs ${needed}. Take a backup with ` +
+    'the program that used it last, then run: turnpike migrate'
+  return problem('store', message)
+}
+
+const outageAdvice: Readonly<Record<OutageReason, string>> = {
+  disk_full: 'Make room on its disk.',
+  locked: 'End what holds it, such as a shell of sqlite3 in a transaction.',
+  unreadable: 'Make room, or mend the disk; where both are well, go back to a backup.',
+}
+
 async function examineStore(context: OperationContext): Promise<Finding> {
   const version = await schemaVersion(context.database, context.database.dialect)
   try {
     await tryWriting(context.database)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    const message = `It cannot be written, so nothing can be charged. ${error.message} Make room, or mend the disk.`
-    return problem('store', message)
+    const reason = outageReasonOf(error)
+    const advice = reason === undefined ? '' : ` ${outageAdvice[reason]}`
+    return problem(
+      'store',
+      `It cannot be written, so nothing can be charged. ${error.message}${advice}`,
+    )
   }
   return ok('store', `The store is writable and has schema version ${version}.`)
 }

@@ -2,11 +2,12 @@
  * Brings the schema up to what this program knows: numbered SQL files, forward only, each with a
  * checksum, applied in one transaction under the store's write lock. So a crash in the middle
  * leaves the old schema whole, and two processes that migrate at once do it one after the other.
+ * A store that is up to date is only read: every command comes by here, and none waits for a writer.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Postgrator from 'postgrator'
-import { GatewayError } from '../base/errors.ts'
+import { GatewayError, InvariantError } from '../base/errors.ts'
 import type { Database, Dialect, Queryable, Transaction } from './database.ts'
 
 export interface Migrated {
@@ -24,14 +25,34 @@ const tableSql: Readonly<Record<Dialect, string>> = {
 const shippedFolder = join(import.meta.dirname, 'migrations')
 
 /** `folder` holds one folder per dialect; tests bring their own. */
-export function migrate(database: Database, folder: string = shippedFolder): Promise<Migrated> {
-  const files = join(folder, database.dialect)
+export async function migrate(
+  database: Database,
+  folder: string = shippedFolder,
+): Promise<Migrated> {
+  const { dialect } = database
+  const files = join(folder, dialect)
+  const standing = await database.snapshot(async (snapshot): Promise<Migrated | undefined> => {
+    const version = await schemaVersion(snapshot, dialect)
+    const newestKnown = refuseNewerSchema(version, dialect, folder)
+    if (version < newestKnown) return undefined
+    return { applied: await apply(readingOnly(snapshot), { files, dialect }), version }
+  })
+  if (standing !== undefined) return standing
+  // Asked again under the lock: another process may have migrated meanwhile.
   return database.transact(async (transaction) => {
-    const version = await schemaVersion(transaction, database.dialect)
-    const newestKnown = refuseNewerSchema(version, database.dialect, folder)
-    const applied = await apply(transaction, { files, dialect: database.dialect })
+    const version = await schemaVersion(transaction, dialect)
+    const newestKnown = refuseNewerSchema(version, dialect, folder)
+    const applied = await apply(transaction, { files, dialect })
     return { applied, version: newestKnown }
   })
+}
+
+/** For comparing checksums alone, where there is nothing to apply. */
+function readingOnly(snapshot: Queryable): Pick<Transaction, 'query' | 'script'> {
+  return {
+    query: (sql, parameters) => snapshot.query(sql, parameters),
+    script: () => Promise.reject(new InvariantError('there is nothing to apply')),
+  }
 }
 
 /** Whether a table of this name marks a store of ours. */
@@ -63,7 +84,7 @@ export function refuseNewerSchema(
 }
 
 async function apply(
-  transaction: Transaction,
+  transaction: Pick<Transaction, 'query' | 'script'>,
   { files, dialect }: { readonly files: string; readonly dialect: Dialect },
 ): Promise<string[]> {
   const postgrator = new Postgrator({
