@@ -1,10 +1,17 @@
 /** `turnpike doctor`: opens the store as it is, so that what is the matter with it can be a finding. */
 import type { Command } from 'commander'
 import { describeConfig } from '../config.ts'
-import { diagnose, type Diagnosis } from '../operations/doctor.ts'
+import { diagnose, diagnoseOutage, type Diagnosis } from '../operations/doctor.ts'
 import { withCheck } from './check.ts'
-import { demandingStore } from './existing-store.ts'
-import { answering, exitCodes, withStoreAsItIs, type Answer } from './shell.ts'
+import { demandStoreFor } from './existing-store.ts'
+import {
+  answering,
+  exitCodes,
+  readConfig,
+  withStoreAsItIs,
+  type Answer,
+  type Given,
+} from './shell.ts'
 import { formatFields, formatTable } from './table.ts'
 
 export function addDoctorCommand(program: Command): void {
@@ -12,16 +19,23 @@ export function addDoctorCommand(program: Command): void {
     .command('doctor')
     .description('examine settings, store, catalogue and vendors, and say what to do')
     .action(
-      demandingStore(
-        answering((given) =>
-          withStoreAsItIs(given, (context, config) =>
-            withCheck(config, async (run) =>
-              showDiagnosis(await diagnose(context, run), describeConfig(config)),
-            ),
-          ),
-        ),
+      answering(async (given) =>
+        showDiagnosis(await examine(given), describeConfig(readConfig(given.options))),
       ),
     )
+}
+
+async function examine(given: Given): Promise<Diagnosis> {
+  try {
+    await demandStoreFor(given)
+    return await withStoreAsItIs(given, (context, config) =>
+      withCheck(config, (run) => diagnose(context, run)),
+    )
+  } catch (error) {
+    const diagnosis = diagnoseOutage(error)
+    if (diagnosis === undefined) throw error
+    return diagnosis
+  }
 }
 
 function showDiagnosis(

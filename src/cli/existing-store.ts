@@ -40,7 +40,7 @@ export async function withStoreIfThere<Result>(
   return isThere ? withStore(given, work) : withoutStore(given, work)
 }
 
-async function demandStoreFor({ options }: Given): Promise<void> {
+export async function demandStoreFor({ options }: Given): Promise<void> {
   const { demandStore } = await import('../storage/existing-store.ts')
   await demandStore(readConfig(options).store)
 }

@@ -6,7 +6,6 @@ import { listKeys } from '../access/key-store.ts'
 import { listAccounts } from '../ledger/account-store.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import { GatewayError } from '../base/errors.ts'
-import { outageReasonOf, type OutageReason } from '../base/store-outage.ts'
 import { refuseNewerSchema, schemaVersion } from '../storage/migrate.ts'
 import { refuseUnfinishedCopy } from '../storage/store-copy.ts'
 import { tryWriting } from '../storage/write-trial.ts'
@@ -42,6 +41,12 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
   return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
 }
 
+/** What there is to say where the store does not let itself be examined; undefined for any other fault. */
+export function diagnoseOutage(error: unknown): Diagnosis | undefined {
+  if (!(error instanceof GatewayError) || error.code !== 'ledger.unavailable') return undefined
+  return { ok: false, findings: [problem('store', error.message)] }
+}
+
 /** Of a store whose tables are not yet those of this program nothing else can be said. */
 async function findOutdatedSchema({ database }: OperationContext): Promise<Finding | undefined> {
   const version = await schemaVersion(database, database.dialect)
@@ -53,24 +58,13 @@ async function findOutdatedSchema({ database }: OperationContext): Promise<Findi
   return problem('store', message)
 }
 
-const outageAdvice: Readonly<Record<OutageReason, string>> = {
-  disk_full: 'Make room on its disk.',
-  locked: 'End what holds it, such as a shell of sqlite3 in a transaction.',
-  unreadable: 'Make room, or mend the disk; where both are well, go back to a backup.',
-}
-
 async function examineStore(context: OperationContext): Promise<Finding> {
   const version = await schemaVersion(context.database, context.database.dialect)
   try {
     await tryWriting(context.database)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    const reason = outageReasonOf(error)
-    const advice = reason === undefined ? '' : ` ${outageAdvice[reason]}`
-    return problem(
-      'store',
-      `It cannot be written, so nothing can be charged. ${error.message}${advice}`,
-    )
+    return problem('store', `It cannot be written, so nothing can be charged. ${error.message}`)
   }
   return ok('store', `The store is writable and has schema version ${version}.`)
 }

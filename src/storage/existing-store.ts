@@ -2,12 +2,13 @@
  * What is at a store's place before it is opened. A slip in a path must neither make a new, empty
  * store, whose books agree for ever, nor put our tables into somebody else's file.
  */
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
 import { parseStoreLocation, type StoreLocation } from './location.ts'
 import { isStoreTable, schemaVersion } from './migrate.ts'
-import { openError, readTableNames } from './sqlite-connection.ts'
+import { openError } from './open-error.ts'
+import { readTableNames } from './sqlite-connection.ts'
 
 /** Whether a store has been made there; a database of something else is refused, not taken for none. */
 export async function hasStore(text: string): Promise<boolean> {
@@ -33,7 +34,7 @@ export function refuseForeignFile(path: string): void {
 }
 
 function holdsStore(path: string): boolean {
-  if (!existsSync(path)) return false
+  if (!isThere(path)) return false
   const tables = tablesIn(path)
   if (tables.some(isStoreTable)) return true
   if (tables.length === 0) return false
@@ -42,6 +43,18 @@ function holdsStore(path: string): boolean {
     `The file ${resolve(path)} is a database of something else: it holds ${tables.slice(0, 3).join(', ')}. ` +
       'Nothing in it was changed. Name the file of a store, or one that does not exist yet.',
   )
+}
+
+/** False only where the system knows of none: one that it keeps from us is there. */
+function isThere(path: string): boolean {
+  try {
+    statSync(path)
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false
+    throw openError(path, error)
+  }
 }
 
 function tablesIn(path: string): readonly string[] {

@@ -205,33 +205,35 @@ function resultCode(error: unknown): number {
   return typeof error.errcode === 'number' ? error.errcode : 0
 }
 
+/** It holds something else altogether, so that no disk is to blame. */
+export function isNoDatabase(error: unknown): boolean {
+  return (resultCode(error) & 0xff) === 26
+}
+
 /** What a caller of the store gets to see of a fault: its own mistake as it is, ours as unavailability. */
 export function storeError(fault: SqliteFault, cause: Error): Error {
   if (fault === 'statement') return cause
-  const { reason, words } = outages[fault]
-  return new GatewayError('ledger.unavailable', `The store does not answer: ${words}.`, {
-    cause: new StoreOutage(reason, cause),
-  })
+  const reason = outageReasons[fault]
+  return new GatewayError(
+    'ledger.unavailable',
+    `The store does not answer: ${outageWords[reason]}`,
+    { cause: new StoreOutage(reason, cause) },
+  )
 }
 
-const outages: Readonly<
-  Record<
-    Exclude<SqliteFault, 'statement'>,
-    { readonly reason: OutageReason; readonly words: string }
-  >
-> = {
-  busy: { reason: 'locked', words: 'another process is writing to it' },
-  full: { reason: 'disk_full', words: 'there is no space left' },
-  broken: { reason: 'unreadable', words: 'its file cannot be read or written' },
+const outageReasons: Readonly<Record<Exclude<SqliteFault, 'statement'>, OutageReason>> = {
+  busy: 'locked',
+  full: 'disk_full',
+  broken: 'unreadable',
 }
 
-/** What whoever opens a store gets to see where that fails. */
-export function openError(path: string, cause: unknown): GatewayError {
-  if (cause instanceof GatewayError) return cause
-  const reason = cause instanceof Error ? cause.message : 'no reason was given'
-  return new GatewayError('operations.invalid', `The store ${path} cannot be opened: ${reason}.`, {
-    cause,
-  })
+/** What is the matter, and what to do: the end of a sentence, and another one. */
+export const outageWords: Readonly<Record<OutageReason, string>> = {
+  locked:
+    'another process is writing to it. End what holds it, such as a shell of sqlite3 in a transaction.',
+  disk_full: 'there is no space left. Make room on its disk.',
+  unreadable:
+    'its file cannot be read or written. Make room, or mend the disk; where both are well, go back to a backup.',
 }
 
 function wrapStatement(statement: StatementSync): Statement {

@@ -6,8 +6,9 @@
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../base/errors.ts'
 import type { Database, Row, SqlValue } from './database.ts'
+import { openError } from './open-error.ts'
 import { SerialDatabase, type Executor } from './serial-database.ts'
-import { openError, storeError, type SqliteFault } from './sqlite-connection.ts'
+import { storeError, type SqliteFault } from './sqlite-connection.ts'
 
 export interface ThreadDatabase extends Database {
   /** False once the thread is gone. */

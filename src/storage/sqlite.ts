@@ -3,11 +3,11 @@
  * sqlite-thread.ts, which keeps the same contract without ever blocking its event loop.
  */
 import type { Database } from './database.ts'
+import { openError } from './open-error.ts'
 import { SerialDatabase, type Executor } from './serial-database.ts'
 import {
   faultOf,
   openConnection,
-  openError,
   openReadOnly,
   storeError,
   type SqliteConnection,

@@ -52,6 +52,17 @@ export function run(
   })
 }
 
+/** Runs a line with `--json` where no file can grow beyond so many blocks of 512 bytes, as on a full disk. */
+export function runWithin(cwd: string, line: string, blocks: number): Promise<Ran> {
+  const script = `ulimit -f ${blocks}; exec "$0" "$@"`
+  const words = ['-c', script, process.execPath, program, ...line.split(' '), '--json']
+  return new Promise((resolve) => {
+    execFile('/bin/sh', words, { cwd, env: { PATH: process.env['PATH'] } }, (failure, out, error) =>
+      resolve({ code: exitCodeOf(failure), out, error }),
+    )
+  })
+}
+
 /** -1 where a signal ended it, or it could not be run at all. */
 function exitCodeOf(failure: ExecFileException | null): number {
   if (failure === null) return 0

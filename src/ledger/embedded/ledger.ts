@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
-import { openError } from '../../storage/sqlite-connection.ts'
+import { openError } from '../../storage/open-error.ts'
 import type {
   ExchangeRecord,
   Headroom,

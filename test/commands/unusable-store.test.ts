@@ -1,0 +1,91 @@
+/**
+ * A store that is there and cannot be used: its disk is full, or the system does not let this user near
+ * it. Goal: nobody is told that there is none, or that the disk is broken, and each message says what to
+ * do. A shell that lets no file grow stands for the full disk.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { chmodSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { Diagnosis } from '../../src/operations/doctor.ts'
+import { failure, json, newFolder, runWithin, type Ran } from '../support/command-line.ts'
+
+const program = new URL('../../src/cli.ts', import.meta.url).pathname
+
+interface Told {
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+describe('on a disk without room', () => {
+  it('commands and the gateway say so, and end with 1', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const lines = ['audit', 'account list', 'account credit acme 5 --reference r', 'serve']
+    for (const line of lines) {
+      const ran = await runWithin(folder, line, 0)
+      const { error } = JSON.parse(ran.out) as Told
+      assert.deepEqual([ran.code, error.code], [1, 'ledger.unavailable'], line)
+      assert.match(
+        error.message,
+        /turnpike\.db cannot be opened: there is no space left\. Make room/,
+        line,
+      )
+    }
+    const strangers = readdirSync(join(folder, 'data')).filter(
+      (name) => !/^turnpike\.db/.test(name),
+    )
+    assert.deepEqual(strangers, [], 'what was tried has left nothing')
+    assert.equal((await json(folder, 'audit'))['clean'], true)
+  })
+
+  it('the doctor has a finding of it', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const ran = await runWithin(folder, 'doctor', 0)
+    const { ok, findings } = JSON.parse(ran.out) as Diagnosis
+    assert.deepEqual([ran.code, ok], [1, false])
+    const [store] = findings
+    assert.deepEqual([store?.area, store?.status], ['store', 'problem'])
+    assert.match(store?.message ?? '', /there is no space left\. Make room/)
+  })
+})
+
+describe('a store that the system keeps from us', () => {
+  it('is not taken for one that is missing', async () => {
+    const folder = newFolder()
+    symlinkSync('turning.db', join(folder, 'turning.db'))
+    for (const line of ['audit', 'account create acme']) {
+      const refused = await failure(folder, line, { TURNPIKE_STORE: 'sqlite:turning.db' })
+      assert.match(refused.message, /turning\.db cannot be opened: ELOOP/)
+    }
+  })
+
+  it('says that it may not be used, and who may', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const data = join(folder, 'data')
+    chmodSync(data, 0o000)
+    const ran = await runAsOther(['audit', '--json'], {
+      TURNPIKE_STORE: `sqlite:${join(data, 'turnpike.db')}`,
+    })
+    chmodSync(data, 0o700)
+    const { error } = JSON.parse(ran.out) as Told
+    assert.deepEqual([ran.code, error.code], [1, 'operations.conflict'])
+    assert.match(error.message, /turnpike\.db may not be used by this user\. Run it as the user/)
+  })
+})
+
+/** As a user whom modes of files concern: root is let in everywhere. */
+function runAsOther(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const options = { cwd: '/', env: { PATH: process.env['PATH'], ...environment }, ...identity }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...words], options, (fault, out, error) =>
+      resolve({ code: typeof fault?.code === 'number' ? fault.code : 0, out, error }),
+    )
+  })
+}
