@@ -40,7 +40,7 @@ export async function backupStore(context: OperationContext, input: unknown): Pr
   const file = resolve(parseInput(fileInput, input).file)
   if (context.database.dialect !== 'sqlite') throw ownTools()
   const takenAtMs = context.clock.now()
-  const unfinished = beginFile(file)
+  const unfinished = beginFile(file, 'Name another one.')
   try {
     await copyStore(context.database, unfinished.path)
     const seen = await examine(unfinished.path)
@@ -51,6 +51,9 @@ export async function backupStore(context: OperationContext, input: unknown): Pr
   }
 }
 
+const moveAway =
+  'Move the old store away, all of it (the file with its -wal and -shm), and repeat it; or name another place with TURNPIKE_STORE.'
+
 export type RestoredView = Omit<BackupView, 'taken_at'>
 
 /** Puts a backup where a store is to be; refuses where one is, or where a gateway holds the place. */
@@ -60,8 +63,8 @@ export async function restoreStore(input: {
 }): Promise<RestoredView> {
   if (input.location.kind !== 'sqlite') throw ownTools()
   const storePath = resolve(input.location.path)
-  refuseExisting(storePath)
-  const unfinished = beginFile(storePath)
+  refuseExisting(storePath, moveAway)
+  const unfinished = beginFile(storePath, moveAway)
   try {
     const lock = lockStore(storePath)
     try {

@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database, Queryable } from './database.ts'
+import { lacksRoom } from './open-error.ts'
 import { settleFile } from './sqlite-connection.ts'
 
 /** Beside the place it is meant for, so that putting it there is one step of the file system. */
@@ -28,10 +29,10 @@ export interface UnfinishedFile {
   remove(): void
 }
 
-/** `make` writes the file; it is there, empty and private, before. */
-export function beginFile(path: string): UnfinishedFile {
+/** The file is there, empty and private. `whatToDo` is told where its final name is taken. */
+export function beginFile(path: string, whatToDo: string): UnfinishedFile {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  refuseExisting(path)
+  refuseExisting(path, whatToDo)
   const name = `.${basename(path)}.${randomBytes(4).toString('hex')}.unfinished`
   const unfinished = join(dirname(path), name)
   closeSync(openSync(unfinished, 'wx', 0o600))
@@ -39,7 +40,7 @@ export function beginFile(path: string): UnfinishedFile {
     path: unfinished,
     publish() {
       sync(unfinished)
-      refuseExisting(path)
+      refuseExisting(path, whatToDo)
       // A link, unlike a renaming, fails where another process has taken the name meanwhile.
       linkSync(unfinished, path)
       rmSync(unfinished)
@@ -54,12 +55,12 @@ export function beginFile(path: string): UnfinishedFile {
 /** With the files that belong to a store: a log left behind would be taken for the new store's own. */
 const besides = ['', '-wal', '-shm', '-journal']
 
-export function refuseExisting(path: string): void {
+export function refuseExisting(path: string, whatToDo: string): void {
   for (const suffix of besides)
     if (existsSync(path + suffix))
       throw new GatewayError(
         'operations.conflict',
-        `There is a file ${path + suffix} already, and nothing is ever overwritten. Name another one.`,
+        `There is a file ${path + suffix} already, and nothing is ever overwritten. ${whatToDo}`,
       )
 }
 
@@ -75,7 +76,12 @@ export async function copyStore(database: Database, path: string): Promise<void>
         '`pg_dump --format=custom --file=FILE URL` for one moment, a base backup with an archive of ' +
         'the log for every moment. Restore into a new database and run `turnpike audit` on it.',
     )
-  await database.query('VACUUM INTO $1', [path])
+  try {
+    await database.query('VACUUM INTO $1', [path])
+  } catch (error) {
+    if (lacksRoom(path, error)) throw noRoomFor(path, error)
+    throw error
+  }
 }
 
 /** What SQLite needs beside a file to know all of it; `-shm` is only an index of the log. */
@@ -91,6 +97,7 @@ export function copyFile(from: string, to: string): void {
     for (const suffix of unsettled) if (existsSync(from + suffix)) copyPrivately(from, to, suffix)
     settleFile(to)
   } catch (error) {
+    if (lacksRoom(to, error)) throw noRoomFor(to, error)
     const reason = error instanceof Error ? error.message : 'no reason was given'
     throw (
       explainSystemError(error) ??
@@ -99,6 +106,15 @@ export function copyFile(from: string, to: string): void {
       })
     )
   }
+}
+
+/** It is the copy that needs room, whatever file was being read when there was none. */
+function noRoomFor(path: string, cause: unknown): GatewayError {
+  return new GatewayError(
+    'operations.conflict',
+    `${dirname(path)} has no room left on its disk for the copy. Make room and repeat it; nothing was left there.`,
+    { cause },
+  )
 }
 
 function copyPrivately(from: string, to: string, suffix: string): void {

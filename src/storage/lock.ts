@@ -6,7 +6,8 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
-import { faultOf, openError, openLockFile, type SqliteConnection } from './sqlite-connection.ts'
+import { openError } from './open-error.ts'
+import { faultOf, openLockFile, type SqliteConnection } from './sqlite-connection.ts'
 
 export interface StoreLock {
   /** Gives the store free for another process. */
@@ -25,7 +26,7 @@ export function lockStore(storePath: string): StoreLock {
     file.script('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     file?.close()
-    if (faultOf(error) !== 'busy') throw openError(storePath, error)
+    if (faultOf(error) !== 'busy') throw openError(path, error)
     throw new GatewayError(
       'operations.conflict',
       `Another gateway process is serving the store ${storePath}: it holds ${path}. ` +
@@ -34,7 +35,8 @@ export function lockStore(storePath: string): StoreLock {
       { cause: error },
     )
   }
-  return { close: () => file.close() }
+  const held = file
+  return { close: () => held.close() }
 }
 
 /**

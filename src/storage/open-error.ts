@@ -12,11 +12,11 @@ import {
   openSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
-import { StoreOutage, type OutageReason } from '../base/store-outage.ts'
+import { outageReasonOf, StoreOutage, type OutageReason } from '../base/store-outage.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import { faultOf, outageWords, isNoDatabase } from './sqlite-connection.ts'
 
@@ -41,6 +41,15 @@ function brokenError(path: string, cause: unknown): GatewayError {
   return refused === undefined ? outage('unreadable', path, cause) : systemError(path, refused)
 }
 
+/** Whether it was for want of room that something could not be written to this file. */
+export function lacksRoom(path: string, cause: unknown): boolean {
+  const reason = outageReasonOf(cause)
+  if (reason === 'disk_full' || faultOf(cause) === 'full') return true
+  if (isSystemError(cause)) return noRoom.has(cause.code ?? '')
+  if (reason !== 'unreadable' && faultOf(cause) !== 'broken') return false
+  return noRoom.has(askSystem(path)?.code ?? '')
+}
+
 /** As much as SQLite's index of the log takes, twice over. */
 const trialBytes = 65_536
 
@@ -52,7 +61,8 @@ function askSystem(path: string): NodeJS.ErrnoException | undefined {
     accessSync(path, constants.R_OK | constants.W_OK)
     const file = openSync(trialPath, 'wx', 0o600)
     try {
-      writeSync(file, Buffer.alloc(trialBytes))
+      // Goes on where the system has taken a part: only the next one may be what it refuses.
+      writeFileSync(file, Buffer.alloc(trialBytes))
       fsyncSync(file)
     } finally {
       closeSync(file)

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import { failure, json, newFolder } from '../support/command-line.ts'
+import { failure, json, newFolder, runWithin } from '../support/command-line.ts'
 
 const names = ['turnpike.db', 'turnpike.db-wal'] as const
 
@@ -62,6 +62,42 @@ describe('restore', () => {
     assert.equal(refused.exit, 1)
     assert.match(refused.message, /schema version 9999, this program knows \d+/)
     assert.deepEqual(leftIn(folder), [])
+  })
+
+  it('beside an old store says to move that away', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const refused = await failure(folder, 'restore data/turnpike.db')
+    assert.deepEqual([refused.exit, refused.code], [1, 'operations.conflict'])
+    assert.match(refused.message, /turnpike\.db already, .* Move the old store away, all of it/)
+    await json(folder, 'backup copy.db')
+    const taken = await failure(folder, 'backup copy.db')
+    assert.match(taken.message, /copy\.db already, .* Name another one\.$/)
+  })
+
+  it('where there is no room names the place that lacks it, and leaves nothing there', async () => {
+    const old = await leaveUnsettled()
+    const folder = newFolder()
+    for (const blocks of [0, 100]) {
+      const ran = await runWithin(folder, `restore ${join(old, 'turnpike.db')}`, blocks)
+      assert.equal(ran.code, 1)
+      const { error } = JSON.parse(ran.out) as { error: { message: string } }
+      assert.match(error.message, /no (room|space) left/)
+      assert.match(error.message, /Make room/)
+      assert.ok(error.message.includes(join(folder, 'data')), error.message)
+      assert.ok(!error.message.includes(old), 'the file that is only read is not to blame')
+      assert.deepEqual(leftIn(folder), [])
+    }
+  })
+
+  it('and so does a backup', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    const ran = await runWithin(folder, 'backup copies/one.db', 100)
+    assert.equal(ran.code, 1)
+    const { error } = JSON.parse(ran.out) as { error: { message: string } }
+    assert.match(error.message, /copies has no room left/)
+    assert.deepEqual(readdirSync(join(folder, 'copies')), [])
   })
 
   it('names the file that it cannot use, and leaves nothing of it', async () => {
