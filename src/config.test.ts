@@ -89,6 +89,12 @@ describe('settings', () => {
     }
   })
 
+  it('says that one document is expected', () => {
+    const [mistake] = expectMistakes({ files: { 'turnpike.yaml': 'region: a\n---\nregion: b\n' } })
+    assert.match(mistake?.message ?? '', /^has a second document .* one is expected$/)
+    assert.match(mistake?.place ?? '', /line 2$/)
+  })
+
   it('reports every mistake at once, with the name and the place of each', () => {
     const list = expectMistakes({
       files: {

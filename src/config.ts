@@ -112,7 +112,10 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
     uniqueKeys: false,
   })
   for (const error of document.errors) {
-    const message = error.message.split(' at line ')[0] ?? error.message
+    const message =
+      error.code === 'MULTIPLE_DOCS'
+        ? 'has a second document from here on (---), and one is expected'
+        : (error.message.split(' at line ')[0] ?? error.message)
     mistakes.push({ setting: 'yaml', place: placeAt(error.pos[0]), message })
   }
   if (document.errors.length > 0 || document.contents === null) return

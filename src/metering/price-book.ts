@@ -131,6 +131,14 @@ function classSchema(key: UsageClass) {
   return decimalSchema(key, classUnits[key].unit)
 }
 
+/** What zod would say of a value of another kind; of anything else it says enough. */
+function ofKind(rule: string) {
+  return {
+    error: (issue: { readonly code?: string | undefined }) =>
+      issue.code === 'invalid_type' ? rule : undefined,
+  }
+}
+
 /** The shape of a set of class prices, every class optional. */
 const optionalClasses = {
   input: classSchema('input').optional(),
@@ -147,11 +155,16 @@ const optionalClasses = {
 const classes = { ...optionalClasses, input: classSchema('input'), output: classSchema('output') }
 
 const changeSchema = z
-  .strictObject({
-    ...optionalClasses,
-    multiplier: decimalSchema('multiplier', 'a factor').optional(),
-    long_context: z.strictObject(classes).optional(),
-  })
+  .strictObject(
+    {
+      ...optionalClasses,
+      multiplier: decimalSchema('multiplier', 'a factor').optional(),
+      long_context: z
+        .strictObject(classes, ofKind('must be a mapping with input, output'))
+        .optional(),
+    },
+    ofKind('must be a mapping with prices of its own, or a factor such as { multiplier: 0.5 }'),
+  )
   .superRefine((form, context) => {
     const given = Object.keys(form).filter((key) => key !== 'multiplier')
     if (form.multiplier !== undefined) {
@@ -167,35 +180,45 @@ const changeSchema = z
   })
 
 const changesSchema = z.record(
-  z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, { error: 'a name of letters, digits, _ . -' }),
+  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/),
   changeSchema,
+  {
+    error: (issue) =>
+      issue.code === 'invalid_key'
+        ? 'a name has letters, digits, _ . -'
+        : 'must be a mapping of names to { multiplier: 0.5 }, or to prices of their own',
+  },
 )
 
-const longContextSchema = z.strictObject({
-  above: z
-    .int({ error: 'above must be a whole number of prompt tokens, at least 1' })
-    .min(1, { error: 'above must be a whole number of prompt tokens, at least 1' }),
-  ...classes,
-})
+const longContextSchema = z.strictObject(
+  {
+    above: z
+      .int({ error: 'above must be a whole number of prompt tokens, at least 1' })
+      .min(1, { error: 'above must be a whole number of prompt tokens, at least 1' }),
+    ...classes,
+  },
+  ofKind('must be a mapping with above, input, output'),
+)
 
 const versionSchema = z
-  .strictObject({
-    ...classes,
-    request: decimalSchema('request', 'USD per exchange', requestDecimals).optional(),
-    long_context: longContextSchema.optional(),
-    tiers: changesSchema.optional(),
-    speeds: changesSchema.optional(),
-    geos: changesSchema.optional(),
-    valid_from: z
-      .string({ error: 'valid_from must be a date such as 2026-12-01' })
-      .refine((text) => parseMoment(text) !== undefined, {
-        error:
-          'valid_from must be a date such as 2026-12-01 or a UTC time such as 2026-12-01T00:00:00Z',
-      })
-      .optional(),
-  })
+  .strictObject(
+    {
+      ...classes,
+      request: decimalSchema('request', 'USD per exchange', requestDecimals).optional(),
+      long_context: longContextSchema.optional(),
+      tiers: changesSchema.optional(),
+      speeds: changesSchema.optional(),
+      geos: changesSchema.optional(),
+      valid_from: z
+        .string({ error: 'valid_from must be a date such as 2026-12-01' })
+        .refine((text) => parseMoment(text) !== undefined, {
+          error:
+            'valid_from must be a date such as 2026-12-01 or a UTC time such as 2026-12-01T00:00:00Z',
+        })
+        .optional(),
+    },
+    ofKind('must be a mapping with input, output'),
+  )
   .superRefine((form, context) => {
     for (const group of ['tiers', 'speeds', 'geos'] as const)
       for (const [name, change] of Object.entries(form[group] ?? {})) {
@@ -212,14 +235,23 @@ const versionSchema = z
       }
   })
 
+const versionKeys = Object.keys(versionSchema.shape)
+const longContextKeys = Object.keys(longContextSchema.shape)
+const changeKeys = Object.keys(changeSchema.shape)
+
 /** Every key that may stand somewhere under `price:`. */
 export const priceKeys: readonly string[] = [
-  ...new Set([
-    ...Object.keys(versionSchema.shape),
-    ...Object.keys(longContextSchema.shape),
-    ...Object.keys(changeSchema.shape),
-  ]),
+  ...new Set([...versionKeys, ...longContextKeys, ...changeKeys]),
 ]
+
+/** Those that may stand at one place under it. */
+export function priceKeysAt(path: readonly (string | number)[]): readonly string[] {
+  const [group, name, ...rest] = typeof path[0] === 'number' ? path.slice(1) : path
+  if (group === undefined) return versionKeys
+  if (group === 'long_context') return longContextKeys
+  if (name === undefined) return []
+  return rest.length === 0 ? changeKeys : Object.keys(classes)
+}
 
 const versionsSchema = z
   .array(versionSchema)

@@ -648,7 +648,12 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
     ['channels: { a: {vendor: alpha, vendor: beta} }', /^1 : this key stands twice/],
     ['models: { 1: {}, "1": {} }', /stands twice/],
     [bomb, /aliases cannot be followed/],
-    ['a: *nowhere', /nowhere/],
+    ['a: 1\nb: *nowhere', /^2 : there is no &nowhere before \*nowhere/],
+    ['vendors:\n  x:\n    <<: 5', /^3 : << takes a mapping, or a list of mappings/],
+    ['vendors:\n  x:\n    <<: [{}, 1]', /^3 : << takes a mapping, or a list of mappings/],
+    ['a: &a 5\nvendors:\n  x:\n    <<: *a', /^4 : << takes a mapping, or a list of mappings/],
+    ['vendors:\n  x:\n    <<: *q', /^3 : there is no &q before \*q/],
+    ['vendors: {}\n---\nmodels: {}', /^2 : a second document begins here, and one is expected/],
     ['['.repeat(200_000), /^1 : /],
     ['x'.repeat(5_000_000), /larger than/],
     ['- a\n- b', /must be a mapping with vendors/],
@@ -668,6 +673,41 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
       seen.some((line) => expected.test(line)),
       `${String(expected)} in\n${seen.join('\n')}`,
     )
+  }
+})
+
+test('what is merged into an entry counts as if it stood there', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const text = `
+vendors: { gamma: &common { format: chat }, delta: { <<: *common }, zeta: { <<: [*common] } }`
+  assert.equal((await apply(text)).kind, 'applied')
+  assert.deepEqual([...(await snapshot()).vendors.keys()], ['delta', 'gamma', 'zeta'])
+})
+
+test('a mistake in a price or a list is told in words of the file, with what would do', async (t) => {
+  const { apply } = await openStore(t)
+  const priced = (more: string): string =>
+    `models: { m: { vendor: beta, price: { input: 1, output: 2, ${more} } } }`
+  const cases = [
+    [priced('multiplier: 2'), /^1 models\.m\.price\.multiplier: unknown key multiplier$/],
+    [
+      priced('tiers: { batch: { input: 1, output: 2, multiplie: 2 } }'),
+      /multiplie \(did you mean multiplier\?\)$/,
+    ],
+    [priced('tiers: { batch: 0.5 }'), /tiers\.batch: must be .* such as \{ multiplier: 0\.5 \}$/],
+    [priced('tiers: 0.5'), /price\.tiers: must be a mapping of names to/],
+    [priced('tiers: { "a b": { multiplier: 1 } }'), /tiers.a b: .*letters, digits, _ \. -$/],
+    [priced('long_context: 5'), /price\.long_context: must be a mapping with above,/],
+    ['models: { m: { vendor: beta, price: [5] } }', /price\.0: must be a mapping with input,/],
+    [
+      'vendors: { v: { format: chat, allow: threads } }',
+      /v\.allow: must be a list of account_files,/,
+    ],
+  ] as const
+  for (const [text, expected] of cases) {
+    const seen = mistakesOf(await apply(text))
+    assert.equal(seen.length, 1, seen.join('\n'))
+    assert.match(seen[0] ?? '', expected)
   }
 })
 

@@ -9,6 +9,7 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  visit,
   type Document,
   type Node,
   type ParsedNode,
@@ -62,6 +63,8 @@ export function readDocument(text: string): ReadDocument {
     })
     if (document.errors.some((error) => error.code !== duplicateCode))
       return { kind: 'mistakes', list: syntaxMistakes(document, lines) }
+    const unfollowable = aliasMistakes(document, lines)
+    if (unfollowable.length > 0) return { kind: 'mistakes', list: unfollowable }
     value = document.toJS({ maxAliasCount: aliasesMax })
   } catch (error) {
     if (error instanceof RangeError) return onlyMistake('the file is nested too deeply')
@@ -86,9 +89,60 @@ function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly
   return document.errors.map((error) => ({
     ...position(lines, error.pos[0]),
     path: '',
-    message:
-      error.code === duplicateCode ? 'this key stands twice in the same mapping' : error.message,
+    message: syntaxWords[error.code] ?? error.message,
   }))
+}
+
+/** What the parser says otherwise is for programmers. */
+const syntaxWords: Readonly<Record<string, string>> = {
+  [duplicateCode]: 'this key stands twice in the same mapping',
+  MULTIPLE_DOCS: 'a second document begins here, and one is expected; remove the line ---',
+}
+
+/** Aliases and merges that lead nowhere; making plain data of them would throw, and name no place. */
+function aliasMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
+  const anchors = new Map<string, Node>()
+  const mistakes: Mistake[] = []
+  const complain = (offset: number, message: string): void => {
+    mistakes.push({ ...position(lines, offset), path: '', message })
+  }
+  visit(document, {
+    Alias(_key, alias) {
+      const { source } = alias
+      if (!anchors.has(source))
+        complain(offsetOf(alias) ?? 0, `there is no &${source} before *${source}`)
+    },
+    Node(_key, node) {
+      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+    Pair(_key, { key, value }) {
+      if (isMergeKey(key) && !isMergeable(value, anchors))
+        complain(
+          offsetOf(value) ?? offsetOf(key) ?? 0,
+          '<< takes a mapping, or a list of mappings; most are aliases such as *name',
+        )
+    },
+  })
+  return mistakes
+}
+
+/** In quotes it is a key like any other. */
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && typeof key.value === 'symbol' && key.value.description === '<<'
+}
+
+function isMergeable(value: unknown, anchors: ReadonlyMap<string, Node>): boolean {
+  const source = behindAlias(value, anchors)
+  if (!isSeq(source)) return isMap(source) || isAlias(source)
+  return source.items.every((item) => {
+    const target = behindAlias(item, anchors)
+    return isMap(target) || isAlias(target)
+  })
+}
+
+/** The alias itself where it leads nowhere; that is told as such. */
+function behindAlias(node: unknown, anchors: ReadonlyMap<string, Node>): unknown {
+  return isAlias(node) ? (anchors.get(node.source) ?? node) : node
 }
 
 function onlyMistake(message: string): ReadDocument {

@@ -93,7 +93,11 @@ export const vendorSchema = z
       .max(64, { error: 'must have at most 64 characters' })
       .optional(),
     require_max_tokens: z.boolean({ error: 'must be true or false' }).default(true),
-    allow: z.array(choice(operatorFeatures)).default([]),
+    allow: z
+      .array(choice(operatorFeatures), {
+        error: `must be a list of ${operatorFeatures.join(', ')}`,
+      })
+      .default([]),
   })
   .refine((form) => form.default_version === undefined || form.version_header !== undefined, {
     path: ['default_version'],

@@ -4,7 +4,7 @@
  * is right so that later checks can add theirs. It reads no store.
  */
 import type { z } from 'zod'
-import { priceKeys } from '../../metering/price-book.ts'
+import { priceKeysAt } from '../../metering/price-book.ts'
 import { isMapping, type Complain, type Located, type Mistake } from './document.ts'
 import {
   channelSchema,
@@ -165,13 +165,19 @@ function complainOfIssue(
   const within = issue.path.map((segment) => (typeof segment === 'symbol' ? '' : segment))
   const path = [...entry.path, ...within]
   const unknownKeys = unknownKeysOf(issue)
-  const known = within.length === 0 ? entryKeys[entry.path[0] as Section] : priceKeys
+  const known = knownKeys(entry.path[0] as Section, within)
   for (const key of unknownKeys)
     complain([...path, key], `unknown key ${key}${suggest(key, known)}`, 'key')
   if (unknownKeys.length > 0) return
   const [field] = within
   const isMissing = within.length === 1 && !Object.hasOwn(entry.value, String(field))
   complain(path, isMissing ? `${String(field)} is missing: it ${issue.message}` : issue.message)
+}
+
+function knownKeys(section: Section, within: readonly (string | number)[]): readonly string[] {
+  const [field, ...rest] = within
+  if (field === undefined) return entryKeys[section]
+  return field === 'price' ? priceKeysAt(rest) : []
 }
 
 /** Prices are checked by a schema of their own, whose issues arrive as text. */
