@@ -177,7 +177,7 @@ export interface StreamMeter {
   readonly hasStarted: boolean
   /**
    * The first error event seen, if any; a first event that cannot be read at all counts as one.
-   * Once set, nothing after it is looked at or returned.
+   * Once set, nothing after it is looked at or returned; what its blank line lacks has been returned.
    */
   readonly error: VendorError | undefined
   /** That event's data, where it is what the vendor's error answers have as their body. */

@@ -146,6 +146,39 @@ describe('what passes when', () => {
     assert.equal(replayed.passed, text)
   })
 
+  test('an error event is closed where its blank line is not whole, at every cut', () => {
+    const first = textDelta('a')
+    const error = 'event: error\ndata: {"type":"error","error":{"type":"api_error"}}'
+    for (const [tail, shown] of [
+      ['', '\n\n'],
+      ['\n', '\n\n'],
+      ['\r', '\r\n\n'],
+      ['\r\n', '\r\n\n'],
+      ['\n\n', '\n\n'],
+      ['\r\n\r\n', '\r\n\r\n'],
+    ] as const) {
+      const bytes = Buffer.from(first + error + tail)
+      for (let cut = 0; cut < bytes.length; cut++) {
+        const meter = messagesFormat.openMeter(plainFacts)
+        const passed = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((part) =>
+          meter.push(part),
+        )
+        passed.push(...meter.end())
+        assert.equal(Buffer.concat(passed).toString(), first + error + shown, `cut at ${cut}`)
+      }
+    }
+  })
+
+  test('nothing of an error event that is kept back is shown, its end neither', () => {
+    const error = 'event: error\ndata: {"type":"error","error":{"type":"authentication_error"}}'
+    for (const tail of ['', '\n', '\r\n\r']) {
+      const meter = messagesFormat.openMeter(plainFacts)
+      const passed = [...meter.push(Buffer.from(textDelta('a') + error + tail)), ...meter.end()]
+      assert.equal(meter.isErrorWithheld, true)
+      assert.equal(Buffer.concat(passed).toString(), textDelta('a'))
+    }
+  })
+
   test('nothing behind the end of a message is read', () => {
     const first = event('message_start', { message: { usage: { input_tokens: 3 } } })
     const counts = event('message_delta', { delta: {}, usage: { output_tokens: 4 } })

@@ -4,7 +4,8 @@
  * terminal event on, which is held. It knows no vendor's fields.
  *
  * Invariant: until an error event, what `push` and `end` returned, then what is held, then what is
- * still incomplete, is the input to the byte, less exactly the dropped frames.
+ * still incomplete, is the input to the byte, less exactly the dropped frames. Only an error event has
+ * bytes added, where its blank line is not whole.
  */
 import { FrameSplitter, type FrameBytes } from '../http/sse.ts'
 import type { MeterReading, StreamMeter, VendorError } from './format.ts'
@@ -145,7 +146,8 @@ export class StreamGate implements StreamMeter {
       if (this.#isOver) break
     }
     this.#emit(chunk, runStart, frameStart, passed)
-    if (frameStart < chunk.length && !this.#isOver) this.#carryOn(chunk, frameStart, passed)
+    if (this.#isOver) this.#closeError(passed)
+    else if (frameStart < chunk.length) this.#carryOn(chunk, frameStart, passed)
   }
 
   /** The chunk goes on with a frame that began before it. Returns the offset behind that frame. */
@@ -166,6 +168,15 @@ export class StreamGate implements StreamMeter {
     const fate = this.#readWhole({ bytes: frame, text, start: 0, end: frame.length })
     if (fate === 'terminal') this.#isTerminated = true
     if (fate !== 'drop') this.#emit(frame, 0, frame.length, passed)
+    if (this.#isOver) this.#closeError(passed)
+  }
+
+  /** Nothing follows an error that is shown: what its blank line lacks has to be written for the vendor. */
+  #closeError(passed: Buffer[]): void {
+    const last = passed.at(-1)
+    if (this.#reader.error === undefined || this.#wasDropped || last === undefined) return
+    const lacking = lackingOf(last.toString('latin1', Math.max(0, last.length - 3)))
+    if (lacking !== '') passed.push(Buffer.from(lacking))
   }
 
   #readWhole(frame: FrameBytes): FrameFate {
@@ -225,6 +236,15 @@ export class StreamGate implements StreamMeter {
     this.#heldBytes += part.length
     if (this.#heldBytes > heldBytesMax) this.#isOverflown = true
   }
+}
+
+/**
+ * What text with this end lacks of a blank line. A CR may be half of a CRLF: clients wait for the rest,
+ * and an LF behind it ends no line of its own.
+ */
+function lackingOf(end: string): string {
+  if (/\n\r?\n$/.test(end)) return ''
+  return /(?:\n|[\r\n]\r)$/.test(end) ? '\n' : '\n\n'
 }
 
 const firstCapacity = 512
