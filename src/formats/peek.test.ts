@@ -438,7 +438,7 @@ describe('what a request asks for beyond text', () => {
       const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(4_800), format } }
       return extrasOf(chatFormat, { messages: [{ role: 'user', content: [audio, audio] }] })
     }
-    assert.deepEqual(heard('mp3'), { audioTokens: 72, audioTokensUsual: 72 })
+    assert.deepEqual(heard('mp3'), { audioTokens: 72, audioTokensUsual: 18 })
     assert.deepEqual(heard('wav'), { audioTokens: 72, audioTokensUsual: 6 })
   })
 

@@ -22,8 +22,9 @@ const accountWord = '(?:organi[sz]ation|org|workspace|account|project|team)'
 const joining = '(?:[^a-z0-9,.;!?)}\\]]|s(?![a-z])|id|is|uuid|with|named){1,24}'
 
 /**
- * A UUID names an account only right beside a word for one: `organization (5b1d…)`, `"workspace_id":"5b1d…"`,
- * `projects/5b1d…`. Anything else that vendors number so, requests and tool calls among it, is nobody's secret.
+ * A UUID names an account only right beside a word for one: `organization (5b1d…)`,
+ * `"workspace_id":"5b1d…"`, `projects/5b1d…`. Anything else that vendors number so, requests and tool
+ * calls among it, is nobody's secret.
  */
 const accountUuid = new RegExp(
   `${accountWord}${joining}${uuid}|${uuid}["'\`)>\\]\\s(]{1,3}${accountWord}`,

@@ -24,12 +24,14 @@ export interface FoundPrices {
 }
 
 /**
- * | the answer names | its prices |
- * |---|---|
- * | the requested model, by the id or the channel's name for it | the requested model's |
- * | another model than had begun, or another edition than the requested one | that model's own, where the catalogue has exactly this name |
- * | a snapshot of the requested model | the requested model's |
- * | any other name | that model's own, exactly so named or without its date; else the requested model's, marked |
+ *     the answer names                                   its prices
+ *     the requested model, by the id or the channel's    the requested model's
+ *     name for it
+ *     another model than had begun, or another edition   that model's own, where the catalogue has
+ *     than the requested one                             exactly this name
+ *     a snapshot of the requested model                  the requested model's
+ *     any other name                                     that model's own, exactly so named or without
+ *                                                        its date; else the requested model's, marked
  */
 export function findPrices(
   models: PricedModels,

@@ -3,14 +3,13 @@
  * sound by its time: ten tokens a second of what they hear, twenty of what they say
  * (https://developers.openai.com/api/docs/guides/realtime-costs, read 2026-11-22).
  *
- * | sound | bytes a second |
- * |---|---|
- * | uncompressed (`pcm16`, `wav`): 24,000 samples of 16 bits, one channel | 48,000 |
- * | compressed, said by a model: what is usual for mp3 | 16,000 |
- * | compressed, heard: what the hold assumes, the leanest usual encoding, because only a decoder could tell | 4,000 |
+ *     sound                                                      bytes a second
+ *     uncompressed (`pcm16`, `wav`): 24,000 samples of 16 bits           48,000
+ *     compressed: what is usual for mp3; only a decoder could tell       16,000
+ *     what a hold assumes: the leanest usual encoding                     4,000
  */
 const uncompressedBytesPerSecond = 48_000
-const compressedSpeechBytesPerSecond = 16_000
+const compressedBytesPerSecond = 16_000
 const leanestBytesPerSecond = 4_000
 
 const heardTokensPerSecond = 10
@@ -23,13 +22,15 @@ export function heardTokensMax(base64Length: number): number {
 
 /** What an estimated charge takes. */
 export function heardTokensUsual(base64Length: number, isCompressed: boolean): number {
-  if (isCompressed) return heardTokensMax(base64Length)
-  return tokensIn(base64Length, uncompressedBytesPerSecond / heardTokensPerSecond)
+  return tokensIn(base64Length, usualBytesPerSecond(isCompressed) / heardTokensPerSecond)
 }
 
 export function spokenTokens(base64Length: number, isCompressed: boolean): number {
-  const bytesPerSecond = isCompressed ? compressedSpeechBytesPerSecond : uncompressedBytesPerSecond
-  return tokensIn(base64Length, bytesPerSecond / spokenTokensPerSecond)
+  return tokensIn(base64Length, usualBytesPerSecond(isCompressed) / spokenTokensPerSecond)
+}
+
+function usualBytesPerSecond(isCompressed: boolean): number {
+  return isCompressed ? compressedBytesPerSecond : uncompressedBytesPerSecond
 }
 
 function tokensIn(base64Length: number, bytesPerToken: number): number {

@@ -98,7 +98,7 @@ describe('a client that leaves pays what it had of', () => {
   })
 
   it('sound, in both directions', async () => {
-    const data = 'QUJD'.repeat(400)
+    const data = 'QUJD'.repeat(1_600)
     const content = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }]
     const ask: Ask = {
       format: 'chat',
