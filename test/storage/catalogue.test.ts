@@ -684,6 +684,14 @@ vendors: { gamma: &common { format: chat }, delta: { <<: *common }, zeta: { <<: 
   assert.deepEqual([...(await snapshot()).vendors.keys()], ['delta', 'gamma', 'zeta'])
 })
 
+test('a section whose entries are all commented out retires nothing', async (t) => {
+  const { apply } = await openStore(t)
+  for (const section of ['vendors', 'models', 'channels'])
+    assert.deepEqual(mistakesOf(await apply(`${section}:\n  # a: {}\n`)), [
+      `1 ${section}: has no entries; to retire all ${section} write \`${section}: {}\``,
+    ])
+})
+
 test('a mistake in a price or a list is told in words of the file, with what would do', async (t) => {
   const { apply } = await openStore(t)
   const priced = (more: string): string =>

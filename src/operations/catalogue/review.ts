@@ -131,8 +131,14 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
   const read = (section: Section): Readonly<Record<string, unknown>> => {
     const entries = Object.hasOwn(value, section) ? value[section] : undefined
     if (isMapping(entries)) return entries
-    if (entries !== undefined && entries !== null)
-      complain([section], `must be a mapping of names to ${section}`)
+    // Nothing but comments below it: a slip that must not cost everything of the kind.
+    if (entries === null)
+      complain(
+        [section],
+        `has no entries; to retire all ${section} write \`${section}: {}\``,
+        'key',
+      )
+    else if (entries !== undefined) complain([section], `must be a mapping of names to ${section}`)
     return {}
   }
   return { vendors: read('vendors'), models: read('models'), channels: read('channels') }
