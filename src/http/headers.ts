@@ -178,6 +178,11 @@ function isCalendarDate(text: string): boolean {
   return isLeapYear || month !== 2 || day < 29
 }
 
+/** Whether a client's header of this name reaches the vendor; all others are dropped, or are the gateway's. */
+export function isForwarded(name: string): boolean {
+  return treatRequestHeader(name) === 'keep'
+}
+
 type Treatment = 'keep' | 'drop' | 'nominates'
 
 interface DenyList {

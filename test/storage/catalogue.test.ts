@@ -676,6 +676,27 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
   }
 })
 
+test('a version header has no name that the gateway or HTTP uses itself', async (t) => {
+  const { apply } = await openStore(t)
+  const vendor = (name: string): string =>
+    `vendors: { v: { format: chat, version_header: ${name}, default_version: "1" } }`
+  const taken = (
+    'content-length Host connection content-type transfer-encoding x-api-key authorization ' +
+    'accept-encoding accept user-agent keep-alive te upgrade expect cookie proxy-authorization ' +
+    'x-turnpike-request-id content-encoding'
+  ).split(' ')
+  for (const name of taken) {
+    const [seen, ...more] = mistakesOf(await apply(vendor(name)))
+    assert.match(
+      seen ?? name,
+      /^1 vendors\.v\.version_header: must be a header of the vendor's own/,
+    )
+    assert.deepEqual(more, [])
+  }
+  for (const name of ['anthropic-version', 'API-Version'])
+    assert.notEqual((await apply(vendor(name))).kind, 'mistakes', name)
+})
+
 test('what is merged into an entry counts as if it stood there', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const text = `

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/duration.ts'
+import { mayCarryVersion } from '../../channels/version-header.ts'
 import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
 import { operatorFeatures, type OperatorFeature } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, type ModelPrices } from '../../metering/price-book.ts'
@@ -85,6 +86,9 @@ export const vendorSchema = z
     version_header: text('must be the name of a header, such as anthropic-version')
       .regex(/^[A-Za-z0-9-]{1,64}$/, {
         error: 'must be the name of a header, such as anthropic-version',
+      })
+      .refine(mayCarryVersion, {
+        error: "must be a header of the vendor's own: the gateway or HTTP itself uses that name",
       })
       .toLowerCase()
       .optional(),
