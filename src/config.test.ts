@@ -89,6 +89,25 @@ describe('settings', () => {
     }
   })
 
+  it('reports a file form of a setting that has none, and leaves variables of others alone', () => {
+    const env = {
+      TURNPIKE_ADMIN_TOKEN_FILE: '/run/secrets/admin',
+      TURNPIKE_STORE_FILE: '/var/lib/store.db',
+      TURNPIKE_MASTER_KEY_FILE: '/run/secrets/master',
+      TURNPIKE_BACKUP_FILE: '/backups/one.db',
+      TURNPIKE_REGION_FILE: '',
+    }
+    const list = expectMistakes({ env })
+    assert.deepEqual(
+      list.map(({ setting }) => setting),
+      ['TURNPIKE_ADMIN_TOKEN_FILE', 'TURNPIKE_STORE_FILE', 'TURNPIKE_REGION_FILE'],
+    )
+    assert.match(
+      list[0]?.message ?? '',
+      /^is not a setting: TURNPIKE_ADMIN_TOKEN cannot be read from a file/,
+    )
+  })
+
   it('says that one document is expected', () => {
     const [mistake] = expectMistakes({ files: { 'turnpike.yaml': 'region: a\n---\nregion: b\n' } })
     assert.match(mistake?.message ?? '', /^has a second document .* one is expected$/)

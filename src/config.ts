@@ -167,14 +167,19 @@ function readEnvironment(
   }
   for (const name of Object.keys(sources.env)) {
     if (!name.startsWith(variablePrefix) || variables.includes(name)) continue
-    // Scripts keep variables of their own under this prefix; only a likely typo is a mistake.
-    if (nearest(name, variables) === undefined) continue
-    mistakes.push({
-      setting: name,
-      place: 'environment',
-      message: unknownMessage(name, variables),
-    })
+    const message = unknownVariable(name, variables)
+    if (message !== undefined) mistakes.push({ setting: name, place: 'environment', message })
   }
+}
+
+const fileSuffix = '_FILE'
+
+/** Scripts keep variables of their own under the prefix; only what means one of ours is a mistake. */
+function unknownVariable(name: string, variables: readonly string[]): string | undefined {
+  const setting = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : undefined
+  if (setting !== undefined && variables.includes(setting))
+    return `is not a setting: ${setting} cannot be read from a file; set it itself`
+  return nearest(name, variables) === undefined ? undefined : unknownMessage(name, variables)
 }
 
 function variableOf(key: string): string {
