@@ -105,7 +105,9 @@ function compared({ figures, verdicts, unknown_models }: Comparison): string {
   const table = formatTable(
     ['model', 'figure', 'vendor', 'here', 'difference'],
     figures.map((row) => [row.model, row.figure, row.vendor, row.ours, row.difference]),
-    'There is nothing to compare.',
+    unknown_models.length === 0
+      ? 'There is nothing to compare.'
+      : 'Nothing that the vendor counted went through here.',
   )
   const lines = verdicts.map((one) => {
     const lost =

@@ -301,6 +301,12 @@ interface ComparisonFacts {
   readonly channel: string
 }
 
+function isCounted(name: string, counts: readonly VendorCounts[]): boolean {
+  return counts
+    .filter(({ model }) => model === name)
+    .some(({ requests = 0, figures }) => requests > 0 || [...figures.values()].some(Boolean))
+}
+
 function compareAll(
   rows: readonly Row[],
   counts: readonly VendorCounts[],
@@ -317,7 +323,8 @@ function compareAll(
   for (const { vendorNames, models } of groups) {
     const own = rows.filter(({ model }) => models.includes(model))
     const subject = { models, vendorNames, rows: own }
-    if (models.length === 0) unknown.push(...vendorNames)
+    // Vendors list models that nobody used as well.
+    if (models.length === 0) unknown.push(...vendorNames.filter((name) => isCounted(name, counts)))
     else if (vendorNames.length > 0) {
       const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
       const compared = compareModels(titleOf(models), vendor, own)

@@ -34,7 +34,7 @@ export interface VendorCounts {
 
 /** The counts by model, or what is wrong with the file. */
 export function readVendorCounts(text: string): readonly VendorCounts[] | string {
-  const rows = text.trimStart().startsWith('[') ? readJson(text) : readCsv(text)
+  const rows = /^\s*[[{]/.test(text) ? readJson(text) : readCsv(text)
   if (typeof rows === 'string') return rows
   const byModel = new Map<string, Map<string, number>>()
   for (const [index, row] of rows.entries()) {
@@ -82,6 +82,8 @@ function readCsv(text: string): readonly VendorRow[] | string {
     ),
   )
   if (heading === undefined) return 'it is empty'
+  const twice = heading.find((name, column) => heading.indexOf(name) < column)
+  if (twice !== undefined) return `column ${twice} stands twice`
   const short = rows.findIndex((row) => row.length !== heading.length)
   if (short >= 0) return `row ${short + 1} has another number of cells than the heading`
   return rows.map((row) =>

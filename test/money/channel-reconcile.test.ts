@@ -218,7 +218,10 @@ for (const [title, change, reason] of changes)
   })
 
 test('finds a model that the vendor knows and the gateway does not, and one the other way', async () => {
-  const counts = new Map([['never-1', { requests: 1 }]])
+  const counts = new Map([
+    ['never-1', { requests: 1 }],
+    ['unused-1', { requests: 0 }],
+  ])
   const { code, result } = await reconcile('all', counts)
   assert.equal(code, 1)
   assert.deepEqual(result.comparison?.unknown_models, ['never-1'])

@@ -531,6 +531,7 @@ channels:
       - larg-1
     rank: -1
     wieght: 2
+  all: { vendor: alpha, url: https://ok.example, credential: k, models: [large-1] }
 chanels: {}
 `)
   const seen = mistakesOf(result)
@@ -550,7 +551,8 @@ chanels: {}
     /^20 channels\.second\.models\.2: there is no model larg-1 \(did you mean large-1\?\)/,
     /^21 channels\.second\.rank: must be a whole number from 0 to 99/,
     /^22 channels\.second\.wieght: unknown key wieght \(did you mean weight\?\)/,
-    /^23 chanels: unknown key chanels \(did you mean channels\?\)/,
+    /^23 channels\.all: all cannot be a channel's name/,
+    /^24 chanels: unknown key chanels \(did you mean channels\?\)/,
   ])
     assert.ok(
       seen.some((line) => expected.test(line)),

@@ -87,8 +87,7 @@ export function reviewCatalogue(document: Located): Review {
         'a model id has 1 to 128 letters, digits and . _ : / @ + -, and begins with a letter or digit',
         'key',
       )
-  for (const name of Object.keys(given.channels))
-    if (!nameForm.test(name)) complain(['channels', name], `a channel's ${nameRule}`, 'key')
+  for (const name of Object.keys(given.channels)) checkChannelName(name, complain)
 
   const models = readEntries(given, { section: 'models', schema: modelSchema }, complain)
   const channels = readEntries(given, { section: 'channels', schema: channelSchema }, complain)
@@ -105,6 +104,16 @@ const emptyCatalogue: Catalogue = { vendors: new Map(), models: new Map(), chann
 
 const nameRule =
   'name has 1 to 64 lower-case letters, digits and . _ -, and begins with a letter or digit'
+
+function checkChannelName(name: string, complain: Complain): void {
+  if (!nameForm.test(name)) complain(['channels', name], `a channel's ${nameRule}`, 'key')
+  else if (name === 'all')
+    complain(
+      ['channels', name],
+      "all cannot be a channel's name: commands mean every channel",
+      'key',
+    )
+}
 
 function checkVendorName(name: string, complain: Complain): void {
   if (!nameForm.test(name)) complain(['vendors', name], `a vendor's ${nameRule}`, 'key')

@@ -142,7 +142,7 @@ class AnswerReader {
 
   expect(request: SeenRequest): void {
     this.#request = request
-    this.#reader.expect(request.method === 'HEAD')
+    this.#reader.expect()
   }
 
   read(piece: Buffer): void {
@@ -150,7 +150,9 @@ class AnswerReader {
     if (request === undefined) return
     const { head, state } = this.#reader.read(piece)
     if (head !== undefined) this.#status = head.status
-    if (state !== 'complete') return
+    // An answer to HEAD announces a body that never comes.
+    const isHeadOnly = request.method === 'HEAD' && head !== undefined
+    if (state !== 'complete' && !isHeadOnly) return
     this.#request = undefined
     request.status = this.#status
     this.#onAnswered(request)
