@@ -437,3 +437,16 @@ test('forgetting that a channel was off is told like any other change, with the 
   book.follow(snapshotOf(moved), snapshotOf())
   assert.deepEqual(told, [])
 })
+
+test('times of day are told in whole milliseconds', () => {
+  const { clock, book, attempt } = open()
+  const main = channel('main')
+  book.follow(undefined, snapshotOf(main))
+  clock.advance(0.25)
+  attempt(main, 'hard', 'a')
+  attempt(main, 'ok', 'a')
+  clock.advance(0.5)
+  const [line] = book.list(snapshotOf(main))
+  const times = [line?.sinceMs, line?.lastOkAtMs, line?.failures[0]?.lastAtMs]
+  assert.ok(times.every(Number.isInteger), times.join())
+})

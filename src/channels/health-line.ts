@@ -63,7 +63,8 @@ export function describePlace(
 ): HealthLine {
   const { state } = place
   const now = clock.monotonic()
-  const wallTime = (at: number): number => clock.now() + (at - now)
+  // Monotonic time has fractions of a millisecond, which mean nothing to whoever reads a time of day.
+  const wallTime = (at: number): number => Math.round(clock.now() + (at - now))
   const grade = gradeOf(state, now)
   const isDisabled = channel.override === 'disabled'
   const isUsable = grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
