@@ -135,9 +135,14 @@ export function childEnvironment(extra = {}) {
   return { ...process.env, PATH: path, ...extra }
 }
 
-/** Runs the project's own Node with these arguments; resolves with its exit code. */
+/**
+ * Runs the project's own Node with these arguments; resolves with its exit code. SIGUSR1 opens no debugger
+ * in it: whoever on the machine connects to one can read what is in memory, keys included.
+ */
 export function runNode(nodeArguments, options = {}) {
-  return run(findRuntime() ?? process.execPath, nodeArguments, options)
+  const runtime = findRuntime()
+  if (runtime === undefined) return run(process.execPath, nodeArguments, options)
+  return run(runtime, ['--disable-sigusr1', ...nodeArguments], options)
 }
 
 /**
