@@ -17,7 +17,7 @@ import {
   type AccountLimits,
   type AccountStatus,
 } from '../ledger/account-store.ts'
-import { credit, type CreditRequest, type CreditResult } from '../ledger/entry-store.ts'
+import { credit, type CreditRequest, type CreditResult, type Entry } from '../ledger/entry-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { recordAction } from './action-store.ts'
 import { conflict, invalid, notFound, parseInput, type OperationContext } from './context.ts'
@@ -214,8 +214,7 @@ async function book(
       return result
     case 'conflict':
       throw conflict(
-        `The reference ${wanted.reference} stands for another booking of this account: ` +
-          `${formatUsd(result.entry.amountPicos)} USD on ${timeText(result.entry.createdAtMs)}. ` +
+        `The reference ${wanted.reference} stands for ${describeOther(result.entry, request)} ` +
           'Nothing was booked; use a new reference.',
       )
     case 'invalid':
@@ -223,6 +222,16 @@ async function book(
     case 'unknown_account':
       throw new InvariantError('an account vanished while it was credited')
   }
+}
+
+/** What is booked under the reference already, by what makes it another booking. */
+function describeOther(entry: Entry, request: CreditRequest): string {
+  const at = timeText(entry.createdAtMs)
+  if (entry.amountPicos !== request.amountPicos)
+    return `another booking of this account: ${formatUsd(entry.amountPicos)} USD on ${at}.`
+  const before = entry.note === undefined ? 'without a note' : `with the note "${entry.note}"`
+  const now = request.note === undefined ? 'none' : `the note "${request.note}"`
+  return `the same amount ${before}, booked on ${at}; this one has ${now}.`
 }
 
 function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reason']): GatewayError {

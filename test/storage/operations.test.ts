@@ -214,13 +214,25 @@ describe('accounts', () => {
       await rejectsWith('operations.conflict', /invoice-1 stands for another booking/, () =>
         creditAccount(context, { ...credit, amount_usd: '11' }),
       )
+      const noted = { ...credit, reference: 'invoice-2', note: 'March' }
+      await creditAccount(context, noted)
+      await rejectsWith(
+        'operations.conflict',
+        /invoice-2 stands for the same amount with the note "March", booked on .*; this one has the note "May"\./,
+        () => creditAccount(context, { ...noted, note: 'May' }),
+      )
+      await rejectsWith(
+        'operations.conflict',
+        /invoice-1 stands for the same amount without a note, booked on .*; this one has the note "May"\./,
+        () => creditAccount(context, { ...credit, note: 'May' }),
+      )
       await rejectsWith('operations.invalid', /must not begin with ex_/, () =>
         creditAccount(context, { ...credit, reference: 'ex_1' }),
       )
       const elsewhere = await creditAccount(context, { ...credit, account: 'other' })
       assert.equal(elsewhere.repeated, false)
       const actions = await recentActions(context, {})
-      assert.equal(actions.filter((one) => one.action === 'account.credit').length, 2)
+      assert.equal(actions.filter((one) => one.action === 'account.credit').length, 3)
     }))
 
   it('credit exactly what was asked, whatever the amounts', () =>
