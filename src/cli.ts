@@ -11,6 +11,7 @@ import { addChannelCommands } from './cli/channel-commands.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addStoreCommands } from './cli/store-commands.ts'
+import { refuseRepeatedOptions } from './cli/single-options.ts'
 import { endWithReader, exitCodes, reportError } from './cli/shell.ts'
 
 const wantsJson = process.argv.includes('--json')
@@ -35,6 +36,7 @@ function buildProgram(): Command {
   addChannelCommands(program)
   addBackupCommands(program)
   addStoreCommands(program)
+  refuseRepeatedOptions(program)
   return program
 }
 

@@ -21,6 +21,10 @@ describe('the program', () => {
       'account list --frobnicate',
       'price import file',
       'sandbox --listen nowhere',
+      'key create acme --models a --models b',
+      'account create acme --balance 1 --balance 2',
+      'account limits acme --rpm 1 --rpm 2',
+      'apply -f a --file b',
     ]
     await Promise.all(
       wrongLines.map(async (line) => {
@@ -31,6 +35,15 @@ describe('the program', () => {
     const text = await run(folder, ['acount', 'list'])
     assert.deepEqual([text.code, text.out], [2, ''])
     assert.match(text.error, /unknown command 'acount'\n\(Did you mean account\?\)/)
+  })
+
+  it('refuses an option given twice, but for those that add up', async () => {
+    const folder = newFolder()
+    const twice = await failure(folder, 'account create acme --rpm 10 --rpm 20')
+    assert.match(twice.message, /option '--rpm <n>' is given twice/)
+    await json(folder, 'account create acme')
+    const key = await json(folder, 'key create acme --ip 192.0.2.1 --ip 192.0.2.2')
+    assert.deepEqual(key['ip'], ['192.0.2.1', '192.0.2.2'])
   })
 
   it('ends with 0 for help and version, with 1 for what does not exist', async () => {
