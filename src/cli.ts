@@ -12,7 +12,7 @@ import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addStoreCommands } from './cli/store-commands.ts'
 import { refuseRepeatedOptions } from './cli/single-options.ts'
-import { endWithReader, exitCodes, reportError } from './cli/shell.ts'
+import { endWithOutput, exitCodes, reportError } from './cli/shell.ts'
 
 const wantsJson = process.argv.includes('--json')
 
@@ -45,7 +45,7 @@ function readVersion(): string {
   return String((JSON.parse(text) as { readonly version?: unknown }).version)
 }
 
-process.stdout.on('error', endWithReader)
+process.stdout.on('error', endWithOutput)
 
 try {
   await buildProgram().parseAsync()

@@ -8,7 +8,7 @@ import { addDoctorCommand } from './doctor-command.ts'
 import { onExistingStore } from './existing-store.ts'
 import {
   answering,
-  endWithReader,
+  endWithOutput,
   exitCodes,
   openStore,
   readConfig,
@@ -24,7 +24,7 @@ export function addGatewayCommands(program: Command): void {
     .description('run the gateway until SIGTERM or Ctrl-C')
     .action(async (_options: unknown, command: Command) => {
       const { serve } = await import('../main.ts')
-      process.stdout.off('error', endWithReader)
+      process.stdout.off('error', endWithOutput)
       const options: Given['options'] = command.optsWithGlobals()
       process.exitCode = await serve(
         readConfig(options),

@@ -65,7 +65,7 @@ export function addKeyCommands(program: Command): void {
     .option('--name <name>', 'a label for people')
     .action(
       onExistingStore(async (context, { options }) =>
-        showSecret('token', await createAdminToken(context, { name: options['name'] })),
+        showSecret('admin-token', await createAdminToken(context, { name: options['name'] })),
       ),
     )
   admin
@@ -100,11 +100,15 @@ function addRevokeCommand(parent: Command, kind: KeyKind): void {
     )
 }
 
-function showSecret(word: 'key' | 'token', { key, secret }: NewKey): Answer {
+type Word = 'key' | 'token' | 'admin-token'
+
+function showSecret(word: Word, { key, secret }: NewKey): Answer {
   const { id, ...rest } = key
+  const field = word === 'key' ? 'key' : 'token'
   return {
-    json: { id, [word]: secret, ...rest },
+    json: { id, [field]: secret, ...rest },
     text: `${secret}\n\nThis is the only time it is shown. Its id is ${id}.`,
+    ifLost: `It was made, and nobody has seen it. Revoke it: turnpike ${word} revoke ${id}`,
   }
 }
 

@@ -23,6 +23,8 @@ export interface Answer {
   readonly json: unknown
   readonly text: string
   readonly exitCode?: number
+  /** What to do where the answer could not be written: for one that is given only once. */
+  readonly ifLost?: string
 }
 
 /** What was written on the command line. Operations judge it; nothing here trusts it. */
@@ -84,6 +86,9 @@ export function answering(work: (given: Given) => Promise<Answer | undefined>) {
     const answer = await work(given)
     if (answer === undefined) return
     const text = given.options['json'] === true ? toJson(answer.json) : answer.text
+    const { ifLost } = answer
+    if (ifLost !== undefined)
+      process.stdout.prependOnceListener('error', (error) => endWithLoss(error, ifLost))
     if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
     process.exitCode = answer.exitCode ?? exitCodes.done
   }
@@ -155,10 +160,16 @@ async function writeOut(text: string): Promise<void> {
   await new Promise((resolve) => process.stdout.once('drain', resolve))
 }
 
-/** A reader that has seen enough, such as `head`, is no failure of ours. */
-export function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(exitCodes.done)
+/** A reader that has seen enough, such as `head`, is no failure of ours; a disk that is full is one. */
+export function endWithOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(exitCodes.done)
+  endWithLoss(error, 'The answer is not complete.')
+}
+
+function endWithLoss(error: NodeJS.ErrnoException, advice: string): void {
+  const reason = error.code === 'ENOSPC' ? 'there is no space left' : error.message
+  process.stderr.write(`turnpike: Standard output cannot be written: ${reason}. ${advice}\n`)
+  process.exit(exitCodes.failed)
 }
 
 /** Opens the store and brings it to this program's schema; a newer one is refused. */
