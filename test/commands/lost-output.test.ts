@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { json, newFolder } from '../support/command-line.ts'
-import { gather } from '../support/program.ts'
+import { gather } from '../support/gather.ts'
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
 
