@@ -1,11 +1,7 @@
 /** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
 import type { Command } from 'commander'
-import {
-  reconcileChannel,
-  type Comparison,
-  type ModelVerdict,
-  type Reconciliation,
-} from '../operations/reconcile.ts'
+import { reconcileChannel, type Reconciliation } from '../operations/reconcile.ts'
+import type { Comparison, ModelVerdict } from '../operations/vendor-comparison.ts'
 import { demandingStore } from './existing-store.ts'
 import { readText } from './files.ts'
 import { answering, exitCodes, withStore, type Answer } from './shell.ts'

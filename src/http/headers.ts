@@ -178,7 +178,7 @@ function isCalendarDate(text: string): boolean {
   return isLeapYear || month !== 2 || day < 29
 }
 
-/** Whether a client's header of this name reaches the vendor; all others are dropped, or are the gateway's. */
+/** Whether a client's header of this name reaches the vendor; others are dropped, or the gateway's own. */
 export function isForwarded(name: string): boolean {
   return treatRequestHeader(name) === 'keep'
 }

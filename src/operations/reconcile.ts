@@ -1,21 +1,9 @@
 /**
- * Reconciliation: what the gateway charged on a channel beside what the vendor counted there. The
- * vendor may have counted more, by the checks (known to the token) and by answers and attempts that
- * were charged to nobody (known by their cost, as far as their counts came before they broke off); it
- * may have counted otherwise where a charge was an estimate. So a difference is explained, possible,
- * or one that nothing here explains.
+ * Reconciliation: what the gateway charged on a channel in a period, what it cost beside, and where the
+ * vendor's counts are given, what they say to it (`vendor-comparison.ts`).
  */
 import { z } from 'zod'
-import {
-  addPicos,
-  formatUsd,
-  maxPicos,
-  minPicos,
-  multiplyPicos,
-  subtractPicos,
-  zeroPicos,
-  type Picos,
-} from '../base/money.ts'
+import { addPicos, formatUsd, maxPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { readCatalogue, type CatalogueRows } from '../channels/channel-store.ts'
 import { listCosts } from '../channels/operator-cost-store.ts'
 import {
@@ -27,21 +15,12 @@ import {
   type ClassCounts,
 } from '../ledger/channel-sums.ts'
 import { readExchangeCut } from '../ledger/exchange-cut-store.ts'
-import { pricesAt, type Prices } from '../metering/price-book.ts'
 import { readUncapped } from '../metering/price-lines.ts'
 import { isRequested, undated } from '../metering/priced-model.ts'
-import { listRate } from '../metering/rates.ts'
-import type { UsageClass } from '../metering/usage.ts'
-import { readVersions } from './catalogue/prices.ts'
 import { invalid, notFound, parseInput, type OperationContext } from './context.ts'
 import { fromTime, untilTime } from './input.ts'
-import {
-  addVendorCounts,
-  readVendorCounts,
-  vendorFigures,
-  type VendorCounts,
-} from './vendor-counts.ts'
-import { groupNames } from './vendor-names.ts'
+import { compareCounts, type Comparison, type ReconciledRow } from './vendor-comparison.ts'
+import { readVendorCounts } from './vendor-counts.ts'
 import { timeText } from './views.ts'
 
 const reconcileInput = z.strictObject({
@@ -74,46 +53,6 @@ export interface ReconciledModel {
   readonly check_usd: string
 }
 
-export interface ReconciledFigure {
-  /** As the verdict on it has it. */
-  readonly model: string
-  readonly figure: string
-  readonly vendor: number
-  /** Charged, and spent on checks. */
-  readonly ours: number
-  readonly difference: number
-}
-
-export interface Comparison {
-  readonly figures: readonly ReconciledFigure[]
-  /** Models of which the vendor counted something and the gateway nothing. */
-  readonly unknown_models: readonly string[]
-  readonly verdicts: readonly ModelVerdict[]
-}
-
-export interface ModelVerdict {
-  /** Ours; `one + other` where the vendor has one name for both, so that they are judged together. */
-  readonly model: string
-  /** The same one by one. */
-  readonly models: readonly string[]
-  /** The names in the vendor's counts that this is about. */
-  readonly vendor_models: readonly string[]
-  /**
-   * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
-   * counts never came; `unexplained` by neither.
-   */
-  readonly verdict: 'explained' | 'possible' | 'unexplained'
-  /** The tokens the vendor counted beyond ours, at list price. */
-  readonly difference_usd: string
-  /** The recorded cost and the estimates. */
-  readonly explained_up_to_usd: string
-  /** With the most that answers without counts can have cost. */
-  readonly possible_up_to_usd: string
-  /** Counted as charged, and not paid for by anyone: what caps on implausible counts came to. */
-  readonly not_charged_usd: string
-  readonly reasons: readonly string[]
-}
-
 export interface Reconciliation {
   readonly channel: string
   readonly from: string
@@ -123,12 +62,6 @@ export interface Reconciliation {
   readonly models: readonly ReconciledModel[]
   /** Null where no counts of the vendor were given. */
   readonly comparison: Comparison | null
-}
-
-interface Row extends ChannelSums {
-  checks: number
-  readonly checkCounts: ClassCounts
-  checkPicos: Picos
 }
 
 export function reconcileChannel(
@@ -166,7 +99,7 @@ export function reconcileChannel(
       comparison:
         counts === undefined
           ? null
-          : compareAll(sorted, counts, { catalogue, atMs: to - 1, channel }),
+          : compareCounts(sorted, counts, { catalogue, atMs: to - 1, channel }),
     }
   })
 }
@@ -187,17 +120,20 @@ function refuseWhatIsCut({ fromMs, toMs, cutMs, hasCounts }: CutPeriod): void {
     throw invalid(`from: ${gone}, so a vendor's counts can be compared from then on only`)
 }
 
-type Rows = Map<string, Row>
+type Rows = Map<string, ReconciledRow>
 
 function nameOf({ channel, model }: { readonly channel: string; readonly model: string }): string {
   return `${channel}\0${model}`
 }
 
-function rowOf(rows: Rows, place: { readonly channel: string; readonly model: string }): Row {
+function rowOf(
+  rows: Rows,
+  place: { readonly channel: string; readonly model: string },
+): ReconciledRow {
   const name = nameOf(place)
   const known = rows.get(name)
   if (known !== undefined) return known
-  const row: Row = {
+  const row: ReconciledRow = {
     ...noSums(place.channel, place.model),
     checks: 0,
     checkCounts: {},
@@ -252,14 +188,6 @@ function ourName(served: string, { models, channels }: CatalogueRows, channel: s
   return served
 }
 
-/** What the channels in question call a model. */
-function namesOf(model: string, { catalogue, channel }: ComparisonFacts): readonly string[] {
-  const names = catalogue.channels
-    .filter(({ name, models }) => (channel === 'all' || name === channel) && models.has(model))
-    .map(({ models }) => models.get(model) ?? model)
-  return names.length === 0 ? [model] : names
-}
-
 function addCheck(
   rows: Rows,
   cost: {
@@ -275,7 +203,7 @@ function addCheck(
   addCounts(row.checkCounts, cost.usage)
 }
 
-function viewRow(row: Row): ReconciledModel {
+function viewRow(row: ReconciledRow): ReconciledModel {
   return {
     channel: row.channel,
     model: row.model,
@@ -293,171 +221,4 @@ function viewRow(row: Row): ReconciledModel {
     check_tokens: row.checkCounts,
     check_usd: formatUsd(row.checkPicos),
   }
-}
-
-interface ComparisonFacts {
-  readonly catalogue: CatalogueRows
-  readonly atMs: number
-  readonly channel: string
-}
-
-function isCounted(name: string, counts: readonly VendorCounts[]): boolean {
-  return counts
-    .filter(({ model }) => model === name)
-    .some(({ requests = 0, figures }) => requests > 0 || [...figures.values()].some(Boolean))
-}
-
-function compareAll(
-  rows: readonly Row[],
-  counts: readonly VendorCounts[],
-  facts: ComparisonFacts,
-): Comparison {
-  const figures: ReconciledFigure[] = []
-  const verdicts: ModelVerdict[] = []
-  const unknown: string[] = []
-  const ours = [...new Set(rows.map(({ model }) => model))]
-  const groups = groupNames(
-    counts.map(({ model }) => model),
-    ours.map((model) => ({ model, names: namesOf(model, facts) })),
-  )
-  for (const { vendorNames, models } of groups) {
-    const own = rows.filter(({ model }) => models.includes(model))
-    const subject = { models, vendorNames, rows: own }
-    // Vendors list models that nobody used as well.
-    if (models.length === 0) unknown.push(...vendorNames.filter((name) => isCounted(name, counts)))
-    else if (vendorNames.length > 0) {
-      const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
-      const compared = compareModels(titleOf(models), vendor, own)
-      figures.push(...compared)
-      verdicts.push(judge(compared, subject, facts))
-    } else if (own.some(({ charged }) => charged > 0)) verdicts.push(missing(subject))
-  }
-  return { figures, verdicts, unknown_models: unknown }
-}
-
-/** What a verdict is about. */
-interface Subject {
-  readonly models: readonly string[]
-  readonly vendorNames: readonly string[]
-  readonly rows: readonly Row[]
-}
-
-function titleOf(models: readonly string[]): string {
-  return models.join(' + ')
-}
-
-function missing({ models, vendorNames, rows }: Subject): ModelVerdict {
-  return {
-    model: titleOf(models),
-    models,
-    vendor_models: vendorNames,
-    verdict: 'unexplained',
-    difference_usd: '0',
-    explained_up_to_usd: '0',
-    possible_up_to_usd: '0',
-    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
-    reasons: ['the vendor counted nothing of it, and it was charged'],
-  }
-}
-
-function compareModels(
-  model: string,
-  vendor: Omit<VendorCounts, 'model'>,
-  rows: readonly Row[],
-): readonly ReconciledFigure[] {
-  const line = (figure: string, theirs: number, ours: number): ReconciledFigure => ({
-    model,
-    figure,
-    vendor: theirs,
-    ours,
-    difference: theirs - ours,
-  })
-  const requests = rows.reduce((sum, row) => sum + row.charged + row.checks, 0)
-  return [
-    ...(vendor.requests === undefined ? [] : [line('requests', vendor.requests, requests)]),
-    ...[...vendor.figures].map(([figure, theirs]) => {
-      const classes = vendorFigures[figure] ?? []
-      const ours = rows.reduce(
-        (sum, row) => sum + total(row.counts, classes) + total(row.checkCounts, classes),
-        0,
-      )
-      return line(figure, theirs, ours)
-    }),
-  ]
-}
-
-function sumPicos(rows: readonly Row[], read: (row: Row) => Picos): Picos {
-  return rows.reduce((amount, row) => addPicos(amount, read(row)), zeroPicos)
-}
-
-function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): number {
-  return classes.reduce((sum, usageClass) => sum + (counts[usageClass] ?? 0), 0)
-}
-
-function judge(
-  figures: readonly ReconciledFigure[],
-  { models, vendorNames, rows }: Subject,
-  facts: ComparisonFacts,
-): ModelVerdict {
-  const prices = models.flatMap((model) => pricesOf(model, facts))
-  const unpaid = rows.reduce((count, row) => count + row.uncharged + row.otherAttempts, 0)
-  const reasons: string[] = []
-  let beyond = zeroPicos
-  for (const { figure, difference } of figures) {
-    const classes = vendorFigures[figure] ?? []
-    const estimated = rows.reduce((count, row) => count + total(row.estimatedCounts, classes), 0)
-    if (difference < 0 && -difference > estimated)
-      reasons.push(`${-difference} ${figure} were charged that it did not count`)
-    if (figure === 'requests' && difference > unpaid)
-      reasons.push(`it counted ${difference - unpaid} requests that nothing here explains`)
-    if (difference > 0 && classes.length > 0 && prices.length === 0)
-      reasons.push(`it counted ${difference} ${figure} more, of a model that has no price here`)
-    if (difference > 0) beyond = addPicos(beyond, worth(classes, prices, difference))
-  }
-  const explained = addPicos(
-    sumPicos(rows, (row) => row.operatorCostPicos),
-    sumPicos(rows, (row) => row.estimatedPicos),
-  )
-  const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
-  const eachAtMost = addPicos(largest, dearestOutput(models, facts))
-  const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
-  if (beyond > possible)
-    reasons.push(
-      `it counted tokens worth ${formatUsd(subtractPicos(beyond, possible))} USD that nothing here explains`,
-    )
-  return {
-    model: titleOf(models),
-    models,
-    vendor_models: vendorNames,
-    verdict: reasons.length > 0 ? 'unexplained' : beyond > explained ? 'possible' : 'explained',
-    difference_usd: formatUsd(beyond),
-    explained_up_to_usd: formatUsd(explained),
-    possible_up_to_usd: formatUsd(possible),
-    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
-    reasons,
-  }
-}
-
-/** A list, for models without any have an empty one. */
-function pricesOf(model: string, { catalogue, atMs }: ComparisonFacts): readonly Prices[] {
-  const versions = readVersions(catalogue.prices.filter((row) => row.model === model))
-  const prices = pricesAt(versions, atMs)
-  return prices === undefined ? [] : [prices]
-}
-
-/** What the longest answer costs of the model whose longest answers cost most. */
-function dearestOutput(models: readonly string[], facts: ComparisonFacts): Picos {
-  const amounts = models.map((model) => {
-    const known = facts.catalogue.models.find(({ id }) => id === model)
-    return worth(['output'], pricesOf(model, facts), known?.maxOutputTokens ?? 0)
-  })
-  return amounts.reduce((most, amount) => maxPicos(most, amount), zeroPicos)
-}
-
-/** A figure of several classes, or models, is worth what the cheapest one costs at least. */
-function worth(classes: readonly UsageClass[], prices: readonly Prices[], count: number): Picos {
-  const rates = prices.flatMap((one) => classes.map((usageClass) => listRate(one, usageClass)))
-  const [first = zeroPicos, ...others] = rates
-  const cheapest = others.reduce((least, price) => minPicos(least, price), first)
-  return multiplyPicos(cheapest, count)
 }

@@ -12,11 +12,8 @@ import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord, Hold } from '../../src/ledger/ledger.ts'
 import { applyCatalogue } from '../../src/operations/catalogue.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
-import {
-  reconcileChannel,
-  type ModelVerdict,
-  type Reconciliation,
-} from '../../src/operations/reconcile.ts'
+import { reconcileChannel, type Reconciliation } from '../../src/operations/reconcile.ts'
+import type { ModelVerdict } from '../../src/operations/vendor-comparison.ts'
 import { readStatement } from '../support/statement.ts'
 import {
   holdRequest,
