@@ -96,6 +96,8 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  // A terminal that closes; Node would end at once, even where `nohup` had it ignored.
+  process.on('SIGHUP', stop)
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
   try {
     await options.onReady?.(ready)

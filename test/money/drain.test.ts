@@ -79,6 +79,25 @@ test('answers that run are finished and charged, new requests refused, exit code
   }
 })
 
+test('a terminal that closes lets answers finish too', async () => {
+  const stand = await openStand()
+  try {
+    const gateway = await stand.start()
+    const account = await stand.createAccount()
+    const ask: Ask = { format: 'messages', isStream: true, marker: 'm', sandbox: 'hold=m@mid' }
+    const running = sendAsk(gateway.url, account.key, ask)
+    await stand.sandbox.faults.reached('m')
+    gateway.signal('SIGHUP')
+    await untilDraining(gateway)
+    stand.sandbox.faults.release('m')
+    assert.ok(hasEnd(await running, ask))
+    assert.equal(await gateway.ended, 0)
+    await assertClean(stand)
+  } finally {
+    await stand.close()
+  }
+})
+
 test('a second signal ends the process at once, and the books are clean', async () => {
   const stand = await openStand()
   try {
