@@ -45,7 +45,7 @@ export interface ServeOptions {
   readonly signalEchoMs?: number
 }
 
-/** Serves until SIGTERM or SIGINT; resolves with the exit code. A second signal ends it at once. */
+/** Serves until a signal; resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
   keepNewObjectsYoung()
   outliveReaders()
@@ -80,24 +80,10 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     throw explainStart(error, [listen.port, adminListen.port])
   }
   const { app } = ready
-  let drainingSinceMs: number | undefined
-  const stop = (signal: NodeJS.Signals): void => {
-    const nowMs = systemClock.monotonic()
-    if (drainingSinceMs !== undefined) {
-      if (nowMs - drainingSinceMs >= (options.signalEchoMs ?? 0)) ending.resolve(1)
-      return
-    }
-    drainingSinceMs = nowMs
+  drainOnSignals({ signalEchoMs: options.signalEchoMs ?? 0, ending }, (signal) => {
     logger.info({ signal }, 'draining')
-    app.drain(config.drainTimeoutMs).then(
-      () => ending.resolve(0),
-      (error: unknown) => ending.reject(error),
-    )
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
-  // A terminal that closes; Node would end at once, even where `nohup` had it ignored.
-  process.on('SIGHUP', stop)
+    return app.drain(config.drainTimeoutMs)
+  })
   logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
   try {
     await options.onReady?.(ready)
@@ -116,6 +102,32 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   // What is still open after a fatal fault or a second signal must not keep the process.
   if (exitCode !== 0) process.exit(exitCode)
   return exitCode
+}
+
+interface SignalSite {
+  readonly signalEchoMs: number
+  readonly ending: PromiseWithResolvers<number>
+}
+
+/** SIGHUP among them, a terminal that closes: Node would end at once, even where `nohup` had it ignored. */
+function drainOnSignals(
+  { signalEchoMs, ending }: SignalSite,
+  drain: (signal: NodeJS.Signals) => Promise<void>,
+): void {
+  let drainingSinceMs: number | undefined
+  const stop = (signal: NodeJS.Signals): void => {
+    const nowMs = systemClock.monotonic()
+    if (drainingSinceMs !== undefined) {
+      if (nowMs - drainingSinceMs >= signalEchoMs) ending.resolve(1)
+      return
+    }
+    drainingSinceMs = nowMs
+    drain(signal).then(
+      () => ending.resolve(0),
+      (error: unknown) => ending.reject(error),
+    )
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 }
 
 async function start(config: Config, effects: Effects): Promise<Ready> {
