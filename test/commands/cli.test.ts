@@ -10,21 +10,7 @@ import { join } from 'node:path'
 import { parseSecret } from '../../src/access/key.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { failure, json, newFolder, run } from '../support/command-line.ts'
-
-function catalogue(url: string): string {
-  return `
-vendors:
-  alpha:
-    format: messages
-    credential: x-api-key
-    version_header: anthropic-version
-    default_version: "2023-06-01"
-models:
-  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 3.00, output: 15.00 } }
-channels:
-  alpha-main: { vendor: alpha, url: "${url}/alpha-main", credential: vendor-canary, models: [large-1] }
-`
-}
+import { smallCatalogue } from '../support/small-catalogue.ts'
 
 describe('account commands', () => {
   it('make, show, limit, suspend, resume and list accounts', async () => {
@@ -153,7 +139,7 @@ describe('catalogue commands', () => {
   after(() => sandbox.close())
 
   it('apply, export, list, switch and check, with secrets kept', async () => {
-    const folder = newFolder({ 'catalog.yaml': catalogue(sandbox.url) })
+    const folder = newFolder({ 'catalog.yaml': smallCatalogue(sandbox.url) })
     const apply = 'apply -f catalog.yaml'
     assert.equal((await json(folder, `${apply} --dry-run`))['kind'], 'would_apply')
     assert.equal((await json(folder, apply))['kind'], 'applied')
@@ -183,7 +169,7 @@ describe('catalogue commands', () => {
   })
 
   it('check a channel that nobody answers for, and fail', async () => {
-    const folder = newFolder({ 'catalog.yaml': catalogue('http://127.0.0.1:9') })
+    const folder = newFolder({ 'catalog.yaml': smallCatalogue('http://127.0.0.1:9') })
     await json(folder, 'apply -f catalog.yaml')
     const checked = await run(folder, ['channel', 'check', 'alpha-main', '--json'])
     assert.equal(checked.code, 1)

@@ -22,6 +22,7 @@ import { after, before, describe, it } from 'node:test'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { run } from '../support/command-line.ts'
 import { gather } from '../support/gather.ts'
+import { smallCatalogue } from '../support/small-catalogue.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
 const launcher = './bin/turnpike'
@@ -61,25 +62,10 @@ function newClone(sandbox: Sandbox): string {
   mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'backups'))
   symlinkSync(join(repository, 'bin', 'turnpike'), join(folder, 'bin', 'turnpike'))
-  writeFileSync(join(folder, 'catalog.yaml'), catalogue(sandbox.url))
+  writeFileSync(join(folder, 'catalog.yaml'), smallCatalogue(sandbox.url))
   writeFileSync(join(folder, 'counts.csv'), counts)
   writeFileSync(join(folder, 'model_prices_and_context_window.json'), prices)
   return folder
-}
-
-function catalogue(url: string): string {
-  return `
-vendors:
-  alpha:
-    format: messages
-    credential: x-api-key
-    version_header: anthropic-version
-    default_version: "2023-06-01"
-models:
-  large-1: { vendor: alpha, max_output_tokens: 8192, price: { input: 3.00, output: 15.00 } }
-channels:
-  alpha-main: { vendor: alpha, url: "${url}/alpha-main", credential: vendor-canary, models: [large-1] }
-`
 }
 
 /** The environment of a reader's shell; free ports in place of the usual ones. */
