@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks both vendors through the gateway, then reads the account's figures.
+# Asks both vendors through the gateway, then reads the account's usage.
 set -eu
 gateway=${GATEWAY_URL:-http://127.0.0.1:8080}
 

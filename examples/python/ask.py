@@ -1,4 +1,4 @@
-"""Asks both vendors through the gateway: one answer whole, one as a stream."""
+"""Asks both vendors through the gateway: one whole answer, one stream."""
 
 import os
 
