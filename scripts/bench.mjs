@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureInstalled, root, runNode } from './runtime.mjs'
 
-ensureInstalled(root, 'development')
 ensureInstalled(join(root, 'bench', 'peers'), 'production')
-// Only this part drives PostgreSQL.
+// Only this part uses PostgreSQL.
 if (process.argv.some((word) => word.endsWith('stores'))) ensureDebianPackages()
 process.exitCode = await runNode(['bench/main.ts', ...process.argv.slice(2)])

@@ -1,6 +1,6 @@
 /**
- * Debian packages that tests drive. Where one is missing and this is root on a Debian machine it is
- * installed; elsewhere the tests that need it fail and say so.
+ * Installs Debian packages that tests use, as root on a Debian machine. Elsewhere the tests that need a
+ * missing package fail and say so.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export function ensureDebianPackages() {
   if (packages.length === 0) return
   process.stderr.write(`turnpike: installing ${packages.join(', ')} …\n`)
   const isInstalled = withoutServices(() => {
-    // The file that keeps PostgreSQL from making a cluster of its own comes with this package.
+    // This package has the file that keeps PostgreSQL from creating its own cluster.
     if (packages.includes('postgresql') && !(install(['postgresql-common']) && forbidCluster()))
       return false
     return install(packages)
@@ -28,7 +28,7 @@ export function ensureDebianPackages() {
   if (!isInstalled) process.stderr.write(`turnpike: could not install ${packages.join(', ')}\n`)
 }
 
-/** Debian keeps each version's programs in a folder of its own. */
+/** Debian keeps each version's programs in a separate folder. */
 function postgresFolders() {
   if (!existsSync(postgresFolder)) return []
   return readdirSync(postgresFolder).map((version) => join(postgresFolder, version, 'bin'))
@@ -36,7 +36,7 @@ function postgresFolders() {
 
 function install(packages) {
   const words = ['install', '-y', '--no-install-recommends', ...packages]
-  // The package lists of a fresh machine may be missing or old, which only the attempt shows.
+  // The package lists of a fresh machine may be missing or old; only an attempt shows it.
   return runApt(words) || (runApt(['update']) && runApt(words))
 }
 
@@ -47,7 +47,7 @@ function forbidCluster() {
   return true
 }
 
-/** Tests bring up servers of their own; what a package brings as a service is not started. */
+/** Tests start their own servers, so a package's services are not started. */
 function withoutServices(action) {
   const policy = '/usr/sbin/policy-rc.d'
   if (process.getuid?.() !== 0 || existsSync(policy)) return action()

@@ -1,5 +1,5 @@
 /**
- * Brings the project's own Node and its packages, whatever `node` started this script (20 or newer).
+ * Installs the project's own Node and its packages. Any `node` from version 20 on can start this script.
  * Plain JavaScript, because nothing is installed yet when it runs.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -20,12 +20,12 @@ export function findRuntime() {
     .find((path) => existsSync(path))
 }
 
-/** Where the last completed install notes what it installed, and from which lock file. */
+/** The file in which the last complete installation records its scope and lock file. */
 function stampPath(folder) {
   return join(folder, 'node_modules', '.turnpike-install')
 }
 
-/** What was installed last, and by which lock file; undefined where nothing was. */
+/** Returns scope and lock file of the last installation; undefined if there was none. */
 function readStamp(folder) {
   const path = stampPath(folder)
   if (!existsSync(path)) return undefined
@@ -35,9 +35,9 @@ function readStamp(folder) {
 }
 
 /**
- * Installs a folder's packages exactly as its lock file says, unless that has been done already.
- * `scope` is `production` or `development`; the latter contains the former and is never taken back.
- * Two that start at once install one after the other, and the second finds the work done.
+ * Installs a folder's packages exactly as its lock file says, unless they are installed already.
+ * `scope` is `production` or `development`; the second contains the first and is never removed.
+ * Of two processes that start at once, one installs, and the other waits for it.
  */
 export function ensureInstalled(folder, scope) {
   if (planInstall(folder, scope) === undefined) return
@@ -50,7 +50,7 @@ export function ensureInstalled(folder, scope) {
   }
 }
 
-/** What has to be installed, or undefined where everything is there. */
+/** Returns what must be installed, or undefined if everything is there. */
 function planInstall(folder, scope) {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const last = readStamp(folder)
@@ -79,10 +79,10 @@ function install(folder, { lock, scope }) {
 
 const installPollMs = 200
 
-/** Waits until no other process installs into the folder; returns what lets the next one in. */
+/** Waits until no other process installs into the folder; returns a function that releases the lock. */
 function holdInstall(folder) {
   const path = join(folder, '.turnpike-install.lock')
-  // Written aside and linked, so that the lock never exists without its owner's process id.
+  // Written to another file and linked, so that the lock never exists without its owner's process id.
   const ownPath = `${path}.${process.pid}`
   writeFileSync(ownPath, String(process.pid))
   try {
@@ -137,7 +137,7 @@ export function childEnvironment(extra = {}) {
 
 /**
  * Runs the project's own Node with these arguments; resolves with its exit code. SIGUSR1 opens no debugger
- * in it: whoever on the machine connects to one can read what is in memory, keys included.
+ * in it: every local user could connect to a debugger and read keys from memory.
  */
 export function runNode(nodeArguments, options = {}) {
   const runtime = findRuntime()
@@ -146,8 +146,8 @@ export function runNode(nodeArguments, options = {}) {
 }
 
 /**
- * Runs a command in the project's root, passing on the signals that end it; resolves with its exit code.
- * What it writes goes where this process writes, or to `onOutput` piece by piece.
+ * Runs a command in the project's root and forwards the signals that end it; resolves with its exit code.
+ * Its output goes where this process writes, or to `onOutput` piece by piece.
  */
 export function run(command, commandArguments, options = {}) {
   const { onOutput } = options

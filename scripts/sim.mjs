@@ -1,13 +1,10 @@
 /**
- * `npm run test:sim`: the health of channels in a simulated world. Without options the short volume
- * and the properties, from a new seed each time; `--full` the volume behind the table in
- * docs/reliability.md, `--write` puts that table there. `SEED=7` repeats one run, `--only=outage` one
- * scenario.
+ * `npm run test:sim`: the simulation of channel health. Without options it runs the short volume and the
+ * properties, from a new seed each time; `--full` runs the volume behind the table in docs/reliability.md,
+ * and `--write` writes that table. `SEED=7` repeats one run; `--only=outage` runs one scenario.
  */
 import { randomInt } from 'node:crypto'
-import { ensureInstalled, root, run, runNode } from './runtime.mjs'
-
-ensureInstalled(root, 'development')
+import { run, runNode } from './runtime.mjs'
 
 const options = process.argv.slice(2)
 if (options.length === 0 && !process.env.SEED) {
@@ -16,7 +13,7 @@ if (options.length === 0 && !process.env.SEED) {
 }
 process.exitCode =
   options.length > 0
-    ? await runNode(['test/sim/table.ts', ...options])
-    : await runNode(['--test', 'test/sim/*.test.ts'])
+    ? await runNode(['test/simulation/channels/table.ts', ...options])
+    : await runNode(['--test', 'test/simulation/channels/*.test.ts'])
 if (options.includes('--write'))
   await run('prettier', ['--write', '--log-level', 'warn', 'docs/reliability.md'])

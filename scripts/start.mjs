@@ -1,4 +1,4 @@
-/** `npm start`: installs what is missing, then serves; see src/start.ts for the demo it may set up. */
+/** `npm start`: installs what is missing, then serves; src/start.ts sets up the demo. */
 import { ensureInstalled, root, runNode } from './runtime.mjs'
 
 ensureInstalled(root, 'production')

@@ -1,6 +1,6 @@
 /**
- * Which test files there are: unit tests stand beside the code, everything larger under test/. A unit
- * test opens no store and leaves nothing behind in its process, for `npm run check` runs all in one.
+ * Lists the test files: unit tests are beside the code, everything larger is under test/. A unit test
+ * opens no store and leaves nothing behind in its process, because all unit tests run in one process.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,6 +20,7 @@ function isDirectlyIn(folder) {
 export function unitTestFiles() {
   return [
     ...testFilesBelow('src'),
+    ...testFilesBelow('sandbox'),
     ...testFilesBelow('test').filter(isDirectlyIn('test')),
     ...testFilesBelow('bench'),
   ]
@@ -28,4 +29,29 @@ export function unitTestFiles() {
 /** Tests with stores, whole processes and real clients. */
 export function wholeTestFiles() {
   return testFilesBelow('test').filter((path) => !isDirectlyIn('test')(path))
+}
+
+/** The larger tests of `npm run test:quick`: the core of each promise, on SQLite, in seconds per file. */
+export function quickTestFiles() {
+  return [
+    'test/e2e/credentials.test.ts',
+    'test/e2e/errors-first-event.test.ts',
+    'test/e2e/errors-midway.test.ts',
+    'test/e2e/first-answer.test.ts',
+    'test/e2e/limits.test.ts',
+    'test/e2e/routing.test.ts',
+    'test/e2e/transparency-bodies.test.ts',
+    'test/failover/blame.test.ts',
+    'test/failover/broken-answers.test.ts',
+    'test/failover/recovery.test.ts',
+    'test/failover/vendor-errors.test.ts',
+    'test/money/client-leaves.test.ts',
+    'test/money/last-cent.test.ts',
+    'test/money/order.test.ts',
+    'test/money/prices.test.ts',
+    'test/money/vendor-breaks.test.ts',
+    'test/storage/books.test.ts',
+    'test/storage/embedded-ledger.test.ts',
+    'test/transcripts/transcripts.test.ts',
+  ]
 }

@@ -1,37 +1,110 @@
 /**
- * `npm test`: everything. Installs what is missing (packages, the SDKs that tests drive, Debian packages),
- * then types, lint, format, and every test in one run with one closing line.
+ * `npm test`: types, lint, format, unused code and every test. Installs what is missing first: packages, the SDKs
+ * that tests drive, Debian packages. `npm test -- FILE …` runs only these test files.
+ * `npm run test:quick` (`--quick`): the same checks, unit tests, and a core of the larger tests on SQLite.
+ * `npm run check` (`--check`): checks and unit tests; what a change must pass before a commit.
  */
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureInstalled, root, run, runNode } from './runtime.mjs'
-import { unitTestFiles, wholeTestFiles } from './test-files.mjs'
+import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
+import { readDurations, TestResults } from './test-results.mjs'
 
-ensureInstalled(root, 'development')
-ensureInstalled(join(root, 'test', 'clients'), 'development')
-ensureDebianPackages()
+const words = process.argv.slice(2)
+const tier = words.includes('--check') ? 'check' : words.includes('--quick') ? 'quick' : 'all'
+const chosen = words.filter((word) => !word.startsWith('--'))
+const startedMs = performance.now()
+const results = new TestResults()
+const programOptions = ['--production', '--strict', '--include', 'files,dependencies,unlisted']
+const largerTests = { name: 'larger tests', options: ['--test-concurrency=2'] }
 
-const chosen = process.argv.slice(2)
-if (chosen.length === 0) {
-  for (const [command, commandArguments] of [
-    ['tsc', ['-p', '.']],
-    ['tsc', ['-p', 'test/clients']],
-    ['oxlint', ['--type-aware', '--quiet', '.']],
-    ['prettier', ['--check', '--log-level', 'warn', '.']],
-  ]) {
-    const code = await run(command, commandArguments)
-    if (code !== 0) {
-      process.stdout.write(`${command} failed\n0 passed, 1 failed\n`)
-      process.exit(1)
-    }
-  }
+if (tier === 'all') {
+  ensureInstalled(join(root, 'test', 'clients'), 'development')
+  ensureDebianPackages()
 }
 
-process.exitCode = await runNode([
-  '--test',
-  '--test-concurrency=2',
-  '--test-timeout=1200000',
-  `--test-reporter=${join(root, 'test', 'support', 'reporter.mjs')}`,
-  '--test-reporter-destination=stdout',
-  ...(chosen.length > 0 ? chosen : [...unitTestFiles(), ...wholeTestFiles()]),
-])
+if (chosen.length > 0) {
+  await runTests(chosen, largerTests)
+} else {
+  await Promise.all([runChecks(), runUnitTests()])
+  // Tests with stores and processes take minutes; they say little while the types are wrong.
+  if (tier !== 'check' && results.failedCount === 0)
+    await runTests(tier === 'quick' ? quickTestFiles() : wholeTestFiles(), largerTests)
+}
+results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
+process.exitCode = results.failedCount === 0 ? 0 : 1
+
+/** Types, lint, format and unused code at once: none needs another. What has not changed is not checked again. */
+async function runChecks() {
+  const cache = join('node_modules', '.cache')
+  const incremental = (name) => ['--incremental', '--tsBuildInfoFile', join(cache, name)]
+  const formatCache = [
+    '--cache',
+    '--cache-strategy=content',
+    `--cache-location=${cache}/format.json`,
+  ]
+  // The client tests can only be understood with their packages, which `npm test` installs.
+  const clients =
+    tier === 'all'
+      ? [
+          [
+            'types of client tests',
+            'tsc',
+            '-p',
+            'test/clients',
+            ...incremental('client-types.tsbuildinfo'),
+          ],
+        ]
+      : []
+  const lintOptions = tier === 'all' ? [] : ['--ignore-pattern=test/clients']
+  await Promise.all(
+    [
+      ['types', 'tsc', '-p', '.', ...incremental('types.tsbuildinfo')],
+      ...clients,
+      ['lint', 'oxlint', '--type-aware', '--quiet', ...lintOptions, '.'],
+      ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, '.'],
+      ['unused code', 'knip', '--no-progress'],
+      // The program alone, without tests: it may import no development package.
+      ['unused files of the program', 'knip', '--no-progress', ...programOptions],
+    ].map(runCheck),
+  )
+}
+
+async function runCheck([name, command, ...commandArguments]) {
+  const checkStartedMs = performance.now()
+  const pieces = []
+  const code = await run(command, commandArguments, { onOutput: (piece) => pieces.push(piece) })
+  const output = Buffer.concat(pieces).toString()
+  results.addStep({ name, code, output, durationMs: performance.now() - checkStartedMs })
+}
+
+/** All in one process: most of their time would be its start. */
+function runUnitTests() {
+  return runTests(unitTestFiles(), {
+    name: 'unit tests',
+    part: 'unit tests',
+    options: ['--test-isolation=none'],
+  })
+}
+
+/** The slowest files first, so that none is still running alone at the end. */
+async function runTests(files, { name, part, options }) {
+  const testRun = results.startRun(name, part)
+  const durations = readDurations()
+  const expectedMs = (file) => durations[file] ?? Number.MAX_SAFE_INTEGER
+  const code = await runNode(
+    [
+      '--test',
+      '--test-timeout=1200000',
+      `--test-reporter=${join(root, 'test', 'support', 'reporter.mjs')}`,
+      '--test-reporter-destination=stdout',
+      ...options,
+      ...files.toSorted((left, right) => expectedMs(right) - expectedMs(left)),
+    ],
+    {
+      onOutput: testRun.read,
+      env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.compile-cache') },
+    },
+  )
+  testRun.end(code)
+}

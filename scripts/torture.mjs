@@ -1,15 +1,14 @@
 /**
- * `npm run test:torture`: clients, gateways, databases and vendors that break each other's connections,
- * and the books afterwards. `--cycles=20` sets how much more of it than in `npm test`, `--only=postgres`
- * which part; `SEED=7` draws another order of mishaps; `--write` puts the volumes into docs/torture.md.
+ * `npm run test:torture`: fault-injection tests that break clients, gateways, databases and vendors under
+ * load and then audit the ledger. `--cycles=20` multiplies the volume of `npm test`, `--only=postgres` runs
+ * one part, `SEED=7` draws another order of faults, `--write` writes the volumes to docs/torture.md.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
-import { ensureInstalled, root, run, runNode } from './runtime.mjs'
+import { root, run, runNode } from './runtime.mjs'
 
-ensureInstalled(root, 'development')
 ensureDebianPackages()
 
 const options = process.argv.slice(2)
