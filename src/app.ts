@@ -1,8 +1,7 @@
 /**
- * The composition root: builds the object graph of one gateway from its settings and effects, and
- * takes it down again. The one file that imports every module; it decides nothing about exchanges.
+ * The composition root: builds all parts of one gateway from its settings and effects, and closes them.
+ * It is the one file that imports every room, and it decides nothing about exchanges.
  */
-import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
@@ -14,44 +13,43 @@ import { openAll } from './base/opening.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
-import { openChannelKeeper } from './channels/channel-keeper.ts'
+import { ChannelKeeper, measureChannels } from './channels/cluster/channel-keeper.ts'
 import { readCatalogue } from './channels/channel-store.ts'
-import { measureChannels } from './channels/channel-gauges.ts'
-import type { HealthBook } from './channels/health-book.ts'
+import type { HealthBook } from './channels/health/health-book.ts'
+import { createRoutes } from './channels/route.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
-import { createUpstream } from './channels/http-upstream.ts'
+import { UpstreamPools } from './http/client/pool.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
 import { openGatewayStore } from './gateway-store.ts'
-import { listen, type Listener } from './http/listener.ts'
+import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
-import { startBookkeeping } from './operations/bookkeeping.ts'
+import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
-import type { RelayParts } from './relay/relay.ts'
+import type { RelayServices, TracePoint } from './relay/stages.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
-import { readStoreTime } from './storage/store-time.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { createTelemetry, type Milestone } from './telemetry/events.ts'
+import { createTelemetry } from './telemetry/events.ts'
 
-/** What the gateway takes from the world; tests put others in place. */
+/** What the gateway takes from its process; tests replace it. */
 export interface Effects {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Lines of the log that could not be written so far. */
+  /** How many log lines could not be written so far. */
   readonly droppedLogLines?: () => number
   /** Variables of the process, for credentials written as `env:NAME`. */
   readonly environment: (name: string) => string | undefined
   readonly masterKey: () => Secret
-  /** The store failed for good: the process has to end and be started anew. */
+  /** The store has failed and stays unusable: the process must end and be started again. */
   readonly onFatal: (error: Error) => void
-  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
-  /** Called once this process may serve the store, before it reads the catalogue there. */
+  readonly onTracePoint?: (point: TracePoint, exchangeId: string) => void
+  /** Called when this process holds the store, before it reads the catalogue. */
   readonly onStoreOpen?: (database: Database) => Promise<void>
-  /** Pages of 4 KB that charges may have the store grow to, where that is less than the disk has. */
+  /** The most pages of 4 KB that an embedded store may have, for tests of a full disk. */
   readonly storePagesMax?: number
-  /** Time of a store on PostgreSQL where a test holds it still; the server's own otherwise. */
+  /** Replaces the time of a PostgreSQL server in tests. */
   readonly readStoreTime?: () => number
 }
 
@@ -60,31 +58,32 @@ export interface App {
   readonly adminAddress: Listener['address']
   readonly health: HealthBook
   readonly snapshot: () => LoadedSnapshot
-  /** Its own way to the store. Another one on this thread would wait for locks that this one holds. */
+  /** The gateway's own connection. A second one on this thread would wait for its locks. */
   readonly database: Database
-  /** Follows what commands changed in the store now, and answers, without waiting for the next poll. */
+  /** Loads what commands have changed in the store, without waiting for the next poll. */
   refresh(): Promise<void>
-  /** Takes no more requests, lets running ones finish for at most this long, then closes everything. */
+  /** Refuses new requests, lets running ones finish for at most this long, then closes everything. */
   drain(timeoutMs: number): Promise<void>
   close(): Promise<void>
 }
 
 const keysRememberedMax = 10_000
-/** After the drain: how long cut exchanges may take to be settled, and written answers to be taken. */
+/** After the drain timeout: time to settle the cut exchanges, and time to flush written answers. */
 const settleTimeMs = 5_000
 const drainPollMs = 50
 const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 
 /**
- * Where anything cannot be opened, everything is as it was before: no lock, connection, thread or timer
- * is left. The store may have a newer schema; on SQLite only where no other gateway was serving it.
+ * Opens a gateway. Where a part cannot be opened, every part opened before is closed again: no lock,
+ * connection, thread or timer is left. The schema of the store may be newer then; on SQLite only where
+ * no other gateway was serving the store.
  */
 export function createApp(config: Config, effects: Effects): Promise<App> {
   return openAll((opened) => openApp(config, effects, opened))
 }
 
-/** Closed latest first: what takes requests, what they need, the ledger, the store. */
+/** Opens the parts in order. They close in reverse order: listeners first, the store last. */
 async function openApp(
   config: Config,
   effects: Effects,
@@ -96,7 +95,6 @@ async function openApp(
     log,
     metrics,
     clock,
-    ...(effects.onMilestone === undefined ? {} : { onMilestone: effects.onMilestone }),
   })
   const onError = (error: unknown): void => telemetry.fault(error, 'background')
   const store = await openGatewayStore({
@@ -114,29 +112,20 @@ async function openApp(
   makeKeyForFirstSeal((await database.snapshot(readCatalogue)).channels, effects.masterKey)
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const authenticate = createAuthenticate(keys)
-  // Counters before contents: a change in between is then seen as one still to follow.
+  // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)
-  const readSnapshot = (revision: number): Promise<LoadedSnapshot> =>
-    loadSnapshot(database, {
-      masterKey: effects.masterKey,
-      environment: effects.environment,
-      revision,
-    })
-  const holder = createSnapshotHolder(await readSnapshot(since.catalogue))
-  reportOutOfService(holder.current, log)
-  const snapshot = (): LoadedSnapshot => holder.current
+  const catalogue = await openCatalogue(database, effects, since.catalogue)
+  const { snapshot } = catalogue
 
-  const upstream = createUpstream({ connectTimeoutMs: config.connectTimeoutMs, clock })
-  const channels = await openChannelKeeper({
+  const upstream = new UpstreamPools({ connectTimeoutMs: config.connectTimeoutMs, clock })
+  const channels = await ChannelKeeper.open({
     clock,
     random: effects.random,
     database,
     upstream,
     telemetry,
     snapshot,
-    nodeName: config.nodeName ?? hostname(),
-    region: config.region,
-    readStoreTime: async () => effects.readStoreTime?.() ?? readStoreTime(database, clock),
+    membership: store.membership,
     checkIntervalMs: config.checkIntervalMs,
     failoverTokensMax: config.failoverTokensMax,
     onError,
@@ -148,22 +137,11 @@ async function openApp(
   async function follow(area: RevisionArea, revision: number): Promise<void> {
     if (area === 'access' || area === 'accounts') keys.clear()
     if (area === 'accounts' || area === 'balances') await ledger.refresh()
-    if (area === 'catalogue') await followCatalogue(revision)
-  }
-  let loading: Promise<void> = Promise.resolve()
-  /** One after the other, whoever asks: what was read early must not undo what was read late. */
-  function followCatalogue(revision: number): Promise<void> {
-    const loaded = loading.then(() => loadCatalogue(revision))
-    // Its failure is told by whoever asked for it.
-    loading = loaded.catch(() => undefined)
-    return loaded
-  }
-  async function loadCatalogue(revision: number): Promise<void> {
-    const previous = holder.current
-    holder.swap(await readSnapshot(revision))
-    channels.follow(previous, holder.current)
-    upstream.retain(new Set(holder.current.channels.keys()))
-    reportOutOfService(holder.current, log)
+    if (area !== 'catalogue') return
+    await catalogue.load(revision, (previous, current) => {
+      channels.follow(previous, current)
+      upstream.retain(new Set(current.channels.keys()))
+    })
   }
   const watch = watchRevisions({
     database,
@@ -185,71 +163,24 @@ async function openApp(
   opened.defer(() => tokenCounter.close())
   opened.defer(() => upstream.close())
   opened.defer(() => watchdog.close())
-  const now = (): number => clock.now()
-  const monotonic = (): number => clock.monotonic()
-  const relayParts: RelayParts = {
+  const relayServices: RelayServices = {
     clock,
+    watchdog,
+    telemetry,
     authenticate,
     running,
-    telemetry,
-    intake: {
-      clock,
-      bodyBytesMax: config.bodyBytesMax,
-      bodyTimeoutMs: config.bodyTimeoutMs,
-    },
-    admit: { ledger, telemetry, now },
-    failover: {
-      upstream,
-      watchdog,
-      monotonic,
-      health,
-      telemetry,
-      attemptsMax: config.attemptsMax,
-      requestDeadlineMs: config.requestDeadlineMs,
-      firstEventFactor: config.firstEventFactor,
-      firstEventTimeoutMinMs: config.firstEventTimeoutMinMs,
-      limits: {
-        firstEventTimeoutMs: config.firstEventTimeoutMs,
-        commitPoint: config.commitPoint,
-        wholeAnswerTimeoutMs: config.answerTimeoutMs,
-        clientLeftGraceMs: config.clientLeftGraceMs,
-        answerBytesMax: config.answerBytesMax,
-      },
-    },
-    deliver: {
-      ledger,
-      telemetry,
-      watchdog,
-      now,
-      monotonic,
-      limits: {
-        idleTimeoutMs: config.idleTimeoutMs,
-        clientLeftGraceMs: config.clientLeftGraceMs,
-      },
-    },
-    settle: {
-      ledger,
-      telemetry,
-      tokenCounter,
-      cutPolicy: config.upstreamCut,
-      now,
-      monotonic,
-    },
+    ledger,
+    tokenCounter,
+    openRoute: createRoutes({ clock, health, telemetry, settings: config }),
+    upstream,
+    settings: config,
+    onTracePoint: effects.onTracePoint,
   }
 
   let isDraining = false
   const isStoreAvailable = (): boolean => store.isAvailable()
 
-  const common = {
-    headBytesMax,
-    headTimeoutMs: config.headTimeoutMs,
-    requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
-    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
-    writeStallTimeoutMs: config.writeStallTimeoutMs,
-    connectionsMax: config.connectionsMax,
-    newRequestId: () => newId('ex', clock.now()),
-    clock,
-  }
+  const common = listenerOptions(config, clock)
   const faults = { telemetry, clock }
   const front: FrontParts = {
     clock,
@@ -260,7 +191,7 @@ async function openApp(
     snapshot,
     isStoreAvailable,
     isDraining: () => isDraining,
-    relay: relayParts,
+    relay: relayServices,
   }
   const listener = await listen(
     { ...config.listen, ...common },
@@ -285,7 +216,7 @@ async function openApp(
     { ...config.adminListen, ...common },
     catching((request, response) => serveAdmin(request, response, admin), faults),
   )
-  // Both at once: each waits for its last connection.
+  // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))
 
   const bookkeeping = startBookkeeping({
@@ -294,10 +225,10 @@ async function openApp(
     store: config.store,
     auditIntervalMs: config.auditIntervalMs,
     exchangeRetentionMs: config.exchangeRetentionMs,
-    onAudit: (audit, durationMs) =>
+    onAudit: ({ counts, differences }, durationMs) =>
       telemetry.audited({
-        differenceCount: audit.counts.differences,
-        differences: audit.differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
+        differenceCount: counts.differences,
+        differences: differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
         endedAtMs: clock.now(),
         durationMs,
       }),
@@ -314,13 +245,8 @@ async function openApp(
     return (closing ??= opened.disposeAsync())
   }
 
-  /** Resolves when it is so, or after `timeoutMs`. */
-  async function until(isSo: () => boolean, timeoutMs: number): Promise<void> {
-    const untilMs = clock.monotonic() + timeoutMs
-    while (!isSo() && clock.monotonic() < untilMs) await sleep(clock, drainPollMs)
-  }
   const isIdle = (): boolean => running.runningCount === 0
-  /** Answers are written; what of them is still on its way to slow readers has left. */
+  /** Whether slow readers have taken the answers that are written. */
   const isFlushed = (): boolean => {
     void listener.drain()
     return listener.connectionCount() === 0
@@ -340,14 +266,68 @@ async function openApp(
     },
     async drain(timeoutMs) {
       isDraining = true
-      // Connections are accepted until the end, so that new requests are told and not just dropped.
-      await until(isIdle, timeoutMs)
+      // The listeners stay open, so that new requests get a refusal and not a closed connection.
+      await until(isIdle, timeoutMs, clock)
       watchdog.cutAll()
-      await until(isIdle, settleTimeMs)
-      await until(isFlushed, settleTimeMs)
+      await until(isIdle, settleTimeMs, clock)
+      await until(isFlushed, settleTimeMs, clock)
       await close()
     },
     close,
+  }
+}
+
+/** Waits for the condition, at most `timeoutMs`. */
+async function until(isTrue: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonic() + timeoutMs
+  while (!isTrue() && clock.monotonic() < untilMs) await sleep(clock, drainPollMs)
+}
+
+function listenerOptions(config: Config, clock: Clock) {
+  return {
+    headBytesMax,
+    headTimeoutMs: config.headTimeoutMs,
+    requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+    writeStallTimeoutMs: config.writeStallTimeoutMs,
+    connectionsMax: config.connectionsMax,
+    newRequestId: () => newId('ex', clock.now()),
+    clock,
+  }
+}
+
+interface LoadedCatalogue {
+  readonly snapshot: () => LoadedSnapshot
+  /** Loads a newer revision. Loads run one after the other, so that an older one never wins. */
+  load(revision: number, onSwap: OnSwap): Promise<void>
+}
+
+type OnSwap = (previous: LoadedSnapshot, current: LoadedSnapshot) => void
+
+async function openCatalogue(
+  database: Database,
+  { masterKey, environment, log }: Effects,
+  initialRevision: number,
+): Promise<LoadedCatalogue> {
+  const read = (revision: number): Promise<LoadedSnapshot> =>
+    loadSnapshot(database, { masterKey, environment, revision })
+  const holder = createSnapshotHolder(await read(initialRevision))
+  reportOutOfService(holder.current, log)
+  async function swap(revision: number, onSwap: OnSwap): Promise<void> {
+    const previous = holder.current
+    holder.swap(await read(revision))
+    onSwap(previous, holder.current)
+    reportOutOfService(holder.current, log)
+  }
+  let lastLoad: Promise<void> = Promise.resolve()
+  return {
+    snapshot: () => holder.current,
+    load(revision, onSwap) {
+      const loaded = lastLoad.then(() => swap(revision, onSwap))
+      // The caller of this load reports its failure; the next load must still run.
+      lastLoad = loaded.catch(() => undefined)
+      return loaded
+    },
   }
 }
 

@@ -1,43 +1,77 @@
 /**
- * The program: the operator's commands and `serve`. It reads words and options and hands them to
- * the operations; what a command means is decided there, so that the admin API means the same.
+ * The program: reads words and options and hands them to the operations, which decide what a command
+ * means. The admin API calls the same operations.
  */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
-import { addBackupCommands } from './cli/backup-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
+import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
-import { addStoreCommands } from './cli/store-commands.ts'
-import { refuseRepeatedOptions } from './cli/single-options.ts'
-import { endWithOutput, exitCodes, reportError } from './cli/shell.ts'
+import { addDoctorCommand, addStoreCommands } from './cli/store-commands.ts'
 
 const wantsJson = process.argv.includes('--json')
+
+/** Options that may be repeated; their values add up. */
+const repeatable: ReadonlySet<string> = new Set(['ip', 'map'])
 
 function buildProgram(): Command {
   const program = new Command('turnpike')
     .description('A metered gateway in front of model vendors.')
-    .version(readVersion())
-    .option('--config <path>', 'settings file; turnpike.yaml here by default')
-    .option('--json', 'one JSON document on standard output, nothing else')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .option('--config <path>', 'settings file (default: turnpike.yaml in this folder)')
+    .option('--json', 'print one JSON document, for scripts')
+    .helpOption('-h, --help', 'show help; works after every command')
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
-      // Told once, by reportError, in the form that was asked for.
+      // reportError prints each error once, as text or as JSON.
       outputError: () => undefined,
       writeErr: (text) => (wantsJson ? undefined : process.stderr.write(text)),
     })
     .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      `
+Examples:
+  turnpike serve                                  run the gateway
+  turnpike apply -f catalog.yaml                  set vendors, models, prices, channels
+  turnpike account create acme --balance 25       create an account with 25 USD
+  turnpike key create acme                        create a key for it
+  turnpike doctor                                 find problems
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
+    )
+  program.commandsGroup('Gateway:')
   addGatewayCommands(program)
-  addAccountCommands(program)
-  addKeyCommands(program)
+  addDoctorCommand(program)
+  program.commandsGroup('Catalogue and channels:')
   addCatalogueCommands(program)
   addChannelCommands(program)
-  addBackupCommands(program)
+  program.commandsGroup('Accounts and keys:')
+  addAccountCommands(program)
+  addKeyCommands(program)
+  program.commandsGroup('Store:')
   addStoreCommands(program)
+  program.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')
   refuseRepeatedOptions(program)
   return program
+}
+
+/** Refuses an option that is given twice: the second value would replace the first silently. */
+function refuseRepeatedOptions(command: Command): void {
+  for (const option of command.options) {
+    const name = option.name()
+    if (option.isBoolean() || repeatable.has(name)) continue
+    let isGiven = false
+    command.on(`option:${name}`, () => {
+      if (isGiven) command.error(`error: option '${option.flags}' is given twice`)
+      isGiven = true
+    })
+  }
+  for (const inner of command.commands) refuseRepeatedOptions(inner)
 }
 
 function readVersion(): string {
@@ -51,6 +85,6 @@ try {
   await buildProgram().parseAsync()
 } catch (error) {
   const isHelp = error instanceof CommanderError && error.exitCode === 0
-  // What a start that failed half-way has opened already must not keep the process.
+  // A failed start may have opened sockets and threads, which would keep the process running.
   process.exit(isHelp ? exitCodes.done : reportError(error, wantsJson))
 }

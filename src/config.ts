@@ -1,14 +1,14 @@
 /**
- * Settings: a YAML file and the environment in, one frozen Config out. All mistakes are reported
- * at once, each with the key's name and place. The only file that reads the process environment;
- * it opens no store and makes no file. Printing a Config never prints a secret.
+ * Reads the settings: a YAML file and the environment in, one frozen `Config` out. It reports all
+ * mistakes at once, each with its setting and place. It is the only file that reads the process
+ * environment, and it opens no store. The invariant: printing a `Config` never prints a secret.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { LineCounter, isMap, isScalar, parseDocument } from 'yaml'
 import type { z } from 'zod'
-import { formatDuration } from './base/duration.ts'
+import { formatDuration } from './base/clock.ts'
 import { nearestWord } from './base/nearest.ts'
 import { Secret } from './base/secret.ts'
 import { formatListenAddress, settings, type Config, type ListenAddress } from './settings.ts'
@@ -21,7 +21,7 @@ export function processEnvironment(): Environment {
 }
 
 export interface SettingMistake {
-  /** The key, as it stands in the place where the mistake is. */
+  /** The key as it is written there, such as `listen` or `TURNPIKE_LISTEN`. */
   readonly setting: string
   /** `turnpike.yaml, line 3` or `environment`. */
   readonly place: string
@@ -32,12 +32,12 @@ export type LoadedConfig =
   | { readonly kind: 'config'; readonly config: Config; readonly file: string | undefined }
   | { readonly kind: 'mistakes'; readonly list: readonly SettingMistake[] }
 
-/** A value as somebody wrote it, before it is understood. */
+/** A value as it is written, before it is parsed. */
 interface Given {
   readonly text: string
   readonly setting: string
   readonly place: string
-  /** What a relative path in it is relative to. */
+  /** The folder to which a relative path refers. */
   readonly folder: string
 }
 
@@ -46,8 +46,8 @@ const defaultFileName = 'turnpike.yaml'
 const keys: readonly string[] = Object.values(settings).map((entry) => entry.key)
 
 /**
- * Reads the settings. `options.config` names the file; without it `turnpike.yaml` in `cwd` is read
- * where there is one. A relative path counts from the file it stands in, else from `cwd`.
+ * Reads the settings. `options.config` names the file; without it `turnpike.yaml` in `cwd` is read, if
+ * it exists. A relative path refers to the folder of its file, else to `cwd`.
  */
 export function loadConfig(sources: {
   readonly options: { readonly config?: string | undefined }
@@ -62,15 +62,15 @@ export function loadConfig(sources: {
 
   const values: Record<string, unknown> = {}
   for (const [name, entry] of Object.entries(settings)) {
-    values[name] = understand(entry, given.get(entry.key), mistakes)
+    values[name] = parseValue(entry, given.get(entry.key), mistakes)
   }
   const config = resolvePaths(values as Config, given, sources.cwd)
-  mistakes.push(...findContradictions(config, given))
+  mistakes.push(...findConflicts(config, given))
   if (mistakes.length > 0) return { kind: 'mistakes', list: mistakes }
   return { kind: 'config', config: redactedInPrint(config), file }
 }
 
-function understand(
+function parseValue(
   entry: { readonly schema: z.ZodType; readonly fallback: unknown },
   given: Given | undefined,
   mistakes: SettingMistake[],
@@ -94,7 +94,7 @@ function findFile(
   }
   const path = resolve(sources.cwd, sources.options.config)
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path
-  mistakes.push({ setting: '--config', place: path, message: 'there is no such file' })
+  mistakes.push({ setting: '--config', place: path, message: 'names a file that does not exist' })
   return undefined
 }
 
@@ -104,8 +104,8 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
     offset === undefined ? file : `${file}, line ${lines.linePos(offset).line}`
   const content = readContent(file, mistakes)
   if (content === undefined) return
-  // In the failsafe schema every scalar stays the text it is, so that a value means the same in the
-  // file and in the environment.
+  // The failsafe schema keeps every scalar as text, so that a value means the same in the file and in
+  // the environment.
   const document = parseDocument(content, {
     schema: 'failsafe',
     lineCounter: lines,
@@ -114,14 +114,14 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
   for (const error of document.errors) {
     const message =
       error.code === 'MULTIPLE_DOCS'
-        ? 'has a second document from here on (---), and one is expected'
+        ? 'must have one document; remove this --- line'
         : (error.message.split(' at line ')[0] ?? error.message)
     mistakes.push({ setting: 'yaml', place: placeAt(error.pos[0]), message })
   }
   if (document.errors.length > 0 || document.contents === null) return
   if (!isMap(document.contents)) {
     if (isScalar(document.contents) && document.contents.value === '') return
-    const message = 'the file must be a list of `setting: value` lines'
+    const message = 'must have `setting: value` lines'
     mistakes.push({ setting: 'yaml', place: file, message })
     return
   }
@@ -130,7 +130,7 @@ function readFile(file: string, given: Map<string, Given>, mistakes: SettingMist
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
     const place = placeAt(isScalar(pair.key) ? pair.key.range?.[0] : undefined)
     const value: unknown = isScalar(pair.value) ? pair.value.value : pair.value
-    if (seen.has(key)) mistakes.push({ setting: key, place, message: 'stands in the file twice' })
+    if (seen.has(key)) mistakes.push({ setting: key, place, message: 'is in the file twice' })
     seen.add(key)
     if (!keys.includes(key)) {
       mistakes.push({ setting: key, place, message: unknownMessage(key, keys) })
@@ -152,7 +152,7 @@ function readContent(file: string, mistakes: SettingMistake[]): string | undefin
   }
 }
 
-/** An empty variable counts as absent: container tools pass on variables that nobody has set. */
+/** An empty variable counts as absent: container tools pass variables without a value. */
 function readEnvironment(
   sources: { readonly env: Environment; readonly cwd: string },
   given: Map<string, Given>,
@@ -174,11 +174,11 @@ function readEnvironment(
 
 const fileSuffix = '_FILE'
 
-/** Scripts keep variables of their own under the prefix; only what means one of ours is a mistake. */
+/** Reports a variable only where its name is close to a setting: scripts use the prefix too. */
 function unknownVariable(name: string, variables: readonly string[]): string | undefined {
   const setting = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : undefined
   if (setting !== undefined && variables.includes(setting))
-    return `is not a setting: ${setting} cannot be read from a file; set it itself`
+    return `is not a setting; set ${setting} directly`
   return nearest(name, variables) === undefined ? undefined : unknownMessage(name, variables)
 }
 
@@ -189,7 +189,7 @@ function variableOf(key: string): string {
 function unknownMessage(name: string, known: readonly string[]): string {
   const suggestion = nearest(name.includes('TURNPIKE') ? name : name.toLowerCase(), known)
   return suggestion === undefined
-    ? `is not a setting; there are ${known.join(', ')}`
+    ? `is not a setting. Settings: ${known.join(', ')}`
     : `is not a setting; did you mean ${suggestion}?`
 }
 
@@ -207,21 +207,21 @@ function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: st
   return { ...values, store, masterKeyFile }
 }
 
-/** Beside an embedded store; nodes that share a server must be given the same key by hand. */
+/** Beside an embedded store. On PostgreSQL there is no default: all nodes need the same key. */
 function defaultMasterKeyFile(store: string): string | undefined {
   if (!store.startsWith(sqlitePrefix)) return undefined
   return join(dirname(store.slice(sqlitePrefix.length)), 'master.key')
 }
 
-function findContradictions(
+function findConflicts(
   config: Config,
   given: ReadonlyMap<string, Given>,
 ): readonly SettingMistake[] {
   const mistakes: SettingMistake[] = []
-  const both = given.get('master_key_file')
-  if (given.has('master_key') && both !== undefined) {
-    const message = 'is given beside master_key; give one of them'
-    mistakes.push({ setting: both.setting, place: both.place, message })
+  const keyFile = given.get('master_key_file')
+  if (given.has('master_key') && keyFile !== undefined) {
+    const message = 'and master_key are both set; set only one of them'
+    mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
   }
   const { listen, adminListen } = config
   if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
@@ -229,13 +229,13 @@ function findContradictions(
     mistakes.push({
       setting: where?.setting ?? 'admin_listen',
       place: where?.place ?? 'default',
-      message: 'listen and admin_listen must differ',
+      message: `must differ from ${given.has('admin_listen') ? 'listen' : 'admin_listen'}`,
     })
   }
   return mistakes
 }
 
-/** Freezes the settings and makes logs, JSON and inspection show their description instead. */
+/** Freezes the settings. Logs, JSON and inspection show their redacted description. */
 function redactedInPrint(config: Config): Config {
   const describe = { value: () => describeConfig(config) }
   return Object.freeze(
@@ -243,7 +243,7 @@ function redactedInPrint(config: Config): Config {
   )
 }
 
-/** Every setting by its key, as text; secrets and the password of a store's URL as `***`. */
+/** Returns every setting by its key, as text, with `***` for secrets and the password of a store's URL. */
 export function describeConfig(config: Config): Readonly<Record<string, string>> {
   const described: Record<string, string> = {}
   for (const [name, entry] of Object.entries(settings)) {
@@ -265,12 +265,12 @@ function redactUrl(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/, '$1***')
 }
 
-/** The mistakes as lines for a person, in the order in which they were found. */
+/** Formats one mistake per line. */
 export function formatMistakes(list: readonly SettingMistake[]): string {
   return list.map((mistake) => `${mistake.place}: ${mistake.setting} ${mistake.message}`).join('\n')
 }
 
-/** The known name that was probably meant. */
+/** Returns the known name that is probably meant. */
 function nearest(written: string, known: readonly string[]): string | undefined {
   return nearestWord(written, known, Math.min(2, Math.ceil(written.length / 4)))
 }

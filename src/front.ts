@@ -1,6 +1,6 @@
 /**
- * The two listeners' front doors: which of our parts serves a request. Part of the composition root:
- * it knows the endpoints there are, and nothing of what they do.
+ * Routes requests of the public listener to their endpoint or to the relay. Part of the composition
+ * root: it knows which endpoints exist, and not what they do.
  */
 import type { Authenticate } from './access/authenticate.ts'
 import { serveHealth } from './api/health.ts'
@@ -10,14 +10,15 @@ import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import type { Snapshot } from './channels/channel.ts'
 import type { LoadedSnapshot } from './channels/snapshot.ts'
-import type { HealthBook } from './channels/health-book.ts'
-import type { IncomingRequest } from './http/incoming-request.ts'
-import type { RequestHandler } from './http/listener.ts'
-import type { ResponseWriter } from './http/response-writer.ts'
-import { sendReply } from './http/reply.ts'
-import { splitTarget } from './http/router.ts'
+import type { HealthBook } from './channels/health/health-book.ts'
+import type { IncomingRequest } from './http/server/request.ts'
+import type { RequestHandler } from './http/server/listener.ts'
+import type { ResponseWriter } from './http/server/response-writer.ts'
+import { sendReply } from './http/server/reply.ts'
+import { splitTarget } from './http/server/router.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { relay, type RelayParts } from './relay/relay.ts'
+import { relay } from './relay/relay.ts'
+import type { RelayServices } from './relay/stages.ts'
 import type { Telemetry } from './telemetry/events.ts'
 
 export interface FrontParts {
@@ -29,7 +30,7 @@ export interface FrontParts {
   readonly snapshot: () => LoadedSnapshot
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
-  readonly relay: RelayParts
+  readonly relay: RelayServices
 }
 
 const notPlain = refuse('http.malformed', 'The request target is not a plain path.', {
@@ -58,7 +59,7 @@ export function serveFront(
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
 
   const snapshot = parts.snapshot()
-  // A prefix alone is a path under it as well: whoever calls it is told in the format that it reads.
+  // A prefix without a path belongs to its vendor too, so that the error has the vendor's format.
   const slash = path.indexOf('/', 1)
   const prefixEnd = slash === -1 ? path.length : slash
   const vendor = snapshot.vendors.get(path.slice(1, prefixEnd))
@@ -75,13 +76,13 @@ export function serveFront(
 function unknownPath(snapshot: Snapshot): Refusal {
   const prefixes = [...snapshot.vendors.keys()].map((vendor) => `/${vendor}`)
   const there = ['/health', '/v1/usage', ...prefixes].join(', ')
-  return refuse('http.not_found', `There is nothing here. This gateway serves ${there}.`)
+  return refuse('http.not_found', `Unknown path. This gateway serves ${there}.`)
 }
 
-/** Throws or rejects where something failed that nobody expected. */
+/** Throws or rejects on a fault. */
 type Serve = (request: IncomingRequest, response: ResponseWriter) => Promise<void> | undefined
 
-/** Turns a fault nobody expected into an answer, so that no request is left hanging. */
+/** Answers a request with an error where its handler fails, so that no request waits forever. */
 export function catching(
   serve: Serve,
   { telemetry, clock }: { readonly telemetry: Telemetry; readonly clock: Clock },

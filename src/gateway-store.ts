@@ -4,45 +4,52 @@
  */
 import { hostname } from 'node:os'
 import type { Clock } from './base/clock.ts'
+import { invariant } from './base/errors.ts'
 import { openAll } from './base/opening.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { openPostgresLedger } from './ledger/postgres/ledger.ts'
+import { moneyPoolOptions, openPostgresLedger } from './ledger/postgres/ledger.ts'
 import type { Config } from './settings.ts'
 import type { RevisionWatchOptions } from './storage/changes.ts'
 import type { Database } from './storage/database.ts'
-import { refuseForeignFile } from './storage/existing-store.ts'
-import { parseStoreLocation, type SqliteLocation } from './storage/location.ts'
-import { lockStore } from './storage/lock.ts'
+import { refuseForeignFile } from './storage/open.ts'
+import {
+  parseStoreLocation,
+  type SqliteLocation,
+  type PostgresLocation,
+} from './storage/location.ts'
+import { lockStore } from './storage/sqlite/lock.ts'
+import { openMembership, type Membership, type MembershipOptions } from './storage/membership.ts'
 import { migrate } from './storage/migrate.ts'
-import { listenForRevisions } from './storage/postgres-listener.ts'
-import type { PostgresLocation } from './storage/postgres-location.ts'
-import { openPostgres } from './storage/postgres.ts'
-import { openSqliteThread } from './storage/sqlite-thread.ts'
+import { PostgresPool } from './storage/postgres/pool.ts'
+import { listenForRevisions, openPostgres } from './storage/postgres/postgres.ts'
+import { openSqliteThread } from './storage/sqlite/thread.ts'
 import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
 export interface GatewayStoreOptions {
   readonly config: Config
   readonly clock: Clock
-  /** The store failed for good: the process has to end and be started anew. */
+  /** The store has failed and stays unusable: the process must end and be started again. */
   readonly onFatal: (error: Error) => void
-  /** What went wrong once and is tried again, or concerns one exchange. */
+  /** A fault that is retried, or that concerns one exchange. */
   readonly onFault: (error: unknown) => void
-  /** Charges can be stored again after some could not. */
+  /** Charges can be stored again. */
   readonly onRecovered: () => void
-  /** Pages of 4 KB that charges may have an embedded store grow to. */
+  /** The most pages of 4 KB that an embedded store may have. */
   readonly pagesMax: number | undefined
-  /** Time of a store on PostgreSQL where a test holds it still. */
+  /** Replaces the time of a PostgreSQL server in tests. */
   readonly readStoreTime: (() => number) | undefined
 }
 
 export interface GatewayStore {
   readonly database: Database
-  /** Closed with the store, where its user has not done so before. */
+  /** Closes with the store, if it is still open. */
   readonly ledger: Ledger
-  /** Whether everything about it answers, as far as is known. */
+  /** This gateway among those on the store. */
+  readonly membership: Membership
+  /** Whether the store and the ledger answer, as far as known. */
   isAvailable(): boolean
-  /** Tells of changes at once, where the engine can. */
+  /** Reports changes at once, where the engine can. */
   readonly listen: RevisionWatchOptions['listen']
   close(): Promise<void>
 }
@@ -56,11 +63,12 @@ export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayS
 
 function openEmbedded(
   { path }: SqliteLocation,
-  { clock, onFatal, onFault, onRecovered, pagesMax }: GatewayStoreOptions,
+  options: GatewayStoreOptions,
 ): Promise<GatewayStore> {
+  const { clock, onFatal, onFault, onRecovered, pagesMax } = options
   return openAll(async (opened) => {
     refuseForeignFile(path)
-    // Before anything is written: whoever holds it may run on an older schema.
+    // Before any write: another process that holds the lock may run on an older schema.
     const lock = lockStore(path)
     opened.defer(() => lock.close())
     const database = await openSqliteThread(path, onFatal)
@@ -78,6 +86,7 @@ function openEmbedded(
     return {
       database,
       ledger,
+      membership: await openMembership(membershipOptions(options, database)),
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: undefined,
       close: () => opened.disposeAsync(),
@@ -87,35 +96,58 @@ function openEmbedded(
 
 function openOnServer(
   location: PostgresLocation,
-  { config, clock, onFault, onRecovered, readStoreTime }: GatewayStoreOptions,
+  options: GatewayStoreOptions,
 ): Promise<GatewayStore> {
+  const { config, clock, onFault, onRecovered } = options
   return openAll(async (opened) => {
     const database = await openPostgres(location)
     opened.defer(() => database.close())
     await migrate(database)
-    // So that a start which comes while this store is being filled is not taken for a node.
+    // Before this process becomes a node: the store may be an incomplete copy.
     await refuseUnfinishedCopy(database)
+    const pool = new PostgresPool({ location, ...moneyPoolOptions })
+    opened.defer(() => pool.close())
+    const membership = await openMembership({
+      ...membershipOptions(options, database),
+      holdLease: { pool, leaseMs: config.nodeLeaseMs },
+    })
+    const { holdLease: lease } = membership
+    invariant(lease !== undefined, 'holds on PostgreSQL have a lease')
+    opened.defer(() => lease.end())
     const ledger = await openPostgresLedger({
-      location,
+      pool,
+      lease,
       database,
       clock,
-      nodeName: config.nodeName ?? hostname(),
-      leaseMs: config.nodeLeaseMs,
       settleTimeoutMs: config.settleTimeoutMs,
       onFault,
       onRecovered,
       onError: onFault,
-      ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
     })
     opened.defer(() => ledger.close())
-    // Again when the node is known: whoever fills this store looks for nodes after it has marked it.
+    // Again when the node is registered: a copy looks for nodes after it has marked the store.
     await refuseUnfinishedCopy(database)
     return {
       database,
       ledger,
+      membership,
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: (hint) => listenForRevisions({ location, hint }),
       close: () => opened.disposeAsync(),
     }
   })
+}
+
+function membershipOptions(
+  { config, clock, onFault, readStoreTime }: GatewayStoreOptions,
+  database: Database,
+): MembershipOptions {
+  return {
+    clock,
+    database,
+    name: config.nodeName ?? hostname(),
+    region: config.region,
+    onError: onFault,
+    ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
+  }
 }

@@ -1,54 +1,53 @@
 /**
  * `turnpike serve`: settings → app → wait for a signal → drain → close. It turns signals and fatal
- * faults into an orderly end and an exit code; everything else is the app's.
+ * faults into a graceful shutdown and an exit code.
  */
 import { setFlagsFromString } from 'node:v8'
 import { createApp, type App, type Effects } from './app.ts'
 import { systemClock } from './base/clock.ts'
-import { GatewayError } from './base/errors.ts'
+import { GatewayError, outageReasonOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
-import { outageReasonOf } from './base/store-outage.ts'
 import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
-import type { OperationContext } from './operations/context.ts'
+import { valueOf, type OperationContext } from './operations/operation.ts'
 import type { Config } from './settings.ts'
 import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
-import type { Milestone } from './telemetry/events.ts'
+import type { TracePoint } from './relay/stages.ts'
 
 export interface Ready {
   readonly app: App
-  /** Made on this start, the store's first; it is never shown again. */
+  /** Created on the first start of a store; it is shown only once. */
   readonly adminToken: string | undefined
 }
 
 export interface ServeOptions {
-  /** The file descriptor for the log; stdout unless told otherwise. */
+  /** The file descriptor of the log; stdout by default. */
   readonly logDescriptor?: number
   /**
-   * Called once this process may serve the store, before it does. A port may still be taken, so nothing
-   * is to be written yet.
+   * Called when this process holds the store, before it serves. The start may still fail, so the callback
+   * must write nothing.
    */
   readonly onStoreOpen?: (database: Database) => Promise<void>
   /**
-   * Called once both listeners accept, so that what is made and shown once is made by a start that
-   * has worked. `adminToken` is there on a store's first start only.
+   * Called when both listeners accept. Secrets that are shown once are created here, so that a failed
+   * start creates none. `adminToken` is set only on the first start of a store.
    */
   readonly onReady?: (ready: Ready) => Promise<void> | void
-  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
+  readonly onTracePoint?: (point: TracePoint, exchangeId: string) => void
   /**
-   * For how long after the first signal more of them still mean that one: a terminal, npm and a
-   * starting script each tell of the same Ctrl-C. None by default.
+   * How long further signals count as repeats of the first: one Ctrl-C may come from the terminal, npm
+   * and a start script. 0 by default.
    */
   readonly signalEchoMs?: number
 }
 
-/** Serves until a signal; resolves with the exit code. A second signal ends it at once. */
+/** Serves until a signal and resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
-  keepNewObjectsYoung()
-  outliveReaders()
+  disablePretenuring()
+  ignoreOutputErrors()
   const { logDescriptor = 1 } = options
   const log = createLog({ level: config.logLevel, descriptor: logDescriptor })
   const { logger } = log
@@ -65,19 +64,15 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
       environment: (name) => environment[name],
       masterKey: () => masterKey,
       onFatal(error) {
-        logger.fatal(
-          { error: error.name, reason: outageReasonOf(error) },
-          'the store failed; ending',
-        )
+        logger.fatal({ error: error.name, reason: outageReasonOf(error) }, 'store failed, stopping')
         ending.resolve(1)
       },
       ...(options.onStoreOpen === undefined ? {} : { onStoreOpen: options.onStoreOpen }),
-      ...(options.onMilestone === undefined ? {} : { onMilestone: options.onMilestone }),
+      ...(options.onTracePoint === undefined ? {} : { onTracePoint: options.onTracePoint }),
     })
   } catch (error) {
     await log.close()
-    const { listen, adminListen } = config
-    throw explainStart(error, [listen.port, adminListen.port])
+    throw explainStart(error, config)
   }
   const { app } = ready
   drainOnSignals({ signalEchoMs: options.signalEchoMs ?? 0, ending }, (signal) => {
@@ -93,13 +88,11 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     throw error
   }
   if (app.snapshot().vendors.size === 0)
-    logger.warn(
-      'there is no catalogue, so nothing can be relayed: `turnpike apply -f FILE`, or `npm start` for a demo',
-    )
+    logger.warn('catalogue is empty; run turnpike apply -f FILE')
   const exitCode = await ending.promise
   logger.info({ exitCode }, 'ended')
   await log.close()
-  // What is still open after a fatal fault or a second signal must not keep the process.
+  // After a fatal fault or a second signal, open sockets and threads must not keep the process running.
   if (exitCode !== 0) process.exit(exitCode)
   return exitCode
 }
@@ -109,7 +102,7 @@ interface SignalSite {
   readonly ending: PromiseWithResolvers<number>
 }
 
-/** SIGHUP among them, a terminal that closes: Node would end at once, even where `nohup` had it ignored. */
+/** Includes SIGHUP (the terminal closes): by default Node would end at once, even under `nohup`. */
 function drainOnSignals(
   { signalEchoMs, ending }: SignalSite,
   drain: (signal: NodeJS.Signals) => Promise<void>,
@@ -141,8 +134,8 @@ async function start(config: Config, effects: Effects): Promise<Ready> {
 }
 
 /**
- * Adopts the token of the settings, or makes a store's first one, which is shown once. It comes last:
- * a start that fails revokes nobody's token and shows none.
+ * Adopts the admin token of the settings, or creates the first one of a store. It runs last, so that a
+ * failed start revokes no token and shows none.
  */
 async function settleAdminToken(
   database: Database,
@@ -150,7 +143,7 @@ async function settleAdminToken(
 ): Promise<string | undefined> {
   const context = contextOn(database)
   if (token === undefined) return (await createFirstAdminToken(context))?.secret
-  await adoptAdminToken(context, token)
+  valueOf(await adoptAdminToken(context, token))
   return undefined
 }
 
@@ -160,36 +153,38 @@ function contextOn(database: Database): OperationContext {
     clock: systemClock,
     actor: 'serve',
     masterKey() {
-      throw new GatewayError('gateway.internal', 'starting seals nothing')
+      throw new GatewayError('gateway.internal', 'the start does not seal credentials')
     },
     environment: () => undefined,
   }
 }
 
-function explainStart(error: unknown, ports: readonly number[]): unknown {
+function explainStart(error: unknown, { adminListen }: Config): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE')
     return explainSystemError(error) ?? error
+  const { port } = error as { readonly port?: number }
+  const setting = port === adminListen.port ? 'TURNPIKE_ADMIN_LISTEN' : 'TURNPIKE_LISTEN'
   return new GatewayError(
     'operations.conflict',
-    `A port is taken (${ports.join(' or ')}). Stop what uses it, or set TURNPIKE_LISTEN and TURNPIKE_ADMIN_LISTEN.`,
+    `Port ${port} is already in use. Set ${setting} to another address, or stop the program that uses the port.`,
     { cause: error },
   )
 }
 
 /**
- * Whoever reads what is said here may go, and the gateway stays. Touching the streams has Node make
- * a pipe non-blocking, so that a reader that only hangs never holds a thread that writes to it: the
- * end of the process would wait for that thread.
+ * Keeps the gateway running when the reader of its output ends or hangs. Opening the streams also makes
+ * Node set a pipe to non-blocking, so that a hanging reader cannot block the log's thread, for which the
+ * end of the process would wait.
  */
-function outliveReaders(): void {
+function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /**
- * V8 takes objects that live for one exchange for long-lived ones and then makes them among the old.
- * There they keep all that their exchange has left alive until the next full collection, which
- * makes every young collection several times as dear.
+ * Turns off V8's pretenuring. V8 takes objects that live for one exchange for long-lived ones and creates
+ * them in the old generation. There they keep garbage of their exchange alive until the next full
+ * collection, which makes every young collection several times as expensive.
  */
-function keepNewObjectsYoung(): void {
+function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
 }

@@ -1,12 +1,12 @@
 /**
- * The list of settings: key, form of its text, default. It reads nothing and knows no file; each
- * value is understood from text alone, so that it means the same in a file and in the environment.
+ * The list of settings: key, schema of its text, default. It reads no file. Every value is parsed from
+ * text, so that it means the same in a file and in the environment.
  */
 import { z } from 'zod'
-import { formatDuration, parseDuration } from './base/duration.ts'
+import { formatDuration, parseDuration } from './base/clock.ts'
 import { Secret } from './base/secret.ts'
 
-/** Where a listener binds. */
+/** The address of a listener. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number
@@ -16,7 +16,7 @@ const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 const mebibyte = 1_048_576
 
-/** One setting: its key in the file, how its text is read, what holds when nobody says anything. */
+/** One setting: its key in the file, its schema, its default. */
 function setting<Schema extends z.ZodType, Fallback extends z.output<Schema> | undefined>(
   key: string,
   schema: Schema,
@@ -25,7 +25,7 @@ function setting<Schema extends z.ZodType, Fallback extends z.output<Schema> | u
   return { key, schema, fallback }
 }
 
-/** A reader of one kind of text; `read` returns undefined for text it cannot accept. */
+/** Makes a schema from `read`, which returns undefined for text that does not fit. */
 function text<Value>(expected: string, read: (text: string) => Value | undefined) {
   return z.string().transform((given, context): Value => {
     const value = read(given.trim())
@@ -60,7 +60,7 @@ export function formatListenAddress({ host, port }: ListenAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Undefined for text that is no host with a port; IPv6 stands in brackets. */
+/** Reads `host:port`; an IPv6 host is in brackets. Undefined for any other text. */
 export function parseListenAddress(given: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z.-]+)):(\d{1,5})$/.exec(given)
   const port = Number(match?.[3])
@@ -74,12 +74,12 @@ const storeText = text('sqlite:PATH or postgres://user@host/db', (given) =>
   /^(sqlite:(?!\/\/|:memory:$).|postgres(ql)?:\/\/.)/.test(given) ? given : undefined,
 )
 
-/** 32 bytes: the master key of AES-256. */
+/** The master key: 32 bytes for AES-256. */
 const masterKey = text('32 bytes in hexadecimal (64 digits) or base64 (44 characters)', (given) =>
   /^[0-9a-fA-F]{64}$|^[0-9A-Za-z+/_-]{43}=?$/.test(given) ? new Secret(given) : undefined,
 )
 
-/** Wider than the tokens the gateway makes itself, so that an operator may bring one from elsewhere. */
+/** Wider than the gateway's own tokens, so that an operator can bring one from another tool. */
 const adminToken = text('`ad_` followed by 16 to 200 letters, digits, - or _', (given) =>
   /^ad_[0-9A-Za-z_-]{16,200}$/.test(given) ? new Secret(given) : undefined,
 )
@@ -90,7 +90,7 @@ const region = text('1 to 64 printable characters', (given) =>
   /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
 )
 
-/** The whole list. docs/configuration.md documents each key; a test compares the two. */
+/** All settings. A test checks that docs/configuration.md documents each. */
 export const settings = {
   /** Model routes, `/v1/usage`, `/health`. */
   listen: setting('listen', listenAddress, { host: '127.0.0.1', port: 8080 }),
@@ -99,11 +99,11 @@ export const settings = {
   /** `sqlite:` with an absolute path, or a PostgreSQL URL. */
   store: setting('store', storeText, 'sqlite:./data/turnpike.db'),
   region: setting('region', region, 'local'),
-  /** How this process is called among the nodes of a store on PostgreSQL; by default its host's name. */
+  /** The name of this node on a PostgreSQL store; the host's name by default. */
   nodeName: setting('node_name', region, undefined),
-  /** After which the holds of a node that died are free again (PostgreSQL). */
+  /** The time after which the holds of a dead node are released (PostgreSQL). */
   nodeLeaseMs: setting('node_lease', duration({ min: 1_000, max: 10 * minuteMs }), 30_000),
-  /** How long the end of an answer waits while its charge cannot be stored (PostgreSQL). */
+  /** How long the end of an answer waits for its charge to be stored (PostgreSQL). */
   settleTimeoutMs: setting('settle_timeout', duration({ min: 100, max: 10 * minuteMs }), 30_000),
   masterKey: setting('master_key', masterKey, undefined),
   /** Absolute; by default `master.key` beside an embedded store. */
@@ -125,7 +125,7 @@ export const settings = {
     'info',
   ),
 
-  /** The client's side: what one caller may take of this process. */
+  /** Limits of the client side. */
   bodyBytesMax: setting(
     'body_max_bytes',
     count({ min: 1_024, max: 1_024 * mebibyte }),
@@ -144,7 +144,7 @@ export const settings = {
     minuteMs,
   ),
   connectionsMax: setting('max_connections', count({ min: 1, max: 1_000_000 }), 10_000),
-  /** Exchanges running at once; zero = no cap. */
+  /** Concurrency limits; 0 = no limit. */
   runningPerKeyMax: setting('max_running_per_key', count({ min: 0, max: 1_000_000 }), 2_000),
   runningPerAccountMax: setting(
     'max_running_per_account',
@@ -152,20 +152,20 @@ export const settings = {
     4_000,
   ),
 
-  /** The vendor's side: how long one attempt and one exchange may take. */
+  /** Limits of the vendor side: of one attempt and of one exchange. */
   answerBytesMax: setting(
     'answer_max_bytes',
     count({ min: 1_024, max: 1_024 * mebibyte }),
     64 * mebibyte,
   ),
   connectTimeoutMs: setting('connect_timeout', duration({ min: 10, max: 10 * minuteMs }), 5_000),
-  /** Streams: until the first event that is neither ping nor error. */
+  /** Streams: time to the first event that is neither ping nor error. */
   firstEventTimeoutMs: setting(
     'first_event_timeout',
     duration({ min: 10, max: 60 * minuteMs }),
     2 * minuteMs,
   ),
-  /** A channel's own, tighter limit: so many times the 99th percentile of its first events … */
+  /** A channel's own limit is this factor times the 99th percentile of its first events … */
   firstEventFactor: setting('first_event_factor', count({ min: 1, max: 1_000 }), 4),
   /** … and never below this. */
   firstEventTimeoutMinMs: setting(
@@ -173,15 +173,15 @@ export const settings = {
     duration({ min: 10, max: 60 * minuteMs }),
     10_000,
   ),
-  /** What an answer must have begun with before the client sees anything of it. */
+  /** What must have arrived before the client gets the first byte. */
   commitPoint: setting('commit_point', choice(['first_event', 'first_content']), 'first_event'),
-  /** Answers without a stream: until the whole answer is there. */
+  /** Answers that are not streamed: time to the complete answer. */
   answerTimeoutMs: setting(
     'answer_timeout',
     duration({ min: 10, max: 60 * minuteMs }),
     10 * minuteMs,
   ),
-  /** Between two pieces of an answer. */
+  /** Time between two pieces of an answer. */
   idleTimeoutMs: setting('idle_timeout', duration({ min: 10, max: 60 * minuteMs }), 2 * minuteMs),
   requestDeadlineMs: setting(
     'request_deadline',
@@ -189,26 +189,26 @@ export const settings = {
     60 * minuteMs,
   ),
   attemptsMax: setting('max_attempts', count({ min: 1, max: 20 }), 3),
-  /** Full bucket of each channel; moving into it is allowed above half. */
+  /** Size of each channel's failover token bucket; failover to it needs more than half. */
   failoverTokensMax: setting('failover_tokens', count({ min: 2, max: 1_000_000 }), 100),
 
-  /** How often the books are audited in the background, give or take a tenth. */
+  /** Interval of the background ledger audit, ± 10 %. */
   auditIntervalMs: setting(
     'audit_interval',
     duration({ min: minuteMs, max: 7 * dayMs }),
     60 * minuteMs,
   ),
 
-  /** How long an exchange is kept after it has ended; for ever where nothing is said. */
+  /** How long an exchange is kept after its end; without a limit by default. */
   exchangeRetentionMs: setting(
     'exchange_retention',
     duration({ min: 2 * dayMs, max: 36_500 * dayMs }),
     undefined,
   ),
 
-  /** How long the gateway reads on for the vendor's final count; zero = not at all. */
+  /** How long the gateway reads on for the vendor's final count after the client left; 0 = not at all. */
   clientLeftGraceMs: setting('client_left_grace', duration({ min: 0, max: 5 * minuteMs }), 5_000),
-  /** What is charged when the vendor breaks off in the middle of an answer. */
+  /** What is charged when the vendor cuts an answer. */
   upstreamCut: setting('upstream_cut', choice(['nothing', 'delivered']), 'nothing'),
 } as const
 

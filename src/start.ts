@@ -1,7 +1,7 @@
 /**
- * `npm start`: serves, and where the store holds no catalogue yet sets up a demo: the simulated
- * vendors, a catalogue that points at them, an account with some money. A store that has a catalogue
- * of its own is served as it is. The invariant: a start that fails has written nothing of this.
+ * `npm start`: runs the gateway. On an empty store it also sets up a demo: simulated vendors, a catalogue
+ * for them, an account with some money. A store with another catalogue is served as it is. The
+ * invariant: a start that fails writes nothing of the demo.
  */
 import { parseArgs } from 'node:util'
 import type { App } from './app.ts'
@@ -9,19 +9,19 @@ import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
 import { createAccount, listAccounts } from './operations/accounts.ts'
-import { applyCatalogue, exportCatalogue } from './operations/catalogue.ts'
-import type { OperationContext } from './operations/context.ts'
+import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogue.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
+import { valueOf, type OperationContext } from './operations/operation.ts'
 import { serve } from './main.ts'
-import { demoCatalogueText, demoCredentials } from './sandbox/demo.ts'
-import { startSandbox, type Sandbox } from './sandbox/sandbox.ts'
+import { demoCatalogueText, demoCredentials } from '../sandbox/demo.ts'
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import type { Config, ListenAddress } from './settings.ts'
 import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 
-/** Where the simulated vendors listen, if nothing else does. */
+/** The port of the simulated vendors, if it is free. */
 const usualSandboxPort = 9_100
-/** One Ctrl-C reaches the gateway from the terminal, from npm and from the script that npm runs. */
+/** One Ctrl-C reaches the gateway three times: from the terminal, npm and the script that npm runs. */
 const signalEchoMs = 2_000
 const demoAccount = 'demo'
 const demoBalanceUsd = '10'
@@ -92,11 +92,11 @@ function contextOn(database: Database, config: Config): OperationContext {
 
 interface DemoVendors {
   readonly sandbox: Sandbox
-  /** Where the catalogue has them; undefined where there is none yet. */
+  /** Their port in the catalogue; undefined where the catalogue is empty. */
   readonly knownPort: number | undefined
 }
 
-/** Where the catalogue is the demo's or there is none yet. */
+/** Starts the vendors where the catalogue is empty or the demo's; undefined for another catalogue. */
 async function openVendors(database: Database): Promise<DemoVendors | undefined> {
   const { vendors, channels } = await database.snapshot(readCatalogue)
   const knownPort = demoPort(channels.map((channel) => channel.url))
@@ -108,13 +108,13 @@ async function setUpDemo(app: App, vendors: DemoVendors, config: Config): Promis
   const context = contextOn(app.database, config)
   const catalogue = await newCatalogue(context, vendors)
   if (catalogue !== undefined) {
-    await applyDemo(context, catalogue)
+    valueOf(await applyCatalogue(context, { text: catalogue }))
     await app.refresh()
   }
   return { sandbox: vendors.sandbox, secrets: await makeFirstSecrets(context) }
 }
 
-/** Where the port of an earlier start is taken, the channels follow the simulated vendors to theirs. */
+/** Returns the catalogue to apply, if any. Where the vendors had to take another port, the URLs change. */
 async function newCatalogue(
   context: OperationContext,
   { sandbox, knownPort }: DemoVendors,
@@ -125,7 +125,7 @@ async function newCatalogue(
   return catalogue.replaceAll(`http://127.0.0.1:${knownPort}/`, `${sandbox.url}/`)
 }
 
-/** On this port, or on a free one where something else has it. */
+/** Starts the vendors on this port, or on a free one where it is in use. */
 async function openSandbox(port: number): Promise<Sandbox> {
   const options = { credentials: demoCredentials, keepRecords: false }
   try {
@@ -136,7 +136,7 @@ async function openSandbox(port: number): Promise<Sandbox> {
   }
 }
 
-/** The port of the simulated vendors, where every channel in use points at them. */
+/** Returns the port of the simulated vendors where every channel points at them. */
 function demoPort(urls: readonly string[]): number | undefined {
   const ports = urls.map(
     (url) => /^http:\/\/127\.0\.0\.1:(\d+)\/(alpha|beta)-(main|reserve)$/.exec(url)?.[1],
@@ -145,27 +145,24 @@ function demoPort(urls: readonly string[]): number | undefined {
   return first !== undefined && ports.every((port) => port === first) ? Number(first) : undefined
 }
 
-/** Secrets are shown once: undefined where a former start has made some. */
+/** Creates the demo's account, key and token. Undefined where an earlier start has created them. */
 async function makeFirstSecrets(context: OperationContext): Promise<DemoSecrets | undefined> {
   const account = demoAccount
   const accounts = await listAccounts(context)
   if (!accounts.some(({ name }) => name === account))
-    await createAccount(context, {
-      name: account,
-      balance_usd: demoBalanceUsd,
-      daily_usd: '5',
-      rpm: 600,
-    })
-  else if ((await listAccountKeys(context, 'client', { account })).length > 0) return undefined
-  const key = await createClientKey(context, { account, name: 'demo' })
-  const token = await createReaderToken(context, { account, name: 'demo' })
+    valueOf(
+      await createAccount(context, {
+        name: account,
+        balance_usd: demoBalanceUsd,
+        daily_usd: '5',
+        rpm: 600,
+      }),
+    )
+  else if (valueOf(await listAccountKeys(context, { account, kind: 'client' })).length > 0)
+    return undefined
+  const key = valueOf(await createClientKey(context, { account, name: 'demo' }))
+  const token = valueOf(await createReaderToken(context, { account, name: 'demo' }))
   return { key: key.secret, token: token.secret }
-}
-
-async function applyDemo(context: OperationContext, catalogue: string): Promise<void> {
-  const applied = await applyCatalogue(context, catalogue, { dryRun: false })
-  if (applied.kind === 'mistakes')
-    throw new Error(`the demo catalogue: ${JSON.stringify(applied.list)}`)
 }
 
 interface Demo {
@@ -182,11 +179,12 @@ interface Shown {
 
 function banner({ address, adminAddress, adminToken, demo }: Shown): string {
   const base = urlOf(address)
-  const lines = ['', `Turnpike serves ${base}`]
-  lines.push(`  operator's address  ${urlOf(adminAddress)}   (/metrics, /livez, /readyz)`)
-  if (adminToken !== undefined) lines.push(`  admin token         ${adminToken}   (shown once)`)
+  const lines = ['', `Turnpike is running at ${base}`]
+  lines.push(`  admin address       ${urlOf(adminAddress)}   (/metrics, /livez, /readyz)`)
+  if (adminToken !== undefined)
+    lines.push(`  admin token         ${adminToken}   (shown only once)`)
   if (demo !== undefined) lines.push(...demoLines(base, demo))
-  lines.push('', 'Ctrl-C ends it; running answers may finish first.', '')
+  lines.push('', 'Press Ctrl-C to stop. Running requests finish first.', '')
   return lines.join('\n') + '\n'
 }
 
@@ -199,15 +197,15 @@ function demoLines(base: string, demo: Demo): string[] {
   if (demo.secrets === undefined) {
     lines.push(
       '',
-      'The demo key was shown on the first start. Another one: ./bin/turnpike key create demo',
+      'The demo key was shown on the first start. Create another one: ./bin/turnpike key create demo',
     )
     return lines
   }
   const { key, token } = demo.secrets
   return [
     ...lines,
-    `  demo key            ${key}   (shown once)`,
-    `  read-only token     ${token}   (shown once)`,
+    `  demo key            ${key}   (shown only once)`,
+    `  read-only token     ${token}   (shown only once)`,
     '',
     'Try it:',
     '',
@@ -227,6 +225,6 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  // What a start that failed half-way has opened already must not keep the process.
+  // A failed start may have opened sockets and threads, which would keep the process running.
   process.exit(1)
 }

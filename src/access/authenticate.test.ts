@@ -23,7 +23,7 @@ describe('the presented secret', () => {
     }
   })
 
-  it('is none where headers are missing, malformed or contradict each other', () => {
+  it('is absent where headers are missing, malformed or different', () => {
     for (const headers of [
       [],
       ['host', 'cr_x', 'x-api-keys', 'cr_x'],

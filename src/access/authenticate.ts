@@ -1,28 +1,25 @@
 /**
- * Who is calling: from the headers a request came with to its Principal, or to the one refusal that
- * applies. It reads raw headers, before anything may merge or drop one. Whatever is wrong with a
- * credential itself gets one and the same answer, so that nobody learns how close a guess was.
+ * Authenticates a request: from its headers to its principal, or to the one refusal that applies. It
+ * reads raw headers, before any code merges or drops one. Every fault of the credential itself gets the
+ * same answer, so that a guess reveals nothing.
  */
 import { refuse, type Refusal } from '../base/errors.ts'
-import { isInRanges } from './ip-ranges.ts'
-import { hashSecret, parseSecret } from './key.ts'
+import { hashSecret, isInRanges, parseSecret, type KeyKind, type Principal } from './key.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { KnownKey } from './key-store.ts'
-import type { KeyKind, Principal } from './principal.ts'
 
-export interface Caller {
-  /** The peer's address as the socket names it. */
+interface Caller {
+  /** The peer's address, from the socket. */
   readonly address: string | undefined
   /** Wall time; decides whether a key has expired. */
   readonly nowMs: number
 }
 
-/** Answers at once where the key is remembered, else when the store has answered. */
 export type Authenticate = (
   presented: string | undefined,
-  wanted: KeyKind,
+  kind: KeyKind,
   caller: Caller,
-) => Principal | Refusal | Promise<Principal | Refusal>
+) => Promise<Principal | Refusal>
 
 const invalidCredential = refuse(
   'access.credential_invalid',
@@ -55,32 +52,29 @@ const accountSuspended = refuse(
 )
 
 export function createAuthenticate(directory: KeyDirectory): Authenticate {
-  return (presented, wanted, caller) => {
+  return async (presented, kind, caller) => {
     if (presented === undefined) return invalidCredential
     const secretHash = hashSecret(presented)
-    const known = directory.recall(secretHash)
-    if (known !== undefined) return judge(known, wanted, caller)
-    if (!isCredible(presented, wanted)) return invalidCredential
-    const found = directory.find(secretHash)
-    return found instanceof Promise
-      ? found.then((key) => judge(key, wanted, caller))
-      : judge(found, wanted, caller)
+    const cached = directory.findCached(secretHash)
+    if (cached !== undefined) return judge(cached, kind, caller)
+    if (!hasValidForm(presented, kind)) return invalidCredential
+    return judge(await directory.find(secretHash), kind, caller)
   }
 }
 
 /**
- * Spares the store the typos; a secret that is known needs no such look. Where an admin token is wanted
- * the form is not looked at: an operator may have brought one that was made elsewhere.
+ * Keeps typos from the store; a cached secret needs no such check. An admin token may have any form: an
+ * operator may bring one that was made elsewhere.
  */
-function isCredible(secret: string, wanted: KeyKind): boolean {
-  return wanted === 'admin' || secret.startsWith('ad_') || parseSecret(secret) !== undefined
+function hasValidForm(secret: string, kind: KeyKind): boolean {
+  return kind === 'admin' || secret.startsWith('ad_') || parseSecret(secret) !== undefined
 }
 
-/** First what is wrong with the credential itself, then what it may not do, each in a fixed order. */
-function judge(key: KnownKey | undefined, wanted: KeyKind, caller: Caller): Principal | Refusal {
+/** Checks the credential itself first, then what it may not do, in a fixed order. */
+function judge(key: KnownKey | undefined, kind: KeyKind, caller: Caller): Principal | Refusal {
   if (key === undefined || key.isRevoked) return invalidCredential
   if (key.expiresAtMs !== undefined && key.expiresAtMs <= caller.nowMs) return invalidCredential
-  if (key.principal.keyKind !== wanted) return wrongKind[wanted]
+  if (key.principal.keyKind !== kind) return wrongKind[kind]
   if (key.ipRanges !== undefined && !isInRanges(key.ipRanges, caller.address)) {
     return addressNotAllowed
   }
@@ -88,10 +82,10 @@ function judge(key: KnownKey | undefined, wanted: KeyKind, caller: Caller): Prin
 }
 
 /**
- * The secret a request presents, from its raw headers (name, value, name, value …): a bearer value
- * of `Authorization`, or `x-api-key`, as often as they come. Undefined when there is none, when one
- * of them is malformed, or when two of them differ. An empty header presents nothing, and neither does
- * `Bearer` with nothing behind it: SDKs send one when their other way of giving a key is in use.
+ * Returns the secret in a request's raw headers (name, value, name, value …): the bearer value of
+ * `Authorization`, or `x-api-key`, in any number. Undefined where there is none, one is malformed, or
+ * two differ. An empty header and an empty `Bearer` count as absent: SDKs send them when the key is in
+ * the other header.
  */
 export function presentedSecret(rawHeaders: readonly string[]): string | undefined {
   let presented: string | undefined
@@ -109,7 +103,7 @@ export function presentedSecret(rawHeaders: readonly string[]): string | undefin
 const authorizationName = 'authorization'
 const apiKeyName = 'x-api-key'
 
-/** Lengths are compared first: lower-casing every header name would cost more than all the rest. */
+/** Compares lengths first: lower-casing every header name would cost more than all the rest. */
 function credentialHeader(name: string): 'bearer' | 'plain' | undefined {
   if (name.length === authorizationName.length && name.toLowerCase() === authorizationName) {
     return 'bearer'

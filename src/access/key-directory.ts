@@ -1,24 +1,24 @@
 /**
- * Keys by the hash of their secret, as requests look them up: a bounded memory in front of the
- * store. It is emptied whenever keys or accounts change in the store, so it never outlives a
- * revocation by more than the time it takes to notice; it knows no request and decides nothing.
+ * Finds keys by the hash of their secret: a bounded cache in front of the store. It is cleared whenever
+ * keys or accounts change in the store, so a revoked key stays valid only until the change is noticed.
+ * It knows no request and decides nothing.
  */
 import type { Queryable } from '../storage/database.ts'
 import { findKnownKey, type KnownKey } from './key-store.ts'
 
 export interface KeyDirectory {
-  /** The key where it is remembered; undefined says nothing about the store. */
-  recall(secretHash: string): KnownKey | undefined
-  /** The key, or undefined where there is none; at once when it is remembered. */
-  find(secretHash: string): KnownKey | undefined | Promise<KnownKey | undefined>
-  /** Forgets everything: to be called when the store's revision of `access` or `accounts` moves. */
+  /** Returns the key where it is cached; undefined says nothing about the store. */
+  findCached(secretHash: string): KnownKey | undefined
+  /** Returns the key from cache or store; undefined where it does not exist. */
+  find(secretHash: string): Promise<KnownKey | undefined>
+  /** Empties the cache. Call it when the store's revision of `access` or `accounts` changes. */
   clear(): void
 }
 
-/** Remembered in place of a key for secrets that do not exist, so that repeats cost no read. */
+/** Cached for secrets that do not exist, so that a repeat costs no read. */
 const unknownKey = Symbol('unknown key')
 
-/** Guessed secrets may fill this many places and never push out a key that exists. */
+/** Guessed secrets fill at most this many places, and never evict a key that exists. */
 const unknownCountMax = 1_024
 
 export function createKeyDirectory(
@@ -34,7 +34,7 @@ export function createKeyDirectory(
     const startedIn = generation
     try {
       const key = await findKnownKey(database, secretHash)
-      // What was read before the last change may be stale: answer with it, but do not remember it.
+      // A read from before the last change may be stale: return it, but do not cache it.
       if (startedIn === generation) {
         if (key === undefined) unknown.set(secretHash, unknownKey)
         else known.set(secretHash, key)
@@ -46,8 +46,8 @@ export function createKeyDirectory(
   }
 
   return {
-    recall: (secretHash) => known.get(secretHash),
-    find(secretHash) {
+    findCached: (secretHash) => known.get(secretHash),
+    async find(secretHash) {
       const key = known.get(secretHash)
       if (key !== undefined) return key
       if (unknown.get(secretHash) !== undefined) return undefined
@@ -73,9 +73,9 @@ interface Recent<Value> {
 }
 
 /**
- * Remembers at least the `bound / 2` and at most the `bound` values used last. Two maps take turns:
- * when the young one is full it becomes the old one, and what is asked for again moves back. Unlike
- * an exact order of use this costs a plain map lookup on nearly every hit.
+ * Caches at least the `bound / 2` and at most the `bound` values used last. When the young map is full
+ * it becomes the old one, and a value that is used again moves to the young one. Unlike an exact order
+ * of use this costs one map lookup on nearly every hit.
  */
 function createRecent<Value>(bound: number): Recent<Value> {
   const youngMax = Math.max(1, Math.floor(bound / 2))

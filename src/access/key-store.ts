@@ -1,13 +1,11 @@
 /**
- * SQL of the key table. Finding a key also reads the few columns of its account that decide whether
- * and how it may be used; nothing of an account is written here. No secret passes this file, only
- * its hash.
+ * SQL of the key table. Finding a key also reads the few columns of its account that decide whether and
+ * how it may be used; no account is written here. This file sees hashes and never a secret.
  */
 import type { BlockList } from 'node:net'
 import { picos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
-import { buildIpRanges } from './ip-ranges.ts'
-import type { KeyKind, Principal } from './principal.ts'
+import { buildIpRanges, type KeyKind, type Principal } from './key.ts'
 
 /** A key as operators see it. */
 export interface KeyRow {
@@ -25,9 +23,9 @@ export interface KeyRow {
   readonly revokedAtMs: number | undefined
 }
 
-/** A key as a request needs it, ready to answer without another look at the store. */
+/** A key as a request needs it, complete without another read of the store. */
 export interface KnownKey {
-  /** Made once per key and handed to every exchange of it. */
+  /** Made once per key, shared by all its exchanges. */
   readonly principal: Principal
   readonly ipRanges: BlockList | undefined
   readonly expiresAtMs: number | undefined
@@ -59,7 +57,7 @@ export async function insertKey(
   )
 }
 
-/** Marks a key as revoked; a key that is already revoked keeps its first time. */
+/** Marks a key as revoked; a key that is already revoked keeps its time. */
 export async function revokeKey(
   transaction: Transaction,
   revocation: { readonly id: string; readonly atMs: number },
@@ -75,19 +73,19 @@ export async function findKey(queryable: Queryable, id: string): Promise<KeyRow 
   return rows[0] === undefined ? undefined : readKey(rows[0])
 }
 
-/** The keys of one kind, oldest first; of one account, or (admin tokens) of none. */
+/** Lists the keys of one kind, oldest first; of one account, or (admin tokens) of none. */
 export async function listKeys(
   queryable: Queryable,
-  wanted: { readonly kind: KeyKind; readonly accountId: string | undefined },
+  owner: { readonly kind: KeyKind; readonly accountId: string | undefined },
 ): Promise<KeyRow[]> {
   const rows = await queryable.query(
     `SELECT * FROM key WHERE kind = $1 AND COALESCE(account_id, '') = $2 ORDER BY id`,
-    [wanted.kind, wanted.accountId ?? ''],
+    [owner.kind, owner.accountId ?? ''],
   )
   return rows.map(readKey)
 }
 
-/** Whether a key with this secret exists, in whatever state. */
+/** Finds the key with this secret, in any state. */
 export async function findKeyBySecretHash(
   queryable: Queryable,
   secretHash: string,
@@ -96,7 +94,7 @@ export async function findKeyBySecretHash(
   return rows[0] === undefined ? undefined : readKey(rows[0])
 }
 
-/** What a request needs of the key with this secret and of its account. */
+/** Finds what a request needs of the key with this secret and of its account. */
 export async function findKnownKey(
   queryable: Queryable,
   secretHash: string,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { InvariantError, type Refusal } from '../base/errors.ts'
 import { zeroPicos } from '../base/money.ts'
 import { createRunningLimits } from './limits.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from './key.ts'
 
 function principal(keyId: string, accountId: string): Principal {
   return {
@@ -26,7 +26,7 @@ function code(refusal: Refusal | undefined): string | undefined {
 }
 
 describe('running exchanges', () => {
-  it('are capped per key and per account, and free their place when they leave', () => {
+  it('are limited per key and per account, and free their place when they leave', () => {
     const limits = createRunningLimits({ perKeyMax: 2, perAccountMax: 3 })
     assert.equal(limits.enter(first), undefined)
     assert.equal(limits.enter(first), undefined)
@@ -40,7 +40,7 @@ describe('running exchanges', () => {
     assert.equal(limits.enter(second)?.headers?.['retry-after'], '1')
   })
 
-  it('are not capped by zero', () => {
+  it('are not limited by zero', () => {
     const limits = createRunningLimits({ perKeyMax: 0, perAccountMax: 0 })
     for (let count = 0; count < 100; count++) assert.equal(limits.enter(first), undefined)
     assert.equal(limits.runningCount, 100)

@@ -1,12 +1,13 @@
 /**
- * How many exchanges run at once, per key and per account. In memory of this process only: it
- * protects the process, not money. Every `enter` that admits is followed by exactly one `leave`.
+ * Concurrency limits: how many exchanges run at once, per key and per account. Counted in this process
+ * only: the limits protect the process, not money. Invariant: every `enter` that admits is followed by
+ * exactly one `leave`.
  */
 import { invariant, refuse, type Refusal } from '../base/errors.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from './key.ts'
 
 export interface RunningLimits {
-  /** Admits an exchange and counts it, or says why not. Zero caps admit everything. */
+  /** Counts the exchange, or returns a refusal. A limit of zero admits everything. */
   enter(principal: Principal): Refusal | undefined
   leave(principal: Principal): void
   readonly runningCount: number
@@ -46,7 +47,7 @@ function isFull(count: number, max: number): boolean {
   return max > 0 && count >= max
 }
 
-/** Zero counts are dropped, so that the maps hold only who is running something now. */
+/** Removes zero counts, so that the maps hold only keys and accounts with running exchanges. */
 function countDown(counts: Map<string, number>, id: string): void {
   const count = counts.get(id) ?? 0
   invariant(count > 0, 'an exchange left without having entered')
@@ -57,7 +58,7 @@ function countDown(counts: Map<string, number>, id: string): void {
 function tooMany(owner: 'key' | 'account', max: number): Refusal {
   return refuse(
     'access.too_many_running',
-    `This ${owner} already has ${max} requests running, which is its most. Wait for one of them to end.`,
+    `Concurrency limit reached: this ${owner} already has ${max} requests running. Wait until one of them ends.`,
     { 'retry-after': '1' },
   )
 }

@@ -1,13 +1,13 @@
 /**
- * The operator's listener: `/metrics`, `/livez`, `/readyz`. Liveness means that the event loop turns
- * and never depends on a vendor or the store; readiness means that requests can be taken.
+ * The admin listener: `/metrics`, `/livez`, `/readyz`. Liveness means that the event loop runs; it never
+ * depends on a vendor or the store. Readiness means that the gateway takes requests.
  */
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse } from '../base/errors.ts'
-import type { IncomingRequest } from '../http/incoming-request.ts'
-import { jsonReply, sendReply } from '../http/reply.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
+import type { IncomingRequest } from '../http/server/request.ts'
+import { jsonReply, sendReply } from '../http/server/reply.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { namedReply, refusalReply } from './refusal-reply.ts'
 
@@ -16,7 +16,7 @@ export interface AdminParts {
   readonly authenticate: Authenticate
   readonly metrics: Metrics
   readonly isReady: () => boolean
-  /** Brings gauges up to date just before they are read. */
+  /** Updates gauges before they are read. */
   readonly measure: () => void
 }
 
@@ -46,7 +46,10 @@ export async function serveAdmin(
   if (principal.kind === 'refusal')
     return sendReply(request, response, refusalReply(principal, parts.clock))
   if (path === '/metrics') return serveMetrics(request, response, parts)
-  const refusal = refuse('http.not_found', 'There are /metrics, /livez and /readyz here.')
+  const refusal = refuse(
+    'http.not_found',
+    'Unknown path. This address serves /metrics, /livez and /readyz.',
+  )
   sendReply(request, response, refusalReply(refusal, parts.clock))
 }
 

@@ -1,19 +1,19 @@
 /**
- * `GET /health`: how the gateway is, from what it already knows. Never asks a vendor or the store,
- * so it answers at once however busy the rest is.
+ * `GET /health`: the state of the gateway, from what it already knows. It asks no vendor and no store, so
+ * it always answers at once.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Channel } from '../channels/channel.ts'
-import type { HealthBook } from '../channels/health-book.ts'
+import type { HealthBook } from '../channels/health/health-book.ts'
 import {
   modelCondition,
   type ChannelFitness,
   type ModelCondition,
-} from '../channels/model-condition.ts'
+} from '../channels/health/health-line.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
-import type { IncomingRequest } from '../http/incoming-request.ts'
-import { jsonReply, sendReply } from '../http/reply.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
+import type { IncomingRequest } from '../http/server/request.ts'
+import { jsonReply, sendReply } from '../http/server/reply.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
 import { namedReply } from './refusal-reply.ts'
 
 export type HealthStatus = 'ok' | 'degraded' | 'down'
@@ -44,9 +44,9 @@ export function serveHealth(
 }
 
 /**
- * `ok`: every vendor has a usable channel for each of its models on the main route. `degraded`: some
- * vendor has none usable, or some model runs on a reserve. `down`: nothing is usable, or no charge
- * can be booked. A vendor without models promises nothing that could be missing.
+ * `ok`: each model of every vendor has a usable channel of the main rank. `degraded`: a vendor has no
+ * usable channel, or a model runs on a reserve. `down`: no channel is usable, or charges cannot be
+ * booked. Vendors without models do not count.
  */
 export function healthStatus(
   snapshot: LoadedSnapshot,
@@ -60,7 +60,7 @@ export function healthStatus(
   return conditions.every((condition) => condition === 'main') ? 'ok' : 'degraded'
 }
 
-/** Also such as are not served, because they have no price. */
+/** Counts models without a price too. */
 function hasModels({ models, outOfService }: LoadedSnapshot, vendor: string): boolean {
   return (
     models.values().some((model) => model.vendor === vendor) ||
@@ -68,7 +68,7 @@ function hasModels({ models, outOfService }: LoadedSnapshot, vendor: string): bo
   )
 }
 
-/** A vendor with any model that runs on a reserve, or on nothing, is not on its main route. */
+/** `main` only where every model of the vendor runs on its main channels. */
 function vendorCondition(
   snapshot: LoadedSnapshot,
   vendor: string,
@@ -85,8 +85,8 @@ function vendorCondition(
 }
 
 /**
- * A trial may fail, a slow channel has lost its traffic, one in doubt is being looked at, and one at rest
- * has asked for a moment: until it is back the reserve serves, and without one they are still tried.
+ * A channel on trial, slow, suspect or resting is only usable: the reserve serves instead, and without a
+ * reserve the channel is still tried.
  */
 function fitnessOf(channel: Channel, model: string, health: HealthBook): ChannelFitness {
   const grade = health.grade(channel, model)

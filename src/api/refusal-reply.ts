@@ -1,12 +1,8 @@
-/**
- * What our own endpoints answer with, outside any vendor's format;
- * their errors are `{"error":{"type","message"}}`.
- */
+/** Replies of our own endpoints. Their errors are `{"error":{"type","message"}}`. */
 import type { Clock } from '../base/clock.ts'
 import { errorCatalogue, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
-import { exchangeIdHeader } from '../http/headers.ts'
-import { jsonReply, type Reply } from '../http/reply.ts'
+import { exchangeIdHeader, jsonReply, type Reply } from '../http/server/reply.ts'
 
 export function refusalReply(refusal: Refusal, clock: Clock): Reply {
   const { status } = errorCatalogue[refusal.code]
@@ -19,7 +15,7 @@ export function refusalReply(refusal: Refusal, clock: Clock): Reply {
   )
 }
 
-/** The same reply with an id of its own, as every response carries one. */
+/** Adds a new exchange id, as every response has one. */
 export function namedReply(reply: Reply, clock: Clock): Reply {
   return { ...reply, headers: [...reply.headers, exchangeIdHeader, newId('ex', clock.now())] }
 }

@@ -1,15 +1,15 @@
 /**
- * `GET /v1/usage`: what an account holder reads about money. The shape is fixed by the product's
- * specification; every field is always there, and the figures are those of the ledger at this moment.
+ * `GET /v1/usage`: balance, limits and usage of an account, for its read-only token. The specification
+ * fixes the fields; all are always present. The figures are the ledger's at this moment.
  */
 import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
-import type { IncomingRequest } from '../http/incoming-request.ts'
-import { jsonReply, sendReply } from '../http/reply.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
+import type { IncomingRequest } from '../http/server/request.ts'
+import { jsonReply, sendReply } from '../http/server/reply.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ledger, UsagePeriod } from '../ledger/ledger.ts'
-import { usageAnswer, type UsageAnswer } from '../operations/usage.ts'
+import { usageAnswer, type UsageAnswer } from '../operations/reports/usage.ts'
 import { namedReply, refusalReply } from './refusal-reply.ts'
 
 export interface UsageApiParts {
@@ -43,16 +43,19 @@ async function readUsage(
     return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
   const period = readPeriod(query)
   if (period === undefined)
-    return refuse('api.request_invalid', 'period is one of day, month, total, given at most once.')
+    return refuse(
+      'api.request_invalid',
+      'period must be day, month or total, and may be given once.',
+    )
   if (!parts.ledger.isAvailable())
-    return refuse('ledger.unavailable', 'The figures cannot be read right now. Try again shortly.')
+    return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
   const figures = await parts.ledger.usage(principal.accountId, period, nowMs)
   if (figures === undefined)
-    return refuse('access.account_suspended', 'This account does not exist any more.')
+    return refuse('access.account_suspended', 'This account no longer exists.')
   return usageAnswer(figures, period)
 }
 
-/** Undefined for anything but one of the three words, once; absent means the current day. */
+/** Reads the period; the current day by default. Undefined for other words, or for two values. */
 function readPeriod(query: string): UsagePeriod | undefined {
   const given = new URLSearchParams(query).getAll('period')
   if (given.length === 0) return 'day'

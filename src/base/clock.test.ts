@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
-import { every, nextUtcMidnight, sleep, systemClock, utcDay, utcMonth } from './clock.ts'
+import {
+  every,
+  nextUtcMidnight,
+  sleep,
+  systemClock,
+  utcDay,
+  utcMonth,
+  formatDuration,
+  parseDuration,
+} from './clock.ts'
 
 /** Lets promise chains that are ready run. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a sleep ends at its moment and not before', async () => {
+test('a sleep ends at its time and not before', async () => {
   const clock = new ManualClock()
   let isOver = false
   void sleep(clock, 1_000).then(() => (isOver = true))
@@ -67,7 +77,7 @@ test('a series runs the next time only when the last run has ended', async () =>
   assert.equal(clock.pendingCount, 0)
 })
 
-test('a series goes on after failures of either kind, and tells each', async () => {
+test('a series goes on after failures of either kind, and reports each', async () => {
   const clock = new ManualClock()
   const errors: unknown[] = []
   let runs = 0
@@ -93,7 +103,7 @@ test('a series goes on after failures of either kind, and tells each', async () 
   )
 })
 
-test('days and months are those of UTC, whatever the machine’s zone', () => {
+test('days and months are UTC in any time zone of the machine', () => {
   const lastMoment = Date.parse('2026-12-31T23:59:59.999Z')
   assert.equal(utcDay(lastMoment), '2026-12-31')
   assert.equal(utcMonth(lastMoment), '2026-12')
@@ -113,4 +123,38 @@ test('the system’s clock gives wall time, time that only grows, and timers tha
   const keep = setInterval(() => undefined, 1_000)
   await new Promise<void>((resolve) => systemClock.after(0, resolve))
   clearInterval(keep)
+})
+
+test('parses durations as operators write them', () => {
+  for (const [text, durationMs] of [
+    ['0ms', 0],
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['10m', 600_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    ['007s', 7_000],
+  ] as const)
+    assert.equal(parseDuration(text), durationMs, text)
+})
+
+test('refuses a duration that is not a whole number with a unit', () => {
+  const wrong = ['', '5', 'ms', '1.5s', '-1s', '+1s', '1 s', ' 1s', '1s ', '1S', '1w', '1m30s']
+  for (const text of [...wrong, '1e3ms', 'Infinitys', '1000000000s', '1s\n', '１s', 'constructor'])
+    assert.equal(parseDuration(text), undefined, JSON.stringify(text))
+})
+
+test('property: a formatted duration is parsed back, and uses the largest exact unit', () => {
+  fc.assert(
+    fc.property(fc.nat(999_999_999), fc.constantFrom('ms', 's', 'm', 'h', 'd'), (count, unit) => {
+      const durationMs = parseDuration(`${count}${unit}`)
+      assert.ok(durationMs !== undefined)
+      const text = formatDuration(durationMs)
+      assert.equal(parseDuration(text), durationMs)
+      assert.ok(text.length <= `${count}${unit}`.length || count === 0)
+    }),
+  )
+  assert.equal(formatDuration(600_000), '10m')
+  assert.equal(formatDuration(90_000), '90s')
+  assert.equal(formatDuration(0), '0ms')
 })

@@ -1,7 +1,6 @@
 /**
- * Time as the rest of the program sees it: wall time for records, monotonic time for durations,
- * timers that can be cancelled. Nothing else in the tree may read a clock, so that tests can hold
- * time still and move it by hand.
+ * Time: wall time for records, monotonic time for durations, timers that can be cancelled, and durations as
+ * operators write them. No other file reads a clock, so that tests control time.
  */
 
 export interface Timer {
@@ -9,7 +8,7 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Wall time, milliseconds since 1970-01-01 UTC. For records only; it may jump. */
+  /** Wall time, milliseconds since 1970-01-01 UTC. For records only: it may jump. */
   now(): number
   /** Monotonic time in milliseconds from an arbitrary start. For every duration and deadline. */
   monotonic(): number
@@ -42,8 +41,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Runs `action` every `intervalMs`, the next run scheduled only when the last one has ended.
- * An action's failure goes to `onError` and does not end the series.
+ * Runs `action` repeatedly, each run `intervalMs` after the end of the previous one. A failure goes to
+ * `onError` and does not end the series.
  */
 export function every(
   clock: Clock,
@@ -71,17 +70,42 @@ export function every(
 
 const dayMs = 86_400_000
 
-/** `2026-11-21` for a wall time; the UTC day is the unit of daily limits and figures. */
+/** Returns the UTC day of a wall time, such as `2026-11-21`. Daily limits and figures use it. */
 export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** `2026-11` for a wall time. */
+/** Returns the UTC month of a wall time, such as `2026-11`. */
 export function utcMonth(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7)
 }
 
-/** Wall time of the next 00:00 UTC after `atMs`. */
+/** Returns the wall time of the next 00:00 UTC after `atMs`. */
 export function nextUtcMidnight(atMs: number): number {
   return (Math.floor(atMs / dayMs) + 1) * dayMs
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** Parses `250ms`, `30s`, `10m`, `2h` or `1d`; undefined where the text is not a whole number with a unit. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
+  if (match === null) return undefined
+  const factor = unitMs[match[2] ?? '']
+  return factor === undefined ? undefined : Number(match[1]) * factor
+}
+
+/** Formats a duration in the largest unit that is exact: 600000 → `10m`. */
+export function formatDuration(durationMs: number): string {
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
+    const factor = unitMs[unit] ?? 1
+    if (durationMs > 0 && durationMs % factor === 0) return `${durationMs / factor}${unit}`
+  }
+  return `${durationMs}ms`
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorCatalogue, GatewayError, invariant, InvariantError, refuse } from './errors.ts'
 
-test('every public code is area.reason with a status that fits who has to act', () => {
+test('every public code is area.reason with a status that fits its origin', () => {
   for (const [code, { status, origin }] of Object.entries(errorCatalogue)) {
     assert.match(code, /^[a-z]+\.[a-z_]+$/)
     if (origin === 'client' || origin === 'account') assert.ok(status >= 400 && status < 500, code)
@@ -21,7 +21,7 @@ test('a refusal has headers only where there are any', () => {
   })
 })
 
-test('an error carries its code’s status and what caused it', () => {
+test('an error has the status of its code, and its cause', () => {
   const cause = new Error('below')
   const error = new GatewayError('ledger.unavailable', 'Later.', { cause })
   assert.deepEqual(
@@ -30,7 +30,7 @@ test('an error carries its code’s status and what caused it', () => {
   )
 })
 
-test('an invariant that holds is silent, and one that does not is a programmer’s error', () => {
+test('a broken invariant throws, one that holds does not', () => {
   invariant(true, 'holds')
   assert.throws(() => invariant(false, 'does not hold'), InvariantError)
 })

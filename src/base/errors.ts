@@ -1,10 +1,9 @@
 /**
- * The one error class, the catalogue of public codes, and invariants. A code is stable and is part
- * of the product (docs/errors.md lists each); the HTTP status belongs to the code. How an error
- * looks on the wire is the business of the format that was called, not of this file.
+ * The catalogue of public error codes, refusals, faults and invariants. Codes are stable (docs/errors.md
+ * lists each), and each has one HTTP status. The called format decides how an error looks on the wire.
  */
 
-/** Who has to act for the error to go away. */
+/** Who must act to solve the error. */
 export type ErrorOrigin = 'client' | 'account' | 'gateway' | 'upstream'
 
 interface ErrorFact {
@@ -50,16 +49,16 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue
 
 /**
- * An expected "no" as a value: what to answer and why. `message` is public: it says what is wrong
- * and what to do, and never holds a secret, an upstream address or a stack.
+ * An expected refusal, as a value. `message` is public: it says what is wrong and what to do, and contains
+ * no secret, no upstream address and no stack.
  */
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: ErrorCode
   readonly message: string
-  /** Response headers that belong to this answer, such as `retry-after`. */
+  /** Response headers of this refusal, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Facts for programs, where the format called has a place for them. */
+  /** Facts for programs, where the called format has a place for them. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
@@ -73,7 +72,7 @@ export function refuse(
     : { kind: 'refusal', code, message, headers }
 }
 
-/** A fault, not an outcome. Outcomes are values; only faults are thrown. */
+/** A fault. Expected outcomes are values; only faults are thrown. */
 export class GatewayError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -88,16 +87,16 @@ export class GatewayError extends Error {
   }
 }
 
-/** What to answer where a fault has ended a request; the fault itself is for the operator. */
+/** Returns the answer to a request that a fault has ended; the fault itself goes to the operator. */
 export function refusalOfFault(fault: unknown): Refusal {
   return fault instanceof GatewayError && fault.code === 'ledger.unavailable'
     ? refuse(fault.code, 'The gateway cannot reach its store right now. Try again shortly.', {
         'retry-after': '5',
       })
-    : refuse('gateway.internal', 'The gateway made a mistake. It has been noted.')
+    : refuse('gateway.internal', 'The gateway has an internal error and has logged it. Try again.')
 }
 
-/** Thrown where the program contradicts itself: a programmer's error, never a caller's. */
+/** Thrown where an invariant is broken: a bug in this program, never a caller's error. */
 export class InvariantError extends Error {
   constructor(message: string) {
     super(message)
@@ -105,7 +104,31 @@ export class InvariantError extends Error {
   }
 }
 
-/** Asserts what must always be true. The message is for developers and holds no data of a client. */
+/** Asserts an invariant. The message is for developers and contains no client data. */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InvariantError(message)
+}
+
+/** Why a store is unavailable; docs/operating.md explains each reason. */
+export type OutageReason =
+  | 'disk_full'
+  | 'locked' // another process has locked the store
+  | 'unreadable' // the file or its disk has failed
+
+/** The cause of a failure by an unavailable store, somewhere among an error's causes. */
+export class StoreOutage extends Error {
+  readonly reason: OutageReason
+
+  constructor(reason: OutageReason, cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'StoreOutage'
+    this.reason = reason
+  }
+}
+
+/** Returns the outage reason among an error's causes, if there is one. */
+export function outageReasonOf(error: unknown): OutageReason | undefined {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if (at instanceof StoreOutage) return at.reason
+  return undefined
 }

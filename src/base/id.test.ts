@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { idTimeMs, newId } from './id.ts'
 
-test('an id names its kind and is plain text of one length', () => {
+test('an id begins with its kind and has a fixed length', () => {
   for (const kind of ['acc', 'key', 'ex', 'ent', 'evt'] as const)
     assert.match(newId(kind, 1_790_000_000_000), new RegExp(`^${kind}_[0-9a-hjkmnp-tv-z]{26}$`))
 })
 
-test('property: ids sort as the times they were made at', () => {
+test('property: ids sort by the times they were made at', () => {
   // Up to the year 37,648, whole milliseconds or not.
   const times = fc.double({ min: 0, max: 2 ** 50 - 1, noNaN: true })
   fc.assert(
@@ -20,13 +20,13 @@ test('property: ids sort as the times they were made at', () => {
   )
 })
 
-test('ids of one moment begin alike and are all different', () => {
+test('ids of one millisecond share their beginning and are all different', () => {
   const ids = new Set(Array.from({ length: 100_000 }, () => newId('ex', 1_790_000_000_000)))
   assert.equal(ids.size, 100_000)
   assert.equal(new Set([...ids].map((id) => id.slice(0, 13))).size, 1)
 })
 
-test('a clock that goes back makes earlier ids, not equal ones', () => {
+test('a clock that goes back makes earlier ids, never equal ones', () => {
   const later = newId('ent', 2_000)
   const earlier = newId('ent', 1_000)
   assert.ok(earlier < later)
@@ -45,7 +45,7 @@ test('every letter of the alphabet is used evenly', () => {
     assert.ok(Math.abs(count - expected) < 12 * Math.sqrt(expected))
 })
 
-test('an id tells when it was made, and other text tells nothing', () => {
+test('an id gives the time it was made, other text gives none', () => {
   for (const timeMs of [0, 1, 1_764_000_000_123, 2 ** 50 - 1])
     assert.equal(idTimeMs(newId('ex', timeMs)), timeMs)
   for (const text of [

@@ -1,19 +1,19 @@
 /**
- * Identifiers: a prefix that names the kind, then time-ordered base-32 text. Ids sort by the time
- * they were made, so a primary key on them appends instead of scattering.
+ * Identifiers: a prefix for the kind, then time-ordered base-32 text. Ids sort by the time at which they
+ * were made, so that a database appends to the primary key's index.
  */
 import { randomFillSync } from 'node:crypto'
 
 /** Kinds of id and their prefixes. */
 export type IdKind = 'acc' | 'key' | 'ex' | 'ent' | 'evt' | 'node'
 
-/** Crockford's alphabet: no letters that read alike, and it sorts as its values do. */
+/** Crockford's alphabet: no letters that look alike, in the order of their values. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const digitCodes = Buffer.from(alphabet, 'latin1')
 const timeDigits = 10
 const randomDigits = 16
 
-/** Random digits for the ids to come, as text: one piece of it is cheaper than many characters. */
+/** Random digits for the next ids, as text: one slice costs less than many single characters. */
 const pool = Buffer.alloc(randomDigits * 256)
 let poolOffset = pool.length
 
@@ -51,7 +51,7 @@ function encodeTime(timeMs: number): string {
   return text
 }
 
-/** When an id was made, in milliseconds; undefined where the text is no id. */
+/** Returns when an id was made, in milliseconds; undefined where the text is no id. */
 export function idTimeMs(id: string): number | undefined {
   const digits = /^[a-z]+_([0-9a-z]{10})[0-9a-z]{16}$/.exec(id)?.[1]
   if (digits === undefined) return undefined

@@ -1,11 +1,12 @@
 /**
- * The structured log: JSON lines on stdout. Callers hand over ids, classes and figures; bodies,
- * headers, queries and secrets have no business here at any level, and known names are redacted in
- * case one slips in.
+ * The structured log: JSON lines on stdout. Callers pass ids, classes and figures; bodies, headers,
+ * queries and secrets never go into it, and known names are redacted in case one does. Lines are gathered
+ * into blocks and written in order; no caller waits. What cannot be written waits within a bound and is
+ * tried again, what exceeds the bound is dropped and counted.
  */
 import { pino, type Logger } from 'pino'
-import { systemClock } from './clock.ts'
-import { descriptorSink, LogWriter } from './log-writer.ts'
+import { systemClock, sleep, type Clock, type Timer } from './clock.ts'
+import { write, writeSync } from 'node:fs'
 
 export interface LogOptions {
   readonly level: string
@@ -17,9 +18,9 @@ const redactedNames = ['authorization', 'credential', 'secret', 'token', 'body',
 
 export interface Log {
   readonly logger: Logger
-  /** Lines that could not be written and never will be. */
+  /** Lines that could not be written and are lost. */
   droppedCount(): number
-  /** Writes what waits, as far as that can be done within a second; call before the process ends. */
+  /** Writes what waits, within a second at most; call it before the process ends. */
   close(): Promise<void>
 }
 
@@ -27,7 +28,7 @@ export function createLog(options: LogOptions): Log {
   const writer = new LogWriter({
     sink: descriptorSink(options.descriptor ?? 1),
     clock: systemClock,
-    onResumed: (lines) => logger.warn({ lines }, 'lines of the log are lost: no room for them'),
+    onResumed: (lines) => logger.warn({ lines }, 'log lines dropped'),
   })
   const logger = pino(
     {
@@ -42,7 +43,171 @@ export function createLog(options: LogOptions): Log {
     },
     writer,
   )
-  // A fault that nobody caught ends the process without asking: what led to it must not be lost.
+  // An uncaught fault ends the process at once: the lines before it must not be lost.
   process.once('exit', () => writer.flush())
   return { logger, droppedCount: () => writer.droppedCount, close: () => writer.close() }
+}
+
+/** Writes some of the bytes and reports how many. Fails with EAGAIN where there is no room. */
+export interface LogSink {
+  write(bytes: Buffer, done: (error: Error | null, writtenBytes: number) => void): void
+  writeNow(bytes: Buffer): number
+}
+
+export interface LogWriterOptions {
+  readonly sink: LogSink
+  readonly clock: Clock
+  /** Called when lines can be written again after some were dropped; may write a line itself. */
+  readonly onResumed: (droppedCount: number) => void
+}
+
+/** Lines are written in blocks, so that a busy gateway needs fewer system calls. */
+const blockBytes = 4_096
+const flushIntervalMs = 500
+const unwrittenBytesMax = 1_048_576
+const retryMs = 20
+/** At the end of the process, for a slow reader. */
+const lastTriesMax = 25
+const lastWriteTimeMs = 500
+
+export class LogWriter {
+  readonly #sink: LogSink
+  readonly #clock: Clock
+  readonly #onResumed: (droppedCount: number) => void
+  #lines: string[] = []
+  #linesBytes = 0
+  /** The block under way, from its first unwritten byte on. */
+  #block: Buffer = Buffer.alloc(0)
+  #blockLines = 0
+  #writing: PromiseWithResolvers<void> | undefined
+  #retryTimer: Timer | undefined
+  #flushTimer: Timer | undefined
+  #hasReader = true
+  #droppedCount = 0
+  #droppedUnreported = 0
+
+  constructor({ sink, clock, onResumed }: LogWriterOptions) {
+    this.#sink = sink
+    this.#clock = clock
+    this.#onResumed = onResumed
+  }
+
+  /** Lines that are lost, because they could not be written. */
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  /** Takes a line with its line end. */
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line)
+    if (!this.#hasReader || this.#unwrittenBytes() + bytes > unwrittenBytesMax) return this.#drop(1)
+    this.#lines.push(line)
+    this.#linesBytes += bytes
+    this.#writeSoon()
+  }
+
+  /** Writes what waits at the end of the process. Takes a second at most, even without a reader. */
+  async close(): Promise<void> {
+    if (this.#writing !== undefined)
+      await Promise.race([this.#writing.promise, sleep(this.#clock, lastWriteTimeMs)])
+    this.flush()
+  }
+
+  /** The same without the event loop, for a process that ends at once. */
+  flush(): void {
+    const block = this.#writing === undefined ? this.#takeBlock() : Buffer.alloc(0)
+    this.#writeNow(Buffer.concat([block, this.#takeLines()]))
+  }
+
+  #unwrittenBytes(): number {
+    return this.#block.length + this.#linesBytes
+  }
+
+  #drop(lineCount: number): void {
+    this.#droppedCount += lineCount
+    this.#droppedUnreported += lineCount
+  }
+
+  #takeLines(): Buffer {
+    const bytes = Buffer.from(this.#lines.join(''))
+    this.#lines = []
+    this.#linesBytes = 0
+    return bytes
+  }
+
+  #takeBlock(): Buffer {
+    const bytes = this.#block
+    this.#block = Buffer.alloc(0)
+    this.#blockLines = 0
+    return bytes
+  }
+
+  #writeSoon(): void {
+    if (this.#linesBytes >= blockBytes) this.#writeOn()
+    else if (this.#linesBytes > 0 && this.#flushTimer === undefined)
+      this.#flushTimer = this.#clock.after(flushIntervalMs, () => {
+        this.#flushTimer = undefined
+        this.#writeOn()
+      })
+  }
+
+  #writeOn(): void {
+    if (this.#writing !== undefined || this.#retryTimer !== undefined) return
+    if (this.#block.length === 0) {
+      if (this.#lines.length === 0) return
+      this.#blockLines = this.#lines.length
+      this.#block = this.#takeLines()
+    }
+    const writing = Promise.withResolvers<void>()
+    this.#writing = writing
+    this.#sink.write(this.#block, (error, writtenBytes) => {
+      this.#writing = undefined
+      if (error === null) this.#written(writtenBytes)
+      else this.#failed(error)
+      writing.resolve()
+    })
+  }
+
+  #written(byteCount: number): void {
+    this.#block = this.#block.subarray(byteCount)
+    if (this.#block.length > 0) return this.#writeOn()
+    const lost = this.#droppedUnreported
+    this.#droppedUnreported = 0
+    if (lost > 0) this.#onResumed(lost)
+    this.#writeSoon()
+  }
+
+  #failed(error: Error): void {
+    if ('code' in error && error.code === 'EPIPE') {
+      this.#hasReader = false
+      this.#drop(this.#blockLines + this.#lines.length)
+      this.#takeBlock()
+      this.#takeLines()
+      return
+    }
+    this.#retryTimer = this.#clock.after(retryMs, () => {
+      this.#retryTimer = undefined
+      this.#writeOn()
+    })
+  }
+
+  #writeNow(bytes: Buffer): void {
+    let rest = bytes
+    for (let tries = 0; rest.length > 0 && tries < lastTriesMax; tries++) {
+      try {
+        rest = rest.subarray(this.#sink.writeNow(rest))
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+      }
+    }
+  }
+}
+
+/** A file, a pipe, a terminal; pipes should be non-blocking, see `outliveReaders` in main.ts. */
+function descriptorSink(descriptor: number): LogSink {
+  return {
+    write: (bytes, done) => write(descriptor, bytes, done),
+    writeNow: (bytes) => writeSync(descriptor, bytes),
+  }
 }

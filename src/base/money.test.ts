@@ -18,7 +18,7 @@ import {
 const largest = 999_999_999_999_999_999_999_999n
 const amounts = fc.bigInt({ min: -largest, max: largest }).map(picos)
 
-test('amounts read as written', () => {
+test('parses amounts as written', () => {
   for (const [text, amount] of [
     ['0', 0n],
     ['-0', 0n],
@@ -33,13 +33,13 @@ test('amounts read as written', () => {
     assert.equal(parseUsd(text), amount, text)
 })
 
-test('what is not an exact amount is never guessed', () => {
+test('refuses text that is not an exact amount', () => {
   const wrong = ['', ' ', '1 ', '+1', '1,5', '1e3', '.5', '5.', '--1', '0x10', 'NaN', '１']
   for (const text of [...wrong, '1.0000000000001', '1000000000000', '1_000', '1\n', '$1'])
     assert.equal(parseUsd(text), undefined, JSON.stringify(text))
 })
 
-test('amounts are written exactly and as short as can be', () => {
+test('formats amounts exactly and without trailing zeros', () => {
   for (const [amount, text] of [
     [0n, '0'],
     [1n, '0.000000000001'],
@@ -52,7 +52,7 @@ test('amounts are written exactly and as short as can be', () => {
     assert.equal(formatUsd(picos(amount)), text)
 })
 
-test('property: what is written is read back as the same amount', () => {
+test('property: a formatted amount is parsed back unchanged', () => {
   fc.assert(
     fc.property(amounts, (amount) => {
       const text = formatUsd(amount)
@@ -62,7 +62,7 @@ test('property: what is written is read back as the same amount', () => {
   )
 })
 
-test('property: the JSON number is the closest there is', () => {
+test('property: the JSON number is the closest one', () => {
   fc.assert(
     fc.property(amounts, (amount) => {
       assert.equal(usdNumber(amount), Number(formatUsd(amount)))
@@ -71,7 +71,7 @@ test('property: the JSON number is the closest there is', () => {
   assert.equal(usdNumber(picos(100_000_000_000n)), 0.1)
 })
 
-test('property: sums and products are those of whole numbers, with nothing rounded', () => {
+test('property: sums and products are exact', () => {
   fc.assert(
     fc.property(amounts, amounts, fc.nat(2 ** 31 - 1), (left, right, count) => {
       assert.equal(addPicos(left, right) - right, left)
@@ -84,7 +84,7 @@ test('property: sums and products are those of whole numbers, with nothing round
   )
 })
 
-test('a fraction of a token is a mistake, not a rounding', () => {
+test('a fraction of a token throws and is not rounded', () => {
   assert.throws(() => multiplyPicos(picos(1n), 1.5), RangeError)
   assert.throws(() => multiplyPicos(picos(1n), Number.NaN), RangeError)
 })

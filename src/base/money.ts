@@ -1,12 +1,12 @@
 /**
- * Money: integer pico-dollars (10⁻¹² USD) as bigint, end to end. A price of USD per million tokens
- * with up to six decimals is a whole number of pico-dollars per token, so tokens × price is exact
- * and nothing is ever rounded on the way.
+ * Money: integer pico-dollars (10⁻¹² USD) as bigint, end to end. A price in USD per million tokens with up
+ * to six decimals is a whole number of pico-dollars per token, so tokens × price is exact and nothing is
+ * ever rounded.
  */
 
 declare const picosBrand: unique symbol
 
-/** An amount in pico-dollars. May be negative (entries are signed). */
+/** An amount in pico-dollars. It may be negative: entries are signed. */
 export type Picos = bigint & { readonly [picosBrand]: true }
 
 export const picosPerUsd = 1_000_000_000_000n
@@ -14,7 +14,7 @@ const usdDecimals = 12
 
 export const zeroPicos = 0n as Picos
 
-/** Marks an integer that already counts pico-dollars as such. */
+/** Types an integer that is an amount in pico-dollars. */
 export function picos(amount: bigint): Picos {
   return amount as Picos
 }
@@ -27,7 +27,7 @@ export function subtractPicos(left: Picos, right: Picos): Picos {
   return (left - right) as Picos
 }
 
-/** A number of units (tokens, requests; an integer ≥ 0) times a price per unit. */
+/** Multiplies a price per unit by a number of units (tokens, requests; an integer ≥ 0). */
 export function multiplyPicos(price: Picos, count: number): Picos {
   return (price * BigInt(count)) as Picos
 }
@@ -41,8 +41,8 @@ export function minPicos(left: Picos, right: Picos): Picos {
 }
 
 /**
- * Parses decimal USD such as `12.50`, `-3`, `0.000001`; at most twelve decimals, no exponent.
- * Returns undefined for anything else: amounts are never guessed.
+ * Parses decimal USD such as `12.50`, `-3`, `0.000001`, with at most twelve decimals and no exponent.
+ * Returns undefined for anything else: the gateway never guesses an amount.
  */
 export function parseUsd(text: string): Picos | undefined {
   const match = /^(-?)(\d{1,12})(?:\.(\d{1,12}))?$/.exec(text)
@@ -53,7 +53,7 @@ export function parseUsd(text: string): Picos | undefined {
   return (sign === '-' ? -amount : amount) as Picos
 }
 
-/** Exact decimal USD without needless zeros: `12.5`, `-3`, `0.000000000001`. */
+/** Formats exact decimal USD without trailing zeros: `12.5`, `-3`, `0.000000000001`. */
 export function formatUsd(amount: Picos): string {
   const magnitude: bigint = amount < 0n ? 0n - amount : amount
   const whole = magnitude / picosPerUsd
@@ -64,7 +64,7 @@ export function formatUsd(amount: Picos): string {
   return (amount < 0n ? '-' : '') + whole.toString() + (fraction === '' ? '' : '.' + fraction)
 }
 
-/** The closest JSON number; for display only, never computed with. */
+/** Returns the closest JSON number: for display only, never for calculation. */
 export function usdNumber(amount: Picos): number {
   return Number(formatUsd(amount))
 }

@@ -1,8 +1,8 @@
-/** The known word nearest to a mistyped one, for messages that say what was probably meant. Pure text. */
+/** Finds the known word nearest to a mistyped one, for messages with a suggestion. Pure. */
 
 const comparedLengthMax = 64
 
-/** The nearest of `known` within so many single-character edits, or undefined when none is. */
+/** Returns the nearest of `known` within `editsMax` single-character edits; undefined if there is none. */
 export function nearestWord(
   given: string,
   known: readonly string[],
@@ -20,7 +20,7 @@ export function nearestWord(
   return best
 }
 
-/** Insertions, deletions and substitutions between two words; long words count as far apart. */
+/** Counts insertions, deletions and substitutions between two words; long words are not compared. */
 function editDistance(left: string, right: string): number {
   if (left.length > comparedLengthMax || right.length > comparedLengthMax)
     return Number.POSITIVE_INFINITY

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { openAll } from './opening.ts'
 
-describe('opening several things', () => {
-  it('leaves them open where all succeed, and closes them latest first when asked', async () => {
+describe('opening several resources', () => {
+  it('leaves them open if all succeed, and closes them latest first on dispose', async () => {
     const closed: string[] = []
     const stack = await openAll((opened) => {
       opened.defer(() => void closed.push('one'))
@@ -15,7 +15,7 @@ describe('opening several things', () => {
     assert.deepEqual(closed, ['two', 'one'])
   })
 
-  it('closes what it has where a later one fails, and tells why that failed', async () => {
+  it('closes the earlier ones if a later one fails, and throws its failure', async () => {
     const closed: string[] = []
     const opening = openAll((opened) => {
       opened.defer(() => void closed.push('one'))

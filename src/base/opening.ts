@@ -1,11 +1,11 @@
 /**
- * Opening several things one after the other as if it were one step: where a later one fails, what
- * was opened before it is closed again, latest first, and the failure is what the caller hears.
+ * Opens several resources as one step: if a later one fails, the earlier ones are closed again, latest
+ * first, and the caller gets the failure.
  */
 
 /**
- * `open` notes on the stack how to close each thing as soon as it has it. Where it succeeds the stack
- * is its own: disposing of it closes everything, also where closing one of them fails.
+ * `open` registers on the stack how to close each resource as soon as it is open. If it succeeds, it owns
+ * the stack: disposing of the stack closes everything, also if closing one of them fails.
  */
 export async function openAll<Result>(
   open: (opened: AsyncDisposableStack) => Promise<Result>,
@@ -14,7 +14,7 @@ export async function openAll<Result>(
   try {
     return await open(opened)
   } catch (error) {
-    // What goes wrong in closing says less than why it came to that.
+    // The first failure says more than a failure to close.
     await opened.disposeAsync().catch(() => undefined)
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Randomness as an effect: the system's for the running program, a seeded one for tests and
- * simulations. `Random` is for choices (jitter, weights); secrets take `node:crypto` directly.
+ * Randomness: the system's for the running program, a seeded generator for tests and simulations. `Random`
+ * is for jitter and weights; secrets use `node:crypto` directly.
  */
 
 /** Returns a number in [0, 1). */
@@ -8,7 +8,7 @@ export type Random = () => number
 
 export const systemRandom: Random = () => Math.random()
 
-/** A small seeded generator (mulberry32): the same seed gives the same sequence everywhere. */
+/** Returns a small seeded generator (mulberry32): a seed gives the same sequence everywhere. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {

@@ -6,7 +6,7 @@ import { Secret } from './secret.ts'
 
 const plaintext = 'canary-vendor-credential'
 
-test('a secret is shown by nothing but the one call that asks for it', () => {
+test('only reveal shows a secret', () => {
   const secret = new Secret(plaintext)
   const holder = { secret, list: [secret], map: new Map([['secret', secret]]) }
   const shown = [

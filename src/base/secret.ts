@@ -1,6 +1,6 @@
 /**
- * A value that must not be printed: logs, errors, JSON and inspection show `***`. Only code that
- * needs the plaintext calls `reveal`.
+ * A value that must not be printed: logs, errors, JSON and inspection show `***`. Only code that needs the
+ * plaintext calls `reveal`.
  */
 import { inspect } from 'node:util'
 
@@ -11,7 +11,7 @@ export class Secret {
     this.#plaintext = plaintext
   }
 
-  /** The plaintext. It goes into a header or a hash, never into a log or an error. */
+  /** Returns the plaintext, for a header or a hash, never for a log or an error. */
   reveal(): string {
     return this.#plaintext
   }

@@ -2,33 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { explainSystemError } from './system-error.ts'
 
-function told(facts: object): string | undefined {
-  const explained = explainSystemError(Object.assign(new Error('as the system says it'), facts))
-  return explained && `${explained.code}: ${explained.message}`
+function explained(facts: object): string | undefined {
+  const error = explainSystemError(Object.assign(new Error('as the system says it'), facts))
+  return error && `${error.code}: ${error.message}`
 }
 
-test('what the system refuses is one sentence with the path or the address', () => {
+test('explains system errors in one sentence with the path or the address', () => {
   assert.equal(
-    told({ code: 'EACCES', path: '/backups/a.db' }),
-    'operations.conflict: /backups/a.db may not be used by this user.',
+    explained({ code: 'EACCES', path: '/backups/a.db' }),
+    'operations.conflict: /backups/a.db is not accessible to this user.',
   )
   assert.equal(
-    told({ code: 'ENOSPC', path: '/backups/a.db' }),
-    'operations.conflict: /backups/a.db has no room left on its disk.',
+    explained({ code: 'ENOSPC', path: '/backups/a.db' }),
+    'operations.conflict: /backups/a.db has no space left on its disk.',
   )
   assert.equal(
-    told({ code: 'EACCES', address: '127.0.0.1', port: 80 }),
-    'operations.conflict: 127.0.0.1:80 takes a permission that this user does not have.',
+    explained({ code: 'EACCES', address: '127.0.0.1', port: 80 }),
+    'operations.conflict: 127.0.0.1:80 needs a permission that this user does not have.',
   )
   assert.equal(
-    told({ code: 'ENOTFOUND', hostname: 'gateway.invalid' }),
-    'operations.invalid: gateway.invalid is a host that nobody knows.',
+    explained({ code: 'ENOTFOUND', hostname: 'gateway.invalid' }),
+    'operations.invalid: gateway.invalid is an unknown host.',
   )
 })
 
-test('what says nothing of a path or an address, or is no refusal, stays what it is', () => {
-  assert.equal(told({ code: 'ENOENT' }), undefined)
-  assert.equal(told({ code: 'EBADF', path: '/backups/a.db' }), undefined)
-  assert.equal(told({ path: '/backups/a.db' }), undefined)
+test('explains no error without a path or an address, and no unknown code', () => {
+  assert.equal(explained({ code: 'ENOENT' }), undefined)
+  assert.equal(explained({ code: 'EBADF', path: '/backups/a.db' }), undefined)
+  assert.equal(explained({ path: '/backups/a.db' }), undefined)
   assert.equal(explainSystemError('a word'), undefined)
 })

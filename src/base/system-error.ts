@@ -1,13 +1,13 @@
 /**
- * What the operating system refuses, for people: one sentence that names the path or the address. Only
- * what an operator can change is explained; everything else is a fault of ours and keeps its stack.
+ * Explains errors of the operating system in one sentence that names the path or the address. Only what an
+ * operator can change is explained; everything else is a fault of the gateway and keeps its stack.
  */
 import { GatewayError, type ErrorCode } from './errors.ts'
 
 interface Explanation {
-  /** Wrong words or settings are `operations.invalid`; what is in the way for now is a conflict. */
+  /** `operations.invalid` for a wrong setting, `operations.conflict` for a temporary obstacle. */
   readonly code: ErrorCode
-  /** Completes the sentence that the path or address begins. */
+  /** Completes the sentence that begins with the path or address. */
   readonly says: string
 }
 
@@ -17,23 +17,23 @@ const conflict = (says: string): Explanation => ({ code: 'operations.conflict', 
 const aboutPaths: Readonly<Record<string, Explanation>> = {
   ENOENT: invalid('does not exist'),
   EISDIR: invalid('is a folder, and a file is needed'),
-  ENOTDIR: invalid('leads through something that is no folder'),
-  EEXIST: conflict('is there already'),
-  EACCES: conflict('may not be used by this user'),
-  EPERM: conflict('may not be used by this user'),
-  EROFS: conflict('is on a file system that cannot be written'),
-  ENOSPC: conflict('has no room left on its disk'),
+  ENOTDIR: invalid('leads through a file that is not a folder'),
+  EEXIST: conflict('exists already'),
+  EACCES: conflict('is not accessible to this user'),
+  EPERM: conflict('is not accessible to this user'),
+  EROFS: conflict('is on a read-only file system'),
+  ENOSPC: conflict('has no space left on its disk'),
 }
 
 const aboutAddresses: Readonly<Record<string, Explanation>> = {
-  EADDRINUSE: conflict('is taken. Stop what uses it, or choose another one'),
-  EADDRNOTAVAIL: invalid('is none of this machine'),
-  ENOTFOUND: invalid('is a host that nobody knows'),
-  EACCES: conflict('takes a permission that this user does not have'),
-  EPERM: conflict('takes a permission that this user does not have'),
+  EADDRINUSE: conflict('is already in use. Stop the program that uses it, or set another address'),
+  EADDRNOTAVAIL: invalid('is not an address of this machine'),
+  ENOTFOUND: invalid('is an unknown host'),
+  EACCES: conflict('needs a permission that this user does not have'),
+  EPERM: conflict('needs a permission that this user does not have'),
 }
 
-/** Undefined where it is nothing that an operator could have meant. */
+/** Returns undefined for an error that an operator cannot change. */
 export function explainSystemError(error: unknown): GatewayError | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const { code = '', path, address, hostname, port } = error as NodeJS.ErrnoException & Where
@@ -44,7 +44,7 @@ export function explainSystemError(error: unknown): GatewayError | undefined {
   return new GatewayError(explanation.code, `${where} ${explanation.says}.`, { cause: error })
 }
 
-/** What errors of sockets and of name resolution say beside the code. */
+/** Fields of errors from sockets and name resolution. */
 interface Where {
   readonly address?: string
   readonly hostname?: string

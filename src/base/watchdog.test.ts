@@ -7,7 +7,7 @@ function watched(dueMs: number, onDue: () => void = () => undefined): Watched {
   return { dueMs, watchIndex: unwatched, onDue, cut: () => undefined }
 }
 
-test('a limit strikes within one tick of its moment and never before', () => {
+test('a timeout fires within one tick of its time and never before', () => {
   for (const dueMs of [0, 1, 99, 100, 101, 950, 12_345]) {
     const clock = new ManualClock()
     const watchdog = createWatchdog(clock, 100)
@@ -38,7 +38,7 @@ test('one timer serves all, and none is left when nothing is watched', () => {
   assert.equal(clock.pendingCount, 0)
 })
 
-test('a limit that is moved counts from where it stands now', () => {
+test('a moved timeout fires at its new time', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
   let strikes = 0
@@ -53,7 +53,7 @@ test('a limit that is moved counts from where it stands now', () => {
   assert.ok(strikes > 0)
 })
 
-test('no limit never strikes; one that stays due strikes at every tick', () => {
+test('without a timeout nothing fires; one that stays due fires at every tick', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
   let strikes = 0
@@ -63,7 +63,7 @@ test('no limit never strikes; one that stays due strikes at every tick', () => {
   assert.equal(strikes, 10)
 })
 
-test('watching and unwatching inside a strike is safe', () => {
+test('watching and unwatching inside onDue is safe', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
   const struck: string[] = []
@@ -85,7 +85,7 @@ test('watching and unwatching inside a strike is safe', () => {
   assert.equal(clock.pendingCount, 0)
 })
 
-test('leaving in any order leaves the others watched, and watching twice is watching once', () => {
+test('unwatching in any order keeps the others watched, and watching twice counts once', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
   const struck: number[] = []
@@ -100,7 +100,7 @@ test('leaving in any order leaves the others watched, and watching twice is watc
   )
 })
 
-test('a closed watchdog strikes nobody', () => {
+test('a closed watchdog fires nothing', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
   watchdog.watch(watched(50, () => assert.fail('it was closed')))

@@ -1,18 +1,18 @@
 /**
- * Time limits of exchanges and connections without a timer for each: one coarse tick looks at all of
- * them. Moving a limit is a field write, so it may be done for every event of a stream. A limit is kept
- * to within one tick, never early.
+ * Timeouts of exchanges and connections without a timer for each: one coarse tick checks all of them. Moving
+ * a timeout is a field write, which is cheap enough for every event of a stream. A timeout fires up to one
+ * tick late, never early.
  */
 import type { Clock, Timer } from './clock.ts'
 
 export interface Watched {
-  /** Monotonic time at which `onDue` is called; Infinity = no limit. Free to change at any time. */
+  /** Monotonic time at which `onDue` is called; Infinity = never. It may change at any time. */
   dueMs: number
-  /** Where the watchdog keeps it, `unwatched` to begin with; the watchdog's own business. */
+  /** Set by the watchdog; `unwatched` at first. */
   watchIndex: number
-  /** Called once per tick while due. Whoever handles it moves the limit or ends the watch. */
+  /** Called once per tick while due: move the timeout or call `unwatch`. */
   onDue(): void
-  /** The gateway is going down: ends what is left of it, told honestly. */
+  /** The gateway shuts down: ends what is left, visibly incomplete. */
   cut(): void
 }
 
@@ -21,7 +21,7 @@ export const unwatched = -1
 export interface Watchdog {
   watch(watched: Watched): void
   unwatch(watched: Watched): void
-  /** Cuts all that still runs. */
+  /** Calls `cut` on everything that is watched. */
   cutAll(): void
   close(): void
 }
@@ -29,8 +29,8 @@ export interface Watchdog {
 const defaultTickMs = 100
 
 export function createWatchdog(clock: Clock, tickMs: number = defaultTickMs): Watchdog {
-  // An array without order. A Set is copied as its members change, and each old copy is kept alive
-  // by the one before it, so that ended exchanges would outlive many young collections.
+  // An array without order. V8 copies a Set as its members change, and each old copy is kept alive by the
+  // one before it, so that ended exchanges would survive many collections of young objects.
   const running: Watched[] = []
   let timer: Timer | undefined
 

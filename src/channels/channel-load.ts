@@ -1,7 +1,7 @@
 /**
- * How many attempts run on each channel, those of traffic and the gateway's own probes apart. They are
- * counted by the channel's name alone: what an operator's change leaves running still takes room at
- * the vendor, until it ends. The invariant: a probe never takes a client's room.
+ * Counts the attempts that run on each channel, traffic and probes separately. It counts by the channel's
+ * name alone: an attempt from before an operator's change still takes room at the vendor until it ends.
+ * Invariant: a probe never takes a client's place under the concurrency limit.
  */
 import type { Channel } from './channel.ts'
 
@@ -13,8 +13,8 @@ export interface ChannelLoad {
   running(channel: string): number
   probing(channel: string): number
   /**
-   * A cap that is reached, by clients and probes together, holds probes back, but for one at a time:
-   * a channel that is always full is to be checked as well.
+   * Whether the concurrency limit leaves room for a probe. One probe at a time is always allowed: a
+   * channel that is always full must be checked too.
    */
   mayProbe(channel: Channel): boolean
 }

@@ -1,7 +1,7 @@
 /**
- * SQL of the catalogue's tables: vendor, model, price, channel. Rows in, rows out: it judges
- * nothing, opens no sealed credential and builds no snapshot. Nothing is ever deleted, but for
- * prices that were not in force yet.
+ * SQL of the catalogue's tables: vendor, model, price, channel. Rows in, rows out: it validates nothing,
+ * opens no sealed credential and builds no snapshot. It deletes nothing but prices that are not in force
+ * yet.
  */
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
 import { operatorFeatures, type FormatName, type OperatorFeature } from '../formats/format.ts'
@@ -30,7 +30,7 @@ export interface ModelRow {
 export interface PriceRow {
   readonly model: string
   readonly validFromMs: number
-  /** As `encodePrices` of metering/price-book.ts writes it. */
+  /** As `encodePrices` of metering/price-form.ts writes it. */
   readonly prices: string
 }
 
@@ -58,7 +58,7 @@ export interface CatalogueRows {
   readonly channels: readonly ChannelRow[]
 }
 
-/** Everything, retired rows included. Read in one transaction when the parts must fit together. */
+/** Reads all rows, retired ones included. Use one transaction where the parts must fit together. */
 export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows> {
   const vendors = await queryable.query('SELECT * FROM vendor ORDER BY name')
   const models = await queryable.query('SELECT * FROM model ORDER BY id')
@@ -72,66 +72,65 @@ export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows
   }
 }
 
+/** Inserts a row, or overwrites the one with the same key but for the columns in `kept`. */
+async function upsert(
+  transaction: Transaction,
+  table: 'vendor' | 'model' | 'price' | 'channel',
+  row: Readonly<Record<string, SqlValue>>,
+  { key, kept = [] }: { readonly key: readonly string[]; readonly kept?: readonly string[] },
+): Promise<void> {
+  const columns = Object.keys(row)
+  const changed = columns.filter((column) => !key.includes(column) && !kept.includes(column))
+  await transaction.query(
+    `INSERT INTO ${table} (${columns.join(', ')})
+     VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})
+     ON CONFLICT (${key.join(', ')})
+     DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    Object.values(row),
+  )
+}
+
 /** Inserts or overwrites. */
 export async function saveVendor(transaction: Transaction, vendor: VendorRow): Promise<void> {
-  await transaction.query(
-    `INSERT INTO vendor (name, format, credential, version_header, default_version,
-       require_max_tokens, allowed_features, retired_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-     ON CONFLICT (name) DO UPDATE SET format = excluded.format, credential = excluded.credential,
-       version_header = excluded.version_header, default_version = excluded.default_version,
-       require_max_tokens = excluded.require_max_tokens,
-       allowed_features = excluded.allowed_features, retired_at_ms = excluded.retired_at_ms`,
-    [
-      vendor.name,
-      vendor.format,
-      vendor.credential,
-      vendor.versionHeader ?? null,
-      vendor.defaultVersion ?? null,
-      vendor.requireMaxTokens ? 1 : 0,
-      [...vendor.allowedFeatures].sort().join(','),
-      vendor.retiredAtMs ?? null,
-    ],
-  )
+  const row = {
+    name: vendor.name,
+    format: vendor.format,
+    credential: vendor.credential,
+    version_header: vendor.versionHeader ?? null,
+    default_version: vendor.defaultVersion ?? null,
+    require_max_tokens: vendor.requireMaxTokens ? 1 : 0,
+    allowed_features: [...vendor.allowedFeatures].sort().join(','),
+    retired_at_ms: vendor.retiredAtMs ?? null,
+  }
+  await upsert(transaction, 'vendor', row, { key: ['name'] })
 }
 
 /** Inserts or overwrites; the time of creation stays that of the first insert. */
 export async function saveModel(transaction: Transaction, model: ModelRow): Promise<void> {
-  await transaction.query(
-    `INSERT INTO model (id, vendor, max_output_tokens, first_event_timeout_ms, created_at_ms,
-       retired_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (id) DO UPDATE SET vendor = excluded.vendor,
-       max_output_tokens = excluded.max_output_tokens,
-       first_event_timeout_ms = excluded.first_event_timeout_ms,
-       retired_at_ms = excluded.retired_at_ms`,
-    [
-      model.id,
-      model.vendor,
-      model.maxOutputTokens ?? null,
-      model.firstEventTimeoutMs ?? null,
-      model.createdAtMs,
-      model.retiredAtMs ?? null,
-    ],
-  )
+  const row = {
+    id: model.id,
+    vendor: model.vendor,
+    max_output_tokens: model.maxOutputTokens ?? null,
+    first_event_timeout_ms: model.firstEventTimeoutMs ?? null,
+    created_at_ms: model.createdAtMs,
+    retired_at_ms: model.retiredAtMs ?? null,
+  }
+  await upsert(transaction, 'model', row, { key: ['id'], kept: ['created_at_ms'] })
 }
 
-/** Inserts a version, or overwrites one; only a version that is not in force yet may be overwritten. */
+/** Inserts or overwrites a version; only one that is not in force yet may be overwritten. */
 export async function savePrice(transaction: Transaction, price: PriceRow): Promise<void> {
-  await transaction.query(
-    `INSERT INTO price (model, valid_from_ms, prices) VALUES ($1, $2, $3)
-     ON CONFLICT (model, valid_from_ms) DO UPDATE SET prices = excluded.prices`,
-    [price.model, price.validFromMs, price.prices],
-  )
+  const row = { model: price.model, valid_from_ms: price.validFromMs, prices: price.prices }
+  await upsert(transaction, 'price', row, { key: ['model', 'valid_from_ms'] })
 }
 
-/** Takes back a version that is not in force yet. */
+/** Deletes a version that is not in force yet. */
 export async function withdrawPrice(
   transaction: Transaction,
   price: Pick<PriceRow, 'model' | 'validFromMs'>,
 ): Promise<void> {
   const key: SqlValue[] = [price.model, price.validFromMs]
-  // Running gateways follow inserts and updates; a deletion alone would pass them unseen.
+  // Running gateways follow inserts and updates; they would not see a deletion alone.
   await transaction.query(
     'UPDATE price SET prices = prices WHERE model = $1 AND valid_from_ms = $2',
     key,
@@ -139,35 +138,27 @@ export async function withdrawPrice(
   await transaction.query('DELETE FROM price WHERE model = $1 AND valid_from_ms = $2', key)
 }
 
-/** Inserts or overwrites, but for the operator's override, which only `setOverride` changes. */
+/** Inserts or overwrites all but the operator's override, which only `setOverride` changes. */
 export async function saveChannel(transaction: Transaction, channel: ChannelRow): Promise<void> {
-  await transaction.query(
-    `INSERT INTO channel (name, vendor, url, credential, models, rank, weight, max_concurrent,
-       check_kind, override, baselines, retired_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-     ON CONFLICT (name) DO UPDATE SET vendor = excluded.vendor, url = excluded.url,
-       credential = excluded.credential, models = excluded.models, rank = excluded.rank,
-       weight = excluded.weight, max_concurrent = excluded.max_concurrent,
-       check_kind = excluded.check_kind, baselines = excluded.baselines,
-       retired_at_ms = excluded.retired_at_ms`,
-    [
-      channel.name,
-      channel.vendor,
-      channel.url,
-      channel.credential,
-      encodeModels(channel.models),
-      channel.rank,
-      channel.weight,
-      channel.maxConcurrent ?? null,
-      channel.check,
-      channel.override,
-      JSON.stringify(Object.fromEntries(channel.baselines)),
-      channel.retiredAtMs ?? null,
-    ],
-  )
+  const models = [...channel.models].map(([model, name]) => [model, name ?? null])
+  const row = {
+    name: channel.name,
+    vendor: channel.vendor,
+    url: channel.url,
+    credential: channel.credential,
+    models: JSON.stringify(Object.fromEntries(models)),
+    rank: channel.rank,
+    weight: channel.weight,
+    max_concurrent: channel.maxConcurrent ?? null,
+    check_kind: channel.check,
+    override: channel.override,
+    baselines: JSON.stringify(Object.fromEntries(channel.baselines)),
+    retired_at_ms: channel.retiredAtMs ?? null,
+  }
+  await upsert(transaction, 'channel', row, { key: ['name'], kept: ['override'] })
 }
 
-/** The operator's hand on a channel. False when there is no such channel in the catalogue. */
+/** Enables or disables a channel. Returns false where the catalogue has no such channel. */
 export async function setOverride(
   transaction: Transaction,
   change: { readonly channel: string; readonly override: ChannelOverride },
@@ -177,12 +168,6 @@ export async function setOverride(
     [change.override, change.channel],
   )
   return rows.length > 0
-}
-
-function encodeModels(models: ReadonlyMap<string, string | undefined>): string {
-  return JSON.stringify(
-    Object.fromEntries([...models].map(([model, name]) => [model, name ?? null])),
-  )
 }
 
 function readFeatures(text: string): ReadonlySet<OperatorFeature> {

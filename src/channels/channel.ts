@@ -1,16 +1,16 @@
 /**
- * The catalogue as the running gateway sees it: vendors, models with prices, channels. One
- * immutable snapshot, built and validated off the path and swapped by one assignment; an exchange
- * keeps the snapshot it began with.
+ * The catalogue in memory: vendors, models with prices, channels. One immutable snapshot, built and
+ * validated beside the request path and replaced by one assignment. An exchange keeps the snapshot that
+ * it began with.
  */
 import type { Secret } from '../base/secret.ts'
 import type { FormatName, OperatorFeature } from '../formats/format.ts'
-import type { ModelPrices } from '../metering/price-book.ts'
+import type { ModelPrices } from '../metering/prices.ts'
 
 export type CredentialScheme = 'x-api-key' | 'bearer'
 export type CheckKind = 'request' | 'models' | 'none'
 
-/** What an operator has said about a channel; health is what the gateway has seen. */
+/** The operator's decision about a channel; its health is what the gateway has observed. */
 export type ChannelOverride = 'enabled' | 'disabled'
 
 export interface Vendor {
@@ -22,7 +22,7 @@ export interface Vendor {
   readonly versionHeader: string | undefined
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
-  /** What requests may ask of the operator's own account with this vendor. */
+  /** Features of the operator's own vendor account that requests may use. */
   readonly allowedFeatures: ReadonlySet<OperatorFeature>
 }
 
@@ -30,13 +30,13 @@ export interface Model {
   readonly id: string
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
-  /** How long its streams may take to begin, where that differs from the gateway's setting. */
+  /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
   readonly firstEventTimeoutMs?: number | undefined
   readonly createdAtMs: number
   readonly prices: ModelPrices
 }
 
-/** What an operator says is usual for a model on a channel: time to a stream's first event. */
+/** A baseline set by the operator: a model's usual time to the first event on a channel. */
 export interface PinnedBaseline {
   readonly p50Ms: number
   readonly p95Ms: number
@@ -48,15 +48,15 @@ export interface Channel {
   /** Origin and base path, without the `/v1/…` that the gateway appends. */
   readonly url: string
   readonly credential: Secret
-  /** Model id → the name the channel knows it by, where that differs. */
+  /** Model id → the channel's own name for it, where that differs. */
   readonly models: ReadonlyMap<string, string | undefined>
-  /** Lowest usable rank serves; 0 is the main route. */
+  /** The lowest usable rank serves; 0 is the main route. */
   readonly rank: number
   readonly weight: number
   readonly maxConcurrent: number | undefined
   readonly check: CheckKind
   readonly override: ChannelOverride
-  /** By model; what is not here is learned. */
+  /** By model; a missing baseline is learned. */
   readonly baselines?: ReadonlyMap<string, PinnedBaseline>
 }
 

@@ -1,15 +1,16 @@
 /**
- * Selection as a pure function: examples for the order, properties for what must hold whatever the
- * catalogue and the health are.
+ * Selection as a pure function: examples for the order, properties that must hold for any
+ * catalogue and any health.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import type { Channel } from './channel.ts'
-import { freshState, type HealthState } from './health-state.ts'
-import { step } from './health.ts'
-import { freshLatency } from './latency.ts'
+import { noEvidence } from './health/evidence.ts'
+import { freshState, type HealthState, type Off, type Trial } from './health/health-state.ts'
+import { step } from './health/health.ts'
+import { freshLatency } from './health/latency.ts'
 import { selectChannel, type SelectOptions } from './select.ts'
 
 interface Situation {
@@ -38,33 +39,49 @@ function choose(channels: readonly Channel[], situation: Situation = {}): string
   return selectChannel(makeSnapshot(channels), 'm', options)?.name
 }
 
+const unused = { form: 'stream', downSince: 1_000, tryingUntil: 0, probeAt: undefined } as const
+
 function off(lastOkAt?: number): HealthState {
-  return { ...freshState, mode: 'off', cause: 'run', holdUntil: 1_000, lastOkAt }
+  return { ...refused, cause: 'run', lastOkAt }
 }
-const refused: HealthState = { ...freshState, mode: 'off', cause: 'config', holdUntil: 1_000 }
-const resting: HealthState = { ...freshState, restUntil: 1_000 }
-/** Where nothing but traffic can tell, one exchange at a time does. */
-const onTrial: HealthState = {
+const refused: Off = {
   ...freshState,
+  ...unused,
+  mode: 'off',
+  cause: 'config',
+  holdUntil: 1_000,
+  isConfirming: false,
+}
+const resting: HealthState = { ...freshState, restUntil: 1_000 }
+/** Without probes one exchange at a time decides. */
+const onTrial: Trial = {
+  ...freshState,
+  ...unused,
   mode: 'trial',
   cause: 'run',
   check: 'none',
   probeAt: 0,
+  passed: 0,
 }
 const tryingNow: HealthState = { ...onTrial, tryingUntil: 1_000 }
 const probedTrial: HealthState = { ...onTrial, check: 'request' }
 const ramping: HealthState = { ...freshState, mode: 'ramp', since: -60_000 }
 const slow: HealthState = { ...freshState, latency: { ...freshLatency, slowSince: 0 } }
-const doubted: HealthState = { ...freshState, heldUntil: 1_000 }
+const failure = { keyId: 'a', accountId: 'a', isBroken: false, beganAt: 0, isCounted: true }
+const doubted: HealthState = {
+  ...freshState,
+  evidence: { stream: { ...noEvidence, failures: [failure] }, whole: noEvidence },
+  burst: { form: 'stream', endsAt: 1_000, failed: 0 },
+}
 
 const main = makeChannel('main')
 const reserve = makeChannel('reserve', { rank: 1 })
 
-test('the lowest rank serves, whatever the weights', () => {
+test('selects the lowest rank, whatever the weights', () => {
   assert.equal(choose([makeChannel('heavy', { rank: 1, weight: 100 }), main]), 'main')
 })
 
-test('a reserve takes over when the main route is off, resting, tried, full or on a busy trial', () => {
+test('selects a reserve when the main route is off, resting, tried, full or on a busy trial', () => {
   const both = [main, reserve]
   assert.equal(choose(both, { states: { main: off() } }), 'reserve')
   assert.equal(choose(both, { states: { main: resting } }), 'reserve')
@@ -120,7 +137,7 @@ test('a failed exchange does not move into a channel that has spent its tokens, 
   assert.equal(choose(both, { states: { main: off() }, empty: ['reserve'] }), 'reserve')
 })
 
-test('of failed channels only one exchange at a time finds out; the first attempt is never refused', () => {
+test('one exchange at a time tries a failed channel; the first attempt is never refused', () => {
   const tryingOff = { ...off(900), tryingUntil: 1_000 }
   assert.equal(choose([main, reserve], { states: { main: tryingOff, reserve: off(1) } }), 'reserve')
   assert.equal(choose([main], { states: { main: tryingOff } }), 'main')
@@ -130,7 +147,7 @@ test('of failed channels only one exchange at a time finds out; the first attemp
   )
 })
 
-test('when nothing is usable the least bad is tried: failed before resting; what refuses, at first only', () => {
+test('tries the least bad channel when none is usable: failed before resting, refusing ones only at first', () => {
   const channels = [makeChannel('a'), makeChannel('b'), makeChannel('c')]
   const states = { a: refused, b: resting, c: off() }
   assert.equal(choose(channels, { states }), 'c')
@@ -273,11 +290,13 @@ test('one account spreads its models over the channels of a rank', () => {
   assert.equal(names.size, 2)
 })
 
-test('health as the reducer makes it leads to the choice the reducer means', () => {
-  let state = freshState
+test('selection follows the states that the health machine makes', () => {
+  let state: HealthState = freshState
+  const about = { kind: 'ended', form: 'stream' } as const
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
     const caller = { keyId: id, accountId: id }
-    state = step(state, { kind: 'ended', outcome: 'hard', caller }, 0, () => 0.5).state
+    const failed = { ...about, outcome: 'hard', caller, beganAt: 0 } as const
+    state = step(state, failed, 0, () => 0.5).state
   }
   const choiceAt = (now: number): string | undefined =>
     choose([main, reserve], { states: { main: state }, now, draw: 0.3 })
@@ -285,7 +304,8 @@ test('health as the reducer makes it leads to the choice the reducer means', () 
   for (const now of [31_000, 37_000, 43_000]) {
     state = step(state, { kind: 'wake' }, now, () => 0.5).state
     assert.equal(choiceAt(now), 'reserve')
-    state = step(state, { kind: 'ended', outcome: 'ok', caller: undefined }, now, () => 0.5).state
+    const passed = { ...about, outcome: 'ok', caller: undefined, beganAt: now } as const
+    state = step(state, passed, now, () => 0.5).state
   }
   assert.equal(choiceAt(44_000), 'reserve')
   assert.equal(choiceAt(90_000), 'main')

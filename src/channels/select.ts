@@ -1,14 +1,14 @@
 /**
- * Choosing the channel of the next attempt: a pure function of snapshot, health and what was tried.
- * It opens no connection and changes no state. The invariant: a channel that an operator has
- * disabled, that was tried before, or that runs at its cap is never chosen; while one is left, the
- * first attempt of an exchange is never refused.
+ * Selects the channel of the next attempt: a pure function of snapshot, health and tried channels. It
+ * opens no connection and changes no state. Invariant: it never selects a channel that is disabled, was
+ * tried before, or has reached its concurrency limit; while another channel is left, the first attempt
+ * of an exchange gets one.
  *
- * Order: the lowest rank with a channel that is on, or that takes its share while it returns or is
- * slow; inside a rank by weighted rendezvous hashing, so that an account's calls to one model stay
- * on one channel and the vendor's prompt cache stays warm. Then what has a share but not this
- * exchange, what is in doubt, what failed (the one that worked last first, one exchange at a time),
- * what rests, and last what refuses for certain: refusing ourselves would be certain failure too.
+ * Order: first the lowest rank with a channel that is on, or that takes this exchange as part of its
+ * share (ramp, slow). Inside a rank weighted rendezvous hashing keeps an account's calls to one model on
+ * one channel, so that the vendor's prompt cache stays warm. Then channels whose share does not include
+ * this exchange, channels in doubt, failed channels (the latest success first, one exchange at a time),
+ * resting channels, and last channels that will surely refuse: to refuse here would fail just as surely.
  */
 import type { Channel, Snapshot } from './channel.ts'
 import {
@@ -18,29 +18,29 @@ import {
   shareOf,
   worksAtTimes,
   type HealthState,
-} from './health-state.ts'
+} from './health/health-state.ts'
 
-/** Where select learns about health and load; `health-book.ts` is the one of the running gateway. */
+/** The health and load that selection reads; `health-book.ts` implements it. */
 export interface ChannelFacts {
   state(channel: string, model: string): HealthState
-  /** Attempts of traffic running on the channel right now, whatever their model. */
+  /** Attempts of traffic that run on the channel now, of all models. */
   running(channel: string): number
-  /** Whether an account's failed exchange may still be tried there; see `tokens.ts`. */
+  /** Whether failover tokens allow an account's failed exchange on the channel; see `tokens.ts`. */
   mayFailOverInto(channel: string, accountId: string): boolean
-  /** A number in [0, 1): which exchanges a channel gets that takes only a share of them. */
+  /** Draws a number in [0, 1) that decides which exchanges belong to a channel's share. */
   draw(): number
 }
 
 export interface SelectOptions {
   readonly facts: ChannelFacts
   readonly accountId: string
-  /** Names of channels this exchange has tried already. */
+  /** Names of the channels that this exchange has tried. */
   readonly tried: ReadonlySet<string>
   /** Monotonic milliseconds. */
   readonly now: number
 }
 
-/** The channel for the next attempt, or undefined when none may be tried. */
+/** Returns the channel for the next attempt, or undefined where none may be tried. */
 export function selectChannel(
   snapshot: Snapshot,
   model: string,
@@ -49,28 +49,28 @@ export function selectChannel(
   const channels = snapshot.channelsByModel.get(model)
   if (channels === undefined) return undefined
   const { facts, tried, now, accountId } = options
-  const lastStanding = tried.size === 0 ? standings.refused : standings.resting
+  const lastTier = tried.size === 0 ? tiers.refused : tiers.resting
   const caller = { accountId, model }
   let best: Channel | undefined
-  let bestStanding = 0
-  // Drawn at most once: several channels with a share each take theirs of the same exchanges.
+  let bestTier = 0
+  // One draw per selection: all channels with a share take it of the same exchanges.
   let draw: number | undefined
   for (const channel of channels) {
     if (!mayBeTried(channel, options)) continue
     const state = facts.state(channel.name, model)
-    let standing = standingOf(state, now)
-    if (standing === standings.shared) {
+    let tier = tierOf(state, now)
+    if (tier === tiers.shared) {
       draw ??= facts.draw()
-      if (draw < shareOf(state, now)) standing = standings.usable
+      if (draw < shareOf(state, now)) tier = tiers.usable
     }
-    if (standing > lastStanding || (best !== undefined && standing > bestStanding)) continue
+    if (tier > lastTier || (best !== undefined && tier > bestTier)) continue
     const isBetter =
       best === undefined ||
-      standing < bestStanding ||
-      isPreferred(channel, best, { standing, facts, now, ...caller })
+      tier < bestTier ||
+      isPreferred(channel, best, { tier, facts, now, ...caller })
     if (!isBetter) continue
     best = channel
-    bestStanding = standing
+    bestTier = tier
   }
   return best
 }
@@ -81,53 +81,53 @@ function mayBeTried(channel: Channel, { facts, tried, accountId }: SelectOptions
   return channel.maxConcurrent === undefined || facts.running(channel.name) < channel.maxConcurrent
 }
 
-/** Lower is tried sooner. */
-const standings = {
+/** A lower tier is tried first. */
+const tiers = {
   usable: 0,
   shared: 1,
   doubted: 2,
   failed: 3,
   resting: 4,
-  /** Failed, has not answered since, and an exchange is finding out already. */
+  /** Failed, without an answer since, and another exchange is trying it now. */
   trying: 5,
   refused: 6,
 } as const
 
-function standingOf(state: HealthState, now: number): number {
+function tierOf(state: HealthState, now: number): number {
   switch (gradeOf(state, now)) {
     case 'on':
     case 'trial':
-      return standings.usable
+      return tiers.usable
     case 'ramp':
     case 'slow':
-      return standings.shared
+      return tiers.shared
     case 'doubted':
-      return standings.doubted
+      return tiers.doubted
     case 'off':
-      if (isRefusing(state, now)) return standings.refused
-      return isTrying(state, now) && !worksAtTimes(state) ? standings.trying : standings.failed
+      if (isRefusing(state, now)) return tiers.refused
+      return isTrying(state, now) && !worksAtTimes(state) ? tiers.trying : tiers.failed
     case 'resting':
-      return standings.resting
+      return tiers.resting
   }
 }
 
 interface Match {
-  readonly standing: number
+  readonly tier: number
   readonly facts: ChannelFacts
   readonly now: number
   readonly accountId: string
   readonly model: string
 }
 
-/** Whether `left` comes before `right`, both of one standing. */
+/** Whether `left` comes before `right`, both in one tier. */
 function isPreferred(left: Channel, right: Channel, match: Match): boolean {
-  const { standing, facts, model, now } = match
-  if (standing === standings.failed || standing === standings.trying) {
+  const { tier, facts, model, now } = match
+  if (tier === tiers.failed || tier === tiers.trying) {
     const leftOkAt = facts.state(left.name, model).lastOkAt ?? -1
     const rightOkAt = facts.state(right.name, model).lastOkAt ?? -1
     if (leftOkAt !== rightOkAt) return leftOkAt > rightOkAt
   }
-  if (standing === standings.resting) {
+  if (tier === tiers.resting) {
     const leftUntil = facts.state(left.name, model).restUntil
     const rightUntil = facts.state(right.name, model).restUntil
     if (leftUntil !== rightUntil) return leftUntil < rightUntil
@@ -136,16 +136,16 @@ function isPreferred(left: Channel, right: Channel, match: Match): boolean {
   return scoreOf(left, match, now) > scoreOf(right, match, now)
 }
 
-/** A channel that only traffic can bring back takes the one exchange that decides about it. */
+/** A channel that only traffic can prove comes first: it takes one exchange that decides. */
 function scoreOf(channel: Channel, match: Match, now: number): number {
   const isTrial = gradeOf(match.facts.state(channel.name, match.model), now) === 'trial'
   return isTrial ? Number.POSITIVE_INFINITY : rendezvousScore(channel, match)
 }
 
 /**
- * Weighted rendezvous hashing: each channel draws a number of its own for this account and model,
- * and the highest wins. Adding or removing a channel moves only the calls that it wins or held, and
- * in the long run each channel wins in proportion to its weight.
+ * Weighted rendezvous hashing: each channel gets a pseudo-random number for this account and model, and
+ * the highest wins. A new or removed channel moves only the calls that it wins or had. In the long run
+ * each channel wins in proportion to its weight.
  */
 function rendezvousScore(
   channel: Pick<Channel, 'name' | 'weight'>,
@@ -155,7 +155,7 @@ function rendezvousScore(
     hashText(hashText(0x811c9dc5, caller.accountId), caller.model),
     channel.name,
   )
-  // In (0, 1), both ends excluded, so that the logarithm is finite and not zero.
+  // In (0, 1) without its ends, so that the logarithm is finite and not zero.
   const draw = (scramble(seed) + 0.5) / 4_294_967_296
   return -channel.weight / Math.log(draw)
 }

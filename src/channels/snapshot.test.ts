@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { test } from 'node:test'
 import { Secret } from '../base/secret.ts'
-import { seal } from '../storage/seal.ts'
+import { seal } from '../storage/master-key.ts'
 import type { CatalogueRows, ChannelRow } from './channel-store.ts'
 import { buildSnapshot, createSnapshotHolder, credentialField } from './snapshot.ts'
 
@@ -69,14 +69,14 @@ function reasons(snapshot: ReturnType<typeof build>): readonly string[] {
   return snapshot.outOfService.map(({ kind, name, reason }) => `${kind} ${name}: ${reason}`)
 }
 
-test('a whole catalogue is served whole', () => {
+test('builds a complete catalogue', () => {
   const snapshot = build()
   assert.equal(snapshot.revision, 7)
   assert.equal(snapshot.channels.get('c')?.credential.reveal(), 'sk-1')
   assert.deepEqual(reasons(snapshot), [])
 })
 
-test('what is retired is not there at all', () => {
+test('leaves out retired vendors, models and channels', () => {
   const [vendor] = rows().vendors
   assert.ok(vendor !== undefined)
   const snapshot = build({
@@ -93,7 +93,7 @@ test('a disabled channel stays in the snapshot, so that it can be shown', () => 
   assert.equal(snapshot.channelsByModel.get('m')?.[0]?.override, 'disabled')
 })
 
-test('a variable that is unset, blank or holds a line break leaves the channel out', () => {
+test('leaves a channel out whose variable is unset, blank or has a line break', () => {
   const channels = ['UNSET', 'BLANK', 'SPLIT'].map((name) =>
     channelRow(name.toLowerCase(), { credential: `env:${name}` }),
   )
@@ -103,7 +103,7 @@ test('a variable that is unset, blank or holds a line break leaves the channel o
   assert.match(reasons(snapshot)[2] ?? '', /SPLIT holds characters/)
 })
 
-test('space around a variable, such as a trailing newline, is no part of the credential', () => {
+test("removes space around a variable's value, such as a trailing newline", () => {
   const channels = [channelRow('c', { credential: 'env:KEY' })]
   assert.equal(
     build({ channels }, { KEY: 'sk-2\n' }).channels.get('c')?.credential.reveal(),
@@ -111,7 +111,7 @@ test('space around a variable, such as a trailing newline, is no part of the cre
   )
 })
 
-test('an unreadable price takes out its model and nothing else', () => {
+test('an unreadable price leaves out its model and nothing else', () => {
   const snapshot = build({ prices: [{ model: 'm', validFromMs: 0, prices: '{"input":"?"}' }] })
   assert.equal(snapshot.models.size, 0)
   assert.equal(snapshot.channelsByModel.size, 0)
@@ -119,7 +119,7 @@ test('an unreadable price takes out its model and nothing else', () => {
   assert.match(reasons(snapshot)[0] ?? '', /^model m: its stored prices cannot be read/)
 })
 
-test('a plain secret in the store is never used', () => {
+test('never uses a plain secret in the store', () => {
   const snapshot = build({ channels: [channelRow('c', { credential: 'sk-plain' })] })
   assert.match(reasons(snapshot)[0] ?? '', /not sealed/)
 })
@@ -130,7 +130,7 @@ test('printing a snapshot shows no credential', () => {
   assert.ok(!JSON.stringify([...snapshot.channels.values()]).includes('sk-1'))
 })
 
-test('a holder gives the snapshot that was swapped in last; one taken before stays what it was', () => {
+test('a holder returns the latest snapshot; an earlier one stays unchanged', () => {
   const holder = createSnapshotHolder(build())
   const taken = holder.current
   const next = build({ channels: [] })

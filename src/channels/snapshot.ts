@@ -1,32 +1,37 @@
 /**
- * Builds the snapshot the relay runs on from the stored catalogue: opens sealed credentials,
- * resolves those that live in the environment, leaves out what cannot be served and says why. One
- * unusable channel never keeps the others from being served.
+ * Builds the relay's snapshot from the stored catalogue: opens sealed credentials, reads those in the
+ * environment, and leaves out what cannot be served, with the reason. One unusable channel never keeps
+ * the others from being served.
  */
 import { Secret } from '../base/secret.ts'
 import type { Database } from '../storage/database.ts'
-import { isSealed, unseal } from '../storage/seal.ts'
-import type { ModelPrices } from '../metering/price-book.ts'
-import { decodePrices } from '../metering/price-book.ts'
+import { isSealed, unseal } from '../storage/master-key.ts'
+import { decodePrices } from '../metering/price-form.ts'
+import { type ModelPrices } from '../metering/prices.ts'
 import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
-import type { CatalogueRows, ChannelRow, ModelRow, PriceRow } from './channel-store.ts'
-import { readCatalogue } from './channel-store.ts'
+import {
+  type CatalogueRows,
+  type ChannelRow,
+  type ModelRow,
+  type PriceRow,
+  readCatalogue,
+} from './channel-store.ts'
 
 export interface SnapshotSources {
-  /** Asked only when there is something to open. May throw when there is no usable key. */
+  /** Called only where there is a credential to open. May throw where there is no usable key. */
   readonly masterKey: () => Secret
   readonly environment: (name: string) => string | undefined
   /** The catalogue's revision at or before the moment of reading. */
   readonly revision: number
 }
 
-/** Something of the catalogue that is not served, and what the operator can do about it. */
-export interface OutOfService {
+/** A model or channel that is not served, and what the operator can do about it. */
+interface OutOfService {
   readonly kind: 'model' | 'channel'
   readonly name: string
   readonly vendor: string
   readonly reason: string
-  /** What a channel would serve; of a model itself. */
+  /** The channel's models; of a model itself. */
   readonly models: readonly string[]
 }
 
@@ -36,10 +41,10 @@ export interface LoadedSnapshot extends Snapshot {
 
 export const credentialField = 'credential'
 
-/** What the relay reads at the start of each exchange; whoever loads a new snapshot swaps it in. */
+/** Holds the snapshot that the relay reads at the start of each exchange. */
 export interface SnapshotHolder {
   readonly current: LoadedSnapshot
-  /** Takes `next` unless a newer one is there: two loads may end in the other order. */
+  /** Replaces the snapshot unless it is newer than `next`: two loads may end in the other order. */
   swap(next: LoadedSnapshot): void
 }
 
@@ -55,7 +60,7 @@ export function createSnapshotHolder(initial: LoadedSnapshot): SnapshotHolder {
   }
 }
 
-/** Reads at one moment, so that no half-applied catalogue is ever seen. */
+/** Reads the catalogue in one transaction, so that no half-applied change is seen. */
 export async function loadSnapshot(
   database: Database,
   sources: SnapshotSources,
@@ -107,7 +112,7 @@ function groupPrices(prices: readonly PriceRow[]): ReadonlyMap<string, readonly 
   return Map.groupBy(prices, (price) => price.model)
 }
 
-/** The model, or why it cannot be served. */
+/** Returns the model, or the reason why it cannot be served. */
 function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): Model | string {
   if (priceRows === undefined) return 'it has no price; give it one in the catalogue'
   let prices: ModelPrices
@@ -117,7 +122,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
       prices: decodePrices(price.prices),
     }))
   } catch {
-    // Only a newer program or a hand in the database can have written it; the model must not run on it.
+    // Only a newer version or a manual edit can have written it; the model must not run on it.
     return 'its stored prices cannot be read by this version of the program; apply the catalogue again'
   }
   return {
@@ -130,7 +135,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
   }
 }
 
-/** The channel, or why it cannot be used. */
+/** Returns the channel, or the reason why it cannot be used. */
 function buildChannel(
   row: ChannelRow,
   models: ReadonlyMap<string, Model>,
@@ -163,7 +168,7 @@ function resolveCredential(row: ChannelRow, sources: SnapshotSources): Secret | 
     const value = sources.environment(name)?.trim()
     if (value === undefined || value === '')
       return `the environment variable ${name} with its credential is not set`
-    // A line break in a header value would be a header of its own.
+    // A line break in a header value would start another header.
     if (!/^[\x21-\x7e]+$/.test(value))
       return `the environment variable ${name} holds characters that a credential cannot have`
     return new Secret(value)

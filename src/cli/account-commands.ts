@@ -1,4 +1,4 @@
-/** `turnpike account …` and `turnpike usage`: words and options in, tables out; operations do the rest. */
+/** `turnpike account …` and `turnpike usage`. */
 import type { Command } from 'commander'
 import {
   createAccount,
@@ -8,118 +8,86 @@ import {
   setAccountStatus,
   showAccount,
   type AccountView,
+  type Credited,
 } from '../operations/accounts.ts'
-import { accountUsage, usageAnswer } from '../operations/usage.ts'
-import { onExistingStore } from './existing-store.ts'
-import { onStore, type Answer } from './shell.ts'
+import { accountUsage, usageAnswer, type AccountUsage } from '../operations/reports/usage.ts'
+import { command, shown, type Answer } from './command.ts'
+import { formatFields, formatTable } from './output.ts'
 import { addStatementCommand } from './statement-command.ts'
-import { formatFields, formatTable } from './table.ts'
 
 export function addAccountCommands(program: Command): void {
-  const account = program.command('account').description('accounts: balance, limits, statement')
+  const account = program
+    .command('account')
+    .description('manage accounts: balance, limits, statement')
+  addCreateCommand(account)
   account
-    .command('create')
-    .description('make an account')
-    .argument('<name>')
-    .option('--balance <usd>', 'a first credit')
-    .option('--daily <usd>', 'daily spending limit; 0 = none')
-    .option('--rpm <n>', 'requests per minute; 0 = no limit')
-    .option('--window <minutes>', 'over how many minutes rpm is averaged')
-    .option('--multiplier <factor>', 'what the account pays of the list price; 1 = all of it')
+    .command('list')
+    .description('list all accounts')
     .action(
-      onStore(async (context, { arguments: [name], options }) =>
-        showOne(
+      command({ store: 'existing' }, async ({ context }) => showList(await listAccounts(context))),
+    )
+  account
+    .command('show')
+    .description('show one account')
+    .argument('<account>', 'name or id of the account')
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
+        shown(await showAccount(context, { account: name }), showOne),
+      ),
+    )
+  addLimitsCommand(account)
+  addCreditCommand(account)
+  addStatusCommand(account, 'suspend', 'suspended', 'refuse all requests of an account')
+  addStatusCommand(account, 'resume', 'active', 'accept requests of a suspended account again')
+  addStatementCommand(account)
+  addUsageCommand(program)
+}
+
+function addCreateCommand(account: Command): void {
+  const create = account
+    .command('create')
+    .description('create an account; creates the store too where there is none')
+    .argument('<name>', 'a unique name, at most 64 characters')
+    .option('--balance <usd>', 'book a first credit, in USD')
+  addLimitOptions(create)
+    .addHelpText(
+      'after',
+      `
+Example:
+  turnpike account create acme --balance 25 --daily 5 --rpm 60`,
+    )
+    .action(
+      command({ store: 'create' }, async ({ context, arguments: [name], options }) =>
+        shown(
           await createAccount(context, {
             name,
             balance_usd: options['balance'],
             ...limitOptions(options),
           }),
+          showOne,
         ),
-      ),
-    )
-  account
-    .command('list')
-    .description('all accounts')
-    .action(
-      onExistingStore(async (context) => {
-        const accounts = await listAccounts(context)
-        return { json: accounts, text: accountTable(accounts) }
-      }),
-    )
-  account
-    .command('show')
-    .description('one account')
-    .argument('<name>')
-    .action(
-      onExistingStore(async (context, { arguments: [name] }) =>
-        showOne(await showAccount(context, { account: name })),
-      ),
-    )
-  for (const [word, status] of [
-    ['suspend', 'suspended'],
-    ['resume', 'active'],
-  ] as const) {
-    account
-      .command(word)
-      .description(word === 'suspend' ? 'refuse its keys from now on' : 'accept its keys again')
-      .argument('<name>')
-      .action(
-        onExistingStore(async (context, { arguments: [name] }) =>
-          showOne(await setAccountStatus(context, status, { account: name })),
-        ),
-      )
-  }
-  addMoneyCommands(account)
-  program
-    .command('usage')
-    .description('what an account has used, as its read-only token sees it')
-    .argument('<account>')
-    .option('--period <period>', 'day, month or total', 'day')
-    .action(
-      onExistingStore(async (context, { arguments: [name], options }) =>
-        showUsage(await accountUsage(context, { account: name, period: options['period'] })),
       ),
     )
 }
 
-function addMoneyCommands(account: Command): void {
-  account
+function addLimitsCommand(account: Command): void {
+  const limits = account
     .command('limits')
-    .description('change limits; what is not named stays')
-    .argument('<name>')
-    .option('--daily <usd>', 'daily spending limit; 0 = none')
+    .description('change limits; options that you leave out stay as they are')
+    .argument('<account>', 'name or id of the account')
+  addLimitOptions(limits).action(
+    command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
+      shown(await limitAccount(context, { account: name, ...limitOptions(options) }), showOne),
+    ),
+  )
+}
+
+function addLimitOptions(to: Command): Command {
+  return to
+    .option('--daily <usd>', 'spending limit per day (UTC), in USD; 0 = no limit')
     .option('--rpm <n>', 'requests per minute; 0 = no limit')
-    .option('--window <minutes>', 'over how many minutes rpm is averaged')
-    .option('--multiplier <factor>', 'what the account pays of the list price; 1 = all of it')
-    .action(
-      onExistingStore(async (context, { arguments: [name], options }) =>
-        showOne(await limitAccount(context, { account: name, ...limitOptions(options) })),
-      ),
-    )
-  account
-    .command('credit')
-    .description(
-      'add money, or take it back by a negative amount; repeating a reference changes nothing',
-    )
-    .argument('<name>')
-    .argument('<usd>')
-    .requiredOption('--reference <ref>', 'your own number for this booking')
-    .option('--note <text>', 'kept with the entry')
-    .action(
-      onExistingStore(async (context, { arguments: [name, amount], options }) => {
-        const credited = await creditAccount(context, {
-          account: name,
-          amount_usd: amount,
-          reference: options['reference'],
-          note: options['note'],
-        })
-        const word = credited.repeated
-          ? 'This reference has been booked before; nothing changed.'
-          : `Booked ${credited.amount_usd} USD.`
-        return { json: credited, text: `${word}\nbalance  ${credited.balance_usd} USD` }
-      }),
-    )
-  addStatementCommand(account)
+    .option('--window <minutes>', 'sliding window for --rpm, 1 to 1440 minutes')
+    .option('--multiplier <factor>', 'factor on list prices; 0.85 = 15 % discount')
 }
 
 function limitOptions(options: Readonly<Record<string, unknown>>) {
@@ -131,13 +99,80 @@ function limitOptions(options: Readonly<Record<string, unknown>>) {
   }
 }
 
+function addCreditCommand(account: Command): void {
+  account
+    .command('credit')
+    .description('book a credit; a negative amount takes money back')
+    .argument('<account>', 'name or id of the account')
+    .argument('<usd>', 'amount in USD, such as 12.50 or -3')
+    .requiredOption('--reference <ref>', 'your own id of this entry; repeating it books nothing')
+    .option('--note <text>', 'a note that is stored with the entry')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  turnpike account credit acme 25 --reference invoice-1042
+  turnpike account credit acme -3.50 --reference correction-7`,
+    )
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [name, amount], options }) =>
+        shown(
+          await creditAccount(context, {
+            account: name,
+            amount_usd: amount,
+            reference: options['reference'],
+            note: options['note'],
+          }),
+          showCredited,
+        ),
+      ),
+    )
+}
+
+function addStatusCommand(
+  account: Command,
+  word: 'suspend' | 'resume',
+  status: AccountView['status'],
+  description: string,
+): void {
+  account
+    .command(word)
+    .description(description)
+    .argument('<account>', 'name or id of the account')
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
+        shown(await setAccountStatus(context, { account: name, status }), showOne),
+      ),
+    )
+}
+
+function addUsageCommand(program: Command): void {
+  program
+    .command('usage')
+    .description('show the usage of an account, as its read-only token sees it')
+    .argument('<account>', 'name or id of the account')
+    .option('--period <period>', 'day, month (both UTC) or total', 'day')
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
+        shown(await accountUsage(context, { account: name, period: options['period'] }), showUsage),
+      ),
+    )
+}
+
 function showOne(account: AccountView): Answer {
   const { limits, ...rest } = account
   return { json: account, text: formatFields({ ...rest, ...limits }) }
 }
 
-function accountTable(accounts: readonly AccountView[]): string {
-  return formatTable(
+function showCredited(credited: Credited): Answer {
+  const verdict = credited.repeated
+    ? 'This reference is booked already. Nothing changed.'
+    : `Booked ${credited.amount_usd} USD.`
+  return { json: credited, text: `${verdict}\nbalance  ${credited.balance_usd} USD` }
+}
+
+function showList(accounts: readonly AccountView[]): Answer {
+  const text = formatTable(
     ['name', 'id', 'status', 'balance USD', 'daily USD', 'rpm', 'window'],
     accounts.map((account) => [
       account.name,
@@ -148,11 +183,12 @@ function accountTable(accounts: readonly AccountView[]): string {
       account.limits.rpm,
       account.limits.window_minutes,
     ]),
-    'There are no accounts. Make one with: turnpike account create NAME --balance 10',
+    'There are no accounts. Create one with: turnpike account create NAME --balance 10',
   )
+  return { json: accounts, text }
 }
 
-function showUsage({ figures, period }: Awaited<ReturnType<typeof accountUsage>>): Answer {
+function showUsage({ figures, period }: AccountUsage): Answer {
   const answer = usageAnswer(figures, period)
   const table = formatTable(
     ['model', 'requests', 'input tokens', 'output tokens', 'cost USD'],
@@ -163,7 +199,7 @@ function showUsage({ figures, period }: Awaited<ReturnType<typeof accountUsage>>
       model.output_tokens,
       model.cost_usd,
     ]),
-    'Nothing was used.',
+    'No usage in this period.',
   )
   const head = formatFields({
     period,

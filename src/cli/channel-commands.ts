@@ -1,4 +1,4 @@
-/** `turnpike channel …`: how channels are doing, their history, and the operator's hand on them. */
+/** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
 import type { Command } from 'commander'
 import {
   channelHistory,
@@ -13,68 +13,77 @@ import {
   type NodeView,
 } from '../operations/channel-health.ts'
 import { checkChannel, switchChannel, type ChannelCheck } from '../operations/channels.ts'
-import { formatAge } from './age.ts'
-import { withCheck } from './check.ts'
+import { command, exitCodes, shown, withCheck, type Answer } from './command.ts'
+import { formatAge, formatFields, formatTable, type Cell } from './output.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
-import { onExistingStore } from './existing-store.ts'
-import { exitCodes, type Answer } from './shell.ts'
-import { formatFields, formatTable, type Cell } from './table.ts'
 
 export function addChannelCommands(program: Command): void {
-  const channel = program.command('channel').description('ways to a vendor')
-  addReconcileCommand(channel)
+  const channel = program.command('channel').description('show, check, enable and disable channels')
   channel
     .command('list')
-    .description('all channels of the catalogue and how they are doing')
-    .action(onExistingStore(async (context) => showReport(await reportChannels(context))))
+    .description('list all channels with their health')
+    .action(
+      command({ store: 'existing' }, async ({ context }) =>
+        showReport(await reportChannels(context)),
+      ),
+    )
   channel
     .command('show')
-    .description('all there is to know about one channel')
-    .argument('<name>')
+    .description('show one channel: settings, health, cost of checks, recent history')
+    .argument('<channel>', 'name of the channel')
     .action(
-      onExistingStore(async (context, { arguments: [name] }) =>
-        showDetail(await showChannel(context, { channel: name })),
+      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
+        shown(await showChannel(context, { channel: name }), showDetail),
       ),
     )
   channel
     .command('history')
-    .description('what became of a channel and why, newest first; of all channels without a name')
-    .argument('[name]')
-    .option('--limit <n>', 'how many lines', '50')
+    .description('list state changes and their reasons, newest first')
+    .argument('[channel]', 'name of the channel (default: all channels)')
+    .option('--limit <n>', 'show at most this many, 1 to 10000', '50')
     .action(
-      onExistingStore(async (context, { arguments: [name], options }) => {
-        const count = options['limit']
-        const changes = await channelHistory(context, { channel: name, count })
-        return { json: changes, text: historyTable(changes) }
-      }),
+      command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
+        shown(
+          await channelHistory(context, { channel: name, count: options['limit'] }),
+          (changes) => ({ json: changes, text: historyTable(changes) }),
+        ),
+      ),
     )
-  addHandCommands(channel)
+  addSwitchCommand(channel, 'off', 'disabled', 'disable a channel until you enable it again')
+  addSwitchCommand(channel, 'on', 'enabled', 'enable a disabled channel')
+  addCheckCommand(channel)
+  addReconcileCommand(channel)
 }
 
-function addHandCommands(channel: Command): void {
-  for (const [word, override] of [
-    ['off', 'disabled'],
-    ['on', 'enabled'],
-  ] as const) {
-    channel
-      .command(word)
-      .description(word === 'off' ? 'use it no more, until told otherwise' : 'use it again')
-      .argument('<name>')
-      .action(
-        onExistingStore(async (context, { arguments: [name] }) => {
-          const view = await switchChannel(context, override, { channel: name })
-          return { json: view, text: `Channel ${view.name} is ${word}.` }
-        }),
-      )
-  }
+function addSwitchCommand(
+  channel: Command,
+  word: 'on' | 'off',
+  override: 'enabled' | 'disabled',
+  description: string,
+): void {
+  channel
+    .command(word)
+    .description(description)
+    .argument('<channel>', 'name of the channel')
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
+        shown(await switchChannel(context, { channel: name, override }), (view) => ({
+          json: view,
+          text: `Channel ${view.name} is ${override}.`,
+        })),
+      ),
+    )
+}
+
+function addCheckCommand(channel: Command): void {
   channel
     .command('check')
-    .description('send a real, tiny request for each of its models, and have gateways do so too')
-    .argument('<name>')
+    .description('send a small real request per model, and ask running gateways to do the same')
+    .argument('<channel>', 'name of the channel')
     .action(
-      onExistingStore((context, { arguments: [name] }, config) =>
+      command({ store: 'existing' }, ({ context, config, arguments: [name] }) =>
         withCheck(config, async (run) =>
-          showCheck(await checkChannel(context, { channel: name }, run)),
+          shown(await checkChannel(context, { channel: name }, run), showCheck),
         ),
       ),
     )
@@ -85,7 +94,7 @@ const listHeading = [
   'vendor',
   'rank',
   'weight',
-  'hand',
+  'enabled',
   'check',
   'model',
   'state',
@@ -103,7 +112,7 @@ function showReport(report: ChannelReport): Answer {
   const table = formatTable(
     hasNodes ? [...listHeading, 'gateway'] : listHeading,
     rows,
-    'There are no channels. Run: turnpike apply -f catalog.yaml',
+    'There are no channels. A catalogue sets them: turnpike apply -f catalog.yaml',
   )
   const foot = report.channels.length === 0 ? '' : `\n\n${sourceText(report)}`
   return { json: report.channels, text: table + foot }
@@ -119,7 +128,7 @@ function channelRows(
     channel.vendor,
     channel.rank,
     channel.weight,
-    channel.enabled ? 'on' : 'off',
+    channel.enabled ? 'yes' : 'no',
     channel.check,
   ]
   return Object.keys(channel.models).flatMap((model): readonly (readonly Cell[])[] => {
@@ -157,19 +166,20 @@ function nextText({ rests_until: rests, wakes_at: wakes }: ChannelHealthView, at
   return inMs > 0 ? `in ${formatAge(inMs)}` : 'now'
 }
 
-/** Whose word this is and how old it is; never pretends that somebody is looking. */
+/** Says which gateways published the health, and how old it is. */
 function sourceText(report: Pick<ChannelReport, 'is_live' | 'nodes'>): string {
   const [first] = report.nodes
-  if (first === undefined) return 'No gateway has run on this store yet: nothing is known.'
+  if (first === undefined)
+    return 'No gateway has run on this store yet, so the health is not known.'
   if (!report.is_live)
-    return `No gateway runs on this store. This was last known ${formatAge(first.age_ms)} ago, by ${nodeText(first)}.`
+    return `No gateway is running on this store. Last known state: ${formatAge(first.age_ms)} ago, from ${nodeText(first)}.`
   return report.nodes
-    .map((node) => `Published by ${nodeText(node)}, seen ${formatAge(node.age_ms)} ago.`)
+    .map((node) => `Published by ${nodeText(node)}, last heartbeat ${formatAge(node.age_ms)} ago.`)
     .join('\n')
 }
 
 function nodeText({ id, name, region, makes_checks: makesChecks }: NodeView): string {
-  return `gateway ${name} (${region}, ${id}${makesChecks ? ', makes the regular checks' : ''})`
+  return `gateway ${name} (${region}, ${id}${makesChecks ? ', sends the regular checks' : ''})`
 }
 
 function showDetail(detail: ChannelDetail): Answer {
@@ -179,10 +189,10 @@ function showDetail(detail: ChannelDetail): Answer {
     vendor: detail.vendor,
     url: detail.url,
     credential: detail.credential,
-    hand: detail.enabled ? 'on' : 'off: switched off by an operator',
+    enabled: detail.enabled ? 'yes' : 'no: disabled by an operator',
     rank: detail.rank,
     weight: detail.weight,
-    'max concurrent': detail.max_concurrent ?? 'no cap',
+    'max concurrent': detail.max_concurrent ?? 'no limit',
     check: detail.check,
     'cost of checks': `${usd} USD in ${month}, ${count} checks`,
   })
@@ -194,7 +204,7 @@ function showDetail(detail: ChannelDetail): Answer {
 }
 
 function modelText(detail: ChannelDetail, model: string, name: string | null): string {
-  const heading = `model ${model}${name === null ? '' : ` (there ${name})`}`
+  const heading = `model ${model}${name === null ? '' : ` (${name} at the vendor)`}`
   const health = detail.health.filter((one) => one.model === model)
   if (health.length === 0) return `${heading}\nstate  unknown`
   return health
@@ -208,7 +218,7 @@ function modelText(detail: ChannelDetail, model: string, name: string | null): s
         running: one.running,
         'first event ms, p50 / p95': firstEvent,
         'usual ms, p50 / p95': usual,
-        'last whole answer': one.last_ok_at,
+        'last complete answer': one.last_ok_at,
         next,
         failures: failuresText(one.failures),
         ...(detail.nodes.length > 1 && { gateway: one.node }),
@@ -238,7 +248,7 @@ function historyTable(changes: readonly ChannelChangeView[]): string {
       change.actor ?? change.node,
       change.failures.map((failure) => `${failure.class} ${failure.count}`),
     ]),
-    'Nothing has happened yet.',
+    'No changes yet.',
   )
 }
 

@@ -1,35 +1,45 @@
-/** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: making, listing, revoking secrets. */
+/** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: create, list, revoke. */
 import type { Command } from 'commander'
-import type { KeyKind } from '../access/principal.ts'
+import type { KeyKind } from '../access/key.ts'
 import {
   createAdminToken,
   createClientKey,
   createReaderToken,
   listAccountKeys,
   listAdminTokens,
-  revoke,
+  revokeKey,
   type KeyView,
   type NewKey,
 } from '../operations/keys.ts'
-import { onExistingStore } from './existing-store.ts'
-import type { Answer } from './shell.ts'
-import { formatTable } from './table.ts'
+import { command, shown, type Answer } from './command.ts'
+import { formatTable } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('cr_ keys, which send model requests')
+  addClientKeyCommands(program)
+  addReaderTokenCommands(program)
+  addAdminTokenCommands(program)
+}
+
+function addClientKeyCommands(program: Command): void {
+  const key = program.command('key').description('manage keys (cr_…) for model requests')
   key
     .command('create')
-    .description('make a key; it is shown once')
-    .argument('<account>')
-    .option('--name <name>', 'a label for people')
-    .option('--models <ids>', 'only these models, separated by commas', splitList)
-    .option('--expires <date>', 'last day (UTC) or moment on which it works')
-    .option('--daily <usd>', "the key's own daily spending limit")
-    .option('--ip <cidr>', 'only from these addresses; separated by commas or repeated', addToList)
+    .description('create a key; it is shown only once')
+    .argument('<account>', 'name or id of the account')
+    .option('--name <name>', 'a label, at most 64 characters')
+    .option('--models <ids>', 'allow only these models; separate with commas', splitList)
+    .option('--expires <date>', 'last day (UTC), or a time such as 2027-01-31T12:00:00Z')
+    .option('--daily <usd>', 'spending limit of this key per day (UTC), in USD; 0 = no limit')
+    .option('--ip <cidr>', 'allow only these addresses; separate with commas or repeat', addToList)
+    .addHelpText(
+      'after',
+      `
+Example:
+  turnpike key create acme --name ci --models large-1,small-1 --daily 2 --ip 192.0.2.0/24`,
+    )
     .action(
-      onExistingStore(async (context, { arguments: [account], options }) =>
-        showSecret(
-          'key',
+      command({ store: 'existing' }, async ({ context, arguments: [account], options }) =>
+        shown(
           await createClientKey(context, {
             account,
             name: options['name'],
@@ -38,77 +48,92 @@ export function addKeyCommands(program: Command): void {
             daily_usd: options['daily'],
             ip: options['ip'],
           }),
+          (made) => showSecret('key', made),
         ),
       ),
     )
-  addListCommand(key, 'client')
-  addRevokeCommand(key, 'client')
+  addListCommand(key, 'client', 'list the keys of an account')
+  addRevokeCommand(key, 'client', 'revoke a key; its next request is refused')
+}
 
-  const token = program.command('token').description('ro_ tokens, which read /v1/usage')
+function addReaderTokenCommands(program: Command): void {
+  const token = program.command('token').description('manage read-only tokens (ro_…) for /v1/usage')
   token
     .command('create')
-    .description('make a read-only token; it is shown once')
-    .argument('<account>')
-    .option('--name <name>', 'a label for people')
+    .description('create a read-only token; it is shown only once')
+    .argument('<account>', 'name or id of the account')
+    .option('--name <name>', 'a label, at most 64 characters')
     .action(
-      onExistingStore(async (context, { arguments: [account], options }) =>
-        showSecret('token', await createReaderToken(context, { account, name: options['name'] })),
+      command({ store: 'existing' }, async ({ context, arguments: [account], options }) =>
+        shown(await createReaderToken(context, { account, name: options['name'] }), (made) =>
+          showSecret('token', made),
+        ),
       ),
     )
-  addListCommand(token, 'reader')
-  addRevokeCommand(token, 'reader')
+  addListCommand(token, 'reader', 'list the read-only tokens of an account')
+  addRevokeCommand(token, 'reader', 'revoke a read-only token; its next request is refused')
+}
 
-  const admin = program.command('admin-token').description('ad_ tokens, which operate the gateway')
+function addAdminTokenCommands(program: Command): void {
+  const admin = program
+    .command('admin-token')
+    .description('manage admin tokens (ad_…) for /metrics')
   admin
     .command('create')
-    .description('make an admin token; it is shown once')
-    .option('--name <name>', 'a label for people')
+    .description('create an admin token; it is shown only once')
+    .option('--name <name>', 'a label, at most 64 characters')
     .action(
-      onExistingStore(async (context, { options }) =>
-        showSecret('admin-token', await createAdminToken(context, { name: options['name'] })),
+      command({ store: 'existing' }, async ({ context, options }) =>
+        shown(await createAdminToken(context, { name: options['name'] }), (made) =>
+          showSecret('admin-token', made),
+        ),
       ),
     )
   admin
     .command('list')
-    .description('all admin tokens, by their heads')
-    .action(onExistingStore(async (context) => showKeys(await listAdminTokens(context))))
-  addRevokeCommand(admin, 'admin')
+    .description('list all admin tokens')
+    .action(
+      command({ store: 'existing' }, async ({ context }) =>
+        showKeys(await listAdminTokens(context)),
+      ),
+    )
+  addRevokeCommand(admin, 'admin', 'revoke an admin token; its next request is refused')
 }
 
-function addListCommand(parent: Command, kind: 'client' | 'reader'): void {
+function addListCommand(parent: Command, kind: 'client' | 'reader', description: string): void {
   parent
     .command('list')
-    .description('those of an account, by their heads')
-    .argument('<account>')
+    .description(description)
+    .argument('<account>', 'name or id of the account')
     .action(
-      onExistingStore(async (context, { arguments: [account] }) =>
-        showKeys(await listAccountKeys(context, kind, { account })),
+      command({ store: 'existing' }, async ({ context, arguments: [account] }) =>
+        shown(await listAccountKeys(context, { account, kind }), showKeys),
       ),
     )
 }
 
-function addRevokeCommand(parent: Command, kind: KeyKind): void {
+function addRevokeCommand(parent: Command, kind: KeyKind, description: string): void {
   parent
     .command('revoke')
-    .description('refuse it from the next request on')
-    .argument('<id>')
+    .description(description)
+    .argument('<id>', 'the id, such as key_…, as the list shows it')
     .action(
-      onExistingStore(async (context, { arguments: [id] }) => {
-        const revoked = await revoke(context, kind, { id })
-        return { json: revoked, text: `${revoked.id} (${revoked.head}) is revoked.` }
-      }),
+      command({ store: 'existing' }, async ({ context, arguments: [id] }) =>
+        shown(await revokeKey(context, { kind, id }), (revoked) => ({
+          json: revoked,
+          text: `${revoked.id} (${revoked.head}) is revoked.`,
+        })),
+      ),
     )
 }
 
-type Word = 'key' | 'token' | 'admin-token'
-
-function showSecret(word: Word, { key, secret }: NewKey): Answer {
+function showSecret(word: 'key' | 'token' | 'admin-token', { key, secret }: NewKey): Answer {
   const { id, ...rest } = key
   const field = word === 'key' ? 'key' : 'token'
   return {
     json: { id, [field]: secret, ...rest },
-    text: `${secret}\n\nThis is the only time it is shown. Its id is ${id}.`,
-    ifLost: `It was made, and nobody has seen it. Revoke it: turnpike ${word} revoke ${id}`,
+    text: `${secret}\n\nCopy it now: it is not shown again. Its id is ${id}.`,
+    ifLost: `The secret is lost. Revoke it: turnpike ${word} revoke ${id}`,
   }
 }
 
@@ -131,7 +156,7 @@ function showKeys(keys: readonly KeyView[]): Answer {
   return { json: keys, text }
 }
 
-function splitList(text: string): readonly string[] {
+export function splitList(text: string): readonly string[] {
   return text.split(',').map((item) => item.trim())
 }
 

@@ -1,32 +1,39 @@
 /** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
 import type { Command } from 'commander'
-import { reconcileChannel, type Reconciliation } from '../operations/reconcile.ts'
-import type { Comparison, ModelVerdict } from '../operations/vendor-comparison.ts'
-import { demandingStore } from './existing-store.ts'
-import { readText } from './files.ts'
-import { answering, exitCodes, withStore, type Answer } from './shell.ts'
-import { formatTable } from './table.ts'
+import { reconcileChannel, type Reconciliation } from '../operations/reconcile/reconcile.ts'
+import type { Comparison, ModelVerdict } from '../operations/reconcile/vendor-comparison.ts'
+import { command, exitCodes, shown, type Answer } from './command.ts'
+import { formatTable } from './output.ts'
 
 export function addReconcileCommand(channel: Command): void {
   channel
     .command('reconcile')
-    .description('what was charged on a channel, beside what its vendor counted')
-    .argument('<name>', 'a channel, or all')
-    .requiredOption('--from <date>', 'first day or moment, UTC')
-    .requiredOption('--to <date>', 'last day, or a moment, UTC')
+    .description("compare what was charged on a channel with the vendor's own counts")
+    .argument('<channel>', 'name of the channel, or all')
+    .requiredOption('--from <date>', 'first day (UTC), or a time such as 2027-01-31T12:00:00Z')
+    .requiredOption('--to <date>', 'last day (UTC, included), or a time')
     .option('--vendor-file <file>', "the vendor's counts, CSV or JSON; - reads standard input")
+    .addHelpText(
+      'after',
+      `
+The command ends with 1 where the vendor counted something that the gateway cannot explain.
+
+Example:
+  turnpike channel reconcile alpha-main --from 2027-01-01 --to 2027-01-31 --vendor-file counts.csv`,
+    )
     .action(
-      demandingStore(
-        answering(async (given) => {
-          const {
-            arguments: [channel],
-            options: { from, to, vendorFile },
-          } = given
-          const vendor_counts =
-            typeof vendorFile === 'string' ? await readText(vendorFile) : undefined
-          const input = { channel, from, to, vendor_counts }
-          return withStore(given, async (context) => show(await reconcileChannel(context, input)))
-        }),
+      command(
+        { file: ({ options }) => options['vendorFile'], store: 'existing' },
+        async ({ context, arguments: [name], options, text }) =>
+          shown(
+            await reconcileChannel(context, {
+              channel: name,
+              from: options['from'],
+              to: options['to'],
+              vendor_counts: text,
+            }),
+            show,
+          ),
       ),
     )
 }
@@ -59,18 +66,18 @@ function show(reconciliation: Reconciliation): Answer {
       counts(row.check_tokens),
       row.check_usd,
     ]),
-    'Nothing went over this channel in the period.',
+    'No requests on this channel in this period.',
   )
   const table =
     explained_from === null
       ? rows
-      : `${rows}\n\nOnly from ${explained_from} on: exchanges before it are no longer kept.`
+      : `${rows}\n\nFrom ${explained_from} on only: earlier exchanges are no longer kept.`
   if (comparison === null) return { json: reconciliation, text: table }
   const agrees = comparison.verdicts.every(({ verdict }) => verdict !== 'unexplained')
   const isWhole = agrees && comparison.unknown_models.length === 0
   return {
     json: reconciliation,
-    text: `${table}\n\n${compared(comparison)}`,
+    text: `${table}\n\n${comparisonText(comparison)}`,
     exitCode: isWhole ? exitCodes.done : exitCodes.failed,
   }
 }
@@ -81,40 +88,40 @@ function counts(tokens: Readonly<Record<string, number | undefined>>): string {
     .join(', ')
 }
 
-/** With what the vendor calls it, where several are judged together. */
-function titled({ model, models, vendor_models }: ModelVerdict): string {
+/** Returns the model, with the vendor's names for it where several are compared together. */
+function titleOf({ model, models, vendor_models }: ModelVerdict): string {
   const isPlain = models.length === 1 && vendor_models.length <= 1
-  return isPlain ? model : `${model} (${vendor_models.join(' + ')} with the vendor)`
+  return isPlain ? model : `${model} (at the vendor: ${vendor_models.join(' + ')})`
 }
 
-function judged(one: ModelVerdict): string {
-  const title = titled(one)
+function verdictText(one: ModelVerdict): string {
+  const title = titleOf(one)
   if (one.verdict === 'unexplained') return `${title}: NOT explained: ${one.reasons.join('; ')}`
-  const beyond = `${one.difference_usd} USD beyond the charges`
+  const beyond = `${one.difference_usd} USD more than charged`
   return one.verdict === 'explained'
-    ? `${title}: explained: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates`
-    : `${title}: possible: ${beyond}, ${one.explained_up_to_usd} USD of cost and estimates; ` +
-        `answers whose counts never came can be the rest (up to ${one.possible_up_to_usd} USD)`
+    ? `${title}: explained: ${beyond}; known cost and estimates explain up to ${one.explained_up_to_usd} USD`
+    : `${title}: possible: ${beyond}; known cost and estimates explain up to ${one.explained_up_to_usd} USD, ` +
+        `answers without counts up to ${one.possible_up_to_usd} USD`
 }
 
-function compared({ figures, verdicts, unknown_models }: Comparison): string {
+function comparisonText({ figures, verdicts, unknown_models }: Comparison): string {
   const table = formatTable(
     ['model', 'figure', 'vendor', 'here', 'difference'],
     figures.map((row) => [row.model, row.figure, row.vendor, row.ours, row.difference]),
     unknown_models.length === 0
       ? 'There is nothing to compare.'
-      : 'Nothing that the vendor counted went through here.',
+      : 'The vendor counted none of the models of this gateway.',
   )
   const lines = verdicts.map((one) => {
     const lost =
       one.not_charged_usd === '0'
         ? ''
-        : `; ${one.not_charged_usd} USD of what it counted was not charged, being implausible`
-    return judged(one) + lost
+        : `; ${one.not_charged_usd} USD was not charged, because its counts were implausible`
+    return verdictText(one) + lost
   })
   const strangers = unknown_models.map(
     (model) =>
-      `${model}: NOT explained: the vendor counted it, and nothing of it went through here`,
+      `${model}: NOT explained: the vendor counted it, and the gateway has no request for it`,
   )
   return [table, '', ...lines, ...strangers].join('\n')
 }

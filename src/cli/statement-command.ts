@@ -1,4 +1,4 @@
-/** `turnpike account statement`: the statement as text, CSV or one JSON document, written as it is read. */
+/** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
 import type { Command } from 'commander'
 import {
   writeStatement,
@@ -6,33 +6,29 @@ import {
   type StatementEnd,
   type StatementLine,
   type StatementSink,
-} from '../operations/statement.ts'
-import { csvRow, type CsvCell } from './csv.ts'
-import { demandingStore } from './existing-store.ts'
-import { onStoreWriting, type Write } from './shell.ts'
-import { formatFields, formatTable } from './table.ts'
+} from '../operations/reports/statement.ts'
+import { command, shown, write } from './command.ts'
+import { csvRow, formatFields, formatTable, type CsvCell } from './output.ts'
 
 export function addStatementCommand(account: Command): void {
   account
     .command('statement')
-    .description('credits and charges, oldest first, each charge with what explains it')
-    .argument('<name>')
-    .option('--from <date>', 'first day or moment, UTC')
-    .option('--to <date>', 'last day, or a moment, UTC')
-    .option('--csv', 'as CSV')
+    .description('show credits and charges, oldest first, with the calculation of each charge')
+    .argument('<account>', 'name or id of the account')
+    .option('--from <date>', 'first day (UTC), or a time such as 2027-01-31T12:00:00Z')
+    .option('--to <date>', 'last day (UTC, included), or a time')
+    .option('--csv', 'print CSV')
     .action(
-      demandingStore(
-        onStoreWriting((context, { arguments: [name], options }, write) => {
-          const input = { account: name, from: options['from'], to: options['to'] }
-          const isCsv = options['csv'] === true
-          const sink = options['json'] === true ? jsonSink : isCsv ? csvSink : textSink
-          return writeStatement(context, input, sink(write))
-        }),
-      ),
+      command({ store: 'existing' }, async ({ context, arguments: [name], options }) => {
+        const input = { account: name, from: options['from'], to: options['to'] }
+        const isCsv = options['csv'] === true
+        const sink = options['json'] === true ? jsonSink() : isCsv ? csvSink() : textSink()
+        return shown(await writeStatement(context, input, sink), () => undefined)
+      }),
     )
 }
 
-function jsonSink(write: Write): StatementSink {
+function jsonSink(): StatementSink {
   let separator = ''
   return {
     begin: (head) => write(`${JSON.stringify(head).slice(0, -1)},"entries":[`),
@@ -86,8 +82,8 @@ function cells(line: StatementLine): readonly CsvCell[] {
   ]
 }
 
-/** The balances are rows of their own, so that the file alone can be checked. */
-function csvSink(write: Write): StatementSink {
+/** Opening and closing balance are rows too, so that the file can be checked without the gateway. */
+function csvSink(): StatementSink {
   const balanceRow = (kind: string, at: string | null, balance: string): string =>
     csvRow([at, kind, null, balance, ...columns.slice(4).map(() => null)])
   let to: string | null = null
@@ -113,7 +109,7 @@ const tableHeading = [
   'channel',
 ].concat(['outcome', 'marks', 'calculation'])
 
-function textSink(write: Write): StatementSink {
+function textSink(): StatementSink {
   let rows: (readonly string[])[] = []
   const flush = async (): Promise<void> => {
     if (rows.length > 0) await write(`${formatTable(tableHeading, rows, '')}\n\n`)

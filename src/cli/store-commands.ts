@@ -1,41 +1,223 @@
-/** `turnpike store copy`: from one engine to the other. */
+/** Commands on the store as a whole: audit, migrate, backup, restore, `store copy`, doctor, actions. */
 import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
-import { copyStoreTo } from '../operations/store-copy.ts'
-import { answering, type Given } from './shell.ts'
-import { formatTable } from './table.ts'
+import { describeConfig } from '../config.ts'
+import { recentActions, type ActionView } from '../operations/actions.ts'
+import { auditLedger, type AuditView } from '../operations/store/audit.ts'
+import { backupStore, restoreStore, type RestoredView } from '../operations/store/backup.ts'
+import { diagnose, diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'
+import { copyStoreTo, type StoreCopyView } from '../operations/store/store-copy.ts'
+import { parseStoreLocation } from '../storage/location.ts'
+import type { Migrated } from '../storage/migrate.ts'
+import {
+  command,
+  exitCodes,
+  plainCommand,
+  readConfig,
+  shown,
+  withCheck,
+  withStore,
+  type Answer,
+  type Given,
+} from './command.ts'
+import { formatFields, formatTable } from './output.ts'
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('find problems in settings, store, catalogue and vendors')
+    .action(
+      plainCommand(async (given) =>
+        showDiagnosis(await examine(given), describeConfig(readConfig(given.options))),
+      ),
+    )
+}
 
 export function addStoreCommands(program: Command): void {
   program
-    .command('store')
-    .description('the store as a whole')
-    .command('copy')
-    .description(
-      'move from SQLite to an empty database on PostgreSQL; goes on where it was broken off',
-    )
-    .requiredOption('--from <store>', 'sqlite:PATH, with no gateway running on it')
-    .requiredOption('--to <store>', 'postgres://…, an empty database')
+    .command('audit')
+    .description('recompute all balances and figures; report differences')
     .action(
-      answering(async ({ options }) => {
-        const copied = await copyStoreTo({
-          from: textOf(options, 'from'),
-          to: textOf(options, 'to'),
-          clock: systemClock,
-        })
-        const table = formatTable(
-          ['table', 'rows'],
-          copied.tables.map(({ table, rows }) => [table, String(rows)]),
-          '',
+      command({ store: 'existing' }, async ({ context }) => showAudit(await auditLedger(context))),
+    )
+  program
+    .command('actions')
+    .description('list what operators have done, newest first')
+    .option('--count <n>', 'show at most this many, 1 to 10000', '100')
+    .action(
+      command({ store: 'existing' }, async ({ context, options }) =>
+        shown(await recentActions(context, { count: options['count'] }), showActions),
+      ),
+    )
+  program
+    .command('migrate')
+    .description('create the store, or bring its schema up to date')
+    .action(command({ store: 'create' }, async ({ migrated }) => showMigrated(migrated)))
+  addBackupCommands(program)
+  addCopyCommand(program)
+}
+
+function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('copy the store (SQLite) to a new file, and check the copy')
+    .argument('<file>', 'the new file; it must not exist. Gateways may run meanwhile')
+    .action(
+      command({ store: 'existing' }, async ({ context, arguments: [file] }) =>
+        shown(await backupStore(context, { file }), (backup) =>
+          showCopy(
+            backup,
+            { 'taken at': backup.taken_at },
+            'The backup does not hold the master key. Keep a copy of that file in another place.',
+          ),
+        ),
+      ),
+    )
+  program
+    .command('restore')
+    .description("put a backup in the store's place")
+    .argument('<file>', 'the backup. Where the store belongs there must be none')
+    .action(
+      plainCommand(async ({ arguments: [file = ''], options }) => {
+        const location = parseStoreLocation(readConfig(options).store)
+        return shown(await restoreStore({ file, location }), (restored) =>
+          showCopy(restored, {}, 'Put the master key beside it before you start the gateway.'),
         )
-        const verdict =
-          'The books agree on both sides. Set TURNPIKE_STORE to the new store, and TURNPIKE_MASTER_KEY ' +
-          'or TURNPIKE_MASTER_KEY_FILE to the master key of the old one, then start the gateways.'
-        return { json: copied, text: `${table}\n\n${verdict}` }
       }),
     )
 }
 
-function textOf(options: Given['options'], name: string): string {
-  const value = options[name]
-  return typeof value === 'string' ? value : ''
+function addCopyCommand(program: Command): void {
+  program
+    .command('store')
+    .description('move the store to another database')
+    .command('copy')
+    .description('copy a SQLite store to PostgreSQL; run it again to continue after a failure')
+    .requiredOption('--from <store>', 'sqlite:PATH; no gateway may run on it')
+    .requiredOption('--to <store>', 'postgres://user@host/db; the database must be empty')
+    .action(
+      plainCommand(async ({ options }) =>
+        shown(
+          await copyStoreTo({
+            from: String(options['from']),
+            to: String(options['to']),
+            clock: systemClock,
+          }),
+          showStoreCopy,
+        ),
+      ),
+    )
+}
+
+async function examine(given: Given): Promise<Diagnosis> {
+  try {
+    return await withStore(given, 'as_it_is', ({ context, config }) =>
+      withCheck(config, (run) => diagnose(context, run)),
+    )
+  } catch (error) {
+    const diagnosis = diagnoseOutage(error)
+    if (diagnosis === undefined) throw error
+    return diagnosis
+  }
+}
+
+function showDiagnosis(
+  { ok, findings }: Diagnosis,
+  settings: Readonly<Record<string, string>>,
+): Answer {
+  const table = formatTable(
+    ['', 'area', 'finding'],
+    findings.map(({ status, area, message }) => [status, area, message]),
+    '',
+  )
+  const verdict = ok ? 'No problems found.' : 'There are problems. Solve them from top to bottom.'
+  return {
+    json: { ok, settings, findings },
+    text: `${formatFields(settings)}\n\n${table}\n\n${verdict}`,
+    exitCode: ok ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function showAudit(audit: AuditView): Answer {
+  const { clean, counts, differences, exchanges_from } = audit
+  const lines = differences.map(({ invariant, account_id, row, message }) =>
+    [invariant, account_id, `(${row})`, message].filter((word) => word !== '').join(' '),
+  )
+  const verdict = clean
+    ? 'Ledger audit passed.'
+    : `Ledger audit failed: ${counts.differences} differences.`
+  const { accounts, entries, exchanges, charges } = counts
+  const head = formatFields({
+    accounts,
+    entries,
+    exchanges,
+    charges,
+    ...(exchanges_from !== null && { 'exchanges kept from': exchanges_from }),
+  })
+  return {
+    json: audit,
+    text: [head, ...lines, verdict].join('\n'),
+    exitCode: clean ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function showActions(actions: readonly ActionView[]): Answer {
+  const text = formatTable(
+    ['at', 'actor', 'action', 'subject', 'detail'],
+    actions.map(({ at, actor, action, subject, detail }) => [
+      at,
+      actor,
+      action,
+      subject,
+      JSON.stringify(detail),
+    ]),
+    'No actions yet.',
+  )
+  return { json: actions, text }
+}
+
+function showMigrated(migrated: Migrated | undefined): Answer {
+  const { version, applied } = migrated ?? { version: 0, applied: [] }
+  const text =
+    applied.length === 0
+      ? `The store is up to date: schema version ${version}.`
+      : `Applied ${applied.join(', ')}. The store has schema version ${version}.`
+  return { json: migrated, text }
+}
+
+function showCopy(
+  view: RestoredView,
+  more: Readonly<Record<string, string>>,
+  note: string,
+): Answer {
+  const { audit, last_entry, file, schema_version } = view
+  const fields = formatFields({
+    file,
+    ...more,
+    'schema version': schema_version,
+    'last entry': last_entry === null ? null : `${last_entry.sequence} at ${last_entry.at}`,
+    accounts: audit.counts.accounts,
+    entries: audit.counts.entries,
+    'ledger audit': audit.clean ? 'passed' : `failed: ${audit.counts.differences} differences`,
+  })
+  const differences = audit.differences.map(
+    ({ invariant, row, message }) => `${invariant} (${row}) ${message}`,
+  )
+  return {
+    json: view,
+    text: [fields, ...differences, note].join('\n'),
+    exitCode: audit.clean ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function showStoreCopy(copied: StoreCopyView): Answer {
+  const table = formatTable(
+    ['table', 'rows'],
+    copied.tables.map(({ table: name, rows }) => [name, String(rows)]),
+    '',
+  )
+  const advice =
+    'The copy is complete, and both stores pass the ledger audit. Set TURNPIKE_STORE to the new store, and ' +
+    'TURNPIKE_MASTER_KEY or TURNPIKE_MASTER_KEY_FILE to the master key of the old one. Then start the gateways.'
+  return { json: copied, text: `${table}\n\n${advice}` }
 }

@@ -3,12 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { plainFacts } from '../../test/transcripts/replay.ts'
-import { chatFormat } from './chat/index.ts'
-import type { Format, MeterReading } from './format.ts'
-import { messagesFormat } from './messages/index.ts'
+import { chatCompletions, chatFormat } from './chat/index.ts'
+import type { ForwardedOperation, MeterReading } from './format.ts'
+import { messagesCreate, messagesFormat } from './messages/index.ts'
 
-function readingOf(format: Format, answer: object, facts = plainFacts): MeterReading {
-  const read = format.readAnswer(Buffer.from(JSON.stringify(answer)), facts)
+function readingOf(
+  operation: ForwardedOperation,
+  answer: object,
+  facts = plainFacts,
+): MeterReading {
+  const read = operation.readAnswer(Buffer.from(JSON.stringify(answer)), facts)
   if (read.kind !== 'answer') assert.fail('not the format')
   return read.reading
 }
@@ -37,7 +41,7 @@ const completion = {
 
 describe('a whole messages answer', () => {
   test('gives its counts and its text', () => {
-    const { usage, isFinal, hasOutput, output, model } = readingOf(messagesFormat, message)
+    const { usage, isFinal, hasOutput, output, model } = readingOf(messagesCreate, message)
     assert.deepEqual(usage?.parts, [
       { model: 'large-1', counts: { input: 12, output: 6 }, promptTokens: 12 },
     ])
@@ -50,44 +54,44 @@ describe('a whole messages answer', () => {
 
   test('without usage is not final and has its text for an estimate', () => {
     for (const usage of [undefined, null, {}]) {
-      const reading = readingOf(messagesFormat, { ...message, usage })
+      const reading = readingOf(messagesCreate, { ...message, usage })
       assert.equal(reading.isFinal, false)
       assert.equal(reading.output.text, 'Hellö')
     }
   })
 
-  test('with nothing in it has no output', () => {
-    assert.equal(readingOf(messagesFormat, { ...message, content: [] }).hasOutput, false)
+  test('without content has no output', () => {
+    assert.equal(readingOf(messagesCreate, { ...message, content: [] }).hasOutput, false)
     const empty = [{ type: 'text', text: '' }]
-    assert.equal(readingOf(messagesFormat, { ...message, content: empty }).hasOutput, false)
+    assert.equal(readingOf(messagesCreate, { ...message, content: empty }).hasOutput, false)
   })
 
-  test('that met a stop sequence has it as output, though it does not show it', () => {
+  test('that ended at a stop sequence has output, even without content', () => {
     const stopped = { ...message, content: [], stop_reason: 'stop_sequence', stop_sequence: 'A' }
-    const { hasOutput, output } = readingOf(messagesFormat, stopped)
+    const { hasOutput, output } = readingOf(messagesCreate, stopped)
     assert.deepEqual([hasOutput, output.text], [true, ''])
-    const unstopped = readingOf(messagesFormat, { ...stopped, stop_sequence: null })
+    const unstopped = readingOf(messagesCreate, { ...stopped, stop_sequence: null })
     assert.equal(unstopped.hasOutput, false)
   })
 
-  test('that refuses before any output is a refusal, afterwards it is not', () => {
+  test('that refuses before any output is a refusal, after output it is not', () => {
     const refused = { ...message, stop_reason: 'refusal' }
-    assert.equal(readingOf(messagesFormat, { ...refused, content: [] }).isRefusal, true)
-    assert.equal(readingOf(messagesFormat, refused).isRefusal, false)
+    assert.equal(readingOf(messagesCreate, { ...refused, content: [] }).isRefusal, true)
+    assert.equal(readingOf(messagesCreate, refused).isRefusal, false)
   })
 
-  test('counts tools, thinking and what is unknown as output', () => {
+  test('counts tools, thinking and unknown blocks as output', () => {
     for (const block of [
       { type: 'tool_use', name: 'f', input: {} },
       { type: 'thinking', thinking: '', signature: 'abc' },
       { type: 'redacted_thinking', data: 'abc' },
       { type: 'never_seen' },
     ]) {
-      const reading = readingOf(messagesFormat, { ...message, content: [block] })
+      const reading = readingOf(messagesCreate, { ...message, content: [block] })
       assert.equal(reading.hasOutput, true, block.type)
     }
     const tool = { type: 'tool_use', name: 'f', input: { a: 1 } }
-    const reading = readingOf(messagesFormat, { ...message, content: [tool] })
+    const reading = readingOf(messagesCreate, { ...message, content: [tool] })
     assert.equal(reading.output.text, 'f{"a":1}')
   })
 
@@ -103,18 +107,18 @@ describe('a whole messages answer', () => {
     '{}',
     '',
   ]
-  test('tells of searches whose results have come, and not of those that failed', () => {
+  test('counts searches with results, and no failed ones', () => {
     const asked = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const answered = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
     const failed = { ...answered, content: { type: 'web_search_tool_result_error' } }
     const content = [asked, answered, asked, failed, asked, answered, asked]
-    assert.equal(readingOf(messagesFormat, { ...message, content }).webSearches, 2)
-    assert.equal(readingOf(messagesFormat, message).webSearches, 0)
+    assert.equal(readingOf(messagesCreate, { ...message, content }).webSearches, 2)
+    assert.equal(readingOf(messagesCreate, message).webSearches, 0)
   })
 
   test('is not the format when cut off, invalid, an error or something else', () => {
     for (const body of others) {
-      const read = messagesFormat.readAnswer(Buffer.from(body), plainFacts)
+      const read = messagesCreate.readAnswer(Buffer.from(body), plainFacts)
       assert.equal(read.kind, 'not_the_format', body)
     }
   })
@@ -122,14 +126,14 @@ describe('a whole messages answer', () => {
 
 describe('a whole chat answer', () => {
   test('gives its counts and the text of all choices', () => {
-    const { usage, isFinal, output, model } = readingOf(chatFormat, completion)
+    const { usage, isFinal, output, model } = readingOf(chatCompletions, completion)
     assert.deepEqual(usage?.parts, [
       { model: 'gpt-x', counts: { input: 12, output: 6 }, promptTokens: 12, tier: 'flex' },
     ])
     assert.deepEqual([isFinal, output.text, model], [true, 'Hellö!', 'gpt-x'])
   })
 
-  test('reads every way of saying something', () => {
+  test('reads every field that contains output', () => {
     const said = [
       { content: 'a' },
       { content: null, refusal: 'b' },
@@ -141,27 +145,27 @@ describe('a whole chat answer', () => {
       { content: null, audio: { id: 'x', data: 'AAAA', transcript: 'h' } },
     ]
     const choices = said.map((message, index) => ({ index, message, finish_reason: 'stop' }))
-    const reading = readingOf(chatFormat, { ...completion, choices })
+    const reading = readingOf(chatCompletions, { ...completion, choices })
     assert.equal(reading.output.text, 'abc{}d[]efgh')
   })
 
   test('without usage is not final', () => {
     for (const usage of [undefined, null]) {
-      const reading = readingOf(chatFormat, { ...completion, usage })
+      const reading = readingOf(chatCompletions, { ...completion, usage })
       assert.equal(reading.usage, undefined)
       assert.equal(reading.isFinal, false)
     }
   })
 
-  test('tells how much sound it has beside its words', () => {
+  test('counts the audio beside the text', () => {
     const audio = { id: 'a', data: 'QUJD'.repeat(800), transcript: 'Hi' }
     const choices = [{ message: { audio } }, { message: { audio } }]
-    const { output } = readingOf(chatFormat, { ...completion, choices })
+    const { output } = readingOf(chatCompletions, { ...completion, choices })
     assert.deepEqual([output.text, output.bytes, output.audioBytes], ['HiHi', 4, 6400])
   })
 
-  test('tells how much sound a stream has brought, in frames however large', () => {
-    const meter = chatFormat.openMeter(plainFacts)
+  test('counts the audio of a stream, in frames of any size', () => {
+    const meter = chatCompletions.openMeter(plainFacts)
     const sizes = [400, 40_000, 2_000_000]
     for (const size of sizes) {
       const audio = { id: 'a', data: 'A'.repeat(size) }
@@ -179,7 +183,7 @@ describe('a whole chat answer', () => {
 
   test('filtered before any output is a refusal', () => {
     const choices = [{ index: 0, message: { content: '' }, finish_reason: 'content_filter' }]
-    assert.equal(readingOf(chatFormat, { ...completion, choices }).isRefusal, true)
+    assert.equal(readingOf(chatCompletions, { ...completion, choices }).isRefusal, true)
   })
 
   test('is not the format when cut off, invalid, an error or something else', () => {
@@ -192,7 +196,7 @@ describe('a whole chat answer', () => {
       '',
     ]
     for (const body of bodies) {
-      const read = chatFormat.readAnswer(Buffer.from(body), plainFacts)
+      const read = chatCompletions.readAnswer(Buffer.from(body), plainFacts)
       assert.equal(read.kind, 'not_the_format', body)
     }
   })
@@ -205,11 +209,11 @@ describe('counts that cannot be', () => {
     for (const value of odd) {
       for (const field of ['input_tokens', 'output_tokens', 'cache_read_input_tokens']) {
         const usage = { ...message.usage, [field]: value }
-        assert.equal(readingOf(messagesFormat, { ...message, usage }).isImplausible, true)
+        assert.equal(readingOf(messagesCreate, { ...message, usage }).isImplausible, true)
       }
       const iterations = [{ type: 'message', input_tokens: value, output_tokens: 1 }]
       const usage = { ...message.usage, iterations }
-      assert.equal(readingOf(messagesFormat, { ...message, usage }).isImplausible, true)
+      assert.equal(readingOf(messagesCreate, { ...message, usage }).isImplausible, true)
     }
   })
 
@@ -217,7 +221,7 @@ describe('counts that cannot be', () => {
     for (const value of odd) {
       for (const field of ['prompt_tokens', 'completion_tokens']) {
         const usage = { ...completion.usage, [field]: value }
-        assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, true)
+        assert.equal(readingOf(chatCompletions, { ...completion, usage }).isImplausible, true)
       }
     }
     for (const details of [
@@ -229,18 +233,18 @@ describe('counts that cannot be', () => {
       { completion_tokens_details: { audio_tokens: 7 } },
     ]) {
       const usage = { ...completion.usage, ...details }
-      assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, true)
+      assert.equal(readingOf(chatCompletions, { ...completion, usage }).isImplausible, true)
     }
   })
 
-  test('are not sound that comes from the cache and is told as such', () => {
+  test('do not count cached audio twice', () => {
     const details = {
       cached_tokens: 7,
       audio_tokens: 9,
       cached_tokens_details: { audio_tokens: 4 },
     }
     const usage = { ...completion.usage, prompt_tokens_details: details }
-    const reading = readingOf(chatFormat, { ...completion, usage })
+    const reading = readingOf(chatCompletions, { ...completion, usage })
     assert.equal(reading.isImplausible, false)
     assert.deepEqual(reading.usage?.parts[0]?.counts, {
       input: 0,
@@ -251,20 +255,20 @@ describe('counts that cannot be', () => {
     })
   })
 
-  test('leave null and missing alone, and reasoning that is counted apart', () => {
+  test('accept null, missing counters, and reasoning that is counted separately', () => {
     const usage = {
       ...completion.usage,
       prompt_tokens_details: null,
       completion_tokens_details: { reasoning_tokens: 5000, audio_tokens: null },
     }
-    assert.equal(readingOf(chatFormat, { ...completion, usage }).isImplausible, false)
+    assert.equal(readingOf(chatCompletions, { ...completion, usage }).isImplausible, false)
     const nulls = {
       ...message.usage,
       cache_creation: null,
       iterations: null,
       server_tool_use: null,
     }
-    assert.equal(readingOf(messagesFormat, { ...message, usage: nulls }).isImplausible, false)
+    assert.equal(readingOf(messagesCreate, { ...message, usage: nulls }).isImplausible, false)
   })
 })
 
@@ -284,25 +288,25 @@ describe('cache writes', () => {
   })
   const countsOf = (answer: object, asksOneHourCache: boolean) => {
     const facts = { ...plainFacts, asksOneHourCache }
-    const counts = readingOf(messagesFormat, answer, facts).usage?.parts[0]?.counts
+    const counts = readingOf(messagesCreate, answer, facts).usage?.parts[0]?.counts
     return [counts?.cache_write_5m ?? 0, counts?.cache_write_1h ?? 0]
   }
 
-  test('follow the split, and what is beyond it has five minutes', () => {
+  test('follow the split, and the rest has five minutes', () => {
     assert.deepEqual(countsOf(write(30, [10, 20]), false), [10, 20])
     assert.deepEqual(countsOf(write(35, [10, 20]), false), [15, 20])
     assert.deepEqual(countsOf(write(35, [10, 20]), true), [15, 20])
   })
 
-  test('that come to more than their total are implausible, unless there is no total', () => {
-    const isImplausible = (answer: object) => readingOf(messagesFormat, answer).isImplausible
+  test('that exceed their total are implausible, unless there is no total', () => {
+    const isImplausible = (answer: object) => readingOf(messagesCreate, answer).isImplausible
     assert.equal(isImplausible(write(60, [50, 60])), true)
     assert.equal(isImplausible(write(110, [50, 60])), false)
     assert.equal(isImplausible(write(0, [50, 60])), false)
     assert.deepEqual(countsOf(write(0, [50, 60]), false), [50, 60])
   })
 
-  test('of several runs are compared with the total of their run', () => {
+  test('of several iterations are compared with the total of their iteration', () => {
     const of = (total: number) => {
       // The totals describe the last run only; the split may still be that of the first one.
       const { usage } = write(30, [100, 200])
@@ -310,11 +314,11 @@ describe('cache writes', () => {
       const { usage: written } = write(total, [10, 20])
       return { ...message, usage: { ...usage, iterations: [run, { ...run, ...written }] } }
     }
-    assert.equal(readingOf(messagesFormat, of(30)).isImplausible, false)
-    assert.equal(readingOf(messagesFormat, of(29)).isImplausible, true)
+    assert.equal(readingOf(messagesCreate, of(30)).isImplausible, false)
+    assert.equal(readingOf(messagesCreate, of(29)).isImplausible, true)
   })
 
-  test('are shown as they finally stand where a fallback took over', () => {
+  test('are the final ones after a fallback', () => {
     const run = { type: 'message', input_tokens: 50, output_tokens: 5 }
     const iterations = [
       { ...run, output_tokens: 0, cache_creation_input_tokens: 70 },
@@ -323,7 +327,7 @@ describe('cache writes', () => {
     const split = { ephemeral_5m_input_tokens: 70, ephemeral_1h_input_tokens: 0 }
     const begun = { ...write(70, [70, 0]).usage, output_tokens: 1 }
     const ended = { ...run, cache_creation_input_tokens: 20, iterations }
-    const meter = messagesFormat.openMeter(plainFacts)
+    const meter = messagesCreate.openMeter(plainFacts)
     for (const event of [
       { type: 'message_start', message: { ...message, content: [], usage: begun } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: ended },
@@ -337,23 +341,23 @@ describe('cache writes', () => {
     )
     assert.equal(usage?.reported.cacheTokens, 20)
     const whole = { ...message, usage: { ...ended, cache_creation: split } }
-    assert.equal(readingOf(messagesFormat, whole).usage?.reported.cacheTokens, 20)
+    assert.equal(readingOf(messagesCreate, whole).usage?.reported.cacheTokens, 20)
   })
 
-  test('without a split have what the request asked for', () => {
+  test('without a split have the lifetime that the request asked for', () => {
     assert.deepEqual(countsOf(write(30), false), [30, 0])
     assert.deepEqual(countsOf(write(30), true), [0, 30])
   })
 })
 
-test('searches are charged once, with the run that finished the answer', () => {
+test('searches are counted once, in the last iteration', () => {
   const entry = (model: string) => ({ type: 'message', model, input_tokens: 5, output_tokens: 2 })
   const usage = {
     ...message.usage,
     server_tool_use: { web_search_requests: 3 },
     iterations: [entry('a'), entry('b')],
   }
-  const parts = readingOf(messagesFormat, { ...message, usage }).usage?.parts ?? []
+  const parts = readingOf(messagesCreate, { ...message, usage }).usage?.parts ?? []
   assert.deepEqual(
     parts.map((part) => [part.model, part.counts.web_search ?? 0]),
     [
@@ -385,7 +389,7 @@ test('chat classes are disjoint and add up to the vendor’s totals', () => {
         },
         completion_tokens_details: { audio_tokens: spoken, reasoning_tokens: text },
       }
-      const reading = readingOf(chatFormat, { ...completion, usage })
+      const reading = readingOf(chatCompletions, { ...completion, usage })
       const part = reading.usage?.parts[0]
       const { input = 0, cache_read = 0, cache_write_5m = 0, input_audio = 0 } = part?.counts ?? {}
       assert.equal(input + cache_read + cache_write_5m + input_audio, prompt)
@@ -395,7 +399,7 @@ test('chat classes are disjoint and add up to the vendor’s totals', () => {
   )
 })
 
-test('nothing a vendor can send makes a reader throw', () => {
+test('no bytes from a vendor make a reader throw', () => {
   const names = fc.constantFrom(
     'type',
     'message',
@@ -427,11 +431,11 @@ test('nothing a vendor can send makes a reader throw', () => {
   fc.assert(
     fc.property(fc.array(payload, { maxLength: 5 }), (payloads) => {
       for (const format of [messagesFormat, chatFormat]) {
-        const meter = format.openMeter(plainFacts)
+        const meter = format.probe.operation.openMeter(plainFacts)
         for (const one of payloads) {
           const text = JSON.stringify(one)
           format.readError(Buffer.from(text))
-          format.readAnswer(Buffer.from(text), plainFacts)
+          format.probe.operation.readAnswer(Buffer.from(text), plainFacts)
           meter.push(Buffer.from(`data: ${text}\n\n`))
         }
         assert.equal(typeof meter.reading().output.text, 'string')

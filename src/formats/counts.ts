@@ -1,9 +1,9 @@
 /**
- * Believing a vendor's counters one at a time: a count is a non-negative safe integer and never
- * falls within a stream. Missing and null are alike: the counter is not spoken of.
+ * A vendor's counters with their checks: a count is a non-negative safe integer and never falls within a
+ * stream. A missing counter and null mean the same: no count.
  */
 
-export class CountBook<Name extends string> {
+export class Counters<Name extends string> {
   readonly #counts = new Map<Name, number>()
   #isImplausible = false
 
@@ -11,8 +11,8 @@ export class CountBook<Name extends string> {
     return this.#isImplausible
   }
 
-  /** Notes that counts contradict each other in a way only the format can see. */
-  distrust(): void {
+  /** Records an inconsistency that only the format can see. */
+  markImplausible(): void {
     this.#isImplausible = true
   }
 
@@ -24,7 +24,7 @@ export class CountBook<Name extends string> {
     return this.#counts.has(name)
   }
 
-  /** Counters are cumulative: a new value takes the place of the old one and is never added. */
+  /** Counters are cumulative: a new value replaces the old one and is never added. */
   set(name: Name, value: unknown): void {
     const count = this.read(value)
     if (count === undefined) return
@@ -32,13 +32,13 @@ export class CountBook<Name extends string> {
     else this.#counts.set(name, count)
   }
 
-  /** Sets a counter whose earlier value was only a placeholder and may lie higher. */
+  /** Sets a counter whose earlier value was a placeholder and may be higher. */
   replace(name: Name, value: unknown): void {
     const count = this.read(value)
     if (count !== undefined) this.#counts.set(name, count)
   }
 
-  /** A single count, or undefined where there is none to believe. */
+  /** Returns a valid count, or undefined. */
   read(value: unknown): number | undefined {
     if (value === undefined || value === null) return undefined
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value

@@ -1,57 +1,55 @@
 /**
- * The rules for the single fields of a request body: which values they may have, and what the
- * gateway takes from them. It is given a parsed body and knows no bytes; messages of its faults are
- * public.
+ * The rules for the fields of a request body: which values they may have, and what the gateway reads from
+ * them. It gets a parsed body and knows no bytes. Messages of its faults are public.
  */
 import type {
-  AskedService,
-  OperationName,
   OperatorFeature,
   ReadRequestOptions,
   RequestExtras,
   RequestFault,
+  RequestedService,
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
 
-/** Data that is not text: its bytes in the body, and a bound for the tokens it counts as. */
-export interface BlobEstimate {
+/** Prompt data that is not text: its bytes in the body, and bounds for the tokens it counts as. */
+export interface PayloadEstimate {
   readonly bytes: number
   readonly tokens: number
-  /** The most tokens it can be, sound left out: that has never more than its bytes. */
+  /** The most tokens it can be, without audio: audio never has more tokens than bytes. */
   readonly tokensMax: number
-  /** How many of `tokens` are sound. */
+  /** How many of `tokens` are audio. */
   readonly audioTokens: number
-  /** How many these usually come to. */
+  /** How many tokens such audio usually has. */
   readonly audioTokensUsual: number
-  /** Some of it is named by an id and lies in the operator's account. */
+  /** Some of it is named by an id and is stored in the operator's account. */
   readonly isInAccount: boolean
 }
 
-/** In what the formats differ when a request is read. */
+/** The differences between the formats when a request is read. */
 export interface RequestRules {
-  /** Fields that limit the output; the larger counts where several are given. */
+  /** Fields that limit the output; the largest value counts. */
   readonly limitFields: readonly [string, ...string[]]
-  /** Whether null stands for "not given" in optional fields, as it does for this vendor. */
+  /** The vendor reads null in an optional field as "absent". */
   readonly isNullAbsent: boolean
-  /** Whether `n` and `stream_options` mean something. */
+  /** The format has `n` and `stream_options`. */
   readonly hasChoices: boolean
-  /** The operation that neither limits nor streams its output. */
-  readonly countingOperation: OperationName | undefined
-  /** Tokens that the vendor adds for a system prompt of its own when there are tools. */
+  /** False where the answer has no output to limit or to stream. */
+  readonly hasOutput: boolean
+  /** Tokens of the system prompt that the vendor adds when there are tools. */
   readonly toolPromptTokens: number
-  /** Images, documents and sound within a parsed body; its strings are latin1. */
-  estimateBlobs(body: JsonObject): BlobEstimate
-  /** Features asked for, but for files, which the blobs tell. */
-  findFeatures(body: JsonObject): readonly OperatorFeature[]
+  /** Images, documents and audio in a parsed body; its strings are latin1. */
+  estimatePayloads(body: JsonObject): PayloadEstimate
+  /** Features that act on the operator's account, without files: `PayloadEstimate` covers those. */
+  findOperatorFeatures(body: JsonObject): readonly OperatorFeature[]
+  /** Undefined for a request for text and nothing else. */
+  findBillableFeatures(body: JsonObject): BillableFeatures | undefined
+  findService(body: JsonObject): RequestedService | undefined
   /** The body as latin1 text. */
   asksOneHourCache(text: string): boolean
-  findAsked(body: JsonObject): AskedService | undefined
-  /** Undefined for a request that asks for text and nothing else. */
-  findWork(body: JsonObject): AskedWork | undefined
 }
 
-/** Work beyond answering with text. */
-export type AskedWork = Pick<
+/** What a request asks for beyond text: each costs by a rule of its own. */
+export type BillableFeatures = Pick<
   RequestExtras,
   | 'asksAudioOutput'
   | 'isSpeechCompressed'
@@ -69,13 +67,13 @@ export function isFault(value: unknown): value is RequestFault {
   return asObject(value)?.['kind'] === 'fault'
 }
 
-/** The output limit, or undefined where none is given and none is needed. */
+/** Returns the output limit; undefined where none is given and none is required. */
 export function readLimit(
   body: JsonObject,
   rules: RequestRules,
   options: ReadRequestOptions,
 ): number | undefined | RequestFault {
-  if (options.operation === rules.countingOperation) return undefined
+  if (!rules.hasOutput) return undefined
   let limit: number | undefined
   for (const name of rules.limitFields) {
     const value = body[name]
@@ -90,15 +88,15 @@ export function readLimit(
   )
 }
 
-export interface Manner {
+interface AnswerForm {
   readonly isStream: boolean
   readonly choiceCount: number
 }
 
 const choiceCountMax = 128
 
-/** How the answer is to be given. */
-export function readManner(body: JsonObject, rules: RequestRules): Manner | RequestFault {
+/** Reads how the answer is to be sent. */
+export function readAnswerForm(body: JsonObject, rules: RequestRules): AnswerForm | RequestFault {
   const given = (name: string): unknown => {
     const value = body[name]
     return value === null && rules.isNullAbsent ? undefined : value
@@ -118,7 +116,7 @@ export function readManner(body: JsonObject, rules: RequestRules): Manner | Requ
   return { isStream: stream === true, choiceCount }
 }
 
-/** Whether the client itself asks for the usage chunk. */
+/** Reads whether the client itself requests the usage chunk. */
 export function readStreamOptions(body: JsonObject, rules: RequestRules): boolean | RequestFault {
   const value = body['stream_options']
   if (!rules.hasChoices || value === undefined || value === null) return false
@@ -144,7 +142,7 @@ const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   web_search_options: 'Web search is not available here; leave `web_search_options` out.',
 }
 
-/** The vendor's own words for it: its SDKs then send the whole conversation without a thread. */
+/** The vendor's own details: its SDKs then send the whole conversation without a thread. */
 const threadsUnsupported = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
 export function findFeatureFault(
@@ -159,12 +157,12 @@ export function findFeatureFault(
   return undefined
 }
 
-/** Tiers, speeds and regions as the fields of one body name them. */
-export function askedService(names: {
+/** Reads the tier, speed and region that the fields of a body name. */
+export function requestedService(names: {
   readonly tier: unknown
   readonly speed?: unknown
   readonly geo?: unknown
-}): AskedService | undefined {
+}): RequestedService | undefined {
   const tier = asText(names.tier)
   const speed = asText(names.speed)
   const geo = asText(names.geo)
@@ -176,7 +174,7 @@ export function askedService(names: {
   }
 }
 
-const noWork: AskedWork = {
+const noFeatures: BillableFeatures = {
   asksAudioOutput: false,
   isSpeechCompressed: false,
   hasServerTools: false,
@@ -186,19 +184,22 @@ const noWork: AskedWork = {
 }
 
 export const noExtras: RequestExtras = {
-  ...noWork,
-  blobTokensMax: 0,
+  ...noFeatures,
+  payloadTokensMax: 0,
   audioTokens: 0,
   audioTokensUsual: 0,
 }
 
-export function joinExtras(blobs: BlobEstimate, work: AskedWork | undefined): RequestExtras {
-  if (work === undefined && blobs.tokens === 0) return noExtras
-  const { tokensMax, audioTokens, audioTokensUsual } = blobs
-  return { ...(work ?? noWork), blobTokensMax: tokensMax, audioTokens, audioTokensUsual }
+export function joinExtras(
+  payloads: PayloadEstimate,
+  features: BillableFeatures | undefined,
+): RequestExtras {
+  if (features === undefined && payloads.tokens === 0) return noExtras
+  const { tokensMax, audioTokens, audioTokensUsual } = payloads
+  return { ...(features ?? noFeatures), payloadTokensMax: tokensMax, audioTokens, audioTokensUsual }
 }
 
-/** A field that asks for something: neither absent nor null nor false. */
+/** Returns whether a field requests something: it is neither absent nor null nor false. */
 export function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false
 }

@@ -1,14 +1,14 @@
 /**
- * What a wire format must declare so that the relay can stay ignorant of vendors: its routes, how a
- * request is read and amended, how an answer is metered, how errors look. Everything here is pure:
- * bytes and facts in, bytes and facts out; no sockets, no clock, no money.
+ * The interface between the wire formats and the rest of the gateway. A format declares its operations:
+ * how each reads a request, amends it and meters its answer. It also declares how errors look. Everything
+ * here is pure: bytes and facts in, bytes and facts out; no sockets, no clock, no money.
  */
 import type { ErrorCode } from '../base/errors.ts'
 import type { Usage } from '../metering/usage.ts'
 
 export type FormatName = 'messages' | 'chat'
 
-export type OperationName =
+type OperationName =
   | 'messages.create'
   | 'messages.count_tokens'
   | 'chat.completions.create'
@@ -16,11 +16,50 @@ export type OperationName =
   | 'models.get'
   | 'hello'
 
-/** One endpoint under a vendor's prefix. `path` is exact; of what is not forwarded it may end in `*id`. */
-export interface FormatRoute {
-  readonly method: 'GET' | 'POST' | 'HEAD'
+/**
+ * One endpoint under a vendor's prefix. The relay branches on `kind` and on the facts declared here,
+ * never on `name`: a new operation is a new entry in its format's list.
+ */
+export type Operation = ForwardedOperation | ModelsOperation | WarmUpOperation
+
+/** An operation that a vendor answers. */
+export interface ForwardedOperation {
+  readonly kind: 'forwarded'
+  readonly name: OperationName
+  readonly method: 'POST'
+  /** Exact: it is forwarded as the client sent it. */
   readonly path: string
-  readonly operation: OperationName
+  /** A free operation has no hold and no charge, and proves nothing about a channel's answers. */
+  readonly isFree: boolean
+  readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
+  /**
+   * Returns the body as it goes to a channel: the same bytes, but for the declared amendments (usage
+   * chunk requested, model renamed). Returns `body` itself when nothing changes.
+   */
+  amend(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer
+  openMeter(facts: RequestFacts): StreamMeter
+  readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
+  /** Classifies an answer that is not 2xx. */
+  classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
+}
+
+/** A list of models or one model, which the gateway answers from its catalogue. */
+export interface ModelsOperation {
+  readonly kind: 'models'
+  readonly name: OperationName
+  readonly method: 'GET'
+  /** May end in `*id`. */
+  readonly path: string
+  /** Returns the answer's body; undefined where no model has this id. */
+  answer(models: readonly ListedModel[], id: string | undefined): Buffer | undefined
+}
+
+/** A call that clients make to open a connection: no credential, an empty answer. */
+interface WarmUpOperation {
+  readonly kind: 'warm_up'
+  readonly name: OperationName
+  readonly method: 'HEAD'
+  readonly path: string
 }
 
 /** Everything the gateway reads from a request body. */
@@ -31,43 +70,43 @@ export interface RequestFacts {
   readonly isStream: boolean
   /** `n` of the chat format, else 1. */
   readonly choiceCount: number
-  /** Upper guess of the prompt's tokens; blobs (images, documents) by a bound of their own, not as text. */
+  /** Upper guess of the prompt's tokens; images, documents and audio have bounds of their own. */
   readonly inputTokensEstimate: number
-  /** A cache write with a one-hour lifetime is asked for somewhere in the body. */
+  /** The body asks for a cache write with a one-hour lifetime. */
   readonly asksOneHourCache: boolean
   /** Chat streams: the client itself asked for the usage chunk. */
   readonly asksUsageChunk: boolean
-  /** What the request asks to be served as, for the hold; the answer says what it was. */
-  readonly asked?: AskedService
+  /** The service the request names, for the hold; the answer says what it was. */
+  readonly service?: RequestedService
   readonly extras: RequestExtras
-  /** Where in the body the parts stand that an amendment may touch (byte offsets, end exclusive). */
+  /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
 }
 
 /** In the words of the vendors' answers, where they differ from those of requests. */
-export interface AskedService {
+export interface RequestedService {
   readonly tier?: string
   readonly speed?: string
   readonly geo?: string
 }
 
-/** What a request brings and asks for beyond text; each is counted or priced by a rule of its own. */
+/** What a request contains and asks for beyond text; each is counted or priced by a rule of its own. */
 export interface RequestExtras {
-  /** The most tokens its images and documents can be; the estimate takes what is usual. */
-  readonly blobTokensMax: number
-  /** How many tokens of the estimate are sound. */
+  /** The most tokens its images and documents can be; the estimate takes the usual number. */
+  readonly payloadTokensMax: number
+  /** How many tokens of the estimate are audio. */
   readonly audioTokens: number
-  /** How many these usually come to, for an estimated charge. */
+  /** How many tokens such audio usually has, for an estimated charge. */
   readonly audioTokensUsual: number
   readonly asksAudioOutput: boolean
-  /** The sound asked for has fewer bytes than its samples. */
+  /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed: boolean
-  /** Tools that the vendor runs itself: what they find is put before the model and counted as input. */
+  /** Tools that the vendor runs itself: their results are input of the model and are counted as such. */
   readonly hasServerTools: boolean
-  /** Part of the prompt lies with the vendor and not in the body: how much, the answer tells. */
+  /** The vendor stores a part of the prompt; the answer says how much. */
   readonly hasStoredPrompt: boolean
   readonly webSearchesMax: number
-  /** Models beside the request's own that may answer or advise, as the request names them. */
+  /** Other models that the request names to answer or advise. */
   readonly otherModels: readonly string[]
 }
 
@@ -76,12 +115,12 @@ export interface Span {
   readonly end: number
 }
 
-export interface RequestSpans {
+interface RequestSpans {
   /** The whole JSON string of `model`, quotes included. */
   readonly model: Span
-  /** The value of `stream_options`, where the key stands in the body. */
+  /** The value of `stream_options`, if the body has that key. */
   readonly streamOptions?: Span
-  /** The offset just behind the body's opening brace. */
+  /** The offset behind the body's opening brace. */
   readonly firstMember: number
 }
 
@@ -89,24 +128,22 @@ export interface RequestSpans {
 export interface RequestFault {
   readonly kind: 'fault'
   readonly message: string
-  /** What clients of this format read to go on in another way, as `error.details` of its envelope. */
+  /** `error.details` of the envelope: clients of this format use it to continue in another way. */
   readonly details?: ErrorDetails
 }
 
-export type ErrorDetails = Readonly<Record<string, unknown>>
+type ErrorDetails = Readonly<Record<string, unknown>>
 
 export interface ReadRequestOptions {
-  /** Whether a body without an output limit is refused. */
+  /** Refuse a body without an output limit. */
   readonly requireMaxTokens: boolean
-  /** `messages.count_tokens` has neither an output limit nor a stream. */
-  readonly operation: OperationName
   /** Features the operator has allowed for this vendor; all others are refused. Absent = none. */
   readonly allowedFeatures?: ReadonlySet<OperatorFeature>
 }
 
 /**
- * What a request can ask for that acts on the operator's own vendor account, where one account's
- * data would be another's to find, or that costs money no answer's usage shows.
+ * Features that act on the operator's own vendor account, where one account could find another's data, or
+ * that cost money which no answer's usage shows.
  */
 export const operatorFeatures = [
   'account_files',
@@ -121,77 +158,77 @@ export const operatorFeatures = [
 export type OperatorFeature = (typeof operatorFeatures)[number]
 
 /** Output seen so far, for an estimate. */
-export interface SeenOutput {
-  /** As far as it was kept; put together when it is asked for. */
+interface SeenOutput {
+  /** The part that was kept; it is joined when it is read. */
   readonly text: string
   /** UTF-8 bytes of all of it. */
   readonly bytes: number
-  /** Length of all sound, as the base64 it came in; it is not in `bytes`. */
+  /** Length of all audio as base64; it is not in `bytes`. */
   readonly audioBytes: number
 }
 
-/** What a meter knows about an answer at some moment. */
+/** What a meter knows about an answer at a moment. */
 export interface MeterReading {
-  /** The vendor's counts as far as they have come; undefined while there are none. */
+  /** The vendor's counts received so far; undefined while there are none. */
   readonly usage: Usage | undefined
-  /** True when `usage` holds the final counts of the whole answer. */
+  /** `usage` is the final count of the whole answer. */
   readonly isFinal: boolean
-  /** The vendor's counts contradicted themselves (negative, fractional, falling): do not believe them. */
+  /** The vendor's counts are inconsistent (negative, fractional, falling) and must not be used. */
   readonly isImplausible: boolean
-  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence met. */
+  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence. */
   readonly hasOutput: boolean
   /** The answer is a refusal before any output, which vendors do not bill. */
   readonly isRefusal: boolean
-  /** Goes on with the answer: asked later, it tells of what came since. */
+  /** Live: it grows with the answer. */
   readonly output: SeenOutput
-  /** Searches of the vendor's own tools whose results have come. */
+  /** Searches by the vendor's own tools whose results have arrived. */
   readonly webSearches: number
-  /** The answering model as the vendor names it, where it says so. */
+  /** The answering model as the vendor names it, if it does. */
   readonly model: string | undefined
 }
 
-/** An error event inside a stream, or an error body, as far as it can be told. */
+/** An error event inside a stream, or an error body, as far as it can be read. */
 export interface VendorError {
   readonly type: string | undefined
   readonly code: string | undefined
   readonly message: string | undefined
-  /** Nobody has read it: it may say anything. */
+  /** Its content is unknown. */
   readonly isUnread?: boolean
 }
 
 /**
- * Watches one streamed answer as its bytes pass and says which may go on at once. It never changes
- * a byte; it may drop one frame (the usage chunk a chat client did not ask for) and it keeps back
- * the terminal event until the relay has the charge durable.
+ * Reads one streamed answer as its bytes pass and returns those that may go to the client at once. It never
+ * changes a byte; it may drop one frame (the usage chunk that a chat client did not request), and it holds
+ * the terminal event until the relay has made the charge durable.
  */
 export interface StreamMeter {
   /**
    * Takes the next bytes and returns those that may go to the client now, in order (possibly the
-   * same Buffer, possibly empty). Bytes of an unfinished frame are kept until it is complete, or
-   * until it is too large to be one of those the meter must recognise whole.
+   * same Buffer, possibly empty). Bytes of an unfinished frame are kept until it is complete, or until it
+   * is too large to be a frame that the meter must read whole.
    */
   push(chunk: Buffer): readonly Buffer[]
-  /** Upstream has ended cleanly: takes an unterminated last frame into account and returns the rest. */
+  /** The vendor has ended the stream properly: reads an unterminated last frame and returns the rest. */
   end(): readonly Buffer[]
   /** An event that is neither ping nor error has been seen: the answer may be committed. */
   readonly hasStarted: boolean
   /**
-   * The first error event seen, if any; a first event that cannot be read at all counts as one.
-   * Once set, nothing after it is looked at or returned; what its blank line lacks has been returned.
+   * The first error event, if any; a first event that cannot be read counts as one. Nothing after it is
+   * read or returned; a missing part of its blank line has been added to what was returned.
    */
   readonly error: VendorError | undefined
-  /** That event's data, where it is what the vendor's error answers have as their body. */
+  /** That event's data, where it has the form of the vendor's error bodies. */
   readonly errorEnvelope: string | undefined
-  /** The error event speaks of the operator's account and was kept back: another has to be told. */
+  /** The error event is about the operator's account and was dropped: the client gets another one. */
   readonly isErrorWithheld: boolean
-  /** The terminal event has been seen whole; `held` begins with it. */
+  /** The whole terminal event has arrived; `held` begins with it. */
   readonly isTerminated: boolean
   /**
-   * Bytes kept back: the terminal event and everything behind it. Empty before. A frame behind the
-   * terminal event joins once it is whole, or with `end`.
+   * The terminal event and everything behind it; empty before. A frame behind the terminal event is added
+   * when it is whole, or by `end`.
    */
   readonly held: readonly Buffer[]
-  /** A frame or line passed the meter's bound: the answer cannot be metered and is broken. */
+  /** A frame was larger than the meter's bound: the answer cannot be metered and is broken off. */
   readonly isOverflown: boolean
   reading(): MeterReading
 }
@@ -201,8 +238,8 @@ export type AnswerReading =
   { readonly kind: 'answer'; readonly reading: MeterReading } | { readonly kind: 'not_the_format' }
 
 /**
- * The class of an upstream answer that is not a usable 2xx, or of an error event that came first.
- * docs/architecture.md has the table; `relay/verdict.ts` turns a class into what happens next.
+ * The class of an answer that is not a usable 2xx, or of an error event that came first. docs/architecture.md
+ * has the table; `relay/verdict.ts` decides what follows from a class.
  */
 export type UpstreamFault =
   | 'client' // the request's own fault: passes through as it came, never a retry
@@ -213,6 +250,12 @@ export type UpstreamFault =
   | 'lone_500' // worth one repeat on the same channel
   | 'conflict' // 408, 409: worth one repeat on the same channel, else the client's
   | 'hard' // anything else that went wrong upstream
+
+/** The class of an error event, and the status it would have had as an answer. */
+export interface EventFault {
+  readonly fault: UpstreamFault
+  readonly status: number
+}
 
 export interface UpstreamAnswerHead {
   readonly status: number
@@ -238,36 +281,28 @@ export interface ListedModel {
 
 export interface Format {
   readonly name: FormatName
-  readonly routes: readonly FormatRoute[]
+  /** An error for an unknown path lists them in this order. */
+  readonly operations: readonly Operation[]
+  /** The path of the base address that this format's usual clients have, behind the vendor's prefix. */
+  readonly basePath: '' | '/v1'
   /** The response header in which this format's clients look for a request id. */
   readonly requestIdHeader: 'request-id' | 'x-request-id'
-  readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
-  /**
-   * The body as it goes to a channel: the same bytes, but for the declared amendments (usage chunk
-   * asked for, model renamed). Returns `body` itself when nothing changes.
-   */
-  amend(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer
-  openMeter(facts: RequestFacts): StreamMeter
-  readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
-  /** Whether a body is what the operation that counts tokens answers, in a format that has one. */
-  isTokenCount(body: Buffer): boolean
   /** Reads an error body; never throws. */
   readError(body: Buffer): VendorError
-  /** Classifies an answer that is not 2xx. */
-  classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
   /** Classifies an error event that came before any other event. */
-  classifyEvent(error: VendorError): { readonly fault: UpstreamFault; readonly status: number }
-  /** An error event's envelope as the body of an answer that names the request by this id. */
+  classifyEvent(error: VendorError): EventFault
+  /** Returns an error event's envelope as the body of an answer with this request id. */
   bodyOfEvent(envelope: Buffer, requestId: string): Buffer
-  /** An error of ours as this format's error body. */
+  /** Returns a gateway error as this format's error body. */
   errorBody(error: ErrorToShow): Buffer
-  /** An error of ours inside a stream that has already begun; starts on a fresh frame boundary. */
+  /** Returns a gateway error as an event of a stream that has begun; it starts a new frame. */
   errorEvent(error: ErrorToShow): Buffer
-  modelList(models: readonly ListedModel[]): Buffer
-  modelItem(model: ListedModel): Buffer
-  /**
-   * A real, tiny request for an active check, in every spelling that models want it in: the next one is
-   * for a vendor to whom the one before was a bad request.
-   */
-  checkBodies(model: string): readonly Buffer[]
+  readonly probe: ProbeRequests
+}
+
+/** The real but tiny requests that a probe sends. */
+interface ProbeRequests {
+  readonly operation: ForwardedOperation
+  /** In order of preference: models differ in what they accept, and after a 400 the next one is sent. */
+  bodies(model: string, isStream: boolean): readonly Buffer[]
 }

@@ -1,18 +1,18 @@
 /**
- * Reading JSON of unknown make: parse without throwing, narrow without trusting. Nothing here knows
- * a vendor's fields.
+ * Reads JSON of unknown shape: parses without throwing, narrows types with checks. It knows no vendor's
+ * fields.
  */
 
 export interface JsonObject {
   readonly [name: string]: unknown
 }
 
-/** The parsed value, or undefined where the text is not JSON (JSON itself has no undefined). */
+/** Returns the parsed value, or undefined where the text is not JSON (JSON itself has no undefined). */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The only thing JSON.parse throws is that the text is not JSON; that is an outcome here.
+    // JSON.parse throws only where the text is not JSON, which is an expected outcome here.
     return undefined
   }
 }
@@ -27,7 +27,7 @@ export function asArray(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-/** A string with something in it. */
+/** Returns a string that is not empty. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

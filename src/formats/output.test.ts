@@ -20,7 +20,7 @@ test('keeps text and counts its bytes, from strings and from bytes alike', () =>
   )
 })
 
-test('keeps a bounded part, counts all of it and splits no character', () => {
+test('keeps a bounded part, counts everything and splits no character', () => {
   for (const isBytes of [true, false]) {
     const output = new OutputText()
     const piece = `a${'你好'.repeat(10_000)}`

@@ -1,16 +1,17 @@
 /**
- * The output text of one answer, gathered so that tokens can be estimated when no count arrives, and
- * how much sound there was.
- * Keeps the first part as bytes in one growing buffer (a list of small strings would cost many
- * times its text); counts all of it. It knows nothing of frames or vendors.
+ * The output of one answer, kept so that tokens can be estimated when no count arrives: the first part of its
+ * text as bytes in one growing buffer (a list of small strings would cost many times as much memory), and the
+ * size of all text and audio. It knows no frames and no vendors.
  */
 
-/** Enough for any estimate; what lies beyond is extrapolated from `bytes`. */
+/** Enough for any estimate; the rest is extrapolated from `bytes`. */
 export const outputTextBytesMax = 256 * 1024
 
 const firstCapacity = 1024
 
 export class OutputText {
+  /** Some output has been seen, with text or without. */
+  hasOutput = false
   #buffer: Buffer | undefined
   #kept = 0
   #bytes = 0
@@ -22,7 +23,7 @@ export class OutputText {
     return this.#bytes
   }
 
-  /** Length of all sound added, as base64: of sound its length tells all that an estimate needs. */
+  /** Length of all audio added, as base64: an estimate needs no more. */
   get audioBytes(): number {
     return this.#audioBytes
   }
@@ -32,13 +33,20 @@ export class OutputText {
     return this.#buffer === undefined ? '' : this.#buffer.toString('utf8', 0, this.#kept)
   }
 
+  /** Adds a value of an answer where it is text. */
+  addText(value: unknown): void {
+    if (typeof value !== 'string' || value === '') return
+    this.hasOutput = true
+    this.add(value)
+  }
+
   add(text: string): void {
     const length = this.#admit(Buffer.byteLength(text))
     // `write` never splits a character, so a cut-off piece stays valid UTF-8.
     if (length > 0) this.#kept += this.#reserve(length).write(text, this.#kept, length)
   }
 
-  /** Adds UTF-8 bytes as they stand in `source`, for text that needs no unescaping. */
+  /** Adds UTF-8 bytes of `source`, for text without escapes. */
   addBytes(source: Buffer, start: number, end: number): void {
     const length = this.#admit(end - start)
     if (length === 0) return
@@ -46,7 +54,7 @@ export class OutputText {
     this.#kept += source.copy(this.#reserve(length), this.#kept, start, until)
   }
 
-  /** Counts bytes whose text is not looked at. */
+  /** Counts bytes whose text is not read. */
   addUnread(bytes: number): void {
     this.#bytes += bytes
   }
@@ -55,7 +63,7 @@ export class OutputText {
     this.#audioBytes += base64Length
   }
 
-  /** Counts a piece and says how much of it may be kept. Behind a cut nothing is: no gaps. */
+  /** Counts a piece and returns how much of it may be kept. After a cut nothing is: there are no gaps. */
   #admit(size: number): number {
     this.#bytes += size
     if (this.#isFull) return 0
@@ -76,7 +84,7 @@ export class OutputText {
   }
 }
 
-/** The nearest offset at or before `at` that does not split a UTF-8 character. */
+/** Returns the nearest offset at or before `at` that does not split a UTF-8 character. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--

@@ -2,55 +2,55 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { chatFormat } from './chat/index.ts'
+import { chatCompletions } from './chat/index.ts'
 import { noExtras } from './fields.ts'
 import {
   operatorFeatures,
-  type Format,
-  type OperationName,
+  type ForwardedOperation,
   type OperatorFeature,
   type RequestExtras,
   type RequestFacts,
 } from './format.ts'
-import { messagesFormat } from './messages/index.ts'
-
-const create: Readonly<Record<Format['name'], OperationName>> = {
-  messages: 'messages.create',
-  chat: 'chat.completions.create',
-}
+import { countTokens, messagesCreate } from './messages/index.ts'
 
 interface Reading {
   readonly requireMaxTokens?: boolean
-  readonly operation?: OperationName
   readonly allowed?: readonly OperatorFeature[]
 }
 
-function read(format: Format, body: string | Buffer, reading: Reading = {}) {
-  return format.readRequest(Buffer.from(body), {
+function read(operation: ForwardedOperation, body: string | Buffer, reading: Reading = {}) {
+  return operation.readRequest(Buffer.from(body), {
     requireMaxTokens: reading.requireMaxTokens ?? true,
-    operation: reading.operation ?? create[format.name],
     allowedFeatures: new Set(reading.allowed),
   })
 }
 
-function factsOf(format: Format, body: object | string, reading?: Reading): RequestFacts {
+function factsOf(
+  operation: ForwardedOperation,
+  body: object | string,
+  reading?: Reading,
+): RequestFacts {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const facts = read(format, text, reading)
+  const facts = read(operation, text, reading)
   if ('kind' in facts) assert.fail(facts.message)
   return facts
 }
 
-function faultOf(format: Format, body: object | string | Buffer, reading?: Reading): string {
+function faultOf(
+  operation: ForwardedOperation,
+  body: object | string | Buffer,
+  reading?: Reading,
+): string {
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-  const facts = read(format, text, reading)
+  const facts = read(operation, text, reading)
   if (!('kind' in facts)) assert.fail('the body was accepted')
   return facts.message
 }
 
 const plain = { model: 'large-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
-const both = [messagesFormat, chatFormat]
+const both = [messagesCreate, chatCompletions]
 
-describe('what is a body', () => {
+describe('a body', () => {
   const refused: readonly [string, string | Buffer, RegExp][] = [
     ['nothing', '', /empty/],
     ['no JSON', '{"model":', /not valid JSON/],
@@ -68,18 +68,18 @@ describe('what is a body', () => {
   ]
   for (const [name, body, message] of refused) {
     test(`${name} is refused`, () => {
-      for (const format of both) assert.match(faultOf(format, body), message)
+      for (const operation of both) assert.match(faultOf(operation, body), message)
     })
   }
 
   test('a fault never quotes the body', () => {
     for (const body of ['{"secret word": oops}', '{"secret" oops}', '{"secret": "oops', 'secret']) {
-      assert.doesNotMatch(faultOf(chatFormat, body), /secret|oops/)
+      assert.doesNotMatch(faultOf(chatCompletions, body), /secret|oops/)
     }
-    assert.match(faultOf(chatFormat, '{"é" 1}'), /at byte 6/)
+    assert.match(faultOf(chatCompletions, '{"é" 1}'), /at byte 6/)
   })
 
-  /** In the manner of the well-known JSON test suites; each stands as a value of the body. */
+  /** Values as in the well-known JSON test suites; each is a value in the body. */
   const values: readonly string[] = [
     ['[]', '[1,]', '[,1]', '[1 2]', '[1', '{"a":1,}', '{"a" 1}', '{"a":}', '{1:1}', "{'a':1}"],
     ['{"a":1,"a":2}', '{"":0}', '{"__proto__":{"model":"x"}}', '{"constructor":1}', '{a:1}'],
@@ -91,7 +91,7 @@ describe('what is a body', () => {
     ['\u00a01', '\ufeff1', '\f1', '\v1', ' \t\r\n1', '1\u2003', '[[]]]', '{}}', '"a" "b"', ''],
   ].flat()
 
-  test('JSON is what JSON.parse takes for it, no more and no less', () => {
+  test('is JSON exactly if JSON.parse accepts it', () => {
     for (const value of values) {
       const body = `{"model":"m","max_tokens":1,"messages":[0],"x":${value}}`
       let isJson = true
@@ -101,11 +101,11 @@ describe('what is a body', () => {
         // Not being JSON is the outcome looked for.
         isJson = false
       }
-      for (const format of both) assert.equal(!('kind' in read(format, body)), isJson, value)
+      for (const operation of both) assert.equal(!('kind' in read(operation, body)), isJson, value)
     }
   })
 
-  test('on any text the decision is that of JSON.parse', () => {
+  test('is accepted on random text exactly if JSON.parse accepts it', () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -124,7 +124,7 @@ describe('what is a body', () => {
       fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
         const value = tokens.join('')
         const body = `{"x":${value},"model":"m","max_tokens":1,"messages":[0]}`
-        const facts = read(messagesFormat, body)
+        const facts = read(messagesCreate, body)
         let parsed: unknown
         try {
           parsed = JSON.parse(body)
@@ -155,37 +155,37 @@ describe('a field twice', () => {
   const rest = JSON.stringify(plain).slice(1)
   for (const field of fields) {
     test(`${field} is refused`, () => {
-      for (const format of both) {
+      for (const operation of both) {
         const body = `{"${field}":1,"x":{"${field}":2},"${field}":3,${rest}`
-        assert.match(faultOf(format, body), new RegExp(`\`${field}\`.*twice`))
+        assert.match(faultOf(operation, body), new RegExp(`\`${field}\`.*twice`))
       }
     })
   }
 
-  test('an escaped name counts as what it spells', () => {
-    assert.match(faultOf(chatFormat, `{"mod\\u0065l":"other",${rest}`), /`model`.*twice/)
+  test('an escaped name counts as the name it spells', () => {
+    assert.match(faultOf(chatCompletions, `{"mod\\u0065l":"other",${rest}`), /`model`.*twice/)
     assert.match(
-      faultOf(chatFormat, `{"\\u006d\\u006F\\u0064el":"other",${rest}`),
+      faultOf(chatCompletions, `{"\\u006d\\u006F\\u0064el":"other",${rest}`),
       /`model`.*twice/,
     )
     const once = '{"mod\\u0065l":"large-1","max_tokens":5,"messages":[1]}'
-    assert.equal(factsOf(chatFormat, once).model, 'large-1')
+    assert.equal(factsOf(chatCompletions, once).model, 'large-1')
   })
 
   test('include_usage is refused within stream_options', () => {
     const body = `{"stream_options":{"include_usage":true,"include_us\\u0061ge":false},${rest}`
-    assert.match(faultOf(chatFormat, body), /`include_usage`.*twice/)
+    assert.match(faultOf(chatCompletions, body), /`include_usage`.*twice/)
   })
 
-  test('a field the gateway does not read passes, and so does one deeper down', () => {
-    for (const format of both) {
+  test('a field that the gateway does not read passes, and so does a nested one', () => {
+    for (const operation of both) {
       const body = `{"top_p":1,"top_p":2,"metadata":{"model":1,"model":2},${rest}`
-      assert.equal(factsOf(format, body).model, 'large-1')
+      assert.equal(factsOf(operation, body).model, 'large-1')
     }
   })
 })
 
-describe('a field in other letters', () => {
+describe('a field in another letter case', () => {
   const rest = JSON.stringify(plain).slice(1)
   for (const [name, field] of [
     ['Model', 'model'],
@@ -196,23 +196,27 @@ describe('a field in other letters', () => {
     ['service_Tier', 'service_tier'],
     ['N', 'n'],
   ] as const) {
-    test(`${name} is refused, whether ${field} stands there or not`, () => {
-      for (const format of both)
+    test(`${name} is refused, with ${field} beside it or without`, () => {
+      for (const operation of both)
         for (const members of [rest, rest.replace(`"${field}":`, '"x":')]) {
           const body = `{"${name}":1,${members}`
-          assert.match(faultOf(format, body), new RegExp(`\`${field}\`.*in other letters`))
+          assert.match(faultOf(operation, body), new RegExp(`\`${field}\`.*in another letter case`))
         }
     })
   }
 
   test('include_usage is refused within stream_options', () => {
     const body = `{"stream":true,"stream_options":{"Include_Usage":true},${rest}`
-    assert.match(faultOf(chatFormat, body), /`include_usage`.*`stream_options` in other letters/)
+    assert.match(
+      faultOf(chatCompletions, body),
+      /`include_usage`.*`stream_options` in another letter case/,
+    )
   })
 
-  test('is any other where it stands deeper down, or where the letters are not the same', () => {
+  test('passes if it is nested, or if its letters differ', () => {
     const members = '"X":1,"Größe":1,"Models":1,"Max-Tokens":1,"metadata":{"Model":1}'
-    for (const format of both) assert.equal(factsOf(format, `{${members},${rest}`).model, 'large-1')
+    for (const operation of both)
+      assert.equal(factsOf(operation, `{${members},${rest}`).model, 'large-1')
   })
 })
 
@@ -239,7 +243,8 @@ describe('the rules of the fields', () => {
   ]
   for (const [fields, message] of refused) {
     test(`${JSON.stringify(fields)} is refused`, () => {
-      for (const format of both) assert.match(faultOf(format, { ...plain, ...fields }), message)
+      for (const operation of both)
+        assert.match(faultOf(operation, { ...plain, ...fields }), message)
     })
   }
 
@@ -254,30 +259,31 @@ describe('the rules of the fields', () => {
     [{ stream_options: { include_usage: 'yes' } }, /include_usage` must be true or false/],
   ]
   for (const [fields, message] of refusedInChat) {
-    test(`${JSON.stringify(fields)} is refused in chat and means nothing in messages`, () => {
-      assert.match(faultOf(chatFormat, { ...plain, ...fields }), message)
-      assert.equal(factsOf(messagesFormat, { ...plain, ...fields }).choiceCount, 1)
+    test(`${JSON.stringify(fields)} is refused in chat and ignored in messages`, () => {
+      assert.match(faultOf(chatCompletions, { ...plain, ...fields }), message)
+      assert.equal(factsOf(messagesCreate, { ...plain, ...fields }).choiceCount, 1)
     })
   }
 
   test('a number with a zero fraction is an integer', () => {
     const body = JSON.stringify(plain).replace('100', '64.0')
-    for (const format of both) assert.equal(factsOf(format, body).maxOutputTokens, 64)
+    for (const operation of both) assert.equal(factsOf(operation, body).maxOutputTokens, 64)
   })
 
-  test('either limit will do in chat, and the larger of both counts', () => {
-    const limits = (fields: object) => factsOf(chatFormat, { ...plain, ...fields }).maxOutputTokens
+  test('chat accepts either limit, and the larger one counts', () => {
+    const limits = (fields: object) =>
+      factsOf(chatCompletions, { ...plain, ...fields }).maxOutputTokens
     assert.equal(limits({ max_tokens: undefined, max_completion_tokens: 7 }), 7)
     assert.equal(limits({ max_completion_tokens: 7 }), 100)
     assert.equal(limits({ max_completion_tokens: 700 }), 700)
     assert.equal(limits({ max_tokens: null, max_completion_tokens: 7 }), 7)
-    assert.match(faultOf(messagesFormat, { ...plain, max_tokens: null }), /required/)
+    assert.match(faultOf(messagesCreate, { ...plain, max_tokens: null }), /required/)
   })
 
-  test('the limit may be left out where the vendor does not require it', () => {
-    for (const format of both) {
+  test('the limit may be absent if the vendor does not require it', () => {
+    for (const operation of both) {
       const facts = factsOf(
-        format,
+        operation,
         { ...plain, max_tokens: undefined },
         { requireMaxTokens: false },
       )
@@ -286,98 +292,94 @@ describe('the rules of the fields', () => {
   })
 
   test('counting tokens needs no limit and never streams', () => {
-    const facts = factsOf(
-      messagesFormat,
-      { ...plain, max_tokens: undefined, stream: true },
-      { operation: 'messages.count_tokens' },
-    )
+    const facts = factsOf(countTokens, { ...plain, max_tokens: undefined, stream: true })
     assert.equal(facts.isStream, false)
     assert.equal(facts.maxOutputTokens, undefined)
   })
 
   test('null means "not given" in chat, where the vendor says so, and nothing in messages', () => {
     const nulls = { ...plain, temperature: null, stream: null, n: null, stream_options: null }
-    const facts = factsOf(chatFormat, nulls)
+    const facts = factsOf(chatCompletions, nulls)
     assert.equal(facts.isStream, false)
     assert.equal(facts.choiceCount, 1)
-    assert.match(faultOf(messagesFormat, { ...plain, stream: null }), /`stream` must be/)
+    assert.match(faultOf(messagesCreate, { ...plain, stream: null }), /`stream` must be/)
   })
 
-  test('a model name outside ASCII is read as it stands', () => {
-    for (const format of both) {
-      assert.equal(factsOf(format, { ...plain, model: 'größe-你-🎉' }).model, 'größe-你-🎉')
+  test('a model name outside ASCII is read as written', () => {
+    for (const operation of both) {
+      assert.equal(factsOf(operation, { ...plain, model: 'größe-你-🎉' }).model, 'größe-你-🎉')
       const escaped = JSON.stringify(plain).replace('large-1', 'gr\\u00f6\\u00DFe-é')
-      assert.equal(factsOf(format, escaped).model, 'größe-é')
+      assert.equal(factsOf(operation, escaped).model, 'größe-é')
     }
   })
 
-  test('keys that name parts of every object are harmless', () => {
+  test('keys such as __proto__ are harmless', () => {
     const body = `{"__proto__":{"model":"x","stream":true},"constructor":1,${JSON.stringify(plain).slice(1)}`
-    for (const format of both) {
-      const facts = factsOf(format, body)
+    for (const operation of both) {
+      const facts = factsOf(operation, body)
       assert.equal(facts.model, 'large-1')
       assert.equal(facts.isStream, false)
     }
-    assert.match(faultOf(chatFormat, '{"__proto__":{"model":"x"}}'), /`model` is required/)
+    assert.match(faultOf(chatCompletions, '{"__proto__":{"model":"x"}}'), /`model` is required/)
   })
 })
 
 describe('the facts', () => {
   test('stream, choices and the usage chunk', () => {
     const body = { ...plain, stream: true, n: 3, stream_options: { include_usage: true } }
-    const facts = factsOf(chatFormat, body)
+    const facts = factsOf(chatCompletions, body)
     assert.deepEqual([facts.isStream, facts.choiceCount, facts.asksUsageChunk], [true, 3, true])
-    const without = factsOf(chatFormat, { ...body, stream_options: { include_usage: false } })
+    const without = factsOf(chatCompletions, { ...body, stream_options: { include_usage: false } })
     assert.equal(without.asksUsageChunk, false)
   })
 
   test('stream_options without a stream are left to the vendor', () => {
-    const facts = factsOf(chatFormat, { ...plain, stream_options: { include_usage: true } })
+    const facts = factsOf(chatCompletions, { ...plain, stream_options: { include_usage: true } })
     assert.equal(facts.isStream, false)
   })
 
-  test('the spans point at the bytes, whatever stands in front of them', () => {
+  test('the spans are byte offsets, also behind text outside ASCII', () => {
     const text = ' {"é🎉":"\\"model\\":1", "model" : "lärge" ,"stream_options": {"a" : [1]} ,'
     const body = Buffer.from(text + JSON.stringify({ max_tokens: 1, messages: [1] }).slice(1))
-    const facts = factsOf(chatFormat, body.toString())
+    const facts = factsOf(chatCompletions, body.toString())
     const { model, streamOptions, firstMember } = facts.spans
     assert.equal(body.toString('utf8', model.start, model.end), '"lärge"')
     assert.equal(body.toString('utf8', streamOptions?.start, streamOptions?.end), '{"a" : [1]}')
     assert.equal(firstMember, 2)
   })
 
-  test('what the request asks to be served as', () => {
+  test('the requested tier, speed and region', () => {
     const asked = { service_tier: 'auto', speed: 'fast', inference_geo: 'us' }
-    assert.deepEqual(factsOf(messagesFormat, { ...plain, ...asked }).asked, {
+    assert.deepEqual(factsOf(messagesCreate, { ...plain, ...asked }).service, {
       tier: 'auto',
       speed: 'fast',
       geo: 'us',
     })
-    assert.deepEqual(factsOf(chatFormat, { ...plain, service_tier: 'fast' }).asked, {
+    assert.deepEqual(factsOf(chatCompletions, { ...plain, service_tier: 'fast' }).service, {
       tier: 'priority',
     })
-    assert.equal(factsOf(chatFormat, plain).asked, undefined)
+    assert.equal(factsOf(chatCompletions, plain).service, undefined)
   })
 
-  test('a one-hour cache write is seen wherever it is asked for, in any spacing', () => {
+  test('a one-hour cache write is found anywhere in the body, in any spacing', () => {
     const control = { type: 'ephemeral', ttl: '1h' }
     const body = { ...plain, system: [{ type: 'text', text: 'x', cache_control: control }] }
-    assert.equal(factsOf(messagesFormat, body).asksOneHourCache, true)
+    assert.equal(factsOf(messagesCreate, body).asksOneHourCache, true)
     const spaced = JSON.stringify(body, undefined, 2)
-    assert.equal(factsOf(messagesFormat, spaced).asksOneHourCache, true)
+    assert.equal(factsOf(messagesCreate, spaced).asksOneHourCache, true)
     const fiveMinutes = JSON.stringify(body).replace('1h', '5m')
-    assert.equal(factsOf(messagesFormat, fiveMinutes).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, fiveMinutes).asksOneHourCache, false)
     const quoted = { ...plain, system: '"ttl":"1h"' }
-    assert.equal(factsOf(messagesFormat, quoted).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, quoted).asksOneHourCache, false)
     const spelled = JSON.stringify(body).replace('"ttl":"1h"', '"\\u0074tl":"1\\u0068"')
-    assert.equal(factsOf(messagesFormat, spelled).asksOneHourCache, true)
-    assert.equal(factsOf(messagesFormat, spelled.replace('1\\u', '5\\u')).asksOneHourCache, false)
+    assert.equal(factsOf(messagesCreate, spelled).asksOneHourCache, true)
+    assert.equal(factsOf(messagesCreate, spelled.replace('1\\u', '5\\u')).asksOneHourCache, false)
   })
 })
 
 describe('what a request asks for beyond text', () => {
-  const extrasOf = (format: Format, fields: object): Partial<RequestExtras> => {
-    const { extras } = factsOf(format, { ...plain, ...fields }, { allowed: operatorFeatures })
+  const extrasOf = (operation: ForwardedOperation, fields: object): Partial<RequestExtras> => {
+    const { extras } = factsOf(operation, { ...plain, ...fields }, { allowed: operatorFeatures })
     const usual = new Map<string, unknown>(Object.entries(noExtras))
     const isUnusual = ([name, value]: [string, unknown]): boolean =>
       !isDeepStrictEqual(value, usual.get(name))
@@ -388,16 +390,16 @@ describe('what a request asks for beyond text', () => {
     const named = { name: 'f', input_schema: { type: 'object' } }
     const types = ['custom', 'bash_20250124', 'text_editor_20250728', 'computer_20250124']
     const tools = [named, ...types.map((type) => ({ ...named, type })), { type: 'memory_20250818' }]
-    assert.deepEqual(extrasOf(messagesFormat, { tools, mcp_servers: [], fallbacks: null }), {})
+    assert.deepEqual(extrasOf(messagesCreate, { tools, mcp_servers: [], fallbacks: null }), {})
     const functions = [{ type: 'function', function: { name: 'f' } }, { type: 'custom' }]
-    assert.deepEqual(extrasOf(chatFormat, { tools: functions, modalities: ['text'] }), {})
+    assert.deepEqual(extrasOf(chatCompletions, { tools: functions, modalities: ['text'] }), {})
   })
 
-  test('is work of the vendor’s own where it runs the tools', () => {
+  test('includes tools that the vendor runs', () => {
     const hasServerTools = true
     const search = { type: 'web_search_20250305', name: 'web_search' }
     const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
-    const searches = (tools: object[]): object => extrasOf(messagesFormat, { tools })
+    const searches = (tools: object[]): object => extrasOf(messagesCreate, { tools })
     assert.deepEqual(searches([fetch]), { hasServerTools })
     assert.deepEqual(searches([search]), { hasServerTools, webSearchesMax: 10 })
     const few = { ...search, max_uses: 3 }
@@ -405,38 +407,38 @@ describe('what a request asks for beyond text', () => {
     for (const max_uses of [1e15, 199.5])
       assert.deepEqual(searches([{ ...search, max_uses }]), { hasServerTools, webSearchesMax: 200 })
     const servers = [{ type: 'url', url: 'https://tools.example', name: 't' }]
-    assert.deepEqual(extrasOf(messagesFormat, { mcp_servers: servers }), { hasServerTools })
-    assert.deepEqual(extrasOf(chatFormat, { tools: [{ type: 'mcp' }] }), { hasServerTools })
+    assert.deepEqual(extrasOf(messagesCreate, { mcp_servers: servers }), { hasServerTools })
+    assert.deepEqual(extrasOf(chatCompletions, { tools: [{ type: 'mcp' }] }), { hasServerTools })
   })
 
-  test('is other models, wherever it names them', () => {
+  test('includes other models, wherever it names them', () => {
     const fallbacks = [{ model: 'large-2' }, 'small-2']
     const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'large-3' }]
-    assert.deepEqual(extrasOf(messagesFormat, { fallbacks }).otherModels, ['large-2', 'small-2'])
-    assert.deepEqual(extrasOf(messagesFormat, { tools }).otherModels, ['large-3'])
+    assert.deepEqual(extrasOf(messagesCreate, { fallbacks }).otherModels, ['large-2', 'small-2'])
+    assert.deepEqual(extrasOf(messagesCreate, { tools }).otherModels, ['large-3'])
   })
 
-  test('is to go on from what the vendor keeps', () => {
+  test('includes prompts that the vendor stores', () => {
     const hasStoredPrompt = true
-    const ofMessages = (fields: object): object => extrasOf(messagesFormat, fields)
+    const ofMessages = (fields: object): object => extrasOf(messagesCreate, fields)
     assert.deepEqual(ofMessages({ thread: { id: 'thread_1' } }), { hasStoredPrompt })
     assert.deepEqual(ofMessages({ container: 'container_1' }), { hasStoredPrompt })
     assert.deepEqual(ofMessages({ thread: null, container: null }), {})
     const said = (audio: unknown): object => ({ messages: [{ role: 'assistant', audio }] })
-    assert.deepEqual(extrasOf(chatFormat, said({ id: 'audio_1' })), { hasStoredPrompt })
-    assert.deepEqual(extrasOf(chatFormat, said(null)), {})
+    assert.deepEqual(extrasOf(chatCompletions, said({ id: 'audio_1' })), { hasStoredPrompt })
+    assert.deepEqual(extrasOf(chatCompletions, said(null)), {})
   })
 
-  test('is sound, out and in', () => {
+  test('includes audio, in the answer and in the prompt', () => {
     const modalities = ['text', 'audio']
     const spoken = (format?: string): object =>
-      extrasOf(chatFormat, { modalities, audio: { voice: 'a', format } })
+      extrasOf(chatCompletions, { modalities, audio: { voice: 'a', format } })
     for (const format of [undefined, 'pcm16', 'wav'])
       assert.deepEqual(spoken(format), { asksAudioOutput: true })
     assert.deepEqual(spoken('mp3'), { asksAudioOutput: true, isSpeechCompressed: true })
     const heard = (format: string): object => {
       const audio = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(4_800), format } }
-      return extrasOf(chatFormat, { messages: [{ role: 'user', content: [audio, audio] }] })
+      return extrasOf(chatCompletions, { messages: [{ role: 'user', content: [audio, audio] }] })
     }
     assert.deepEqual(heard('mp3'), { audioTokens: 72, audioTokensUsual: 18 })
     assert.deepEqual(heard('wav'), { audioTokens: 72, audioTokensUsual: 6 })
@@ -446,119 +448,123 @@ describe('what a request asks for beyond text', () => {
     const document = { type: 'document', source: { type: 'url', url: 'https://site.example/a' } }
     const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a' } }
     const messages = [{ role: 'user', content: [document, image] }]
-    assert.deepEqual(extrasOf(messagesFormat, { messages }), { blobTokensMax: 1_850_000 })
+    assert.deepEqual(extrasOf(messagesCreate, { messages }), { payloadTokensMax: 1_850_000 })
   })
 
-  test('may not be said twice', () => {
+  test('may not occur twice', () => {
     for (const field of ['modalities', 'fallbacks', 'mcp_servers']) {
       const body = JSON.stringify({ ...plain, [field]: [] }).replace('{', `{"${field}":[],`)
-      for (const format of both) assert.match(faultOf(format, body), new RegExp(`${field}.*twice`))
+      for (const operation of both)
+        assert.match(faultOf(operation, body), new RegExp(`${field}.*twice`))
     }
   })
 })
 
 describe('the estimate of the input', () => {
-  const blob = 'QUJD'.repeat(250_000)
-  const estimate = (format: Format, content: unknown, fields: object = {}): number =>
-    factsOf(format, { ...plain, messages: [{ role: 'user', content }], ...fields })
+  const base64 = 'QUJD'.repeat(250_000)
+  const estimate = (operation: ForwardedOperation, content: unknown, fields: object = {}): number =>
+    factsOf(operation, { ...plain, messages: [{ role: 'user', content }], ...fields })
       .inputTokensEstimate
   const between = (value: number, low: number, high: number): void =>
     assert.ok(value >= low && value <= high, `${value} is not within ${low} and ${high}`)
 
   test('is a third of the bytes, rounded up', () => {
     const bytes = Buffer.byteLength(JSON.stringify(plain))
-    assert.equal(factsOf(messagesFormat, plain).inputTokensEstimate, Math.ceil(bytes / 3))
-    between(estimate(chatFormat, 'é'.repeat(3000)), 2000, 2100)
+    assert.equal(factsOf(messagesCreate, plain).inputTokensEstimate, Math.ceil(bytes / 3))
+    between(estimate(chatCompletions, 'é'.repeat(3000)), 2000, 2100)
   })
 
-  test('bounds images, wherever they came from and wherever they stand', () => {
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: blob } }
-    between(estimate(messagesFormat, [image]), 4784, 4900)
+  test('bounds images, from any source and at any place', () => {
+    const image = {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: base64 },
+    }
+    between(estimate(messagesCreate, [image]), 4784, 4900)
     const remote = { type: 'image', source: { type: 'url', url: 'https://site.example/a.png' } }
-    between(estimate(messagesFormat, [remote, remote]), 2 * 4784, 2 * 4784 + 200)
+    between(estimate(messagesCreate, [remote, remote]), 2 * 4784, 2 * 4784 + 200)
     const result = { type: 'tool_result', tool_use_id: 'x', content: [image] }
-    between(estimate(messagesFormat, [result]), 4784, 4900)
-    const url = `data:image/png;base64,${blob}`
-    between(estimate(chatFormat, [{ type: 'image_url', image_url: { url } }]), 1500, 1600)
+    between(estimate(messagesCreate, [result]), 4784, 4900)
+    const url = `data:image/png;base64,${base64}`
+    between(estimate(chatCompletions, [{ type: 'image_url', image_url: { url } }]), 1500, 1600)
     const address = { url: 'https://site.example/a.png' }
-    between(estimate(chatFormat, [{ type: 'image_url', image_url: address }]), 1500, 1600)
+    between(estimate(chatCompletions, [{ type: 'image_url', image_url: address }]), 1500, 1600)
   })
 
   test('bounds documents by their size', () => {
-    const source = { type: 'base64', media_type: 'application/pdf', data: blob }
-    between(estimate(messagesFormat, [{ type: 'document', source }]), 114_000, 114_200)
-    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${blob}` }
-    between(estimate(chatFormat, [{ type: 'file', file }]), 114_000, 114_200)
+    const source = { type: 'base64', media_type: 'application/pdf', data: base64 }
+    between(estimate(messagesCreate, [{ type: 'document', source }]), 114_000, 114_200)
+    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${base64}` }
+    between(estimate(chatCompletions, [{ type: 'file', file }]), 114_000, 114_200)
     const remote = { type: 'url', url: 'https://site.example/a.pdf' }
-    between(estimate(messagesFormat, [{ type: 'document', source: remote }]), 30_000, 30_200)
+    between(estimate(messagesCreate, [{ type: 'document', source: remote }]), 30_000, 30_200)
     const page = { type: 'web_fetch_result', content: { type: 'document', source } }
     const fetched = { type: 'web_fetch_tool_result', tool_use_id: 'x', content: page }
-    between(estimate(messagesFormat, [fetched]), 114_000, 114_200)
+    between(estimate(messagesCreate, [fetched]), 114_000, 114_200)
   })
 
-  test('bounds sound by its size', () => {
-    const audio = { type: 'input_audio', input_audio: { data: blob, format: 'mp3' } }
-    between(estimate(chatFormat, [audio]), 1875, 2000)
+  test('bounds audio by its size', () => {
+    const audio = { type: 'input_audio', input_audio: { data: base64, format: 'mp3' } }
+    between(estimate(chatCompletions, [audio]), 1875, 2000)
   })
 
-  test('counts text as text, whatever its field is called', () => {
-    const source = { type: 'text', media_type: 'text/plain', data: blob }
-    between(estimate(messagesFormat, [{ type: 'document', source }]), 333_000, 334_000)
-    const input = { type: 'tool_use', id: 'x', name: 'f', input: { type: 'base64', data: blob } }
-    between(estimate(messagesFormat, [input]), 333_000, 334_000)
-    between(estimate(chatFormat, [{ type: 'text', data: blob, text: '' }]), 333_000, 334_000)
+  test('counts text as text under any field name', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: base64 }
+    between(estimate(messagesCreate, [{ type: 'document', source }]), 333_000, 334_000)
+    const input = { type: 'tool_use', id: 'x', name: 'f', input: { type: 'base64', data: base64 } }
+    between(estimate(messagesCreate, [input]), 333_000, 334_000)
+    between(estimate(chatCompletions, [{ type: 'text', data: base64, text: '' }]), 333_000, 334_000)
   })
 
-  test('adds the hidden prompt that comes with tools', () => {
+  test('adds the system prompt that the vendor adds for tools', () => {
     const tools = [{ name: 'f', input_schema: { type: 'object' } }]
-    const without = estimate(messagesFormat, 'Hi')
-    between(estimate(messagesFormat, 'Hi', { tools }), without + 800, without + 840)
-    assert.ok(estimate(messagesFormat, 'Hi', { tools: [] }) < without + 10)
+    const without = estimate(messagesCreate, 'Hi')
+    between(estimate(messagesCreate, 'Hi', { tools }), without + 800, without + 840)
+    assert.ok(estimate(messagesCreate, 'Hi', { tools: [] }) < without + 10)
   })
 })
 
-describe('what reaches into the operator’s own account', () => {
+describe('a feature that acts on the operator’s account', () => {
   const file = { type: 'document', source: { type: 'file', file_id: 'file_1' } }
-  const asking: readonly [Format, object, RegExp][] = [
-    [messagesFormat, { container: 'container_1' }, /`container`/],
-    [messagesFormat, { thread: { id: 'thread_1' } }, /`thread`/],
-    [messagesFormat, { messages: [{ role: 'user', content: [file] }] }, /by id/],
+  const asking: readonly [ForwardedOperation, object, RegExp][] = [
+    [messagesCreate, { container: 'container_1' }, /`container`/],
+    [messagesCreate, { thread: { id: 'thread_1' } }, /`thread`/],
+    [messagesCreate, { messages: [{ role: 'user', content: [file] }] }, /by id/],
     [
-      messagesFormat,
+      messagesCreate,
       { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
       /by id/,
     ],
     [
-      messagesFormat,
+      messagesCreate,
       { messages: [{ role: 'user', content: [{ type: 'web_fetch_tool_result', content: file }] }] },
       /by id/,
     ],
-    [messagesFormat, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],
-    [chatFormat, { store: true }, /`store`/],
-    [chatFormat, { web_search_options: {} }, /`web_search_options`/],
-    [chatFormat, { moderation: { model: 'm' } }, /`moderation`/],
+    [messagesCreate, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],
+    [chatCompletions, { store: true }, /`store`/],
+    [chatCompletions, { web_search_options: {} }, /`web_search_options`/],
+    [chatCompletions, { moderation: { model: 'm' } }, /`moderation`/],
     [
-      chatFormat,
+      chatCompletions,
       { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
       /by id/,
     ],
   ]
-  for (const [format, fields, message] of asking) {
-    test(`${format.name} ${JSON.stringify(fields)} is refused unless the operator allows it`, () => {
+  for (const [operation, fields, message] of asking) {
+    test(`${operation.name} ${JSON.stringify(fields)} is refused unless the operator allows it`, () => {
       const body = { ...plain, ...fields }
-      assert.match(faultOf(format, body), message)
-      factsOf(format, body, { allowed: operatorFeatures })
+      assert.match(faultOf(operation, body), message)
+      factsOf(operation, body, { allowed: operatorFeatures })
     })
   }
 
-  test('passes where it asks for nothing', () => {
+  test('passes if it requests nothing', () => {
     const search = { tools: [{ type: 'web_search_20250305' }] }
-    factsOf(chatFormat, { ...plain, store: false, moderation: null })
-    factsOf(messagesFormat, { ...plain, container: null, ...search })
+    factsOf(chatCompletions, { ...plain, store: false, moderation: null })
+    factsOf(messagesCreate, { ...plain, container: null, ...search })
   })
 
-  test('is refused where the operator allows something else', () => {
+  test('is refused if the operator allows another one', () => {
     const body = { ...plain, store: true }
-    assert.match(faultOf(chatFormat, body, { allowed: ['threads'] }), /`store`/)
+    assert.match(faultOf(chatCompletions, body, { allowed: ['threads'] }), /`store`/)
   })
 })

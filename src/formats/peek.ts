@@ -1,10 +1,10 @@
 /**
- * Reads from a request body what the gateway must know, and refuses what gateway and vendor could
- * read in two ways. Bytes in, facts out; the body itself is never changed here. What the fields
- * mean is said in fields.ts and by the formats; how a body is looked into is the same for all.
+ * Parses a request body: reads what the gateway must know, and refuses what gateway and vendor could read in
+ * two ways. Bytes in, facts out; it never changes the body. fields.ts and the formats define the fields; this
+ * file is the same for all.
  *
- * Two passes: a scan that leaps over strings finds positions, duplicates and depth, then JSON.parse
- * decides what is JSON.
+ * Two passes: a scan that skips strings finds positions, duplicates and depth, then JSON.parse decides what
+ * is JSON.
  */
 import { isUtf8 } from 'node:buffer'
 import {
@@ -14,7 +14,7 @@ import {
   isFault,
   joinExtras,
   readLimit,
-  readManner,
+  readAnswerForm,
   readStreamOptions,
   type RequestRules,
 } from './fields.ts'
@@ -22,7 +22,7 @@ import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './for
 import { asArray, asObject, type JsonObject } from './json.ts'
 import { nestingDepthMax, scanMembers, type MemberScan } from './scan.ts'
 
-/** Fields that the gateway checks or goes by; none may stand there twice, or in other letters. */
+/** Fields that the gateway reads; none may occur twice, or in another letter case. */
 const readFields: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -49,7 +49,7 @@ const readFields: ReadonlySet<string> = new Set([
 
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
 
-/** An upper guess for text: few languages and no prose have more tokens than this. */
+/** An upper guess for text: prose has fewer tokens per byte, in nearly all languages. */
 const textBytesPerToken = 3
 
 export function peek(
@@ -64,31 +64,31 @@ export function peek(
   if (isFault(model)) return model
   const limit = readLimit(fields, rules, options)
   if (isFault(limit)) return limit
-  const manner = readManner(fields, rules)
-  if (isFault(manner)) return manner
+  const form = readAnswerForm(fields, rules)
+  if (isFault(form)) return form
   const asksUsageChunk = readStreamOptions(fields, rules)
   if (isFault(asksUsageChunk)) return asksUsageChunk
-  const blobs = rules.estimateBlobs(fields)
-  const features = rules.findFeatures(fields)
+  const payloads = rules.estimatePayloads(fields)
+  const features = rules.findOperatorFeatures(fields)
   const streamOptions = scan.spans.get('stream_options')
   const rest =
     findMessagesFault(fields) ??
     findInnerFault(text, fields, streamOptions) ??
-    findFeatureFault(blobs.isInAccount ? [...features, 'account_files'] : features, options)
+    findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
-  const textTokens = Math.ceil(Math.max(0, body.length - blobs.bytes) / textBytesPerToken)
-  const asked = rules.findAsked(fields)
+  const textTokens = Math.ceil(Math.max(0, body.length - payloads.bytes) / textBytesPerToken)
+  const service = rules.findService(fields)
   return {
     model: model.name,
     maxOutputTokens: limit,
-    isStream: manner.isStream && options.operation !== rules.countingOperation,
-    choiceCount: manner.choiceCount,
-    inputTokensEstimate: textTokens + blobs.tokens + (hasTools ? rules.toolPromptTokens : 0),
+    isStream: form.isStream && rules.hasOutput,
+    choiceCount: form.choiceCount,
+    inputTokensEstimate: textTokens + payloads.tokens + (hasTools ? rules.toolPromptTokens : 0),
     asksOneHourCache: rules.asksOneHourCache(text),
     asksUsageChunk,
-    ...(asked !== undefined && { asked }),
-    extras: joinExtras(blobs, rules.findWork(fields)),
+    ...(service !== undefined && { service }),
+    extras: joinExtras(payloads, rules.findBillableFeatures(fields)),
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),
@@ -104,7 +104,7 @@ interface Opened {
   readonly scan: MemberScan
 }
 
-/** Everything that is decided about a body before its fields are looked at. */
+/** Checks the body as a whole, before its fields. */
 function open(body: Buffer): Opened | RequestFault {
   if (body.length === 0) return fault('The request body is empty; it must be a JSON object.')
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
@@ -121,10 +121,10 @@ function open(body: Buffer): Opened | RequestFault {
   const fields = asObject(parsed.value)
   if (fields === undefined) return fault('The request body must be a JSON object.')
   if (scan.duplicate !== undefined) {
-    return fault(`\`${scan.duplicate}\` stands in the request body twice; give it once.`)
+    return fault(`\`${scan.duplicate}\` occurs twice in the request body. Give it once.`)
   }
-  if (scan.respelled !== undefined) return respelledFault(scan.respelled, 'the request body')
-  if (scan.hasHugeNumber) return fault('The request body holds a number that is out of range.')
+  if (scan.otherCase !== undefined) return letterCaseFault(scan.otherCase, 'the request body')
+  if (scan.hasHugeNumber) return fault('The request body contains a number that is out of range.')
   return { kind: 'opened', text, fields, scan }
 }
 
@@ -132,7 +132,7 @@ function parse(text: string): { readonly kind: 'parsed'; readonly value: unknown
   try {
     return { kind: 'parsed', value: JSON.parse(text) }
   } catch (error) {
-    // The parser's own message quotes the body, which no error may do; the position is harmless.
+    // The parser's own message quotes the body, which no error may do. The position is harmless.
     const position = error instanceof Error ? / position (\d+)/.exec(error.message)?.[1] : undefined
     const where = position === undefined ? '' : ` (at byte ${position})`
     return fault(`The request body is not valid JSON${where}.`)
@@ -153,7 +153,7 @@ function readModel(body: Buffer, fields: JsonObject, scan: MemberScan): NamedMod
   }
   if (name === '') return fault('`model` must not be empty.')
   if (isAscii(name)) return { kind: 'model', name, span }
-  // The body was parsed as latin1, which is right for positions and wrong for this name.
+  // The body was parsed as latin1, which is correct for positions and wrong for this name.
   const decoded = JSON.parse(body.toString('utf8', span.start, span.end)) as string
   return { kind: 'model', name: decoded, span }
 }
@@ -168,14 +168,14 @@ function findInnerFault(
   }
   const scan = scanMembers(text, streamOptions.start, streamOptionFields)
   if (scan.duplicate !== undefined)
-    return fault(`\`${scan.duplicate}\` stands in \`stream_options\` twice; give it once.`)
-  if (scan.respelled === undefined) return undefined
-  return respelledFault(scan.respelled, '`stream_options`')
+    return fault(`\`${scan.duplicate}\` occurs twice in \`stream_options\`. Give it once.`)
+  if (scan.otherCase === undefined) return undefined
+  return letterCaseFault(scan.otherCase, '`stream_options`')
 }
 
-/** The gateway would not see what a vendor that does not mind the case of letters would go by. */
-function respelledFault(name: string, where: string): RequestFault {
-  return fault(`\`${name}\` stands in ${where} in other letters; spell it in exactly these.`)
+/** A vendor that ignores letter case would use a field that the gateway does not see. */
+function letterCaseFault(name: string, where: string): RequestFault {
+  return fault(`\`${name}\` occurs in ${where} in another letter case. Write it exactly so.`)
 }
 
 function isAscii(text: string): boolean {

@@ -1,12 +1,12 @@
-/** What is forwarded has one spelling, whatever else a format answers. */
+/** An operation that is forwarded has one spelling. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findOperation, formatOf } from './registry.ts'
 
-test('nothing that is sent to a vendor is found under a second spelling', () => {
+test('a forwarded operation is not found under a second spelling', () => {
   for (const name of ['messages', 'chat'] as const)
-    for (const { method, path } of formatOf(name).routes.filter(
-      (route) => route.method === 'POST',
+    for (const { method, path } of formatOf(name).operations.filter(
+      ({ kind }) => kind === 'forwarded',
     )) {
       assert.equal(findOperation(name, method, path).kind, 'found')
       for (const spelling of [

@@ -1,7 +1,7 @@
-/** The formats there are, and their endpoints as looked up per request. */
-import { createRouter, type Found, type RouterEntry } from '../http/router.ts'
+/** Finds a format by its name and an operation by method and path. */
+import { createRouter, type Found, type RouterEntry } from '../http/server/router.ts'
 import { chatFormat } from './chat/index.ts'
-import type { Format, FormatName, OperationName } from './format.ts'
+import type { Format, FormatName, Operation } from './format.ts'
 import { messagesFormat } from './messages/index.ts'
 
 const formats: Readonly<Record<FormatName, Format>> = {
@@ -10,27 +10,23 @@ const formats: Readonly<Record<FormatName, Format>> = {
 }
 
 const routers = {
-  messages: createRouter<OperationName>(entriesOf(messagesFormat)),
-  chat: createRouter<OperationName>(entriesOf(chatFormat)),
+  messages: createRouter<Operation>(entriesOf(messagesFormat)),
+  chat: createRouter<Operation>(entriesOf(chatFormat)),
 }
 
 export function formatOf(name: FormatName): Format {
   return formats[name]
 }
 
-/** Looks an endpoint up by method and by path behind the vendor's prefix. */
-export function findOperation(
-  format: FormatName,
-  method: string,
-  path: string,
-): Found<OperationName> {
+/** Looks up an operation by its method and by the path behind the vendor's prefix. */
+export function findOperation(format: FormatName, method: string, path: string): Found<Operation> {
   return routers[format].find(method, path)
 }
 
-/** Where GET is served so is HEAD: it is the writer that leaves out the body. */
-function entriesOf(format: Format): RouterEntry<OperationName>[] {
-  return format.routes.flatMap(({ method, path, operation }) => {
-    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    return methods.map((one) => ({ method: one, path, entry: operation }))
+/** An endpoint that serves GET serves HEAD too: the response writer leaves out the body. */
+function entriesOf(format: Format): RouterEntry<Operation>[] {
+  return format.operations.flatMap((operation) => {
+    const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+    return methods.map((method) => ({ method, path: operation.path, entry: operation }))
   })
 }

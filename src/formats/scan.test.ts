@@ -16,17 +16,17 @@ test('gives the span of each wanted value, without the space around it', () => {
   assert.equal(firstMember, 2)
 })
 
-test('finds a second one of the same name, however it is spelled', () => {
+test('finds a second member of the same name in any spelling', () => {
   assert.equal(scanMembers('{"a":1,"b":2,"\\u0061":3}', 0, wanted).duplicate, 'a')
   assert.equal(scanMembers('{"a":1,"x":{"a":2},"b":[{"b":1}]}', 0, wanted).duplicate, undefined)
   assert.equal(scanMembers('{"x":1,"x":2}', 0, wanted).duplicate, undefined)
 })
 
-test('finds one in the letters of another case, however it is spelled', () => {
+test('finds a name in another letter case in any spelling', () => {
   const names = new Set(['ask', 'b'])
-  const respelled = (name: string): string | undefined => {
+  const otherCase = (name: string): string | undefined => {
     const text = Buffer.from(`{"x":{"${name}":1},"b":2,"${name}":3}`).toString('latin1')
-    return scanMembers(text, 0, names).respelled
+    return scanMembers(text, 0, names).otherCase
   }
   for (const name of [
     'ASK',
@@ -37,7 +37,7 @@ test('finds one in the letters of another case, however it is spelled', () => {
     'as\\u212A',
     '\\u0041\u017f\\u006b',
   ])
-    assert.equal(respelled(name), 'ask', name)
+    assert.equal(otherCase(name), 'ask', name)
   for (const name of [
     'ask',
     '\\u0061sk',
@@ -50,7 +50,7 @@ test('finds one in the letters of another case, however it is spelled', () => {
     '\\n0041sK',
     '\\uZZZZA',
   ])
-    assert.equal(respelled(name), undefined, name)
+    assert.equal(otherCase(name), undefined, name)
 })
 
 test('bounds the depth', () => {
@@ -60,7 +60,7 @@ test('bounds the depth', () => {
   assert.equal(scanMembers(`{"a":"${'['.repeat(1000)}"}`, 0, wanted).isTooDeep, false)
 })
 
-test('sees numbers that overflow, wherever they stand', () => {
+test('finds numbers that overflow at any place', () => {
   for (const number of ['1e309', '-1E+400', '9'.repeat(310), '1.5e999']) {
     assert.equal(scanMembers(`{"x":[{"y":${number}}]}`, 0, wanted).hasHugeNumber, true, number)
   }
@@ -90,12 +90,12 @@ test('agrees with JSON.parse on every object', () => {
   )
 })
 
-test('never throws and always ends, whatever the text', () => {
+test('never throws and always ends on random text', () => {
   const junk = fc.array(fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', 'a', '1e', ' '))
   fc.assert(fc.property(junk, (parts) => void scanMembers(parts.join(''), 0, wanted)))
 })
 
-test('finds the end of a string behind any run of backslashes', () => {
+test('finds the end of a string after any run of backslashes', () => {
   assert.equal(plainStringEnd('abc"', 0), 3)
   assert.equal(plainStringEnd('\\"x"', 0), 3)
   assert.equal(plainStringEnd('\\\\"x"', 0), 2)

@@ -1,14 +1,13 @@
 /**
- * Scans JSON text without building anything: leaps over strings, tracks depth, notes where the
- * members of one object stand. The text is latin1, one character per byte, so offsets are byte
- * offsets. It does not validate: JSON.parse has the last word, and what is noted here of a text
- * that is no JSON means nothing.
+ * Scans JSON text without building values: skips strings, tracks depth, records where the members of one
+ * object are, and replaces byte ranges. The text is latin1, one character per byte, so offsets are byte
+ * offsets. It does not validate: JSON.parse decides, and a scan of text that is not JSON means nothing.
  */
 import type { Span } from './format.ts'
 
 export const nestingDepthMax = 512
 
-/** Longer runs of digits than any finite number without an exponent could need are looked at. */
+/** A finite number without an exponent is shorter: only longer ones are checked. */
 const plainNumberLengthMax = 300
 
 const quote = 0x22
@@ -17,14 +16,14 @@ const backslash = 0x5c
 export interface MemberScan {
   /** Value spans of the wanted members; of a repeated one the first. */
   readonly spans: ReadonlyMap<string, Span>
-  /** A wanted name that stands there twice. */
+  /** A wanted name that occurs twice. */
   readonly duplicate: string | undefined
-  /** A wanted name that stands there in other letters, which vendors that bind names in any case read. */
-  readonly respelled: string | undefined
-  /** The offset just behind the opening brace. */
+  /** A wanted name that occurs in another letter case, which some vendors accept. */
+  readonly otherCase: string | undefined
+  /** The offset behind the opening brace. */
   readonly firstMember: number
   readonly isTooDeep: boolean
-  /** A number somewhere inside overflows to infinity. */
+  /** A number inside overflows to infinity. */
   readonly hasHugeNumber: boolean
 }
 
@@ -38,7 +37,7 @@ export function scanMembers(text: string, from: number, wanted: ReadonlySet<stri
 class Scan implements MemberScan {
   readonly spans = new Map<string, Span>()
   duplicate: string | undefined
-  respelled: string | undefined
+  otherCase: string | undefined
   firstMember = 0
   isTooDeep = false
   hasHugeNumber = false
@@ -61,7 +60,7 @@ class Scan implements MemberScan {
       const code = text.charCodeAt(at)
       switch (code) {
         case quote: {
-          const close = stringEnd(text, at)
+          const close = plainStringEnd(text, at + 1)
           if (close < 0) return
           if (depth === 1 && this.#isAtName) this.#noteName(at, close)
           at = close + 1
@@ -105,7 +104,7 @@ class Scan implements MemberScan {
     const name = raw.includes('\\') ? spelledOut(raw) : raw
     this.#name = name !== undefined && this.#wanted.has(name) ? name : undefined
     if (this.#name === undefined && name !== undefined && otherLetter.test(name))
-      this.respelled ??= this.#findFolded(raw)
+      this.otherCase ??= this.#findFolded(raw)
   }
 
   #findFolded(raw: string): string | undefined {
@@ -138,12 +137,7 @@ class Scan implements MemberScan {
   }
 }
 
-/** The closing quote of the string that opens at `open`, or -1. */
-function stringEnd(text: string, open: number): number {
-  return plainStringEnd(text, open + 1)
-}
-
-/** The closing quote of a string whose content begins at `from`, or -1. */
+/** Returns the offset of the closing quote of a string whose content begins at `from`, or -1. */
 export function plainStringEnd(text: string, from: number): number {
   let at = text.indexOf('"', from)
   while (at > from && text.charCodeAt(at - 1) === backslash && isEscaped(text, from, at)) {
@@ -152,32 +146,32 @@ export function plainStringEnd(text: string, from: number): number {
   return at
 }
 
-/** An odd number of backslashes in front. Each run is looked at once, so the scan stays linear. */
+/** Returns whether an odd number of backslashes precedes. Each run is read once, so the scan is linear. */
 function isEscaped(text: string, from: number, at: number): boolean {
   let first = at
   while (first > from && text.charCodeAt(first - 1) === backslash) first--
   return (at - first) % 2 === 1
 }
 
-/** Digits, sign and decimal point; the exponent's letter is seen by the caller. */
+/** Digits, sign and decimal point; the caller handles the exponent's letter. */
 function isNumberCode(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e
 }
 
-/** A name with escapes counts as what it spells. */
+/** Resolves the escapes of a name. */
 function spelledOut(raw: string): string | undefined {
   try {
     return JSON.parse(`"${raw}"`) as string
   } catch {
-    // A name that is no JSON string makes the whole text no JSON; JSON.parse of it will say so.
+    // An invalid name makes the whole text invalid JSON, which JSON.parse reports.
     return undefined
   }
 }
 
-/** Wanted names have small ASCII letters only, so a name without any other letter is none respelled. */
+/** Wanted names have small ASCII letters only: a name without any other letter has the right case. */
 const otherLetter = /[A-Z\x80-\uffff]/
 
-/** Whether a name as it stands is the wanted one to readers that do not mind the case of letters. */
+/** Returns whether a raw name equals the wanted one for readers that ignore letter case. */
 function foldsTo(raw: string, wanted: string): boolean {
   let at = 0
   for (let index = 0; index < wanted.length; index++) {
@@ -194,8 +188,8 @@ const kelvinSign = 0x212a
 const longS = 0x17f
 
 /**
- * How many characters there spell that letter in either case; 0 where another stands. Two letters beyond
- * ASCII fold into it: they stand as their bytes of UTF-8, or escaped like any other.
+ * Returns how many characters at `at` spell the letter in either case; 0 for another letter. Two letters
+ * beyond ASCII fold into ASCII letters: they occur as bytes of UTF-8, or escaped like any other.
  */
 function letterWidth(raw: string, at: number, letter: number): number {
   const code = raw.charCodeAt(at)
@@ -222,4 +216,21 @@ function trimmed(text: string, from: number, to: number): Span {
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+export interface Edit extends Span {
+  readonly text: string
+}
+
+/** Returns the body with the edits, which must be in order and must not overlap. All other bytes are kept. */
+export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return body
+  const pieces: Buffer[] = []
+  let at = 0
+  for (const edit of edits) {
+    pieces.push(body.subarray(at, edit.start), Buffer.from(edit.text))
+    at = edit.end
+  }
+  pieces.push(body.subarray(at))
+  return Buffer.concat(pieces)
 }

@@ -1,10 +1,10 @@
-// The gate is tested through both formats, since only they give it frames with a meaning.
+// StreamGate is tested through both formats, because only they give its frames a meaning.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { plainFacts, plainReading, replay } from '../../test/transcripts/replay.ts'
-import { chatFormat } from './chat/index.ts'
-import { messagesFormat } from './messages/index.ts'
+import { chatCompletions } from './chat/index.ts'
+import { messagesCreate } from './messages/index.ts'
 import { heldBytesMax, passedFrameBytesMax, readableFrameBytesMax } from './stream.ts'
 
 const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
@@ -42,7 +42,7 @@ function cutInto(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 12 })
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
 
-describe('whatever the chunks, nothing is changed', () => {
+describe('in any chunks, no byte is changed', () => {
   const frame = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 80 }).map(textDelta),
     fc.string({ maxLength: 20 }).map((text) => `: ${text.replace(/[\r\n]/g, '')}\n\n`),
@@ -57,21 +57,21 @@ describe('whatever the chunks, nothing is changed', () => {
     ),
   )
 
-  test('messages: what passed and what is held are the input to the byte', () => {
+  test('messages: what passed and what is held equal the input byte for byte', () => {
     const first = event('message_start', { message: {} })
     fc.assert(
       fc.property(fc.array(frame), fc.boolean(), lineEnd, sizes, (frames, ends, line, cuts) => {
         const text = [first, ...frames, ends ? stop + event('ping') : ''].join('')
         const bytes = Buffer.from(text.replaceAll('\n', line))
-        const replayed = replay(messagesFormat, plainFacts, cutInto(bytes, cuts))
+        const replayed = replay(messagesCreate, plainFacts, cutInto(bytes, cuts))
         assert.equal(replayed.passed + replayed.held, bytes.toString())
-        assert.deepEqual(replayed, replay(messagesFormat, plainFacts, [bytes]))
+        assert.deepEqual(replayed, replay(messagesCreate, plainFacts, [bytes]))
         assert.equal(replayed.isTerminated, ends)
       }),
     )
   })
 
-  test('chat: the same, less exactly the usage chunk nobody asked for', () => {
+  test('chat: the same, without exactly the usage chunk that the client did not request', () => {
     const part = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => chunk(text)),
       fc.constantFrom(': PROCESSING\n\n', usageChunk, chunk('', { usage: null }), '\n'),
@@ -86,9 +86,9 @@ describe('whatever the chunks, nothing is changed', () => {
           const bytes = Buffer.from(frames.join('').replaceAll('\n', line))
           const seen = frames.filter((one) => asksUsageChunk || one !== usageChunk).join('')
           const facts = { ...plainFacts, asksUsageChunk }
-          const replayed = replay(chatFormat, facts, cutInto(bytes, cuts))
+          const replayed = replay(chatCompletions, facts, cutInto(bytes, cuts))
           assert.equal(replayed.passed + replayed.held, seen.replaceAll('\n', line))
-          assert.deepEqual(replayed, replay(chatFormat, facts, [bytes]))
+          assert.deepEqual(replayed, replay(chatCompletions, facts, [bytes]))
           assert.ok(replayed.held.startsWith(done.replaceAll('\n', line)))
         },
       ),
@@ -97,16 +97,16 @@ describe('whatever the chunks, nothing is changed', () => {
 })
 
 describe('what passes when', () => {
-  test('a chunk of whole ordinary frames is passed on as it is', () => {
-    const meter = messagesFormat.openMeter(plainFacts)
+  test('a chunk of whole frames is passed on as it is', () => {
+    const meter = messagesCreate.openMeter(plainFacts)
     const bytes = Buffer.from(event('message_start', { message: {} }) + textDelta('a'))
     const [passed, ...others] = meter.push(bytes)
     assert.equal(passed, bytes)
     assert.equal(others.length, 0)
   })
 
-  test('an event passes with its last byte, also where that is half of a CRLF', () => {
-    const meter = messagesFormat.openMeter(plainFacts)
+  test('an event passes with its last byte, also if that is half of a CRLF', () => {
+    const meter = messagesCreate.openMeter(plainFacts)
     const bytes = Buffer.from(textDelta('a').replaceAll('\n', '\r\n'))
     const last = bytes.length - 1
     assert.equal(Buffer.concat(meter.push(bytes.subarray(0, last))).length, last)
@@ -114,39 +114,39 @@ describe('what passes when', () => {
   })
 
   test('an unfinished frame waits for its end', () => {
-    const meter = chatFormat.openMeter(plainFacts)
+    const meter = chatCompletions.openMeter(plainFacts)
     const bytes = Buffer.from(chunk('a'))
     assert.deepEqual(meter.push(bytes.subarray(0, 20)), [])
     assert.equal(Buffer.concat(meter.push(bytes.subarray(20))).toString(), chunk('a'))
   })
 
-  test('a byte order mark at the front hides nothing', () => {
+  test('a byte order mark at the start is ignored', () => {
     const bytes = Buffer.from('\ufeff' + chunk('a') + done)
-    const replayed = replay(chatFormat, plainFacts, cutInto(bytes, [1]))
+    const replayed = replay(chatCompletions, plainFacts, cutInto(bytes, [1]))
     assert.equal(replayed.hasStarted, true)
     assert.equal(replayed.reading['outputText'], 'a')
     assert.equal(replayed.passed + replayed.held, bytes.toString())
   })
 
-  test('a first event that is no JSON is an error, a later one is passed over', () => {
+  test('a first event that is not JSON is an error, a later one passes', () => {
     const page = 'data: <html>\n\n'
-    const first = replay(chatFormat, plainFacts, [Buffer.from(page)])
+    const first = replay(chatCompletions, plainFacts, [Buffer.from(page)])
     assert.deepEqual(first.error, {})
     assert.equal(first.hasStarted, false)
-    const later = replay(chatFormat, plainFacts, [Buffer.from(chunk('a') + page + done)])
+    const later = replay(chatCompletions, plainFacts, [Buffer.from(chunk('a') + page + done)])
     assert.equal(later.error, undefined)
     assert.equal(later.isTerminated, true)
   })
 
-  test('pings, comments and frames that name no event do not begin an answer', () => {
+  test('pings, comments and frames without an event name do not begin an answer', () => {
     const text = `: hi\n\n${event('ping')}event: ping\n\ndata: {"a":1}\n\n`
-    const replayed = replay(messagesFormat, plainFacts, [Buffer.from(text)])
+    const replayed = replay(messagesCreate, plainFacts, [Buffer.from(text)])
     assert.equal(replayed.hasStarted, false)
     assert.equal(replayed.error, undefined)
     assert.equal(replayed.passed, text)
   })
 
-  test('an error event is closed where its blank line is not whole, at every cut', () => {
+  test('an error event gets the missing part of its blank line, at every cut', () => {
     const first = textDelta('a')
     const error = 'event: error\ndata: {"type":"error","error":{"type":"api_error"}}'
     for (const [tail, shown] of [
@@ -159,7 +159,7 @@ describe('what passes when', () => {
     ] as const) {
       const bytes = Buffer.from(first + error + tail)
       for (let cut = 0; cut < bytes.length; cut++) {
-        const meter = messagesFormat.openMeter(plainFacts)
+        const meter = messagesCreate.openMeter(plainFacts)
         const passed = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((part) =>
           meter.push(part),
         )
@@ -169,10 +169,10 @@ describe('what passes when', () => {
     }
   })
 
-  test('nothing of an error event that is kept back is shown, its end neither', () => {
+  test('no byte of a dropped error event passes', () => {
     const error = 'event: error\ndata: {"type":"error","error":{"type":"authentication_error"}}'
     for (const tail of ['', '\n', '\r\n\r']) {
-      const meter = messagesFormat.openMeter(plainFacts)
+      const meter = messagesCreate.openMeter(plainFacts)
       const passed = [...meter.push(Buffer.from(textDelta('a') + error + tail)), ...meter.end()]
       assert.equal(meter.isErrorWithheld, true)
       assert.equal(Buffer.concat(passed).toString(), textDelta('a'))
@@ -184,15 +184,15 @@ describe('what passes when', () => {
     const counts = event('message_delta', { delta: {}, usage: { output_tokens: 4 } })
     const late = event('message_delta', { delta: {}, usage: { output_tokens: 900 } })
     const text = first + textDelta('a') + counts + stop
-    const plain = replay(messagesFormat, plainFacts, [Buffer.from(text)])
+    const plain = replay(messagesCreate, plainFacts, [Buffer.from(text)])
     const rest = late + textDelta('b') + event('error', { error: { type: 'api_error' } })
-    const replayed = replay(messagesFormat, plainFacts, [Buffer.from(text + rest)])
+    const replayed = replay(messagesCreate, plainFacts, [Buffer.from(text + rest)])
     assert.deepEqual(replayed, { ...plain, held: stop + rest })
   })
 
   test('an error behind the terminal event changes nothing', () => {
     const text = chunk('a') + done + 'data: {"error":{"message":"late"}}\n\n'
-    const replayed = replay(chatFormat, plainFacts, [Buffer.from(text)])
+    const replayed = replay(chatCompletions, plainFacts, [Buffer.from(text)])
     assert.equal(replayed.error, undefined)
     assert.equal(replayed.isTerminated, true)
   })
@@ -203,25 +203,25 @@ describe('large frames', () => {
 
   test('one of a megabyte is relayed and read', () => {
     const text = textDelta('a') + textDelta(megabyte) + stop
-    const replayed = replay(messagesFormat, plainFacts, cutInto(Buffer.from(text), [16_384]))
+    const replayed = replay(messagesCreate, plainFacts, cutInto(Buffer.from(text), [16_384]))
     assert.equal(replayed.passed + replayed.held, text)
     assert.equal(replayed.reading['outputBytes'], 1_000_001)
     assert.equal(String(replayed.reading['outputText']).length, 256 * 1024)
   })
 
-  test('one that need not be understood passes in parts, however large', () => {
+  test('one that need not be read passes in parts', () => {
     const block = { type: 'web_fetch_tool_result', content: megabyte.repeat(5) }
     const large = event('content_block_start', { index: 0, content_block: block })
     const text = textDelta('a') + large + textDelta('b') + stop
     const bytes = Buffer.from(text)
-    const replayed = replay(messagesFormat, plainFacts, cutInto(bytes, [65_536]))
+    const replayed = replay(messagesCreate, plainFacts, cutInto(bytes, [65_536]))
     assert.equal(replayed.passed + replayed.held, text)
     assert.equal(replayed.reading['outputBytes'], large.length + 2)
-    assert.deepEqual(replayed, replay(messagesFormat, plainFacts, [bytes]))
+    assert.deepEqual(replayed, replay(messagesCreate, plainFacts, [bytes]))
   })
 
-  test('no more than one readable frame is kept back of it', () => {
-    const meter = chatFormat.openMeter(plainFacts)
+  test('at most one readable frame of it is kept', () => {
+    const meter = chatCompletions.openMeter(plainFacts)
     const bytes = Buffer.from(chunk(megabyte.repeat(3)))
     let passed = 0
     let pushed = 0
@@ -240,7 +240,7 @@ describe('large frames', () => {
   ]
   for (const [name, beginning] of endless) {
     test(`${name} without an end overflows`, () => {
-      const meter = messagesFormat.openMeter(plainFacts)
+      const meter = messagesCreate.openMeter(plainFacts)
       const parts = [Buffer.from(beginning), Buffer.alloc(65_536, 0x61)]
       meter.push(parts[0] ?? Buffer.alloc(0))
       for (let turn = 0; turn < 17; turn++) meter.push(parts[1] ?? Buffer.alloc(0))
@@ -249,8 +249,8 @@ describe('large frames', () => {
     })
   }
 
-  test('a frame that passes in parts has its bound too', () => {
-    const meter = messagesFormat.openMeter(plainFacts)
+  test('a frame that passes in parts is bounded too', () => {
+    const meter = messagesCreate.openMeter(plainFacts)
     meter.push(Buffer.from('event: content_block_start\ndata: {"a":"'))
     const part = Buffer.alloc(4 * 1024 * 1024, 0x61)
     for (let bytes = 0; bytes < passedFrameBytesMax; bytes += part.length) {
@@ -260,8 +260,8 @@ describe('large frames', () => {
     assert.equal(meter.isOverflown, true)
   })
 
-  test('what comes behind the terminal event is bounded', () => {
-    const meter = chatFormat.openMeter(plainFacts)
+  test('bytes behind the terminal event are bounded', () => {
+    const meter = chatCompletions.openMeter(plainFacts)
     meter.push(Buffer.from(done))
     const comment = Buffer.from(`: ${'x'.repeat(1000)}\n\n`)
     for (let bytes = 0; bytes <= heldBytesMax; bytes += comment.length) meter.push(comment)
@@ -272,7 +272,7 @@ describe('large frames', () => {
 type BytesWork = (...args: unknown[]) => number | string
 
 describe('work', () => {
-  test('is linear in the bytes when they come one by one', (t) => {
+  test('is linear in the bytes when they arrive one by one', (t) => {
     let work = 0
     const prototype = Buffer.prototype as { copy: BytesWork; toString: BytesWork }
     // Counted by hand: a mock keeps a stack for each of the calls, and they are 400,000.
@@ -286,14 +286,14 @@ describe('work', () => {
       }
     }
     const bytes = Buffer.from(textDelta('a') + textDelta('y'.repeat(200_000)) + stop)
-    const meter = messagesFormat.openMeter(plainFacts)
+    const meter = messagesCreate.openMeter(plainFacts)
     for (let at = 0; at < bytes.length; at++) meter.push(bytes.subarray(at, at + 1))
     assert.equal(meter.isTerminated, true)
     assert.ok(work < 10 * bytes.length, `${work} bytes moved for ${bytes.length}`)
   })
 
-  test('takes no parse for an ordinary piece of text', (t) => {
-    const meter = messagesFormat.openMeter(plainFacts)
+  test('needs no parse for a usual text delta', (t) => {
+    const meter = messagesCreate.openMeter(plainFacts)
     meter.push(Buffer.from(event('message_start', { message: {} })))
     const parse = t.mock.method(JSON, 'parse')
     meter.push(Buffer.from(textDelta('Hello') + textDelta('wörld')))
@@ -301,8 +301,8 @@ describe('work', () => {
     assert.equal(meter.reading().output.text, 'Hellowörld')
   })
 
-  test('a reading is what it was when the same bytes are read again', () => {
-    const meter = messagesFormat.openMeter(plainFacts)
+  test('the same bytes give the same reading again', () => {
+    const meter = messagesCreate.openMeter(plainFacts)
     meter.push(Buffer.from(textDelta('a')))
     assert.deepEqual(plainReading(meter.reading()), plainReading(meter.reading()))
   })

@@ -1,39 +1,64 @@
 /**
- * The gate every stream passes through: cuts it into frames, shows each to the format's reader, and
- * lets the bytes go on as they came, but for a frame to be dropped and for everything from the
- * terminal event on, which is held. It knows no vendor's fields.
+ * Splits every stream into frames, passes each to the format's reader, and returns the bytes unchanged,
+ * except for dropped frames and for everything from the terminal event on, which is held. It knows no
+ * vendor's fields.
  *
- * Invariant: until an error event, what `push` and `end` returned, then what is held, then what is
- * still incomplete, is the input to the byte, less exactly the dropped frames. Only an error event has
- * bytes added, where its blank line is not whole.
+ * Invariant until an error event: the output of `push` and `end`, then what is held, then what is still
+ * incomplete, equals the input byte for byte without the dropped frames. Bytes are added only to an error
+ * event whose blank line is incomplete.
  */
-import { FrameSplitter, type FrameBytes } from '../http/sse.ts'
-import type { MeterReading, StreamMeter, VendorError } from './format.ts'
+import type { EventFault, MeterReading, StreamMeter, VendorError } from './format.ts'
+import { asObject, type JsonObject } from './json.ts'
+import { FrameSplitter, type FrameBytes } from './sse.ts'
+import { namesVendorAccount, readVendorError, unreadableError } from './vendor-error.ts'
 
 /** A frame up to this size is kept until it is whole and then read. */
 export const readableFrameBytesMax = 1024 * 1024
-/** A larger one that need not be understood is passed on in parts, up to this size. */
+/** A larger one that need not be read is passed on in parts, up to this size. */
 export const passedFrameBytesMax = 64 * 1024 * 1024
-/** Bytes from the terminal event on; a well-behaved vendor sends next to nothing there. */
+/** Bytes from the terminal event on; vendors send very few there. */
 export const heldBytesMax = 1024 * 1024
 
 export type FrameFate = 'pass' | 'drop' | 'terminal'
 
-/** What a format does with the frames of one stream. */
-export interface FrameReader {
+/** Reads the frames of one stream for a format. An error event ends the stream. */
+export abstract class FrameReader {
+  /** An event that is neither ping nor error has been read. */
+  hasStarted = false
+  error: VendorError | undefined
+  /** The data of the error event, where it has the form of an error body. */
+  errorEnvelope: string | undefined
+
   /** Reads one whole frame. */
-  read(frame: FrameBytes): FrameFate
-  /** Whether a frame with this beginning may pass without being read whole. */
-  mayPassUnread(beginning: FrameBytes): boolean
+  abstract read(frame: FrameBytes): FrameFate
+  /** Returns whether a frame with this beginning may pass without being read whole. */
+  abstract mayPassUnread(beginning: FrameBytes): boolean
   /** Counts bytes of a frame that passes without being read. */
-  noteUnread(bytes: number): void
-  readonly hasStarted: boolean
-  readonly error: VendorError | undefined
-  readonly errorEnvelope: string | undefined
-  reading(): MeterReading
+  abstract noteUnread(bytes: number): void
+  abstract reading(): MeterReading
+  protected abstract classifyEvent(error: VendorError): EventFault
+
+  protected readErrorEvent(payload: JsonObject, data: string): FrameFate {
+    this.error = readVendorError(payload)
+    if (asObject(payload['error']) !== undefined) this.errorEnvelope = data
+    // The client must not read what is about the operator's account.
+    const isOperators =
+      namesVendorAccount(data) || this.classifyEvent(this.error).fault === 'config'
+    return isOperators ? 'drop' : 'pass'
+  }
+
+  /** Reads an event whose data is not JSON. */
+  protected readUnparsable(event: string | undefined, data: string): FrameFate {
+    if (event === 'error') {
+      this.error = { type: undefined, code: undefined, message: data }
+      return namesVendorAccount(data) ? 'drop' : 'pass'
+    }
+    if (!this.hasStarted) this.error = unreadableError
+    return 'pass'
+  }
 }
 
-/** A chunk from the first frame on that lies in it whole; what may pass on begins at `runStart`. */
+/** A chunk from its first whole frame on; bytes that may pass begin at `runStart`. */
 interface ChunkPart {
   readonly chunk: Buffer
   readonly text: string
@@ -48,14 +73,14 @@ const lineFeed = 0x0a
 export class StreamGate implements StreamMeter {
   readonly #reader: FrameReader
   readonly #splitter = new FrameSplitter()
-  readonly #carry = new Carry()
+  readonly #partial = new PartialFrame()
   #held: Buffer[] = []
   #heldBytes = 0
   #isTerminated = false
   #isOverflown = false
   #isFirstFrame = true
   #wasDropped = false
-  /** Bytes of a too large frame that is being passed on in parts; 0 = none is. */
+  /** Bytes of a too large frame that passes in parts; 0 = there is none. */
   #unreadBytes = 0
 
   constructor(reader: FrameReader) {
@@ -74,7 +99,7 @@ export class StreamGate implements StreamMeter {
     return this.#reader.errorEnvelope
   }
 
-  /** Nothing is read behind an error, so the last frame's fate is the error's. */
+  /** Nothing is read behind an error, so the last frame is the error's. */
   get isErrorWithheld(): boolean {
     return this.#reader.error !== undefined && this.#wasDropped
   }
@@ -104,7 +129,7 @@ export class StreamGate implements StreamMeter {
     let frameStart = isSecondHalf ? 1 : 0
     let runStart = isSecondHalf && this.#wasDropped ? 1 : 0
     if (this.#unreadBytes > 0) frameStart = runStart = this.#passOn(chunk, passed)
-    else if (this.#carry.length > 0) frameStart = runStart = this.#finishCarried(chunk, passed)
+    else if (this.#partial.length > 0) frameStart = runStart = this.#finishPartial(chunk, passed)
     if (runStart < chunk.length && !this.#isOver) {
       this.#readFrames({ chunk, text, runStart, frameStart }, passed)
     }
@@ -112,27 +137,27 @@ export class StreamGate implements StreamMeter {
   }
 
   end(): readonly Buffer[] {
-    if (this.#carry.length === 0 || this.#isOver) return nothing
+    if (this.#partial.length === 0 || this.#isOver) return nothing
     const passed: Buffer[] = []
-    this.#readCarried(passed)
+    this.#readPartial(passed)
     return passed
   }
 
-  /** Nothing that comes now is looked at or handed on any more. */
+  /** Nothing is read or passed on any more. */
   get #isOver(): boolean {
     return this.#isOverflown || this.#reader.error !== undefined
   }
 
   /**
-   * The chunk begins with the LF of a CRLF whose CR ended the last frame. That frame is gone, and
-   * its last byte goes the same way without delay: some clients wait for it.
+   * The chunk begins with the LF of a CRLF whose CR ended the last frame. That frame has been passed on, and
+   * its last byte follows without delay: some clients wait for it.
    */
   #isSecondHalf(chunk: Buffer): boolean {
     if (chunk[0] !== lineFeed || !this.#splitter.isAfterCarriageReturn) return false
-    return this.#carry.length === 0 && this.#unreadBytes === 0
+    return this.#partial.length === 0 && this.#unreadBytes === 0
   }
 
-  /** All frames that lie whole in the chunk; the rest is carried. */
+  /** Reads all whole frames of the chunk; the rest is kept. */
   #readFrames({ chunk, text, ...from }: ChunkPart, passed: Buffer[]): void {
     let { runStart, frameStart } = from
     for (let end = this.#splitter.next(); end >= 0; end = this.#splitter.next()) {
@@ -147,23 +172,23 @@ export class StreamGate implements StreamMeter {
     }
     this.#emit(chunk, runStart, frameStart, passed)
     if (this.#isOver) this.#closeError(passed)
-    else if (frameStart < chunk.length) this.#carryOn(chunk, frameStart, passed)
+    else if (frameStart < chunk.length) this.#keepPartial(chunk, frameStart, passed)
   }
 
-  /** The chunk goes on with a frame that began before it. Returns the offset behind that frame. */
-  #finishCarried(chunk: Buffer, passed: Buffer[]): number {
+  /** Completes a frame that began in an earlier chunk. Returns the offset behind that frame. */
+  #finishPartial(chunk: Buffer, passed: Buffer[]): number {
     const end = this.#splitter.next()
     if (end < 0) {
-      this.#carryOn(chunk, 0, passed)
+      this.#keepPartial(chunk, 0, passed)
       return chunk.length
     }
-    this.#carry.append(chunk, 0, end)
-    this.#readCarried(passed)
+    this.#partial.append(chunk, 0, end)
+    this.#readPartial(passed)
     return end
   }
 
-  #readCarried(passed: Buffer[]): void {
-    const frame = this.#carry.take()
+  #readPartial(passed: Buffer[]): void {
+    const frame = this.#partial.take()
     const text = frame.toString('latin1')
     const fate = this.#readWhole({ bytes: frame, text, start: 0, end: frame.length })
     if (fate === 'terminal') this.#isTerminated = true
@@ -171,12 +196,12 @@ export class StreamGate implements StreamMeter {
     if (this.#isOver) this.#closeError(passed)
   }
 
-  /** Nothing follows an error that is shown: what its blank line lacks has to be written for the vendor. */
+  /** Completes the blank line of an error event that passes: nothing follows it. */
   #closeError(passed: Buffer[]): void {
     const last = passed.at(-1)
     if (this.#reader.error === undefined || this.#wasDropped || last === undefined) return
-    const lacking = lackingOf(last.toString('latin1', Math.max(0, last.length - 3)))
-    if (lacking !== '') passed.push(Buffer.from(lacking))
+    const missing = missingLineEnd(last.toString('latin1', Math.max(0, last.length - 3)))
+    if (missing !== '') passed.push(Buffer.from(missing))
   }
 
   #readWhole(frame: FrameBytes): FrameFate {
@@ -186,7 +211,7 @@ export class StreamGate implements StreamMeter {
   }
 
   #readSized(frame: FrameBytes): FrameFate {
-    // Size decides and not how the bytes happened to be cut: else one stream could read in two ways.
+    // The size decides, not how the bytes were cut: otherwise one stream could be read in two ways.
     if (frame.end - frame.start > readableFrameBytesMax) {
       if (!this.#reader.mayPassUnread(frame)) this.#isOverflown = true
       else this.#reader.noteUnread(frame.end - frame.start)
@@ -198,10 +223,10 @@ export class StreamGate implements StreamMeter {
     return this.#reader.read(hasMark ? { ...frame, start: frame.start + 3 } : frame)
   }
 
-  #carryOn(chunk: Buffer, from: number, passed: Buffer[]): void {
-    this.#carry.append(chunk, from, chunk.length)
-    if (this.#carry.length <= readableFrameBytesMax) return
-    const bytes = this.#carry.take()
+  #keepPartial(chunk: Buffer, from: number, passed: Buffer[]): void {
+    this.#partial.append(chunk, from, chunk.length)
+    if (this.#partial.length <= readableFrameBytesMax) return
+    const bytes = this.#partial.take()
     const beginning = { bytes, text: bytes.toString('latin1'), start: 0, end: bytes.length }
     if (!this.#reader.mayPassUnread(beginning)) {
       this.#isOverflown = true
@@ -213,7 +238,7 @@ export class StreamGate implements StreamMeter {
     this.#emit(bytes, 0, bytes.length, passed)
   }
 
-  /** Passes on the next part of a too large frame. Returns the offset behind it. */
+  /** Passes the next part of a too large frame. Returns the offset behind it. */
   #passOn(chunk: Buffer, passed: Buffer[]): number {
     const found = this.#splitter.next()
     const end = found < 0 ? chunk.length : found
@@ -239,18 +264,18 @@ export class StreamGate implements StreamMeter {
 }
 
 /**
- * What text with this end lacks of a blank line. A CR may be half of a CRLF: clients wait for the rest,
- * and an LF behind it ends no line of its own.
+ * Returns what text with this end needs to end in a blank line. A CR may be half of a CRLF: clients wait for
+ * the rest, and an LF behind it does not end another line.
  */
-function lackingOf(end: string): string {
+function missingLineEnd(end: string): string {
   if (/\n\r?\n$/.test(end)) return ''
   return /(?:\n|[\r\n]\r)$/.test(end) ? '\n' : '\n\n'
 }
 
 const firstCapacity = 512
 
-/** The bytes of an unfinished frame: one growing buffer, so that one-byte pieces cost no more. */
-class Carry {
+/** The bytes of an unfinished frame in one growing buffer, so that one-byte pieces stay cheap. */
+class PartialFrame {
   #buffer: Buffer | undefined
   #length = 0
 
@@ -271,7 +296,7 @@ class Carry {
     this.#length = needed
   }
 
-  /** Hands the bytes over; whoever takes them may keep them. */
+  /** Returns the bytes, which the caller may keep, and starts again. */
   take(): Buffer {
     const bytes = this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0)
     this.#buffer = undefined

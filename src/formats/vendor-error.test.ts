@@ -15,7 +15,7 @@ describe('an error body', () => {
     assert.deepEqual(read({ error: 'm' }), { type: undefined, code: undefined, message: 'm' })
   })
 
-  it('that is none tells nothing', () => {
+  it('without an envelope is unknown', () => {
     for (const text of ['', '<html>', 'null', '[]', '{', '"x"'])
       assert.deepEqual(readErrorBody(Buffer.from(text)), {
         type: undefined,
@@ -26,7 +26,7 @@ describe('an error body', () => {
 })
 
 describe('an error text', () => {
-  it('names an account by its ids and by what it shows of a key', () => {
+  it('names an account by its ids and by parts of a key', () => {
     for (const text of [
       'Rate limit reached in organization org-AbCdEfGh12345678 on requests per min.',
       'Project `proj_AbCdEfGh12345678` does not have access',
@@ -39,7 +39,7 @@ describe('an error text', () => {
 
   const uuid = '5b1d7c52-0f7e-4a55-9a3e-0123456789ab'
 
-  it('names an account by a UUID beside a word for one', () => {
+  it('names an account by a UUID beside a word for an account', () => {
     for (const text of [
       `Your organization's (${uuid}) limit of 50,000 input tokens per minute`,
       `limits of organisations/${uuid}/models`,
@@ -57,7 +57,7 @@ describe('an error text', () => {
     }
   })
 
-  it('names nobody by a UUID beside anything else', () => {
+  it('names no account by another UUID', () => {
     for (const text of [
       `{"error":{"message":"internal error"},"request_id":"${uuid}"}`,
       `{"message":"not for this account","id":"${uuid}"}`,
@@ -70,7 +70,7 @@ describe('an error text', () => {
       assert.ok(!namesVendorAccount(text), text)
   })
 
-  it('that speaks in general names nobody', () => {
+  it('without such words names no account', () => {
     for (const text of [
       'Overloaded',
       'prompt is too long: 210000 tokens > 200000 maximum',

@@ -1,37 +1,38 @@
 /**
- * Reads what an error says, in whichever of the usual envelopes it comes: both vendors' own, and
- * the looser ones of servers that imitate them. It judges nothing; see each format's errors.ts.
+ * Reads a vendor's error from any of the usual envelopes, both vendors' own and the looser ones of servers
+ * that imitate them, and classifies it by its status. Both formats agree on this much: errors.ts of each
+ * knows its vendor's codes and words, and calls this file where they decide nothing.
  */
-import type { VendorError } from './format.ts'
+import type { VendorError, UpstreamAnswerHead, UpstreamFault } from './format.ts'
 import { asObject, asText, parseJson, type JsonObject } from './json.ts'
 
 const nothingKnown: VendorError = { type: undefined, code: undefined, message: undefined }
 
-/** An event or body that is no JSON at all tells nothing, and so does one without an envelope. */
+/** An event or body that is not JSON or has no envelope. */
 export const unreadableError = nothingKnown
 
-/** A body that was too large to be kept, or is in a content coding that cannot be undone here. */
+/** A body that was too large to keep, or whose content coding cannot be decoded here. */
 export const unreadError: VendorError = { ...nothingKnown, isUnread: true }
 
-/** Ids of accounts at either vendor, and what they show of a key. */
+/** Account ids of either vendor, and keys as their messages show them. */
 const accountMark = /\b(?:org|proj)[-_][\w-]{8,}|\bwrkspc_\w{4,}|\bsk-[\w*.-]{4,}/i
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const accountWord = '(?:organi[sz]ation|org|workspace|account|project|team)'
-/** What may join the two: small words, and signs that end no part of a text; quotes may be beyond ASCII. */
+/** What may join the two: small words, and signs that end no clause. Quotes may be beyond ASCII. */
 const joining = '(?:[^a-z0-9,.;!?)}\\]]|s(?![a-z])|id|is|uuid|with|named){1,24}'
 
 /**
  * A UUID names an account only right beside a word for one: `organization (5b1d…)`,
- * `"workspace_id":"5b1d…"`, `projects/5b1d…`. Anything else that vendors number so, requests and tool
- * calls among it, is nobody's secret.
+ * `"workspace_id":"5b1d…"`, `projects/5b1d…`. Vendors give UUIDs to requests and tool calls too, which are
+ * not secret.
  */
 const accountUuid = new RegExp(
   `${accountWord}${joining}${uuid}|${uuid}["'\`)>\\]\\s(]{1,3}${accountWord}`,
   'i',
 )
 
-/** Whether an error's text names the operator's account at the vendor, which no client is to read. */
+/** Returns whether a text names the operator's account at the vendor, which no client may read. */
 export function namesVendorAccount(text: string): boolean {
   return accountMark.test(text) || accountUuid.test(text)
 }
@@ -59,12 +60,74 @@ function fromObject(error: JsonObject): VendorError {
   }
 }
 
-/** Some servers give the HTTP status as a number in `code`. */
+/** Some servers put the HTTP status into `code`, as a number. */
 function readCode(code: unknown): string | undefined {
   return typeof code === 'number' ? String(code) : asText(code)
 }
 
-/** Whether the answer held an error envelope at all, rather than a proxy's page or nothing. */
-export function hasEnvelope(error: VendorError): boolean {
+/** Returns whether the answer had an error envelope, rather than a proxy's page or nothing. */
+function hasEnvelope(error: VendorError): boolean {
   return error.type !== undefined || error.code !== undefined || error.message !== undefined
+}
+
+/** `missing` classifies a 404 with an envelope: each format tells a model from a path in its own way. */
+export function faultOfStatus(
+  head: UpstreamAnswerHead,
+  error: VendorError,
+  missing: (error: VendorError) => UpstreamFault,
+): UpstreamFault {
+  const { status } = head
+  switch (status) {
+    case 401:
+    case 402:
+    case 405:
+    case 407:
+      return 'config'
+    case 403:
+      // Without an envelope it comes from a filter in front of the vendor and says nothing of the key.
+      return hasEnvelope(error) ? 'config' : 'hard'
+    case 404:
+      // Only its text could say whether it means the model, the path or the request.
+      if (error.isUnread === true) return 'hard'
+      // Without an envelope the channel's address does not lead to the vendor's API.
+      return hasEnvelope(error) ? missing(error) : 'config'
+    case 408:
+    case 409:
+      return 'conflict'
+    case 429:
+    case 529:
+      return 'throttle'
+    case 500:
+      return 'lone_500'
+    case 503:
+      return head.headers['retry-after'] === undefined ? 'hard' : 'throttle'
+    default:
+      return status >= 400 && status < 500 ? 'client' : 'hard'
+  }
+}
+
+/** Adapts the fault for an operation that a vendor need not offer: its absence is no fault of the address. */
+export function notOffered(fault: UpstreamFault, status: number): UpstreamFault {
+  const isMissing = status === 405 || status === 501 || (status === 404 && fault === 'config')
+  return isMissing ? 'not_offered' : fault
+}
+
+/** Adapts the fault for an error event: the vendor had accepted the request, so it is not retried at once. */
+export function faultOfEvent(fault: UpstreamFault): UpstreamFault {
+  return fault === 'lone_500' ? 'hard' : fault
+}
+
+const pathMessage = /^(?:not found\.?$|invalid url|unknown (?:request )?(?:url|path))/i
+
+/** Returns whether a 404 is about the path, that is, the channel's address is wrong. */
+export function isAboutPath(error: VendorError): boolean {
+  return pathMessage.test(error.message ?? '')
+}
+
+/** An apostrophe within a word opens no quotation. */
+const quotedText = /`[^`]*`|"[^"]*"|(?<!\w)'[^']*'/g
+
+/** Returns whether the vendor's own words name a model; quoted text may be anything that the client sent. */
+export function isAboutModel(error: VendorError): boolean {
+  return /\bmodel\b/i.test((error.message ?? '').replaceAll(quotedText, ''))
 }

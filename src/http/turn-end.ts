@@ -1,19 +1,18 @@
 /**
- * Writes to sockets at the end of the event loop's turn: first all that has come is read and worked
- * on, then everything that came of it is written, one socket after the other. A write now and one then
- * would change between this program's work and the kernel's for each of them, and wake a peer that has
- * just gone to sleep again. Nothing waits for time to pass: a turn with one message in it ends behind
- * that message.
+ * Writes to sockets at the end of the event loop's turn: first the program reads and processes everything
+ * that has arrived, then it writes all results, one socket after the other. Single writes in between would
+ * switch between program and kernel each time, and would wake a peer that has just gone to sleep. This adds
+ * no delay: a turn with one message ends directly behind that message.
  */
 
-/** Holds what it has to write until it is called. */
+/** Keeps its output until `writeOut` is called. */
 export interface TurnEndWriter {
   writeOut(): void
 }
 
 let waiting: TurnEndWriter[] = []
 
-/** Calls `writeOut` once, before the event loop looks for anything new. */
+/** Calls `writeOut` once, before the event loop polls for new events. */
 export function writeAtTurnEnd(writer: TurnEndWriter): void {
   waiting.push(writer)
   if (waiting.length === 1) setImmediate(writeAll)

@@ -1,10 +1,16 @@
 /**
- * SQL of table account, for operations: making, finding, listing, limits, suspending. Balances are
- * read here and changed elsewhere, by entries only (entry-store.ts, and booking of charges).
+ * SQL of table account: create, find, list, limits, status. Reads balances; only entries change them
+ * (entry-store.ts and the booking of charges).
  */
 import { invariant } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
-import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import {
+  eachRow,
+  type Queryable,
+  type Row,
+  type SqlValue,
+  type Transaction,
+} from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
 export type AccountStatus = 'active' | 'suspended'
@@ -78,6 +84,18 @@ export async function listAccounts(
     [page.afterName ?? '', page.countMax ?? Number.MAX_SAFE_INTEGER],
   )
   return rows.map(readAccount)
+}
+
+const accountsPerPage = 100
+
+/** Reads the ids of all accounts, page by page. */
+export function eachAccount(database: Queryable): AsyncGenerator<Row> {
+  return eachRow(accountsPerPage, (last) =>
+    database.query('SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2', [
+      last?.['id'] ?? '',
+      accountsPerPage,
+    ]),
+  )
 }
 
 /** Sets the limits that are given and leaves the others; undefined where there is no such account. */

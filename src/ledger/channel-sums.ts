@@ -1,10 +1,10 @@
 /**
- * What exchanges came to by channel and model in a period: what was charged, with its tokens by price
- * class, and what was not. Reads account by account along the index of exchanges and holds sums only.
+ * Sums the exchanges of a period by channel and model: charges with their tokens by price class, and
+ * exchanges that were not charged. Reads account by account along the index; memory holds sums only.
  */
 import { addPicos, maxPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { usageClasses, type Usage, type UsageClass } from '../metering/usage.ts'
-import type { Queryable, Row } from '../storage/database.ts'
+import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import { findIds } from './exchange-ids.ts'
 import { readPicos } from './usage.ts'
 
@@ -18,36 +18,36 @@ export interface ChannelModel {
 
 export interface ChannelSums extends ChannelModel {
   charged: number
-  /** By class, of what was charged. */
+  /** The charged tokens by class. */
   readonly counts: ClassCounts
   chargedPicos: Picos
-  /** The dearest single one. */
+  /** The largest single charge. */
   largestPicos: Picos
-  /** Charged by an estimate because no usable count came, with the tokens and the amount of these. */
+  /** Charged by an estimate because the answer had no usable count. */
   estimated: number
   readonly estimatedCounts: ClassCounts
   estimatedPicos: Picos
-  /** Kept within their hold because the counts were not believed, with what these came to beyond it. */
+  /** Limited to the hold because the counts were implausible, and the amount beyond it. */
   capped: number
   notChargedPicos: Picos
-  /** Answered by the channel and charged to nobody: empty answers, refusals, broken streams. */
+  /** Answered by the channel and not charged: empty answers, refusals, broken streams. */
   uncharged: number
-  /** Attempts beyond the one that was delivered; they may have been on any channel. */
+  /** Attempts besides the delivered one, on any channel. */
   otherAttempts: number
-  /** What all of these may have cost the operator. */
+  /** The highest cost of all of these for the operator. */
   operatorCostPicos: Picos
 }
 
-export interface SumsPeriod {
+interface SumsPeriod {
   /** Exchanges that ended in it; from inclusive, to exclusive. */
   readonly fromMs: number
   readonly toMs: number
 }
 
 export interface SumsQuestion extends SumsPeriod {
-  /** What the counts in price lines come to, whatever was charged for them. */
+  /** Returns the amount of the counts in price lines without the limit of the hold. */
   readonly readUncapped: (priceLines: string) => Picos
-  /** Whether `served` is a name that the channel has for the model; the charge was for this one then. */
+  /** Whether `served` is the channel's own name for the model. */
   readonly isOwnName: (place: ChannelModel, served: string) => boolean
 }
 
@@ -69,21 +69,17 @@ async function* eachExchange(
   { fromMs, toMs }: SumsPeriod,
 ): AsyncGenerator<Row> {
   const ids = await findIds(snapshot, { accountId, fromMs, toMs })
-  let last = ids.after
-  for (;;) {
-    const rows = await snapshot.query(
+  yield* eachRow(pageSize, (last) =>
+    snapshot.query(
       `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
               price_lines, operator_cost_picos
          FROM exchange
         WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
           AND ended_at_ms >= $4 AND ended_at_ms < $5
         ORDER BY exchange_id LIMIT $6`,
-      [accountId, last, ids.before, fromMs, toMs, pageSize],
-    )
-    yield* rows
-    if (rows.length < pageSize) return
-    last = String(rows.at(-1)?.['exchange_id'])
-  }
+      [accountId, last?.['exchange_id'] ?? ids.after, ids.before, fromMs, toMs, pageSize],
+    ),
+  )
 }
 
 function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): void {
@@ -114,7 +110,7 @@ function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): 
   }
   const { parts } = JSON.parse(String(row['usage'])) as Usage
   for (const { model: served, counts } of parts) {
-    // A part that another model served is that model's with the vendor.
+    // The vendor counts a part that another model served under that model.
     const isOwn = served === undefined || question.isOwnName(sum, served)
     const own = isOwn ? sum : sumsOf(sums, channel, served)
     addCounts(own.counts, counts)
@@ -138,7 +134,7 @@ function sumsOf(sums: Map<string, ChannelSums>, channel: string, model: string):
   return sum
 }
 
-/** Of a channel and model that nothing has been counted for yet. */
+/** Returns zeros for a channel and model. */
 export function noSums(channel: string, model: string): ChannelSums {
   return {
     channel,

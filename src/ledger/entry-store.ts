@@ -1,7 +1,6 @@
 /**
- * SQL of table entry, as far as operators write it: credits, adjustments, refunds. An entry and the
- * balance it changes are written together or not at all; no entry is ever edited, and one reference
- * is booked once.
+ * SQL of table entry for operators: credits, adjustments, refunds. Invariants: an entry and its
+ * balance are written together or not at all; an entry is never edited; a reference is booked once.
  */
 import { hash } from 'node:crypto'
 import { invariant } from '../base/errors.ts'
@@ -17,7 +16,7 @@ import {
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
-export type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
+type EntryKind = 'credit' | 'charge' | 'adjustment' | 'refund'
 
 export interface Entry {
   /** Grows with each entry of the store. */
@@ -45,14 +44,14 @@ export interface CreditRequest {
 
 export type CreditResult =
   | { readonly kind: 'booked'; readonly entry: Entry; readonly balancePicos: Picos }
-  /** The same was asked and booked before; nothing has been done now. */
+  /** The same request was booked before; nothing is changed. */
   | { readonly kind: 'repeated'; readonly entry: Entry; readonly balancePicos: Picos }
-  /** Something else was booked under this reference; nothing has been done now. */
+  /** Another request was booked under this reference; nothing is changed. */
   | { readonly kind: 'conflict'; readonly entry: Entry; readonly balancePicos: Picos }
   | { readonly kind: 'unknown_account' }
   | { readonly kind: 'invalid'; readonly reason: InvalidCredit }
 
-export type InvalidCredit = 'amount_sign' | 'balance_out_of_range' | 'reference'
+type InvalidCredit = 'amount_sign' | 'balance_out_of_range' | 'reference'
 
 /** 64-bit integers end a little above nine million USD; no balance comes near enough to overflow. */
 export const balanceMax: Picos = picos(9_000_000n * picosPerUsd)
@@ -60,12 +59,12 @@ const balanceMin = subtractPicos(zeroPicos, balanceMax)
 
 const referenceLengthMax = 255
 
-/** Books money in (or out, by an adjustment), once per reference. */
+/** Books a credit, or a debit by an adjustment, once per reference. */
 export async function credit(
   transaction: Transaction,
   request: CreditRequest,
 ): Promise<CreditResult> {
-  const invalid = findMistake(request)
+  const invalid = findInvalid(request)
   if (invalid !== undefined) return { kind: 'invalid', reason: invalid }
   const { accountId, amountPicos } = request
   const [account] = await transaction.query('SELECT balance_picos FROM account WHERE id = $1', [
@@ -86,7 +85,7 @@ export async function credit(
   return { kind: 'booked', entry, balancePicos }
 }
 
-/** The last one of the whole store; undefined where there is none. */
+/** Finds the newest entry of the whole store. */
 export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
   const [row] = await database.query(
     `SELECT ${entryColumns} FROM entry ORDER BY sequence DESC LIMIT 1`,
@@ -104,7 +103,7 @@ const latestIdMs = 2 ** 50 - 1
 
 const entryColumns = 'sequence, account_id, kind, reference, amount_picos, note, created_at_ms'
 
-/** References of charges are exchange ids; nobody else's may look like one. */
+/** References of charges are exchange ids; no other reference may look like one. */
 const exchangePrefix = 'ex_'
 
 /** Smaller than every exchange id made at or after `atMs`: the part that says when, without the rest. */
@@ -112,10 +111,10 @@ export function firstExchangeIdAt(atMs: number): string {
   return newId('ex', Math.min(atMs, latestIdMs)).slice(0, exchangePrefix.length + 10)
 }
 
-function findMistake(request: CreditRequest): InvalidCredit | undefined {
+function findInvalid(request: CreditRequest): InvalidCredit | undefined {
   const { amountPicos, kind, reference } = request
   if (amountPicos === 0n || (amountPicos < 0n && kind !== 'adjustment')) return 'amount_sign'
-  // A bound of its own for the amount, because it is stored in 64 bits as well.
+  // The amount needs its own bound, because it is stored in 64 bits, too.
   if (amountPicos > balanceMax || amountPicos < balanceMin) return 'balance_out_of_range'
   const isUsable =
     reference.length > 0 &&
@@ -160,7 +159,7 @@ type Booking = Pick<Entry, 'accountId' | 'kind' | 'reference' | 'amountPicos'> &
   readonly note?: string | undefined
 }
 
-/** Of what was asked, not of when: the same asked again is a repetition. */
+/** Hashes the request without its time, so that the same request again is a repetition. */
 function hashCredit(booking: Booking): string {
   const { accountId, reference } = booking
   return wholeHashPrefix + hashOf([accountId, reference, ...termsOf(booking)])

@@ -1,8 +1,8 @@
 /**
- * Among which ids the exchanges of a period are. A period asks when they ended, an id says when its
- * exchange began, and both are wall time: a clock may have been set in between, so an exchange can end
- * before it began, or days later. It looks a day to both sides, which is nearly always enough; where
- * it is not, the figures tell, because they are booked by the end alone.
+ * Finds the ids of a period's exchanges. A period selects by the end of an exchange, an id contains
+ * its beginning, and both are wall time: after a clock was set, an exchange can end before it began,
+ * or days later. Ids within a day on both sides nearly always suffice; where they do not, the figures
+ * show it, because figures are booked by the end alone.
  */
 import { utcDay } from '../base/clock.ts'
 import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
@@ -44,12 +44,12 @@ export function distantIds(period: AccountPeriod): readonly IdRange[] {
   ]
 }
 
-/** Ids among which every charged exchange of a period is: the nearby ones, or else all there are. */
+/** Returns a range with every charged exchange of a period: the nearby ids, or else all. */
 export async function findIds(snapshot: Queryable, period: AccountPeriod): Promise<IdRange> {
   return (await hasDistantCharges(snapshot, period)) ? everyId : nearbyIds(period)
 }
 
-/** Whether charges with nearby ids come to less than what was charged on the days of a period. */
+/** Whether the charges with nearby ids are less than all charges on the days of a period. */
 export async function hasDistantCharges(
   snapshot: Queryable,
   period: AccountPeriod,
@@ -65,7 +65,7 @@ export async function hasDistantCharges(
   return charged !== subtractPicos(zeroPicos, nearby)
 }
 
-/** What the charges of a period come to, as its entries have it: below zero. */
+/** Sums the charges of a period from the entries; negative. */
 export async function sumCharges(snapshot: Queryable, period: AccountPeriod): Promise<Picos> {
   return sumEntries(snapshot, period, await findIds(snapshot, period))
 }

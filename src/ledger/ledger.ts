@@ -1,17 +1,17 @@
 /**
- * The ledger's contract: holds before, charges after, credits, figures. It knows accounts and
- * pico-dollars; it knows no HTTP, no vendor and no price. Two implementations keep it (embedded on
- * SQLite; PostgreSQL for several nodes) and pass one conformance suite.
+ * The contract of the ledger: holds before an exchange, charges after it, figures. Knows accounts and
+ * pico-dollars; knows no HTTP, no vendor and no price. Two engines implement it (embedded on SQLite;
+ * PostgreSQL for several nodes) and pass one conformance suite.
  *
  * Life of a hold (each arrow at most once, and every hold takes exactly one):
  *
  *     open ── settle ──▶ settled     a charge is booked, be it zero, the rest is free again
- *       └──── expire ──▶ expired     its owner died or never heard of it; nothing is charged
+ *       └──── expire ──▶ expired     its node died or never got the answer; nothing is charged
  */
 import type { Picos } from '../base/money.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
 
-/** What an exchange wants to set aside. */
+/** Asks for a hold. */
 export interface HoldRequest {
   readonly exchangeId: string
   readonly accountId: string
@@ -36,7 +36,7 @@ export type HoldRefusal =
       readonly kind: 'insufficient_balance'
       readonly balancePicos: Picos
       readonly heldPicos: Picos
-      /** True when the balance alone would do: only the account's own running requests stand in the way. */
+      /** True when the balance alone would suffice: only the account's running requests reserve too much. */
       readonly isHeldOnly: boolean
     }
   | {
@@ -91,8 +91,8 @@ export interface ExchangeRecord {
   /** The vendor's own request id, for support. */
   readonly vendorRequestId: string | undefined
   /**
-   * What may have cost the operator and nobody is charged for: failed attempts, answers that are not
-   * paid for, and a charge that was withheld with the end of its answer.
+   * The operator's possible cost that no account pays: failed attempts, answers that are not charged,
+   * and a charge that was withheld with the end of its answer.
    */
   readonly operatorCostPicos: Picos
 }
@@ -123,13 +123,13 @@ export interface Ledger {
   /**
    * Admits or refuses: requests per minute, then balance, then daily limits (account, then key).
    * At most one hold per exchange: repeating it returns the hold there is. A daily limit counts
-   * the charges booked on the day of `atMs` and every open hold, whenever it was placed: what a
-   * hold becomes is booked on the day its exchange ends. Decided at once where the figures are at
+   * the charges booked on the day of `atMs` and every open hold, whenever it was placed: its charge
+   * is booked on the day its exchange ends. Decided at once where the figures are at
    * hand.
    */
   place(request: HoldRequest): Hold | HoldRefusal | Promise<Hold | HoldRefusal>
   /**
-   * Books what an exchange cost and frees its hold, once: repeating it for the same exchange has no
+   * Books the charge of an exchange and frees its hold, once: repeating it for the same exchange has no
    * effect. Resolves when it is durable; rejects with `ledger.unavailable` when it is not: the end of
    * the answer must then be withheld, and the exchange is recorded as one that cost nothing.
    */
@@ -139,15 +139,15 @@ export interface Ledger {
   /** Current to the last settled exchange, those of other nodes and commands included. */
   usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined>
   /**
-   * What is left of requests per minute, for the account's own headers; cheap, may lag other nodes.
+   * Returns the rest of requests per minute, for rate-limit headers; cheap, may lag other nodes.
    * Undefined where requests per minute have no limit or the account has not been seen yet.
    */
   headroom(accountId: string): Headroom | undefined
   /** Sum and number of holds that have not ended durably yet, for metrics. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
   /**
-   * Takes over balances and limits that commands have changed; to be called when the store's revision
-   * of `accounts` or `balances` has moved. Resolves when decisions are made by them.
+   * Reads balances and limits that commands have changed. Call it when the store's revision of
+   * `accounts` or `balances` has moved. Resolves when decisions use them.
    */
   refresh(): Promise<void>
   /** Whether durable writes are possible right now, as far as is known. */

@@ -1,13 +1,13 @@
 /**
- * Reads what a statement is made of: an account's entries of a period in the order in which they were
- * booked, each charge with the exchange that explains it, and what the balance was before. Streams:
- * memory holds one page and the charges of exchanges that ran at the same time.
+ * Reads the statement of an account: its entries of a period in the order of booking, each charge with
+ * its exchange, and the balance before. Streams: memory holds one page and the charges of exchanges
+ * that ran at the same time.
  */
 import { utcDay } from '../base/clock.ts'
 import { idTimeMs } from '../base/id.ts'
 import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ReportedTokens } from '../metering/usage.ts'
-import type { Queryable, Row } from '../storage/database.ts'
+import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import { readEntry, type Entry } from './entry-store.ts'
 import {
   distantIds,
@@ -19,7 +19,7 @@ import {
 } from './exchange-ids.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
-/** What explains a charge. */
+/** The exchange of a charge. */
 export interface ChargedExchange {
   readonly keyId: string
   readonly vendor: string
@@ -38,7 +38,7 @@ export interface ChargedExchange {
 }
 
 export interface StatementEntry extends Entry {
-  /** Undefined for what operators booked, and where the exchange is no longer kept. */
+  /** Undefined for entries of operators, and where the exchange was deleted. */
   readonly exchange: ChargedExchange | undefined
 }
 
@@ -47,17 +47,17 @@ const pageSize = 1_000
 
 /**
  * In the order of their times, then of their numbers. Charges are read by the time at which their
- * exchanges began, which is what an index knows; one is handed on as soon as every later one began
- * after it was booked. Where a clock was set back by a little meanwhile, it is the order of beginnings.
+ * exchanges began, which is indexed; one is yielded as soon as every later one began after it was
+ * booked. Where a clock was set back by a little meanwhile, it is the order of beginnings.
  */
 export async function* eachStatementEntry(
   snapshot: Queryable,
   period: AccountPeriod,
 ): AsyncGenerator<StatementEntry> {
-  // Of what operators booked there is little; it waits for its place among the charges.
+  // Operators' entries are few; they wait for their place among the charges.
   const waiting: StatementEntry[] = []
   for (const entry of await readOperatorEntries(snapshot, period)) insertInOrder(waiting, entry)
-  // Looked for beforehand: a line that is found to be missing at the end has lost its place.
+  // Checked first: a line that is found at the end would be in the wrong place.
   if (await hasDistantCharges(snapshot, period))
     for (const ids of distantIds(period))
       for await (const entry of eachCharge(snapshot, period, ids)) insertInOrder(waiting, entry)
@@ -101,9 +101,8 @@ async function* eachCharge(
   { accountId, fromMs, toMs }: AccountPeriod,
   ids: IdRange,
 ): AsyncGenerator<StatementEntry> {
-  let last = ids.after
-  for (;;) {
-    const rows = await snapshot.query(
+  const rows = eachRow(pageSize, (last) =>
+    snapshot.query(
       `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
               e.created_at_ms, x.exchange_id, x.key_id, x.vendor, x.model, x.operation,
               x.is_stream, x.channel, x.started_at_ms, x.ending, x.status, x.attempt_count,
@@ -113,12 +112,10 @@ async function* eachCharge(
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
           AND e.created_at_ms >= $4 AND e.created_at_ms < $5
         ORDER BY e.reference LIMIT $6`,
-      [accountId, last, ids.before, fromMs, toMs, pageSize],
-    )
-    for (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }
-    if (rows.length < pageSize) return
-    last = String(rows.at(-1)?.['reference'])
-  }
+      [accountId, last?.['reference'] ?? ids.after, ids.before, fromMs, toMs, pageSize],
+    ),
+  )
+  for await (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }
 }
 
 function readExchange(row: Row): ChargedExchange | undefined {
@@ -179,7 +176,7 @@ export async function readOpeningBalance(
   return addPicos(subtractPicos(booked, chargedBefore), chargedThatDay)
 }
 
-/** What the account's balance is by the store. */
+/** Reads the balance of the account row. */
 export async function readStoredBalance(snapshot: Queryable, accountId: string): Promise<Picos> {
   const [row] = await snapshot.query('SELECT balance_picos FROM account WHERE id = $1', [accountId])
   return row === undefined ? picos(0n) : readPicos(row, 'balance_picos')

@@ -1,6 +1,6 @@
 /**
- * Reads an account's figures: what GET /v1/usage and the usage command show. Reads rollups only,
- * so a call costs the same in any year. Works on either store, inside or outside a transaction.
+ * Reads an account's figures for GET /v1/usage and the usage command. Reads daily and monthly sums
+ * only, so a call costs the same in any year. Works on either store, inside or outside a transaction.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
@@ -15,7 +15,7 @@ export interface UsageQuestion {
   readonly atMs: number
 }
 
-/** Month that stands for all time in table usage_month. */
+/** The month in table usage_month that means all time. */
 export const totalMonth = 'total'
 
 /** Undefined where there is no such account. */
@@ -51,11 +51,12 @@ async function readDay(
        FROM usage_day WHERE account_id = $1 AND day = $2`,
     [accountId, day],
   )
-  const byModel = new Map<string, ModelFigures>()
+  const byModel = new Map<string, ModelFigures & Figures>()
   for (const row of rows) {
-    const figures = readFigures(row)
+    const figures = readModel(row)
     const known = byModel.get(figures.model)
-    byModel.set(figures.model, known === undefined ? figures : addFigures(known, figures))
+    if (known === undefined) byModel.set(figures.model, figures)
+    else addFigures(known, figures)
   }
   return [...byModel.values()].sort(byCost)
 }
@@ -67,12 +68,28 @@ async function readMonth(database: Queryable, question: UsageQuestion): Promise<
        FROM usage_month WHERE account_id = $1 AND month = $2`,
     [question.accountId, month],
   )
-  return rows.map(readFigures).sort(byCost)
+  return rows.map(readModel).sort(byCost)
 }
 
-function readFigures(row: Row): ModelFigures {
+/** Figures of a day or month, of one model or in total. */
+export interface Figures {
+  requests: number
+  inputTokens: number
+  outputTokens: number
+  cacheTokens: number
+  costPicos: Picos
+}
+
+export const noFigures: Readonly<Figures> = {
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheTokens: 0,
+  costPicos: zeroPicos,
+}
+
+export function readFigures(row: Row): Figures {
   return {
-    model: String(row['model']),
     requests: Number(row['requests']),
     inputTokens: Number(row['input_tokens']),
     outputTokens: Number(row['output_tokens']),
@@ -81,15 +98,16 @@ function readFigures(row: Row): ModelFigures {
   }
 }
 
-function addFigures(left: ModelFigures, right: ModelFigures): ModelFigures {
-  return {
-    model: left.model,
-    requests: left.requests + right.requests,
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cacheTokens: left.cacheTokens + right.cacheTokens,
-    costPicos: picos(left.costPicos + right.costPicos),
-  }
+export function addFigures(sum: Figures, added: Readonly<Figures>): void {
+  sum.requests += added.requests
+  sum.inputTokens += added.inputTokens
+  sum.outputTokens += added.outputTokens
+  sum.cacheTokens += added.cacheTokens
+  sum.costPicos = picos(sum.costPicos + added.costPicos)
+}
+
+function readModel(row: Row): Figures & { readonly model: string } {
+  return { model: String(row['model']), ...readFigures(row) }
 }
 
 /** Highest cost first; equal costs by name, so that the order is always the same. */
@@ -106,8 +124,8 @@ export function readPicos(row: Row, column: string): Picos {
 }
 
 /**
- * A sum of amounts in two halves, `high` and `low`: added up in whatever order an engine takes, a
- * plain one could pass 64 bits on the way. `readSum` joins them.
+ * Returns SQL that sums amounts in two halves, `high` and `low`: a plain sum could exceed 64 bits on
+ * the way, depending on the order. `readSum` joins the halves.
  */
 export function sumOf(column: string): string {
   return `COALESCE(SUM(${column} >> 32), 0) AS high, COALESCE(SUM(${column} & 4294967295), 0) AS low`

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import { affordableOutputTokens, capToHold, charge, quote, type QuoteFacts } from './charge.ts'
-import type { ClassPrices, PriceChange, Prices } from './price-book.ts'
+import type { ClassPrices, PriceChange, Prices } from './prices.ts'
 import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
 import { usageClasses, type Usage, type UsageCounts, type UsagePart } from './usage.ts'
 
@@ -95,7 +95,7 @@ function chargeOf(parts: readonly UsagePart[], of: Prices, ppm = 1_000_000) {
 }
 
 describe('charge', () => {
-  test('is never negative and its bill adds up to it, also after having been stored', () => {
+  test('is never negative, and its bill adds up to it before and after storing', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), prices, multiplierPpm, (parts, of, ppm) => {
         const made = chargeOf(parts, of, ppm)
@@ -108,7 +108,7 @@ describe('charge', () => {
     )
   })
 
-  test('of parts is the sum of the charges of each, but for the fee and one rounding', () => {
+  test('of several parts is the sum of the parts, plus one fee and one rounding', () => {
     fc.assert(
       fc.property(part, part, prices, (left, right, of) => {
         const free = { ...of, requestFeePicos: zeroPicos }
@@ -152,7 +152,7 @@ describe('charge', () => {
     )
   })
 
-  test('capped to a hold never passes it, and its bill says so', () => {
+  test('limited to a hold is never above it, and its bill shows the limit', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 2 }), prices, price, (parts, of, holdPicos) => {
         const capped = capToHold(chargeOf(parts, of), holdPicos)
@@ -197,7 +197,7 @@ describe('quote', () => {
     )
   })
 
-  test('covers a one-hour cache write where one is asked for', () => {
+  test('covers a one-hour cache write where one is requested', () => {
     fc.assert(
       fc.property(quoteCase, ({ usedInput, usedOutput, ...request }) => {
         const written = { cache_write_1h: usedInput, output: usedOutput }
@@ -208,8 +208,8 @@ describe('quote', () => {
     )
   })
 
-  test('covers the tier, speed and region asked for, each of them served or not', () => {
-    const asked = { tier: 'priority', speed: 'fast', geo: 'us' } as const
+  test('covers the requested tier, speed and region, each of them served or not', () => {
+    const requested = { tier: 'priority', speed: 'fast', geo: 'us' } as const
     const served = fc.record(
       { tier: fc.constant('priority'), speed: fc.constant('fast'), geo: fc.constant('us') },
       { requiredKeys: [] },
@@ -222,25 +222,25 @@ describe('quote', () => {
           facts.prices,
           facts.multiplierPpm,
         )
-        assert.ok(quote({ ...facts, asked }) >= made.amountPicos)
+        assert.ok(quote({ ...facts, requested }) >= made.amountPicos)
       }),
     )
   })
 
-  test('covers sound, searches and other models where they are asked for', () => {
+  test('covers audio, searches and other models where they are requested', () => {
     const extras = fc.record({
       otherPrices: fc.array(prices, { minLength: 1, maxLength: 2 }),
-      soundShare: fc.double({ min: 0, max: 1, noNaN: true }),
+      audioShare: fc.double({ min: 0, max: 1, noNaN: true }),
       webSearchesMax: fc.nat({ max: 200 }),
     })
     fc.assert(
-      fc.property(quoteCase, extras, ({ usedInput, usedOutput, ...request }, asked) => {
-        const { otherPrices, soundShare, webSearchesMax } = asked
-        const audioTokens = Math.floor(request.inputTokens * soundShare)
-        const heard = Math.min(usedInput, audioTokens)
+      fc.property(quoteCase, extras, ({ usedInput, usedOutput, ...request }, requested) => {
+        const { otherPrices, audioShare, webSearchesMax } = requested
+        const audioTokens = Math.floor(request.inputTokens * audioShare)
+        const audioInput = Math.min(usedInput, audioTokens)
         const counts = {
-          input: usedInput - heard,
-          input_audio: heard,
+          input: usedInput - audioInput,
+          input_audio: audioInput,
           output_audio: usedOutput,
           web_search: webSearchesMax,
         }

@@ -1,10 +1,10 @@
 /**
- * From counts to money: what an exchange may cost beforehand, and what it did cost. Pure, exact and
- * never negative. It decides nothing about whether an answer is charged at all; `settlement.ts` does.
+ * From counts to money: what an exchange may cost at most, for its hold, and what it did cost, for its
+ * charge. Pure, exact and never negative. Whether an answer is charged at all is decided in
+ * `settlement.ts`.
  */
 import { minPicos, type Picos } from '../base/money.ts'
-import { unchangedPpm, type Prices } from './price-book.ts'
-import { findPrices, type PricedModels } from './priced-model.ts'
+import { unchangedPpm, type Prices, findPrices, type PricedModels } from './prices.ts'
 import {
   priceLine,
   recompute,
@@ -27,46 +27,45 @@ import {
 export interface QuoteFacts {
   readonly prices: Prices
   readonly format: UsageFormat
-  /** An upper guess. */
+  /** Estimated high. */
   readonly inputTokens: number
   readonly maxOutputTokens: number
   readonly choiceCount: number
   readonly multiplierPpm: number
-  /** Has all of the input priced as a one-hour cache write where that is dearer. */
+  /** All input may be a one-hour cache write, so the higher of the two prices counts. */
   readonly asksOneHourCache: boolean
-  /** What the request itself asks for, where that is known. The answer may be served cheaper. */
-  readonly asked?: Omit<Served, 'promptTokens'>
-  /** How many of `inputTokens` are sound, priced as such where that is dearer. */
+  /** The service that the request asks for, where it says so. The answer may be served cheaper. */
+  readonly requested?: Omit<Served, 'promptTokens'>
+  /** How many of `inputTokens` are audio; the higher of the text and the audio price counts. */
   readonly audioTokens?: number
   readonly asksAudioOutput?: boolean
   readonly webSearchesMax?: number
-  /** Of models that may answer or advise beside the exchange's own, each up to the same limits. */
+  /** Of other models that may also answer or advise, each up to the same limits. */
   readonly otherPrices?: readonly Prices[]
 }
 
 /**
- * The most an exchange is expected to cost: input estimate × input price + output limit × choices ×
- * output price + fee, each at the dearest of the prices that can apply by what is known: the list
- * price, the long-context price where the estimate is above its threshold, those of the tier, speed
- * and region asked for, and those of sound where there is sound. Searches come on top, and the same
- * again for every other model that the request names. A charge stays at or below it while input and
- * searches stay within their estimate and the input is neither a five-minute cache write nor served
- * dearer than asked.
+ * Returns the highest plausible cost: input estimate × input price + output limit × choices × output
+ * price + fee, each at the highest of the prices that can apply: the list price, the long-context price
+ * where the estimate is above its threshold, the prices of the requested tier, speed and region, and
+ * those of audio where there is audio. Searches are added, and the same again for every other model that
+ * the request names. A charge is not above the quote while input and searches stay within their estimate
+ * and the input is neither a five-minute cache write nor served at a higher price than requested.
  */
 export function quote(facts: QuoteFacts): Picos {
-  const { inputScaled, outputScaled } = dearestScaled(facts)
+  const { inputScaled, outputScaled } = highestScaled(facts)
   const sum = inputScaled + outputScaled * BigInt(facts.maxOutputTokens)
   return roundUpScaled(sum, facts.multiplierPpm)
 }
 
 /**
- * The largest output limit whose quote the available money covers; zero where not one token is.
- * Whatever output limit the exchange itself has is not looked at.
+ * Returns the largest output limit whose quote the available money covers; zero where it does not cover
+ * one token. The exchange's own output limit is ignored.
  */
 export function affordableOutputTokens(
   facts: Omit<QuoteFacts, 'maxOutputTokens'> & { readonly availablePicos: Picos },
 ): number {
-  const { inputScaled, outputScaled } = dearestScaled(facts)
+  const { inputScaled, outputScaled } = highestScaled(facts)
   const multiplier = BigInt(facts.multiplierPpm)
   // The quote rounds up, so it is covered exactly when the unrounded amount is.
   const left = scaleUp(facts.availablePicos) * BigInt(unchangedPpm) - inputScaled * multiplier
@@ -77,16 +76,16 @@ export function affordableOutputTokens(
   return affordable > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(affordable)
 }
 
-/** Input with fee, and one token of output in every choice, in the scale of `price-lines.ts`. */
-function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
+/** Returns input with fee, and one output token in every choice, in the scale of `price-lines.ts`. */
+function highestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
   readonly inputScaled: bigint
   readonly outputScaled: bigint
 } {
-  const own = dearestOf(facts.prices, facts)
+  const own = highestOf(facts.prices, facts)
   let inputScaled = own.input + scaleUp(facts.prices.requestFeePicos)
   let output = own.output
   for (const prices of facts.otherPrices ?? []) {
-    const other = dearestOf(prices, facts)
+    const other = highestOf(prices, facts)
     inputScaled += other.input
     output += other.output
   }
@@ -96,14 +95,14 @@ function dearestScaled(facts: Omit<QuoteFacts, 'maxOutputTokens'>): {
   }
 }
 
-/** The same without fee for one model that may work on it, and one token of one choice. */
-function dearestOf(
+/** Returns the input of one model without fee, and one output token of one choice. */
+function highestOf(
   prices: Prices,
   facts: Omit<QuoteFacts, 'maxOutputTokens'>,
 ): { readonly input: bigint; readonly output: bigint } {
   const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0 } = facts
   let input = 0n
-  let sound = 0n
+  let audio = 0n
   let search = 0n
   let output = 0n
   for (const card of possibleCards(prices, facts)) {
@@ -111,48 +110,48 @@ function dearestOf(
     input = larger(input, rates.input)
     if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
     output = larger(output, rates.output)
-    if (asksAudioOutput) output = larger(output, rates.speech)
-    sound = larger(sound, rates.sound)
+    if (asksAudioOutput) output = larger(output, rates.outputAudio)
+    audio = larger(audio, rates.inputAudio)
     search = larger(search, rates.search)
   }
   const text = input * BigInt(facts.inputTokens - audioTokens)
-  const heard = audioTokens === 0 ? 0n : larger(input, sound) * BigInt(audioTokens)
+  const spoken = audioTokens === 0 ? 0n : larger(input, audio) * BigInt(audioTokens)
   const searched = webSearchesMax === 0 ? 0n : search * BigInt(webSearchesMax)
-  return { input: text + heard + searched, output }
+  return { input: text + spoken + searched, output }
 }
 
-/** Every way the exchange can come to be served, by what is known beforehand. */
+/** Returns the rate cards of every way in which the exchange can be served. */
 function possibleCards(
   prices: Prices,
   facts: Omit<QuoteFacts, 'maxOutputTokens'>,
 ): readonly RateCard[] {
-  const { format, asked, inputTokens } = facts
+  const { format, requested, inputTokens } = facts
   const isLong = prices.longContext !== undefined && inputTokens > prices.longContext.aboveTokens
-  if (!isLong && asked === undefined) return [selectRates(prices, short, format)]
+  if (!isLong && requested === undefined) return [selectRates(prices, short, format)]
   // A prompt estimated above the threshold may turn out below it, so both kinds of price can apply.
   let ways: readonly Served[] = isLong ? [short, { promptTokens: inputTokens }] : [short]
-  // What is asked for may be served or not, each by itself.
+  // The vendor may serve each requested property or not, independently.
   for (const kind of ['tier', 'speed', 'geo'] as const)
-    if (asked?.[kind] !== undefined)
-      ways = [...ways, ...ways.map((way) => ({ ...way, [kind]: asked[kind] }))]
+    if (requested?.[kind] !== undefined)
+      ways = [...ways, ...ways.map((way) => ({ ...way, [kind]: requested[kind] }))]
   return ways.map((way) => selectRates(prices, way, format))
 }
 
 const short: Served = { promptTokens: 0 }
 
-/** What a token costs at most, each in the scale of `price-lines.ts`. */
+/** Prices of one token with all factors, in the scale of `price-lines.ts`. */
 interface ScaledRates {
   readonly input: bigint
   /** Written into the one-hour cache. */
   readonly longWrite: bigint
-  readonly sound: bigint
+  readonly inputAudio: bigint
   readonly output: bigint
-  readonly speech: bigint
+  readonly outputAudio: bigint
   /** Of one search: no factor applies to it. */
   readonly search: bigint
 }
 
-/** Of the cards that live as long as their prices; the others are made for one exchange. */
+/** Cards of the list price live as long as their prices, so their rates are computed once. */
 const knownRates = new WeakMap<RateCard, ScaledRates>()
 
 function scaledRates(card: RateCard): ScaledRates {
@@ -163,9 +162,9 @@ function scaledRates(card: RateCard): ScaledRates {
     rates = {
       input: scaled('input'),
       longWrite: scaled('cache_write_1h'),
-      sound: scaled('input_audio'),
+      inputAudio: scaled('input_audio'),
       output: scaled('output'),
-      speech: scaled('output_audio'),
+      outputAudio: scaled('output_audio'),
       search: scaleUp(rateOf(card, 'web_search').pricePicos),
     }
     knownRates.set(card, rates)
@@ -189,7 +188,7 @@ export interface Charge {
   readonly marks: readonly UsageMark[]
 }
 
-/** What the counts cost, every part at the prices of the model that served it, plus the fee once. */
+/** Prices the counts: every part at the prices of the model that served it, plus the fee once. */
 export function charge(facts: ChargeFacts): Charge {
   const marks: UsageMark[] = []
   const parts: PricedPart[] = []
@@ -216,7 +215,7 @@ function pricePart(part: UsagePart, facts: ChargeFacts, marks: UsageMark[]): Pri
     hasDefault ||= rate.isDefault
     lines.push(priceLine(usageClass, count, rate.pricePicos))
   }
-  // A part without a count costs nothing whatever its prices, so it needs no explanation.
+  // A part without a count costs nothing at any price, so it needs no mark.
   if (hasDefault && lines.length > 0) mark(marks, 'default_price')
   return { model, isLongContext: card.isLongContext, modifiers: card.modifiers, lines }
 }
@@ -225,7 +224,7 @@ function mark(marks: UsageMark[], given: UsageMark): void {
   if (!marks.includes(given)) marks.push(given)
 }
 
-/** Keeps a charge within its hold, and says so in its bill. */
+/** Limits a charge to its hold, and records the limit in its bill. */
 export function capToHold(made: Charge, holdPicos: Picos): Charge {
   const bill: PriceLines = { ...made.bill, capPicos: holdPicos }
   return { ...made, amountPicos: minPicos(made.amountPicos, holdPicos), bill }

@@ -7,9 +7,10 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { picos } from '../base/money.ts'
 import { charge } from './charge.ts'
-import { parsePrices, priceSchema, type PriceForm, type Prices } from './price-book.ts'
+import { parsePrices, priceSchema, type PriceForm } from './price-form.ts'
+import { type Prices } from './prices.ts'
 import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
-import type { RequestBounds } from './plausibility.ts'
+import type { RequestBounds, Usage, UsageMark, UsagePart } from './usage.ts'
 import type { UsageFormat } from './rates.ts'
 import {
   decideCharge,
@@ -17,7 +18,6 @@ import {
   type CutPolicy,
   type SettledEnding,
 } from './settlement.ts'
-import type { Usage, UsageMark, UsagePart } from './usage.ts'
 
 interface GoldenCharge {
   readonly name: string

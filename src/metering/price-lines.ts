@@ -1,11 +1,11 @@
 /**
- * A bill in full: every count, price and factor that made an amount, so that it can be added up
- * again by anyone at any time. The amount is exact: fractions of a pico-dollar appear only through
- * factors, and are rounded up once, at the very end. It knows no catalogue; prices are as they were.
+ * A full bill: every count, price and factor that made an amount, so that it can be recomputed at any
+ * time. The amount is exact: fractions of a pico-dollar appear only through factors, and are rounded up
+ * once, at the end. It knows no catalogue: it keeps the prices of its time.
  */
 import { z } from 'zod'
 import { addPicos, minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
-import { unchangedPpm } from './price-book.ts'
+import { unchangedPpm } from './prices.ts'
 import { divideUp, type Modifier, type ModifierKind } from './rates.ts'
 import { usageClasses, type UsageClass, type UsageCounts } from './usage.ts'
 
@@ -17,7 +17,7 @@ export interface PriceLine {
   readonly amountPicos: Picos
 }
 
-/** What one part of an answer cost. */
+/** The cost of one part of an answer. */
 export interface PricedPart {
   /** The model whose prices were used, by its id in the catalogue. */
   readonly model: string
@@ -29,9 +29,9 @@ export interface PricedPart {
 export interface PriceLines {
   readonly parts: readonly PricedPart[]
   readonly feePicos: Picos
-  /** The account's own multiplier, over everything. */
+  /** The account's own multiplier, applied to the sum. */
   readonly multiplierPpm: number
-  /** The most this charge was allowed to come to, where counts were not believed. */
+  /** The limit of this charge, where the counts were not believed. */
   readonly capPicos: Picos | undefined
 }
 
@@ -44,7 +44,7 @@ export function priceLine(usageClass: UsageClass, count: number, pricePicos: Pic
   return { usageClass, count, pricePicos, amountPicos: multiplyPicos(pricePicos, count) }
 }
 
-/** The product of the factors, in units of 1 / `partScale`. */
+/** Returns the product of the factors, in units of 1 / `partScale`. */
 export function scaledFactor(modifiers: readonly Modifier[]): bigint {
   let factor = partScale
   for (const { ppm } of modifiers)
@@ -52,7 +52,7 @@ export function scaledFactor(modifiers: readonly Modifier[]): bigint {
   return factor
 }
 
-/** An amount in units of 1 / `partScale` picos, times the account's multiplier, rounded up once. */
+/** Multiplies an amount in units of 1 / `partScale` picos by the account's multiplier; rounds up once. */
 export function roundUpScaled(scaledAmount: bigint, multiplierPpm: number): Picos {
   return picos(divideUp(scaledAmount * BigInt(multiplierPpm), partScale * millionthScale))
 }
@@ -61,7 +61,7 @@ export function scaleUp(amount: Picos): bigint {
   return amount * partScale
 }
 
-/** Adds a bill up: the same lines always give the same amount. */
+/** Recomputes a bill's amount: the same lines always give the same amount. */
 export function recompute(bill: PriceLines): Picos {
   const { multiplierPpm, capPicos } = bill
   const amount =
@@ -75,7 +75,7 @@ function isUnmodified({ modifiers }: PricedPart): boolean {
   return modifiers.length === 0
 }
 
-/** Without a factor nothing is ever a fraction. */
+/** Without a factor there are no fractions. */
 function plainSum({ feePicos, parts }: PriceLines): Picos {
   let sum = feePicos
   for (const { lines } of parts)
@@ -95,7 +95,7 @@ function modifiedSum(bill: PriceLines): Picos {
   return roundUpScaled(scaledSum, bill.multiplierPpm)
 }
 
-/** The bill as compact JSON, for the ledger; what is zero or unchanged is left out. */
+/** Formats the bill as compact JSON, for the ledger; leaves out what is zero or unchanged. */
 export function formatPriceLines(bill: PriceLines): string {
   return JSON.stringify({
     parts: bill.parts.map((part) => ({
@@ -136,7 +136,7 @@ const billSchema = z.object({
   cap: picosSchema.optional(),
 })
 
-/** The inverse of `formatPriceLines`; throws where the text is no bill. */
+/** Inverse of `formatPriceLines`; throws where the text is not a bill. */
 export function parsePriceLines(text: string): PriceLines {
   const bill = billSchema.parse(JSON.parse(text))
   return {
@@ -152,7 +152,7 @@ export function parsePriceLines(text: string): PriceLines {
   }
 }
 
-/** What a bill's text comes to and what it counts, by part; throws where it is no bill. */
+/** Returns a bill's amount and its counts by part; throws where the text is not a bill. */
 export function readBill(text: string): {
   readonly amountPicos: Picos
   readonly counts: readonly UsageCounts[]
@@ -166,7 +166,7 @@ export function readBill(text: string): {
   }
 }
 
-/** What the counts of a bill come to, whatever the charge was kept within. */
+/** Recomputes a bill without the limit of its charge. */
 export function readUncapped(text: string): Picos {
   return recompute({ ...parsePriceLines(text), capPicos: undefined })
 }

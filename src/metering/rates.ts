@@ -1,7 +1,7 @@
 /**
- * Which price a token has: the model's prices × how the answer was served (prompt length, tier,
- * speed, region). It knows no amounts. No class is ever without a price: where the catalogue gives
- * none, the defaults below hold, and the caller is told so.
+ * The price of a token: the model's prices × how the answer was served (prompt length, tier, speed,
+ * region). It knows no amounts. Every class has a price: where the catalogue gives none, the defaults
+ * below apply, and the result is marked as a default.
  *
  * | class without a price | costs |
  * |---|---|
@@ -13,12 +13,12 @@
  * | output_audio | 8 × output |
  * | web_search | USD 10 per 1000 uses |
  *
- * A tier, speed, region or long-context entry with prices of its own need not repeat every class: a
- * missing one keeps the relation to input (output_audio: to output) it has in the model's own prices.
- * Factors apply to tokens, never to web searches or the request's fee.
+ * A tier, speed, region or long-context entry with its own prices need not repeat every class: a
+ * missing class keeps its ratio to input (output_audio: to output) in the model's own prices. Factors
+ * apply to tokens, never to web searches or the request's fee.
  */
 import { maxPicos, picos, type Picos } from '../base/money.ts'
-import { unchangedPpm, type ClassPrices, type PriceChange, type Prices } from './price-book.ts'
+import { unchangedPpm, type ClassPrices, type PriceChange, type Prices } from './prices.ts'
 import type { UsageClass } from './usage.ts'
 
 /** The two ways vendors report; tier names mean different things in them. */
@@ -34,11 +34,11 @@ export interface Served {
 
 export type ModifierKind = 'tier' | 'speed' | 'geo'
 
-/** Something in the answer that changed the prices. */
+/** A property of the answer that changed the prices. */
 export interface Modifier {
   readonly kind: ModifierKind
   readonly name: string
-  /** Factor in millionths; unchanged where the prices themselves are the tier's own. */
+  /** Factor in millionths; unchanged where the tier has its own prices. */
   readonly ppm: number
 }
 
@@ -46,7 +46,7 @@ export interface RateCard {
   readonly prices: Prices
   readonly isLongContext: boolean
   readonly modifiers: readonly Modifier[]
-  /** Sets of prices that replace the model's own; the dearer counts where several meet. */
+  /** Sets of prices that replace the model's own; of several, the higher price counts. */
   readonly replacements: readonly ClassPrices[]
   /** The answer was served in a way the catalogue gives no price for. */
   readonly isDefault: boolean
@@ -76,7 +76,7 @@ const neutralNames: ReadonlySet<string> = new Set([
 
 /**
  * What both vendors publish for these names. `priority` of the messages format exists only under
- * contracts with prices of their own, so no factor is assumed for it.
+ * contracts with their own prices, so no factor is assumed for it.
  */
 const defaultChanges: Readonly<Record<UsageFormat, DefaultChanges>> = {
   messages: {
@@ -97,7 +97,7 @@ const defaultChanges: Readonly<Record<UsageFormat, DefaultChanges>> = {
 
 const defaultWebSearchPicos = picos(10_000_000_000n)
 
-/** The prices that hold for tokens served this way. */
+/** Selects the prices for tokens served this way. */
 export function selectRates(prices: Prices, served: Served, format: UsageFormat): RateCard {
   const { longContext } = prices
   const isLongContext = longContext !== undefined && served.promptTokens > longContext.aboveTokens
@@ -141,7 +141,7 @@ function isAtListPrice(
 
 const listCards = new WeakMap<Prices, RateCard>()
 
-/** Nearly every exchange is served at the list price: one card for all of them. */
+/** Nearly every exchange is served at the list price: they share one card. */
 function listCard(prices: Prices): RateCard {
   let card = listCards.get(prices)
   if (card === undefined) {
@@ -155,7 +155,7 @@ function setOf(change: PriceChange & { kind: 'prices' }, isLongContext: boolean)
   return isLongContext ? (change.longContext ?? change.classes) : change.classes
 }
 
-/** The price of one class on a card, before the card's factors. */
+/** Returns the price of one class on a card, before the card's factors. */
 export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
   const own = ownRate(card.prices.classes, usageClass)
   if (card.replacements.length === 0) return own
@@ -172,7 +172,7 @@ export function rateOf(card: RateCard, usageClass: UsageClass): ClassRate {
   return rate
 }
 
-/** What one token, or one use, of a class costs at the list price. */
+/** Returns the list price of one token, or of one use, of a class. */
 export function listRate(prices: Prices, usageClass: UsageClass): Picos {
   return rateOf(listCard(prices), usageClass).pricePicos
 }

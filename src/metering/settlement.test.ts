@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos } from '../base/money.ts'
-import { parsePrices } from './price-book.ts'
+import { parsePrices } from './price-form.ts'
 import { readBill } from './price-lines.ts'
 import { decideCharge, type AnswerCounts, type SettlementFacts } from './settlement.ts'
 import type { Usage, UsageCounts } from './usage.ts'
@@ -80,7 +80,7 @@ function withoutZeros(counts: UsageCounts): UsageCounts {
 }
 
 describe('decideCharge', () => {
-  test('answers anything a vendor can send with a charge that is sound', async () => {
+  test('makes a valid charge of anything that a vendor can send', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, async (facts) => {
         const { amountPicos, usage, marks, priceLines, operatorCostPicos } = await decideCharge(
@@ -106,7 +106,7 @@ describe('decideCharge', () => {
     )
   })
 
-  test('charges nothing for refused and failed exchanges, whatever was counted', async () => {
+  test('charges nothing for refused and failed exchanges, at any counts', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, fc.constantFrom('refused', 'failed'), async (facts, ending) => {
         const decided = await decideCharge({ ...facts, ending }, counter)
@@ -116,7 +116,7 @@ describe('decideCharge', () => {
     )
   })
 
-  test('decides at once, without the tokenizer, where the final counts are there', () => {
+  test('decides without the tokenizer where the final counts are known', () => {
     const usage: Usage = {
       parts: [{ promptTokens: 10, counts: { input: 10, output: 4 } }],
       reported: { inputTokens: 10, outputTokens: 4, cacheTokens: 0 },

@@ -1,7 +1,7 @@
 /**
- * What an exchange is charged, however it ended. It knows no socket and books nothing. Whatever it
- * is told, the amount is never negative, never above the hold unless the vendor's own plausible
- * counts say so, and every departure from those counts is marked.
+ * Decides what an exchange is charged, however it ended. It knows no socket and stores nothing.
+ * Invariant: 0 ≤ amount, and amount ≤ hold unless the vendor's own plausible counts are above it. Every
+ * difference from those counts is marked.
  *
  * | ending | charged |
  * |---|---|
@@ -14,7 +14,7 @@
  */
 import { zeroPicos, type Picos } from '../base/money.ts'
 import { capToHold, charge, type Charge } from './charge.ts'
-import { unchangedPpm } from './price-book.ts'
+import { unchangedPpm, type PricedModels } from './prices.ts'
 import {
   boundReported,
   checkAgainstRequest,
@@ -23,13 +23,6 @@ import {
   outputTokensOf,
   promptTokensOf,
   type RequestBounds,
-} from './plausibility.ts'
-import { formatPriceLines } from './price-lines.ts'
-import type { PricedModels } from './priced-model.ts'
-import type { UsageFormat } from './rates.ts'
-import { spokenTokens } from './sound-estimate.ts'
-import type { TokenCounter } from './token-counter.ts'
-import {
   usageClasses,
   type Usage,
   type UsageClass,
@@ -37,8 +30,12 @@ import {
   type UsageMark,
   type UsagePart,
 } from './usage.ts'
+import { formatPriceLines } from './price-lines.ts'
+import type { UsageFormat } from './rates.ts'
+import { audioOutputTokens } from './token-estimate.ts'
+import type { TokenCounter } from './token-counter.ts'
 
-/** What the meter knows when the exchange ends; a format's `MeterReading` is one. */
+/** The meter's counts when the exchange ends; a format's `MeterReading` is one. */
 export interface AnswerCounts {
   readonly usage: Usage | undefined
   readonly isFinal: boolean
@@ -46,17 +43,17 @@ export interface AnswerCounts {
   readonly hasOutput: boolean
   /** A refusal before any output. */
   readonly isRefusal: boolean
-  /** Output text as far as it was kept, the UTF-8 bytes of all of it, the length of sound in base64. */
+  /** Output text as far as it was kept, the UTF-8 bytes of all of it, the length of audio in base64. */
   readonly output: { readonly text: string; readonly bytes: number; readonly audioBytes?: number }
   /** Searches of the vendor's own tools whose results have come. */
   readonly webSearches?: number
 }
 
-/** How an exchange ended, in the ledger's words. */
+/** How an exchange ended; the ledger uses the same names. */
 export type SettledEnding =
   'completed' | 'client_left' | 'upstream_cut' | 'gateway_cut' | 'refused' | 'failed'
 
-/** What a stream costs that the vendor broke off. */
+/** The charge for a stream that the vendor broke off. */
 export type CutPolicy = 'nothing' | 'delivered'
 
 export interface SettlementFacts extends PricedModels {
@@ -72,12 +69,12 @@ export interface SettlementFacts extends PricedModels {
 
 export interface ChargeDecision {
   readonly amountPicos: Picos
-  /** What was charged for; undefined where nothing is charged. */
+  /** The charged usage; undefined where nothing is charged. */
   readonly usage: Usage | undefined
   readonly marks: readonly UsageMark[]
   /** See `price-lines.ts`; empty where nothing is charged. */
   readonly priceLines: string
-  /** Where nothing is charged: what the vendor's counts come to at list price. */
+  /** Where nothing is charged: the price of the vendor's counts at list price. */
   readonly operatorCostPicos: Picos
 }
 
@@ -87,7 +84,7 @@ export interface ChargeDecision {
  */
 const emptyAnswerTokensMax = 8
 
-/** Decides at once where the vendor's counts suffice; asks the counter only for an estimate. */
+/** Uses the vendor's counts where they are complete, and the token counter only for an estimate. */
 export function decideCharge(
   facts: SettlementFacts,
   counter: TokenCounter,
@@ -124,7 +121,7 @@ function operatorCost(facts: SettlementFacts): Picos {
 function isEmptyAnswer(counts: AnswerCounts, ending: SettledEnding): boolean {
   if (counts.isRefusal) return true
   if (counts.hasOutput) return false
-  // Whoever leaves before the first output leaves a vendor that is at work on the prompt.
+  // A client that leaves before the first output leaves a vendor that works on the prompt.
   if (ending === 'client_left' && !counts.isFinal) return false
   if (counts.usage === undefined) return true
   // Written so that counts which are no numbers do not turn an empty answer into a charge.
@@ -189,7 +186,7 @@ interface DeliveredTokens {
   readonly spoken: number
 }
 
-/** Never more than the request asks for: words can be counted, so the limit cuts the sound. */
+/** Never more than the request allows. Text is counted, so the limit cuts the audio. */
 async function estimateDelivered(
   facts: SettlementFacts,
   { output }: AnswerCounts,
@@ -197,13 +194,13 @@ async function estimateDelivered(
 ): Promise<DeliveredTokens> {
   const { asksAudioOutput = false, isSpeechCompressed = false } = facts.bounds
   const max = outputTokensMax(facts.bounds)
-  // Nothing is held for sound that nobody asked for. Text and sound are those of one moment.
-  const spoken = asksAudioOutput ? spokenTokens(output.audioBytes ?? 0, isSpeechCompressed) : 0
+  // The hold covers only requested audio. Text and audio are of the same moment.
+  const spoken = asksAudioOutput ? audioOutputTokens(output.audioBytes ?? 0, isSpeechCompressed) : 0
   const text = Math.min(await estimateText(facts.format, output, counter), max)
   return { text, spoken: Math.min(spoken, max - text) }
 }
 
-/** Models of the messages format cut text finer than the public vocabulary that is counted with. */
+/** Models of the messages format make more tokens of a text than the public vocabulary used here. */
 const tokenRatioPercent: Readonly<Record<UsageFormat, number>> = { messages: 140, chat: 100 }
 
 async function estimateText(
@@ -214,7 +211,7 @@ async function estimateText(
   if (bytes === 0) return 0
   const keptTokens = await counter.count(text)
   const keptBytes = Buffer.byteLength(text)
-  // What was not kept is taken to be like what was; with nothing kept, like English text.
+  // Text that was not kept counts like the kept text; with nothing kept, like English text.
   const tokens =
     keptBytes === 0 ? bytes / bytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
   return Math.ceil((tokens * tokenRatioPercent[format]) / 100)
@@ -228,23 +225,23 @@ const noUsage: Usage = {
 }
 
 /**
- * The estimate made for the hold is an upper guess at three bytes a token; a charge takes what text
- * usually comes to, 4.2 bytes a token. Sound is known apart.
+ * The hold's estimate is high: three bytes a token. A charge uses the usual 4.2 bytes a token. Audio is
+ * estimated separately.
  */
 const usualPromptPercent = 71
 
 function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   if (sumOf(usage, promptTokensOf) > 0) return usage
-  const { inputTokensEstimate, audioTokens = 0, audioTokensUsual: heard = 0 } = bounds
+  const { inputTokensEstimate, audioTokens = 0, audioTokensUsual: audio = 0 } = bounds
   const text = inputTokensEstimate - audioTokens
   const input = Math.max(Math.ceil((text * usualPromptPercent) / 100), 1)
   const [first, ...others] = usage.parts
   const part: UsagePart = {
     ...first,
-    promptTokens: input + heard,
-    counts: { ...first?.counts, input, ...(heard > 0 && { input_audio: heard }) },
+    promptTokens: input + audio,
+    counts: { ...first?.counts, input, ...(audio > 0 && { input_audio: audio }) },
   }
-  const reported = { ...usage.reported, inputTokens: input + heard }
+  const reported = { ...usage.reported, inputTokens: input + audio }
   return { parts: [part, ...others], reported }
 }
 
@@ -253,9 +250,9 @@ function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
   const missing = text + spoken - sumOf(usage, outputTokensOf)
   if (missing <= 0) return usage
   const unspoken = spoken - sumOf(usage, (part) => part.counts.output_audio ?? 0)
-  const sound = Math.min(missing, Math.max(unspoken, 0))
+  const audio = Math.min(missing, Math.max(unspoken, 0))
   const reported = { ...usage.reported, outputTokens: usage.reported.outputTokens + missing }
-  return withMore({ ...usage, reported }, { output: missing - sound, output_audio: sound })
+  return withMore({ ...usage, reported }, { output: missing - audio, output_audio: audio })
 }
 
 /** Raises the searches to those whose results came where the vendor's own running count is lower. */
@@ -264,7 +261,7 @@ function withSearches(usage: Usage, searches: number): Usage {
   return missing <= 0 ? usage : withMore(usage, { web_search: missing })
 }
 
-/** What is not told of any part goes to the last one. */
+/** Adds counts that the vendor reports for no part to the last part. */
 function withMore(usage: Usage, more: UsageCounts): Usage {
   const last = usage.parts.at(-1)
   if (last === undefined) return usage

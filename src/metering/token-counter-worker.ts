@@ -1,11 +1,11 @@
 /**
- * The thread in which text is really tokenized, so that the event loop never is. It knows nothing of
- * what it counts for, and keeps no text: answers are numbers, in the order of the questions.
+ * The thread that tokenizes text, so that the event loop does not. It does not know what it counts for
+ * and keeps no text: answers are numbers, in the order of the questions.
  */
 import { parentPort } from 'node:worker_threads'
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base'
 import { InvariantError } from '../base/errors.ts'
-import { cutSlices } from './text-estimate.ts'
+import { cutSlices } from './token-estimate.ts'
 
 export interface CountQuestion {
   readonly id: number

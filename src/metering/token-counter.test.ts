@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { ManualClock } from '../../test/support/manual-clock.ts'
-import { cutSlices, estimateTokens } from './text-estimate.ts'
+import { cutSlices, estimateTokens } from './token-estimate.ts'
 import { createTokenCounter } from './token-counter.ts'
 
 let folder: string
@@ -40,7 +40,7 @@ describe('the token counter', () => {
     assert.equal(none, 0)
   })
 
-  test('takes control tokens spelled in a text for text', async (t) => {
+  test('treats control tokens spelled in a text as text', async (t) => {
     const counter = createTokenCounter({ clock: new ManualClock() })
     t.after(() => counter.close())
     const expected = countTokens('<|endoftext|>', { disallowedSpecial: new Set() })
@@ -59,14 +59,14 @@ describe('the token counter', () => {
     assert.ok((await counter.count('\ud800x\udfff')) > 0)
   })
 
-  test('estimates what is too long for its queue', async (t) => {
+  test('estimates a text that is too long for its queue', async (t) => {
     const counter = createTokenCounter({ clock: new ManualClock() })
     t.after(() => counter.close())
     const text = sentence.repeat(20_000)
     assert.equal(await counter.count(text), estimateTokens(text))
   })
 
-  test('estimates what does not fit into a full queue', async (t) => {
+  test('estimates a text that does not fit into a full queue', async (t) => {
     const workerUrl = await programOf(
       'silent',
       "import('node:worker_threads').then(({ parentPort }) => parentPort.on('message', () => {}))",
@@ -94,7 +94,7 @@ describe('the token counter', () => {
     assert.equal(clock.pendingCount, 0)
   })
 
-  test('estimates when the thread dies, tells so, and gives up on it after some starts', async (t) => {
+  test('estimates when the thread dies, reports it, and stops restarting it after some starts', async (t) => {
     const workerUrl = await programOf('dying', "throw new Error('no vocabulary')")
     const lost: unknown[] = []
     const onWorkerLost = (error: unknown): void => void lost.push(error)
@@ -106,7 +106,7 @@ describe('the token counter', () => {
     assert.match(String(lost[0]), /no vocabulary/)
   })
 
-  test('settles what is awaited when it closes, and estimates from then on', async () => {
+  test('answers waiting counts with estimates when it closes, and later ones too', async () => {
     const counter = createTokenCounter({ clock: new ManualClock() })
     const counted = counter.count(sentence)
     await counter.close()

@@ -1,25 +1,25 @@
 /**
- * Counts the tokens of delivered text for the rare charge that has no count from the vendor. It
- * always answers, and soon: where the tokenizer's thread is not to be had, is overloaded, slow or
- * dead, the answer is the estimate by kind of character. It knows no money.
+ * Counts the tokens of delivered text for the rare charge without a count from the vendor. It always
+ * answers, and soon: where the tokenizer's thread is missing, overloaded, slow or dead, it answers with
+ * the estimate by kind of character. It knows no money.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../base/clock.ts'
-import { estimateTokens } from './text-estimate.ts'
+import { estimateTokens } from './token-estimate.ts'
 import type { CountAnswer, CountQuestion } from './token-counter-worker.ts'
 
 export interface TokenCounter {
   /** Tokens in the o200k vocabulary. Never rejects. */
   count(text: string): Promise<number>
-  /** Ends the thread; counts that are still awaited get the estimate, as do later ones. */
+  /** Ends the thread; counts that wait, and later ones, get the estimate. */
   close(): Promise<void>
 }
 
 export interface TokenCounterOptions {
   readonly clock: Clock
-  /** Told once for each thread that died by itself. */
+  /** Called once for each thread that died unexpectedly. */
   readonly onWorkerLost?: (error: unknown) => void
-  /** The program of the thread; tests put others in its place. */
+  /** The program of the thread; tests replace it. */
   readonly workerUrl?: URL
 }
 
@@ -29,7 +29,7 @@ const queuedUnitsMax = 4_000_000
 const queuedCountMax = 256
 /** Loading the vocabulary takes a fraction of this on a slow machine. */
 const answerTimeoutMs = 5_000
-/** A thread that dies this often is not started again. */
+/** After this many starts the thread is not started again. */
 const startsMax = 5
 /** The vocabulary takes about 110 MB. */
 const workerHeapMb = 512
@@ -54,7 +54,7 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
     awaited.delete(id)
     entry.timer.cancel()
     queuedUnits -= entry.text.length
-    // An idle thread must not keep the process alive; a count that is waited for must.
+    // An idle thread must not keep the process alive; a waiting count must.
     if (awaited.size === 0) worker?.unref()
     entry.resolve(tokens ?? estimateTokens(entry.text))
   }
@@ -113,7 +113,7 @@ function fitsQueue(text: string, queuedUnits: number): boolean {
   return text.length <= textUnitsMax && queuedUnits + text.length <= queuedUnitsMax
 }
 
-/** A machine without room for a thread is no reason to lose a charge. */
+/** Where no thread can start, counts are estimated: a charge must not be lost. */
 function spawn(url: URL, onLost: TokenCounterOptions['onWorkerLost']): Worker | undefined {
   try {
     return new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: workerHeapMb } })

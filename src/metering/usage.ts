@@ -1,9 +1,11 @@
 /**
- * What an answer used, by price class. Classes are disjoint: a token is counted in exactly one, so
- * a cost is a plain sum of count × price. How a vendor spells these counts is known in formats/.
+ * The usage of an answer by price class, and whether a vendor's counts can be true of the request that
+ * they answer. Classes are disjoint: a token is counted in exactly one, so a cost is a plain sum of
+ * count × price. It knows no money. A bound is broken only by counts that no honest vendor could give,
+ * because work that a vendor does by itself (server tools, compaction, an advisor) goes beyond the body.
  */
 
-/** Every class that can carry a price of its own. All count tokens, but for `web_search` (uses). */
+/** Every class that can have its own price. All count tokens, except `web_search` (uses). */
 export const usageClasses = [
   'input',
   'output',
@@ -33,7 +35,7 @@ export interface UsagePart {
   readonly counts: UsageCounts
   /** All prompt tokens of this part, cached ones included: what long-context thresholds look at. */
   readonly promptTokens: number
-  /** What the answer says was served; decides the price, whatever the request asked for. */
+  /** As served, by the answer; this decides the price, and not what the request asked for. */
   readonly tier?: string
   readonly speed?: string
   readonly geo?: string
@@ -61,3 +63,168 @@ export type UsageMark =
   | 'over_hold' // believed and above the hold: the input had been under-estimated
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
+
+/** The bounds that a request sets to the counts of its answer. */
+export interface RequestBounds {
+  /** Estimated high. */
+  readonly inputTokensEstimate: number
+  /** The most tokens that images and documents can add. */
+  readonly payloadTokensMax?: number
+  /** How many tokens of the estimate are audio, and the usual number for that audio. */
+  readonly audioTokens?: number
+  readonly audioTokensUsual?: number
+  readonly asksAudioOutput?: boolean
+  readonly isSpeechCompressed?: boolean
+  /** The number of searches that the hold covers. */
+  readonly webSearchesMax?: number
+  /** The request asks for tools that the vendor runs itself. */
+  readonly hasServerTools?: boolean
+  /** Part of the prompt is stored at the vendor and is not in the body. */
+  readonly hasStoredPrompt?: boolean
+  readonly maxOutputTokens: number
+  readonly choiceCount: number
+  readonly bodyBytes: number
+}
+
+/**
+ * - `ok`: believe it.
+ * - `implausible`: well-formed, beyond a bound.
+ * - `unusable`: not even counts (fractions, negative or gigantic numbers).
+ */
+export type Plausibility = 'ok' | 'implausible' | 'unusable'
+
+/** Chat templates and the hidden prompts that come with tools. */
+const promptOverheadTokens = 16_384
+/** The input that a vendor's own tools, or a prompt stored there, can add over all turns. */
+const serverWorkPromptTokens = 5_000_000
+/** Summaries and advice have their own limits. */
+const serverWorkOutputTokens = 200_000
+const webSearchesMax = 200
+const partsMax = 1_000
+/**
+ * Above every request's own bound: a thousand parts of a million tokens. Totals are kept in 64 bits,
+ * which hold nine thousand million answers of this size; JSON shows nine million of them exactly.
+ */
+const tokensMax = 1_000_000_000
+
+export function checkAgainstRequest(usage: Usage, bounds: RequestBounds): Plausibility {
+  if (!isWellFormed(usage)) return 'unusable'
+  const limits = findLimits(usage, bounds)
+  const isWithin =
+    usage.parts.length <= partsMax &&
+    usage.parts.every((part) => isPartWithin(part, limits)) &&
+    isReportedWithin(usage, limits)
+  return isWithin ? 'ok' : 'implausible'
+}
+
+/** Cuts the reported figures to the request's bounds, so that no statistics show nonsense. */
+export function boundReported(usage: Usage, bounds: RequestBounds): Usage {
+  const { inputTokens, outputTokens, cacheTokens } = usage.reported
+  const { reportedPromptTokens, reportedOutputTokens } = findLimits(usage, bounds)
+  const reported = {
+    inputTokens: cut(inputTokens, reportedPromptTokens),
+    outputTokens: cut(outputTokens, reportedOutputTokens),
+    cacheTokens: cut(cacheTokens, reportedPromptTokens),
+  }
+  return { ...usage, reported }
+}
+
+/** A value that is not a count is shown as zero. */
+function cut(figure: number, limit: number): number {
+  return isCount(figure) ? Math.min(figure, limit) : 0
+}
+
+/** The highest counts of a part, and the highest figures of the whole answer. */
+interface Limits {
+  readonly promptTokens: number
+  readonly outputTokens: number
+  readonly webSearches: number
+  readonly reportedPromptTokens: number
+  readonly reportedOutputTokens: number
+}
+
+function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
+  const hasServerTools = bounds.hasServerTools === true
+  // Several parts mean that the vendor ran more than one model by itself.
+  const isServerWork = hasServerTools || parts.length > 1
+  const isBeyondBody = isServerWork || bounds.hasStoredPrompt === true
+  const prompt = promptTokensMax(bounds) + (isBeyondBody ? serverWorkPromptTokens : 0)
+  const output = outputTokensMax(bounds)
+  const promptTokens = Math.min(prompt, tokensMax)
+  const outputTokens = Math.min(
+    isServerWork ? Math.max(output, serverWorkOutputTokens) : output,
+    tokensMax,
+  )
+  // Every part reads the prompt again, and the figures can be sums over all parts.
+  const count = Math.max(parts.length, 1)
+  return {
+    promptTokens,
+    outputTokens,
+    // Without a search tool there are no searches, so their count raises no other bound.
+    webSearches: hasServerTools ? webSearchesMax : 0,
+    reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
+    reportedOutputTokens: Math.min(outputTokens * count, tokensMax),
+  }
+}
+
+function isPartWithin(part: UsagePart, limits: Limits): boolean {
+  return (
+    promptTokensOf(part) <= limits.promptTokens &&
+    outputTokensOf(part) <= limits.outputTokens &&
+    (part.counts.web_search ?? 0) <= limits.webSearches
+  )
+}
+
+/** With iterations nothing is charged by these figures: the vendor reports each part. */
+function isReportedWithin({ reported }: Usage, limits: Limits): boolean {
+  const { inputTokens, outputTokens, cacheTokens } = reported
+  return (
+    isCountUpTo(inputTokens, limits.reportedPromptTokens) &&
+    isCountUpTo(outputTokens, limits.reportedOutputTokens) &&
+    isCountUpTo(cacheTokens, limits.reportedPromptTokens)
+  )
+}
+
+/** A byte of text is at most one token; images and documents have their own bound. */
+function promptTokensMax(bounds: RequestBounds): number {
+  const { bodyBytes, inputTokensEstimate, payloadTokensMax = 0 } = bounds
+  return bodyBytes + inputTokensEstimate + payloadTokensMax + promptOverheadTokens
+}
+
+export function outputTokensMax(bounds: RequestBounds): number {
+  return bounds.maxOutputTokens * bounds.choiceCount
+}
+
+export function promptTokensOf(part: UsagePart): number {
+  const { counts } = part
+  const counted =
+    (counts.input ?? 0) +
+    (counts.cache_read ?? 0) +
+    (counts.cache_write_5m ?? 0) +
+    (counts.cache_write_1h ?? 0) +
+    (counts.input_audio ?? 0) +
+    (counts.cache_read_audio ?? 0)
+  return Math.max(counted, part.promptTokens)
+}
+
+export function outputTokensOf(part: UsagePart): number {
+  return (part.counts.output ?? 0) + (part.counts.output_audio ?? 0)
+}
+
+/** Checks that every number a charge multiplies is a non-negative integer that is exact. */
+export function isWellFormed({ parts }: Usage): boolean {
+  return parts.every(isWellFormedPart)
+}
+
+function isWellFormedPart(part: UsagePart): boolean {
+  if (!isCount(part.promptTokens)) return false
+  return usageClasses.every((usageClass) => isCount(part.counts[usageClass] ?? 0))
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
+}
+
+function isCountUpTo(value: number, limit: number): boolean {
+  return isCount(value) && value <= limit
+}

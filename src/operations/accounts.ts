@@ -1,9 +1,9 @@
 /**
- * Accounts: made, listed, limited, suspended, credited. Each change and its line in
- * the operators' log are one transaction. Money moves through the ledger's own functions only.
+ * Accounts: create, list, limit, suspend, credit. A change and its line in the operators' log are one
+ * transaction. Only functions of the ledger move money.
  */
 import { z } from 'zod'
-import { InvariantError, type GatewayError } from '../base/errors.ts'
+import { InvariantError } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import { formatUsd, usdNumber, zeroPicos } from '../base/money.ts'
 import {
@@ -15,43 +15,32 @@ import {
   listAccounts as readAccounts,
   type Account,
   type AccountLimits,
-  type AccountStatus,
 } from '../ledger/account-store.ts'
 import { credit, type CreditRequest, type CreditResult, type Entry } from '../ledger/entry-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
-import { recordAction } from './action-store.ts'
-import { conflict, invalid, notFound, parseInput, type OperationContext } from './context.ts'
+import { recordAction } from './actions.ts'
 import {
   accountName,
   accountReference,
   amountUsdMax,
   balanceUsd,
   entryReference,
+  entryUsd,
   limitUsd,
   note,
-  entryUsd,
   priceMultiplier,
   requestsPerMinute,
   windowMinutes,
 } from './input.ts'
-import { timeText } from './views.ts'
-
-/** An account as operators see it. Holds are not in it: they live in the running gateway. */
-export interface AccountView {
-  readonly id: string
-  readonly name: string
-  readonly status: AccountStatus
-  readonly balance_usd: number
-  readonly limits: {
-    /** Zero = no limit, here and for `rpm`. */
-    readonly daily_usd: number
-    readonly rpm: number
-    readonly window_minutes: number
-    /** What the account pays of the list price. */
-    readonly price_multiplier: number
-  }
-  readonly created_at: string
-}
+import {
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  timeText,
+  type OperationContext,
+} from './operation.ts'
 
 const limitFields = {
   daily_usd: limitUsd.optional(),
@@ -60,13 +49,7 @@ const limitFields = {
   price_multiplier: priceMultiplier.optional(),
 }
 
-const createInput = z.strictObject({
-  name: accountName,
-  balance_usd: balanceUsd.optional(),
-  ...limitFields,
-})
-
-/** The reference of the credit that `balance_usd` makes. */
+/** The reference of the credit that `balance_usd` books. */
 const firstCreditReference = 'opening-balance'
 
 const noLimits: AccountLimits = {
@@ -76,131 +59,125 @@ const noLimits: AccountLimits = {
   priceMultiplierPpm: 1_000_000,
 }
 
-export function createAccount(context: OperationContext, input: unknown): Promise<AccountView> {
-  const wanted = parseInput(createInput, input)
-  const createdAtMs = context.clock.now()
-  const account = {
-    id: newId('acc', createdAtMs),
-    name: wanted.name,
-    status: 'active',
-    ...noLimits,
-    ...readLimits(wanted),
-    createdAtMs,
-  } as const
-  return context.database.transact(async (transaction) => {
-    const isNew = await insertAccount(transaction, account)
-    if (!isNew) throw conflict(`There is an account named ${account.name} already.`)
-    await recordAction(transaction, context, {
-      action: 'account.create',
-      subject: account.id,
-      detail: { ...viewAccount({ ...account, balancePicos: zeroPicos }) },
+export const createAccount = operation(
+  z.strictObject({ name: accountName, balance_usd: balanceUsd.optional(), ...limitFields }),
+  (context, { name, balance_usd: amountPicos = zeroPicos, ...limits }): Promise<AccountView> => {
+    const createdAtMs = context.clock.now()
+    const account = {
+      id: newId('acc', createdAtMs),
+      name,
+      status: 'active',
+      ...noLimits,
+      ...readLimits(limits),
+      createdAtMs,
+    } as const
+    return context.database.transact(async (transaction) => {
+      const isNew = await insertAccount(transaction, account)
+      if (!isNew) throw conflict(`There is an account named ${name} already.`)
+      await recordAction(transaction, context, {
+        action: 'account.create',
+        subject: account.id,
+        detail: { ...viewAccount({ ...account, balancePicos: zeroPicos }) },
+      })
+      if (amountPicos > 0n) {
+        const reference = firstCreditReference
+        await book(context, transaction, { accountId: account.id, amountPicos, reference })
+      }
+      return viewAccount({ ...account, balancePicos: amountPicos })
     })
-    const amountPicos = wanted.balance_usd ?? zeroPicos
-    if (amountPicos > 0n) {
-      const reference = firstCreditReference
-      await book(context, transaction, { accountId: account.id, amountPicos, reference })
-    }
-    return viewAccount({ ...account, balancePicos: amountPicos })
-  })
-}
+  },
+)
 
 export async function listAccounts(context: OperationContext): Promise<readonly AccountView[]> {
   const accounts = await readAccounts(context.database)
   return accounts.map(viewAccount)
 }
 
-const oneInput = z.strictObject({ account: accountReference })
+export const showAccount = operation(
+  z.strictObject({ account: accountReference }),
+  async ({ database }, { account }) => viewAccount(await getAccount(database, account)),
+)
 
-export async function showAccount(context: OperationContext, input: unknown): Promise<AccountView> {
-  return viewAccount(await getAccount(context.database, parseInput(oneInput, input).account))
-}
+/** Suspends or resumes. Where the account has that status already, nothing changes. */
+export const setAccountStatus = operation(
+  z.strictObject({ account: accountReference, status: z.enum(['active', 'suspended']) }),
+  (context, { account: reference, status }): Promise<AccountView> =>
+    context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, reference)
+      if (account.status === status) return viewAccount(account)
+      await changeStatus(transaction, account.id, status)
+      await recordAction(transaction, context, {
+        action: status === 'suspended' ? 'account.suspend' : 'account.resume',
+        subject: account.id,
+      })
+      return viewAccount({ ...account, status })
+    }),
+)
 
-/** Suspending what is suspended, or resuming what is active, changes nothing and succeeds. */
-export function setAccountStatus(
-  context: OperationContext,
-  status: AccountStatus,
-  input: unknown,
-): Promise<AccountView> {
-  const { account: reference } = parseInput(oneInput, input)
-  return context.database.transact(async (transaction) => {
-    const account = await getAccount(transaction, reference)
-    if (account.status === status) return viewAccount(account)
-    await changeStatus(transaction, account.id, status)
-    await recordAction(transaction, context, {
-      action: status === 'suspended' ? 'account.suspend' : 'account.resume',
-      subject: account.id,
+/** Changes the limits that are given and keeps the others. */
+export const limitAccount = operation(
+  z.strictObject({ account: accountReference, ...limitFields }),
+  (context, { account: reference, ...given }): Promise<AccountView> => {
+    const limits = readLimits(given)
+    if (Object.keys(limits).length === 0) throw invalid('Give at least one limit to change.')
+    return context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, reference)
+      const changed = await changeLimits(transaction, account.id, limits)
+      if (changed === undefined) throw new InvariantError('account not found after its change')
+      await recordAction(transaction, context, {
+        action: 'account.limits',
+        subject: account.id,
+        detail: { before: viewAccount(account).limits, after: viewAccount(changed).limits },
+      })
+      return viewAccount(changed)
     })
-    return viewAccount({ ...account, status })
-  })
-}
-
-const limitsInput = z.strictObject({ account: accountReference, ...limitFields })
-
-/** Changes the limits that are named and leaves the others. */
-export function limitAccount(context: OperationContext, input: unknown): Promise<AccountView> {
-  const { account: reference, ...wanted } = parseInput(limitsInput, input)
-  const limits = readLimits(wanted)
-  if (Object.keys(limits).length === 0) throw invalid('name at least one limit to change')
-  return context.database.transact(async (transaction) => {
-    const account = await getAccount(transaction, reference)
-    const changed = await changeLimits(transaction, account.id, limits)
-    if (changed === undefined) throw new InvariantError('an account vanished while it was changed')
-    const before = viewAccount(account).limits
-    const after = viewAccount(changed).limits
-    await recordAction(transaction, context, {
-      action: 'account.limits',
-      subject: account.id,
-      detail: { before, after },
-    })
-    return viewAccount(changed)
-  })
-}
-
-const creditInput = z.strictObject({
-  account: accountReference,
-  amount_usd: entryUsd,
-  reference: entryReference,
-  note,
-})
+  },
+)
 
 export interface Credited {
   readonly account_id: string
   readonly reference: string
   readonly amount_usd: number
   readonly balance_usd: number
-  /** True where this very credit had been booked before; nothing has changed then. */
+  /** True where the same credit is booked already. Then nothing has changed. */
   readonly repeated: boolean
 }
 
-export function creditAccount(context: OperationContext, input: unknown): Promise<Credited> {
-  const wanted = parseInput(creditInput, input)
-  return context.database.transact(async (transaction) => {
-    const account = await getAccount(transaction, wanted.account)
-    const result = await book(context, transaction, {
-      accountId: account.id,
-      amountPicos: wanted.amount_usd,
-      reference: wanted.reference,
-      ...(wanted.note !== undefined && { note: wanted.note }),
-    })
-    return {
-      account_id: account.id,
-      reference: wanted.reference,
-      amount_usd: usdNumber(wanted.amount_usd),
-      balance_usd: usdNumber(result.balancePicos),
-      repeated: result.kind === 'repeated',
-    }
-  })
-}
+export const creditAccount = operation(
+  z.strictObject({
+    account: accountReference,
+    amount_usd: entryUsd,
+    reference: entryReference,
+    note,
+  }),
+  (context, given): Promise<Credited> =>
+    context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, given.account)
+      const result = await book(context, transaction, {
+        accountId: account.id,
+        amountPicos: given.amount_usd,
+        reference: given.reference,
+        ...(given.note !== undefined && { note: given.note }),
+      })
+      return {
+        account_id: account.id,
+        reference: given.reference,
+        amount_usd: usdNumber(given.amount_usd),
+        balance_usd: usdNumber(result.balancePicos),
+        repeated: result.kind === 'repeated',
+      }
+    }),
+)
 
 type Booked = Extract<CreditResult, { kind: 'booked' | 'repeated' }>
 
 async function book(
   context: OperationContext,
   transaction: Transaction,
-  wanted: Omit<CreditRequest, 'kind' | 'atMs'>,
+  entry: Omit<CreditRequest, 'kind' | 'atMs'>,
 ): Promise<Booked> {
-  const kind = wanted.amountPicos > 0n ? 'credit' : 'adjustment'
-  const request: CreditRequest = { ...wanted, kind, atMs: context.clock.now() }
+  const kind = entry.amountPicos > 0n ? 'credit' : 'adjustment'
+  const request: CreditRequest = { ...entry, kind, atMs: context.clock.now() }
   const result = await credit(transaction, request)
   switch (result.kind) {
     case 'repeated':
@@ -208,73 +185,81 @@ async function book(
     case 'booked':
       await recordAction(transaction, context, {
         action: 'account.credit',
-        subject: wanted.accountId,
-        detail: { amount_usd: formatUsd(wanted.amountPicos), reference: wanted.reference },
+        subject: entry.accountId,
+        detail: { amount_usd: formatUsd(entry.amountPicos), reference: entry.reference },
       })
       return result
     case 'conflict':
       throw conflict(
-        `The reference ${wanted.reference} stands for ${describeOther(result.entry, request)} ` +
-          'Nothing was booked; use a new reference.',
+        `The reference ${entry.reference} is in use for ${describeOther(result.entry, request)} ` +
+          'Nothing was booked. Use a new reference.',
       )
     case 'invalid':
       throw invalidCredit(result.reason)
     case 'unknown_account':
-      throw new InvariantError('an account vanished while it was credited')
+      throw new InvariantError('account not found while it was credited')
   }
 }
 
-/** What is booked under the reference already, by what makes it another booking. */
+/** Describes the entry that has the reference, by its difference to the request. */
 function describeOther(entry: Entry, request: CreditRequest): string {
   const at = timeText(entry.createdAtMs)
   if (entry.amountPicos !== request.amountPicos)
-    return `another booking of this account: ${formatUsd(entry.amountPicos)} USD on ${at}.`
+    return `another entry of this account: ${formatUsd(entry.amountPicos)} USD on ${at}.`
   const before = entry.note === undefined ? 'without a note' : `with the note "${entry.note}"`
-  const now = request.note === undefined ? 'none' : `the note "${request.note}"`
-  return `the same amount ${before}, booked on ${at}; this one has ${now}.`
+  const now = request.note === undefined ? 'no note' : `the note "${request.note}"`
+  return `the same amount ${before}, booked on ${at}; this request has ${now}.`
 }
 
-function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reason']): GatewayError {
+function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reason']): Error {
   switch (reason) {
     case 'amount_sign':
-      return invalid('amount_usd: must not be 0')
+      return invalidField('amount_usd', 'must not be 0')
     case 'balance_out_of_range':
-      return invalid(`amount_usd: the balance would pass ${amountUsdMax} USD or its negative`)
+      return invalidField(
+        'amount_usd',
+        `the balance must stay between -${amountUsdMax} and ${amountUsdMax} USD`,
+      )
     case 'reference':
-      return invalid('reference: must not begin with ex_, which stands for charges')
+      return invalidField('reference', 'must not begin with ex_, the prefix of charges')
   }
 }
 
-/** By name, else by id; `operations.not_found` where there is neither. */
+/** Finds an account by name, else by id. Throws `operations.not_found` where there is neither. */
 export async function getAccount(queryable: Queryable, reference: string): Promise<Account> {
   const account =
     (await findAccountByName(queryable, reference.normalize('NFC'))) ??
     (await findAccount(queryable, reference))
   if (account !== undefined) return account
-  throw notFound(`There is no account ${reference}.`)
+  throw notFound(`There is no account ${reference}. List them with: turnpike account list`)
 }
 
-function readLimits(wanted: {
+function readLimits(given: {
   readonly [Name in keyof typeof limitFields]?: z.output<(typeof limitFields)[Name]>
 }): Partial<AccountLimits> {
   return {
-    ...(wanted.daily_usd !== undefined && { dailyLimitPicos: wanted.daily_usd }),
-    ...(wanted.rpm !== undefined && { rpm: wanted.rpm }),
-    ...(wanted.window_minutes !== undefined && { windowMinutes: wanted.window_minutes }),
-    ...(wanted.price_multiplier !== undefined && { priceMultiplierPpm: wanted.price_multiplier }),
+    ...(given.daily_usd !== undefined && { dailyLimitPicos: given.daily_usd }),
+    ...(given.rpm !== undefined && { rpm: given.rpm }),
+    ...(given.window_minutes !== undefined && { windowMinutes: given.window_minutes }),
+    ...(given.price_multiplier !== undefined && { priceMultiplierPpm: given.price_multiplier }),
   }
 }
 
-function viewAccount(account: Account): AccountView {
+/** An account as operators see it. Holds are not in it: the running gateway keeps them. */
+export type AccountView = Readonly<ReturnType<typeof viewAccount>>
+
+function viewAccount(account: Account) {
   return {
     id: account.id,
     name: account.name,
     status: account.status,
     balance_usd: usdNumber(account.balancePicos),
     limits: {
+      /** 0 = no limit, here and for `rpm`. */
       daily_usd: usdNumber(account.dailyLimitPicos),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
+      /** Factor on the list price. */
       price_multiplier: account.priceMultiplierPpm / 1_000_000,
     },
     created_at: timeText(account.createdAtMs),

@@ -1,42 +1,42 @@
 /**
- * How channels are doing, as operators see it: what running gateways publish, or, where none runs,
- * what was last known and how old that is; the history; what checks have cost. Reads only the store,
- * so it answers with or without a gateway.
+ * The health of channels as operators see it: the state that running gateways publish, or the last
+ * known state and its age; the history; the cost of checks. It reads only the store, so it works with
+ * or without a running gateway.
  */
 import { z } from 'zod'
 import { utcMonth } from '../base/clock.ts'
 import { formatUsd } from '../base/money.ts'
-import type { ChannelChange } from '../channels/channel-change.ts'
-import { findLastOff, listChanges } from '../channels/channel-change-store.ts'
-import { listStates } from '../channels/channel-state-store.ts'
-import type { FailureLine, HealthLine } from '../channels/health-line.ts'
 import {
-  checkTask,
+  type ChannelChange,
+  findLastOff,
+  listChanges,
+} from '../channels/cluster/channel-history.ts'
+import { checkTask, listStates, type PublishedState } from '../channels/cluster/channel-states.ts'
+import type { FailureLine, HealthLine } from '../channels/health/health-line.ts'
+import { sumCosts } from '../channels/cluster/operator-cost-store.ts'
+import type { Queryable } from '../storage/database.ts'
+import {
   findLeaseHolder,
   isRunning,
   listNodes,
+  readStoreTime,
   type GatewayNode,
-} from '../channels/node-store.ts'
-import { sumCosts } from '../channels/operator-cost-store.ts'
-import type { PublishedState } from '../channels/published-state.ts'
-import type { Queryable } from '../storage/database.ts'
-import { readStoreTime } from '../storage/store-time.ts'
-import { listChannels, type ChannelView } from './channels.ts'
-import { notFound, parseInput, type OperationContext } from './context.ts'
+} from '../storage/node-store.ts'
+import { channelName, listChannels, noSuchChannel, type ChannelView } from './channels.ts'
 import { listCount } from './input.ts'
-import { timeOrNull, timeText } from './views.ts'
+import { operation, timeOrNull, timeText, type OperationContext } from './operation.ts'
 
 export interface NodeView {
   readonly id: string
   readonly name: string
   readonly region: string
   readonly started_at: string
-  /** The last sign of life. */
+  /** The last heartbeat. */
   readonly seen_at: string
-  /** How long ago that was. */
+  /** Time since then. */
   readonly age_ms: number
   readonly is_running: boolean
-  /** Whether it is the one that makes the regular checks. */
+  /** Whether this node sends the regular checks. */
   readonly makes_checks: boolean
 }
 
@@ -45,57 +45,22 @@ interface TimesView {
   readonly p95: number
 }
 
-export interface FailureView {
-  /** `hard`, `broken`, `throttle`, `config`, `model_missing`, `suspect`. */
-  readonly class: string
-  readonly count: number
-  readonly last_at: string
-}
-
-export interface ChannelHealthView {
-  readonly model: string
-  /** `on`, `off`, `trial`, `ramp`, `slow`; `disabled` by an operator. */
-  readonly state: string
-  /** Null where an operator's word for it is not known. */
-  readonly since: string | null
-  readonly why: string
-  readonly is_usable: boolean
-  /** The part of its own traffic that it takes now: 0 to 1. */
-  readonly share: number
-  readonly running: number
-  readonly wakes_at: string | null
-  readonly rests_until: string | null
-  readonly last_ok_at: string | null
-  /** Of late and usually: time to the first event of a small streamed request. */
-  readonly first_event_ms: TimesView | null
-  readonly usual_first_event_ms: TimesView | null
-  /** Since the gateway started. */
-  readonly failures: readonly FailureView[]
-  /** Who says so, and when it said so as something new. */
-  readonly node: string
-  readonly published_at: string
-  /** How long ago its gateway last stood by it. */
-  readonly age_ms: number
-  /** Whether that gateway runs; otherwise this is what was last known. */
-  readonly is_live: boolean
-}
-
 export interface ChannelListing extends ChannelView {
-  /** One for each model and each running gateway; those last known where none runs. */
+  /** One per model and running gateway; the last known state where none is running. */
   readonly health: readonly ChannelHealthView[]
 }
 
 export interface ChannelReport {
-  /** The store's time, to which every age refers. */
+  /** The store's time; every age counts from here. */
   readonly at: string
-  /** Whether any gateway runs on the store; where none does, health is what was last known. */
+  /** Whether a gateway is running on the store; if not, health is the last known state. */
   readonly is_live: boolean
-  /** The gateways whose word `health` is. */
+  /** The gateways that published `health`. */
   readonly nodes: readonly NodeView[]
   readonly channels: readonly ChannelListing[]
 }
 
-/** All channels of the catalogue with their health. */
+/** Returns all channels of the catalogue with their health. */
 export async function reportChannels(context: OperationContext): Promise<ChannelReport> {
   const channels = await listChannels(context)
   const nowMs = await readStoreTime(context.database, context.clock)
@@ -124,7 +89,7 @@ export async function reportChannels(context: OperationContext): Promise<Channel
   }
 }
 
-/** A gateway knows since when its own state holds; when an operator has switched off the history knows. */
+/** Reads when an operator disabled a channel: the history knows it, the published state does not. */
 async function readOffSince(
   database: Queryable,
   states: readonly PublishedState[],
@@ -147,12 +112,12 @@ interface Published {
 async function readPublished(queryable: Queryable, nowMs: number): Promise<Published> {
   const all = await listNodes(queryable)
   const running = all.filter((node) => isRunning(node, nowMs))
-  const speaking = running.length > 0 ? running : latest(all)
-  const ids = new Set(speaking.map((node) => node.id))
+  const shown = running.length > 0 ? running : latest(all)
+  const ids = new Set(shown.map((node) => node.id))
   const holder = await findLeaseHolder(queryable, checkTask, nowMs)
   return {
     isLive: running.length > 0,
-    nodes: speaking.map((node) => ({
+    nodes: shown.map((node) => ({
       id: node.id,
       name: node.name,
       region: node.region,
@@ -166,10 +131,12 @@ async function readPublished(queryable: Queryable, nowMs: number): Promise<Publi
   }
 }
 
-/** The one that was there last. */
+/** The node with the latest heartbeat. */
 function latest(nodes: readonly GatewayNode[]): readonly GatewayNode[] {
   return nodes.toSorted((left, right) => right.seenAtMs - left.seenAtMs).slice(0, 1)
 }
+
+export type ChannelHealthView = Readonly<ReturnType<typeof viewState>>
 
 function viewState(
   { node, line, publishedAtMs }: PublishedState,
@@ -182,24 +149,32 @@ function viewState(
     readonly ageMs: number
     readonly isLive: boolean
   },
-): ChannelHealthView {
+) {
   return {
     model: line.model,
+    /** `on`, `off`, `trial`, `ramp`, `slow`; `disabled` by an operator. */
     state: line.mode,
+    /** Null where the moment is not known. */
     since: timeOrNull(sinceMs),
     why: line.why,
     is_usable: line.isUsable,
+    /** Share of its usual traffic that it gets now: 0 to 1. */
     share: Math.round(line.share * 1_000) / 1_000,
     running: line.running,
     wakes_at: timeOrNull(line.wakeAtMs),
     rests_until: timeOrNull(line.restUntilMs),
     last_ok_at: timeOrNull(line.lastOkAtMs),
+    /** Recent and usual time to the first event of a small streamed request. */
     first_event_ms: timesView(line.firstEventMs),
     usual_first_event_ms: timesView(line.usualFirstEventMs),
+    /** Since the gateway started. */
     failures: line.failures.map(viewFailure),
+    /** The node that published this state, and when the state last changed. */
     node,
     published_at: timeText(publishedAtMs),
+    /** Time since that node's last heartbeat. */
     age_ms: ageMs,
+    /** Whether that node is running; if not, this is the last known state. */
     is_live: isLive,
   }
 }
@@ -208,65 +183,54 @@ function timesView(times: HealthLine['firstEventMs']): TimesView | null {
   return times === undefined ? null : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
 }
 
-function viewFailure({ outcome, count, lastAtMs }: FailureLine): FailureView {
+export type FailureView = Readonly<ReturnType<typeof viewFailure>>
+
+function viewFailure({ outcome, count, lastAtMs }: FailureLine) {
   return { class: outcome, count, last_at: timeText(lastAtMs) }
 }
 
-// --- history --------------------------------------------------------------------------------------
+/** Newest first. A channel that is no longer in the catalogue keeps its history. */
+export const channelHistory = operation(
+  z.strictObject({ channel: channelName.optional(), count: listCount.default(50) }),
+  async (context, { channel, count }) => {
+    const changes = await readHistory(context, channel, count)
+    if (changes.length > 0 || channel === undefined) return changes
+    const channels = await listChannels(context)
+    if (!channels.some(({ name }) => name === channel)) throw noSuchChannel(channel, channels)
+    return changes
+  },
+)
 
-export interface ChannelChangeView {
-  readonly at: string
-  readonly channel: string
-  /** Null: all models of the channel. */
-  readonly model: string | null
-  readonly from: string
-  readonly to: string
-  readonly why: string
-  /** The operator who did it; null where the gateway did. */
-  readonly actor: string | null
-  readonly node: string | null
-  /** Since the line before, by class. */
-  readonly failures: readonly FailureView[]
-  readonly first_event_ms: TimesView | null
-  readonly usual_first_event_ms: TimesView | null
-  readonly wakes_at: string | null
-}
-
-const historyInput = z.strictObject({
-  channel: z.string().min(1, 'must name a channel').optional(),
-  count: listCount.default(50),
-})
-
-/** The newest first. Channels that the catalogue no longer has keep their history. */
-export async function channelHistory(
-  context: OperationContext,
-  input: unknown,
+async function readHistory(
+  { database }: OperationContext,
+  channel: string | undefined,
+  countMax: number,
 ): Promise<readonly ChannelChangeView[]> {
-  const { channel, count } = parseInput(historyInput, input)
-  const changes = await listChanges(context.database, { channel, countMax: count })
-  if (changes.length === 0 && channel !== undefined) await demandChannel(context, channel)
-  return changes.map(viewChange)
+  return (await listChanges(database, { channel, countMax })).map(viewChange)
 }
 
-function viewChange(change: ChannelChange): ChannelChangeView {
+export type ChannelChangeView = Readonly<ReturnType<typeof viewChange>>
+
+function viewChange(change: ChannelChange) {
   const { detail } = change
   return {
     at: timeText(change.atMs),
     channel: change.channel,
+    /** Null: all models of the channel. */
     model: change.model ?? null,
     from: change.from,
     to: change.to,
     why: change.why,
+    /** The operator who made the change; null where a gateway did. */
     actor: change.actor ?? null,
     node: change.node ?? null,
+    /** Since the previous line, by class. */
     failures: (detail.failures ?? []).map(viewFailure),
     first_event_ms: timesView(detail.first_event_ms),
     usual_first_event_ms: timesView(detail.usual_first_event_ms),
     wakes_at: timeOrNull(detail.wake_at_ms),
   }
 }
-
-// --- one channel ----------------------------------------------------------------------------------
 
 export interface CheckCostView {
   /** `2026-11`, UTC. */
@@ -279,29 +243,27 @@ export interface ChannelDetail extends ChannelListing {
   readonly at: string
   readonly is_live: boolean
   readonly nodes: readonly NodeView[]
-  /** What its checks have cost the operator this month, at list price. */
+  /** The cost of its checks this month, at list price; the operator pays it. */
   readonly check_cost: CheckCostView
   readonly history: readonly ChannelChangeView[]
 }
 
-const showInput = z.strictObject({ channel: z.string().min(1, 'must name a channel') })
 const shownHistoryCount = 10
 
-export async function showChannel(
-  context: OperationContext,
-  input: unknown,
-): Promise<ChannelDetail> {
-  const { channel: name } = parseInput(showInput, input)
-  const { channels, ...report } = await reportChannels(context)
-  const listing = channels.find((one) => one.name === name)
-  if (listing === undefined) throw noChannel(name, channels)
-  return {
-    ...listing,
-    ...report,
-    check_cost: await monthCost(context, name, Date.parse(report.at)),
-    history: await channelHistory(context, { channel: name, count: shownHistoryCount }),
-  }
-}
+export const showChannel = operation(
+  z.strictObject({ channel: channelName }),
+  async (context, { channel: name }): Promise<ChannelDetail> => {
+    const { channels, ...report } = await reportChannels(context)
+    const listing = channels.find((one) => one.name === name)
+    if (listing === undefined) throw noSuchChannel(name, channels)
+    return {
+      ...listing,
+      ...report,
+      check_cost: await monthCost(context, name, Date.parse(report.at)),
+      history: await readHistory(context, name, shownHistoryCount),
+    }
+  },
+)
 
 async function monthCost(
   { database }: OperationContext,
@@ -312,14 +274,4 @@ async function monthCost(
   const fromMs = Date.parse(`${month}-01T00:00:00Z`)
   const { count, amountPicos } = await sumCosts(database, { channel, fromMs, untilMs: nowMs + 1 })
   return { month, count, usd: formatUsd(amountPicos) }
-}
-
-async function demandChannel(context: OperationContext, name: string): Promise<void> {
-  const channels = await listChannels(context)
-  if (!channels.some((channel) => channel.name === name)) throw noChannel(name, channels)
-}
-
-function noChannel(name: string, channels: readonly ChannelView[]): Error {
-  const names = channels.map((channel) => channel.name).join(', ')
-  return notFound(`There is no channel ${name}; there are ${names === '' ? 'none yet' : names}.`)
 }

@@ -1,71 +1,49 @@
 /**
- * Channels as operators handle them: listed from the store, switched off and on by hand, checked
- * with a real exchange. A hand's "off" is kept apart from health, so that no check undoes it.
+ * Channels as operators handle them: list, enable, disable, check with a real request. The invariant:
+ * an operator's "disabled" is stored apart from health, so that no check enables the channel again.
  */
 import { z } from 'zod'
 import { newId } from '../base/id.ts'
-import type { Channel, ChannelOverride, CheckKind, Vendor } from '../channels/channel.ts'
-import type { ChannelChange } from '../channels/channel-change.ts'
-import { appendChanges } from '../channels/channel-change-store.ts'
+import type { Channel, ChannelOverride, Vendor } from '../channels/channel.ts'
+import { type ChannelChange, appendChanges } from '../channels/cluster/channel-history.ts'
 import { readCatalogue, setOverride, type ChannelRow } from '../channels/channel-store.ts'
-import { countsOf, priceCheck } from '../channels/check-cost.ts'
-import { askForCheck, isRunning, listNodes } from '../channels/node-store.ts'
-import { appendCosts } from '../channels/operator-cost-store.ts'
+import { countsOf, priceCheck } from '../channels/probes/check-cost.ts'
+import { requestCheck } from '../channels/cluster/channel-states.ts'
+import { appendCosts } from '../channels/cluster/operator-cost-store.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../channels/snapshot.ts'
 import type { Usage } from '../metering/usage.ts'
 import { readRevisions } from '../storage/changes.ts'
-import { readStoreTime } from '../storage/store-time.ts'
-import { recordAction } from './action-store.ts'
-import { notFound, parseInput, type OperationContext } from './context.ts'
-
-export interface ChannelView {
-  readonly name: string
-  readonly vendor: string
-  readonly url: string
-  /** `env:NAME` as it stands, or `sealed`; never what is sealed. */
-  readonly credential: string
-  /** Model id → the name the channel knows it by, null where it is the same. */
-  readonly models: Readonly<Record<string, string | null>>
-  readonly rank: number
-  readonly weight: number
-  readonly max_concurrent: number | null
-  readonly check: CheckKind
-  /** False = switched off by an operator. */
-  readonly enabled: boolean
-}
+import { isRunning, listNodes, readStoreTime } from '../storage/node-store.ts'
+import { recordAction } from './actions.ts'
+import { notFound, operation, type OperationContext } from './operation.ts'
 
 export async function listChannels(context: OperationContext): Promise<readonly ChannelView[]> {
   const { channels } = await context.database.snapshot(readCatalogue)
-  return channels.filter((row) => row.retiredAtMs === undefined).map(viewChannel)
+  return channels.filter(isInUse).map(viewChannel)
 }
 
-const channelInput = z.strictObject({
-  channel: z.string('must name a channel').min(1, 'must name a channel'),
-})
+export const channelName = z.string('must name a channel').min(1, 'must name a channel')
 
-/** Off or on by hand; saying what already holds changes nothing and succeeds. */
-export function switchChannel(
-  context: OperationContext,
-  override: ChannelOverride,
-  input: unknown,
-): Promise<ChannelView> {
-  const { channel: name } = parseInput(channelInput, input)
-  return context.database.transact(async (transaction) => {
-    const { channels } = await readCatalogue(transaction)
-    const row = channels.find((one) => one.name === name && one.retiredAtMs === undefined)
-    if (row === undefined) throw noSuchChannel(name, channels)
-    if (row.override === override) return viewChannel(row)
-    await setOverride(transaction, { channel: name, override })
-    await recordAction(transaction, context, {
-      action: override === 'disabled' ? 'channel.off' : 'channel.on',
-      subject: name,
-    })
-    await appendChanges(transaction, [overrideChange(context, row, override)])
-    return viewChannel({ ...row, override })
-  })
-}
+/** Disables or enables a channel. Where it has that state already, nothing changes. */
+export const switchChannel = operation(
+  z.strictObject({ channel: channelName, override: z.enum(['enabled', 'disabled']) }),
+  (context, { channel: name, override }): Promise<ChannelView> =>
+    context.database.transact(async (transaction) => {
+      const channels = (await readCatalogue(transaction)).channels.filter(isInUse)
+      const row = channels.find((one) => one.name === name)
+      if (row === undefined) throw noSuchChannel(name, channels)
+      if (row.override === override) return viewChannel(row)
+      await setOverride(transaction, { channel: name, override })
+      await recordAction(transaction, context, {
+        action: override === 'disabled' ? 'channel.off' : 'channel.on',
+        subject: name,
+      })
+      await appendChanges(transaction, [overrideChange(context, row, override)])
+      return viewChannel({ ...row, override })
+    }),
+)
 
-/** An operator's word is part of the channel's history, for all of its models. */
+/** An operator's decision is part of the channel's history, for all of its models. */
 function overrideChange(
   { clock, actor }: OperationContext,
   row: ChannelRow,
@@ -77,7 +55,7 @@ function overrideChange(
   return { id, atMs, ...place, from: row.override, to, why: 'operator', actor, detail: {} }
 }
 
-/** Makes one real check; how is the caller's business, because it takes a network. */
+/** Sends one real check. The caller provides it, because operations have no network. */
 export type RunCheck = (check: {
   readonly vendor: Vendor
   readonly channel: Channel
@@ -90,12 +68,12 @@ export type RunCheck = (check: {
   readonly usage?: Usage | undefined
 }>
 
-export interface ModelCheck {
+interface ModelCheck {
   readonly model: string
   readonly ok: boolean
-  /** `ok`, or the class of what went wrong: `hard`, `config`, `throttle`, `model_missing`, `client`. */
+  /** `ok`, or the class of the failure: `hard`, `config`, `throttle`, `model_missing`, `client`. */
   readonly outcome: string
-  /** HTTP status; null where no answer came. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null
   readonly duration_ms: number
 }
@@ -103,30 +81,35 @@ export interface ModelCheck {
 export interface ChannelCheck {
   readonly channel: string
   readonly ok: boolean
-  /** Why nothing could be sent, such as a credential that cannot be read. */
+  /** Why no check could be sent, such as an unreadable credential. */
   readonly reason: string | null
   readonly models: readonly ModelCheck[]
-  /** How many running gateways have been asked to check it themselves, at once. */
+  /** How many running gateways were asked to check the channel too. */
   readonly gateways_asked: number
 }
 
 /**
- * Sends what the channel's `check` setting says: a tiny request per model, or one listing call. A
- * channel whose own checks are off is checked with requests, because the operator has asked for it.
- * Running gateways are asked to do the same, because health is what they see: for them an operator's
- * wish ends the hold of a channel that is off. What it costs is the operator's.
+ * Checks a channel as its `check` setting says: a tiny request per model, or one listing call. With
+ * `check: none` it sends requests, because the operator has asked for a check. It also asks running
+ * gateways to check, because each keeps its own health: their channel then leaves `off` at once.
+ * The operator pays for checks.
  */
-export async function checkChannel(
+export const checkChannel = operation(
+  z.strictObject({ channel: channelName }),
+  (context, { channel }, run: RunCheck) => runChecks(context, channel, run),
+)
+
+async function runChecks(
   context: OperationContext,
-  input: unknown,
+  name: string,
   run: RunCheck,
 ): Promise<ChannelCheck> {
-  const { channel: name } = parseInput(channelInput, input)
   const snapshot = await readSnapshot(context)
   const channel = snapshot.channels.get(name)
   if (channel === undefined) return failedCheck(await explainAbsence(context, snapshot, name), name)
   const vendor = snapshot.vendors.get(channel.vendor)
-  if (vendor === undefined) return failedCheck(`its vendor ${channel.vendor} is retired`, name)
+  if (vendor === undefined)
+    return failedCheck(`the vendor ${channel.vendor} of this channel is retired`, name)
   const gatewaysAsked = channel.override === 'enabled' ? await askGateways(context, name) : 0
   const models: ModelCheck[] = []
   const by = channel.check === 'models' ? 'models' : 'request'
@@ -142,7 +125,7 @@ export async function checkChannel(
     })
     if (by === 'models') break
   }
-  if (models.length === 0) return failedCheck('it serves no model that has a price', name)
+  if (models.length === 0) return failedCheck('no model of this channel has a price', name)
   const ok = models.every((model) => model.ok)
   return { channel: name, ok, reason: null, models, gateways_asked: gatewaysAsked }
 }
@@ -153,7 +136,7 @@ async function askGateways({ database, clock }: OperationContext, name: string):
   const running = nodes.filter((node) => isRunning(node, nowMs))
   if (running.length === 0) return 0
   const asked = { id: newId('evt', nowMs), channel: name, askedAtMs: nowMs }
-  await database.transact((transaction) => askForCheck(transaction, asked))
+  await database.transact((transaction) => requestCheck(transaction, asked))
   return running.length
 }
 
@@ -176,7 +159,7 @@ async function bookCheck(
   await database.transact((transaction) => appendCosts(transaction, [cost]))
 }
 
-/** The catalogue as a gateway would run on it, with what it could not serve. */
+/** Reads the catalogue as a gateway would run it, with what it could not serve. */
 export async function readSnapshot(context: OperationContext): Promise<LoadedSnapshot> {
   const { catalogue } = await readRevisions(context.database)
   return loadSnapshot(context.database, { ...context, revision: catalogue })
@@ -194,26 +177,38 @@ async function explainAbsence(
   const out = snapshot.outOfService.find((one) => one.kind === 'channel' && one.name === name)
   if (out !== undefined) return out.reason
   const { channels } = await context.database.snapshot(readCatalogue)
-  throw noSuchChannel(name, channels)
+  throw noSuchChannel(name, channels.filter(isInUse))
 }
 
-function noSuchChannel(name: string, rows: readonly ChannelRow[]): Error {
-  const names = rows.filter((row) => row.retiredAtMs === undefined).map((row) => row.name)
-  const list = names.length === 0 ? 'the catalogue has none yet' : `there are ${names.join(', ')}`
-  return notFound(`There is no channel ${name}; ${list}.`)
+export function noSuchChannel(name: string, known: readonly { readonly name: string }[]): Error {
+  const names = known.map((channel) => channel.name).join(', ')
+  return notFound(
+    names === ''
+      ? `There is no channel ${name}: the catalogue has no channels.`
+      : `There is no channel ${name}. Channels: ${names}.`,
+  )
 }
 
-function viewChannel(row: ChannelRow): ChannelView {
+function isInUse(row: ChannelRow): boolean {
+  return row.retiredAtMs === undefined
+}
+
+export type ChannelView = Readonly<ReturnType<typeof viewChannel>>
+
+function viewChannel(row: ChannelRow) {
   return {
     name: row.name,
     vendor: row.vendor,
     url: row.url,
+    /** `env:NAME`, or `sealed`; never the secret. */
     credential: row.credential.startsWith('env:') ? row.credential : 'sealed',
+    /** Model id → the vendor's name for it on this channel; null where it is the same. */
     models: Object.fromEntries([...row.models].map(([model, name]) => [model, name ?? null])),
     rank: row.rank,
     weight: row.weight,
     max_concurrent: row.maxConcurrent ?? null,
     check: row.check,
+    /** False = disabled by an operator. */
     enabled: row.override === 'enabled',
   }
 }

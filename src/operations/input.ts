@@ -1,13 +1,13 @@
 /**
- * How operators' input is written: names, amounts, ranges, dates. The same readers serve text from
- * a command line and JSON from an API; nothing is guessed, and what does not fit says what would.
+ * Schemas of the fields in operators' input: names, amounts, ranges, dates. They take text from a
+ * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
-import { isIpRange } from '../access/ip-ranges.ts'
+import { isIpRange } from '../access/key.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax } from '../ledger/entry-store.ts'
 
-/** No amount is larger than what a balance may come to. */
+/** The largest amount: no balance may be larger. */
 export const amountUsdMax = formatUsd(balanceMax)
 
 const ids = /^(acc|key)_/
@@ -23,18 +23,18 @@ function printableText(lengthMax: number) {
     .refine((text) => text.length <= lengthMax, `must have at most ${lengthMax} characters`)
 }
 
-/** The name of an account; an id or a name names an account, so neither may look like the other. */
+/** The name of an account. It must not look like an id, because either identifies an account. */
 export const accountName = printableText(64)
   .refine((text) => text.length > 0, 'must not be empty')
   .refine((text) => !ids.test(text), 'must not look like an id')
 
-/** How an account is called in input: by its name or its id. */
+/** An account, by name or id. */
 export const accountReference = z.string('must name an account').min(1, 'must name an account')
 
 /** A label for people; may be empty. */
 export const label = printableText(64).default('')
 
-/** What makes a credit repeatable without effect. */
+/** Makes a credit idempotent. */
 export const entryReference = printableText(128).refine(
   (text) => text.length > 0,
   'must not be empty',
@@ -56,19 +56,19 @@ function usd(expected: string, fits: (amount: Picos) => boolean) {
   })
 }
 
-/** What an entry may book: money in, or, as a correction, out. */
+/** The amount of an entry: positive for a credit, negative for a correction. */
 export const entryUsd = usd(
-  `an amount in USD such as 12.50, or -12.50 to take back, not 0 and at most ${amountUsdMax}, with at most 12 decimals`,
+  `an amount in USD such as 12.50 or -12.50, not 0, at most ${amountUsdMax}, with at most 12 decimals`,
   (amount) => amount !== 0n && amount <= balanceMax && amount >= 0n - balanceMax,
 )
 
-/** A first credit; zero books nothing. */
+/** A first credit; 0 books nothing. */
 export const balanceUsd = usd(
   `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,
   (amount) => amount >= 0n && amount <= balanceMax,
 )
 
-/** A limit; zero means none. */
+/** A limit; 0 means no limit. */
 export const limitUsd = usd(
   `an amount in USD from 0 (no limit) to ${amountUsdMax}, with at most 12 decimals`,
   (amount) => amount >= 0n && amount <= balanceMax,
@@ -84,13 +84,13 @@ function wholeNumber(range: { readonly min: number; readonly max: number }) {
   })
 }
 
-/** Requests per minute; zero means no limit. */
+/** Requests per minute; 0 means no limit. */
 export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
-/** A day at most: the window's requests are remembered one by one. */
+/** At most a day, because the window keeps each request in memory. */
 export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
 export const listCount = wholeNumber({ min: 1, max: 10_000 })
 
-/** `0.9` = nine tenths of the list price; six decimals at most. In millionths. */
+/** A factor on list prices with at most six decimals, read into millionths. */
 export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85').transform(
   (given, context): number => {
     const match = /^(\d{1,3})(?:\.(\d{1,6}))?$/.exec(String(given).trim())
@@ -102,7 +102,7 @@ export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85').transf
   },
 )
 
-/** Empty lists say nothing and mean no restriction, so they are refused rather than guessed at. */
+/** An empty list is refused: it could mean every address or none. */
 export const ipRanges = z
   .array(z.string())
   .min(1, 'must name at least one range')
@@ -134,7 +134,7 @@ function date(readDay: (startMs: number) => number) {
   })
 }
 
-/** Undefined for anything that is not a day of the calendar; Date.parse alone would roll over. */
+/** Undefined for a day that does not exist; Date.parse alone would take the next month's. */
 function parseInstant(text: string): number | undefined {
   if (!datePattern.test(text) && !instantPattern.test(text)) return undefined
   const atMs = Date.parse(text)
@@ -145,7 +145,7 @@ function parseInstant(text: string): number | undefined {
 
 const dayMs = 86_400_000
 
-/** A day means its first moment, UTC. */
+/** A day means its start (UTC). */
 export const fromTime = date((startMs) => startMs)
-/** A day means the whole day, so the first moment of the next one, UTC. */
+/** A day is included, so it means the start of the next day (UTC). */
 export const untilTime = date((startMs) => startMs + dayMs)

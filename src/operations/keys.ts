@@ -1,175 +1,156 @@
 /**
- * Keys of all three kinds: made, listed, revoked. A secret leaves this file once, in the result of
- * its making; what is kept is its hash and its head.
+ * Keys of all three kinds: create, list, revoke. A secret leaves this file once, in the result that
+ * creates it; the store keeps its hash and its head.
  */
 import { z } from 'zod'
-import { hashSecret, headOf, makeSecret } from '../access/key.ts'
+import { hashSecret, headOf, makeSecret, type KeyKind } from '../access/key.ts'
 import {
   findKey,
   findKeyBySecretHash,
   insertKey,
   listKeys,
-  revokeKey,
+  revokeKey as storeRevocation,
   type KeyRow,
 } from '../access/key-store.ts'
-import type { KeyKind } from '../access/principal.ts'
 import { newId } from '../base/id.ts'
 import { usdNumber, zeroPicos } from '../base/money.ts'
 import type { Secret } from '../base/secret.ts'
 import { readCatalogue } from '../channels/channel-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { getAccount } from './accounts.ts'
-import { recordAction } from './action-store.ts'
-import { invalid, notFound, parseInput, type OperationContext } from './context.ts'
+import { recordAction } from './actions.ts'
 import { accountReference, ipRanges, label, limitUsd, modelIds, untilTime } from './input.ts'
-import { timeOrNull, timeText } from './views.ts'
+import {
+  attempt,
+  invalidField,
+  notFound,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+  type Outcome,
+} from './operation.ts'
 
-/** A key as operators see it. */
-export interface KeyView {
-  readonly id: string
-  readonly kind: KeyKind
-  /** Null for admin tokens. */
-  readonly account_id: string | null
-  readonly name: string
-  readonly head: string
-  readonly status: 'active' | 'expired' | 'revoked'
-  /** Null = every model. */
-  readonly models: readonly string[] | null
-  /** Null = from everywhere. */
-  readonly ip: readonly string[] | null
-  /** Zero = no limit of its own. */
-  readonly daily_usd: number
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-}
-
-/** The one place where a secret is shown. */
+/** The only result that shows a secret. */
 export interface NewKey {
   readonly key: KeyView
   readonly secret: string
 }
 
-const clientKeyInput = z.strictObject({
-  account: accountReference,
-  name: label,
-  models: modelIds.optional(),
-  ip: ipRanges.optional(),
-  daily_usd: limitUsd.optional(),
-  expires: untilTime.optional(),
-})
-
-export function createClientKey(context: OperationContext, input: unknown): Promise<NewKey> {
-  const wanted = parseInput(clientKeyInput, input)
-  if (wanted.expires !== undefined && wanted.expires <= context.clock.now())
-    throw invalid('expires: must not be in the past; such a key would never work')
-  return context.database.transact(async (transaction) => {
-    const account = await getAccount(transaction, wanted.account)
-    if (wanted.models !== undefined) await demandModels(transaction, wanted.models)
-    return addKey(context, transaction, {
-      kind: 'client',
-      accountId: account.id,
-      name: wanted.name,
-      allowedModels: wanted.models,
-      ipRanges: wanted.ip,
-      dailyLimitPicos: wanted.daily_usd ?? zeroPicos,
-      expiresAtMs: wanted.expires,
+export const createClientKey = operation(
+  z.strictObject({
+    account: accountReference,
+    name: label,
+    models: modelIds.optional(),
+    ip: ipRanges.optional(),
+    daily_usd: limitUsd.optional(),
+    expires: untilTime.optional(),
+  }),
+  (context, given): Promise<NewKey> => {
+    if (given.expires !== undefined && given.expires <= context.clock.now())
+      throw invalidField('expires', 'must not be in the past')
+    return context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, given.account)
+      if (given.models !== undefined) await requireModels(transaction, given.models)
+      return addKey(context, transaction, {
+        kind: 'client',
+        accountId: account.id,
+        name: given.name,
+        allowedModels: given.models,
+        ipRanges: given.ip,
+        dailyLimitPicos: given.daily_usd ?? zeroPicos,
+        expiresAtMs: given.expires,
+      })
     })
-  })
-}
+  },
+)
 
-const readerTokenInput = z.strictObject({ account: accountReference, name: label })
+export const createReaderToken = operation(
+  z.strictObject({ account: accountReference, name: label }),
+  (context, { account: reference, name }): Promise<NewKey> =>
+    context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, reference)
+      return addKey(context, transaction, {
+        ...plainKey,
+        kind: 'reader',
+        accountId: account.id,
+        name,
+      })
+    }),
+)
 
-export function createReaderToken(context: OperationContext, input: unknown): Promise<NewKey> {
-  const wanted = parseInput(readerTokenInput, input)
-  return context.database.transact(async (transaction) => {
-    const account = await getAccount(transaction, wanted.account)
-    return addKey(context, transaction, {
-      ...plainKey,
-      kind: 'reader',
-      accountId: account.id,
-      name: wanted.name,
-    })
-  })
-}
+export const createAdminToken = operation(
+  z.strictObject({ name: label }),
+  (context, { name }): Promise<NewKey> =>
+    context.database.transact((transaction) =>
+      addKey(context, transaction, { ...plainKey, kind: 'admin', name }),
+    ),
+)
 
-const adminTokenInput = z.strictObject({ name: label })
-
-export function createAdminToken(context: OperationContext, input: unknown): Promise<NewKey> {
-  const wanted = parseInput(adminTokenInput, input)
-  return context.database.transact((transaction) =>
-    addKey(context, transaction, { ...plainKey, kind: 'admin', name: wanted.name }),
-  )
-}
-
-const listInput = z.strictObject({ account: accountReference })
-
-export async function listAccountKeys(
-  context: OperationContext,
-  kind: 'client' | 'reader',
-  input: unknown,
-): Promise<readonly KeyView[]> {
-  const account = await getAccount(context.database, parseInput(listInput, input).account)
-  const rows = await listKeys(context.database, { kind, accountId: account.id })
-  return rows.map((row) => viewKey(row, context.clock.now()))
-}
+export const listAccountKeys = operation(
+  z.strictObject({ account: accountReference, kind: z.enum(['client', 'reader']) }),
+  async ({ database, clock }, { account: reference, kind }): Promise<readonly KeyView[]> => {
+    const account = await getAccount(database, reference)
+    const rows = await listKeys(database, { kind, accountId: account.id })
+    return rows.map((row) => viewKey(row, clock.now()))
+  },
+)
 
 export async function listAdminTokens(context: OperationContext): Promise<readonly KeyView[]> {
   const rows = await listKeys(context.database, { kind: 'admin', accountId: undefined })
   return rows.map((row) => viewKey(row, context.clock.now()))
 }
 
-const revokeInput = z.strictObject({ id: z.string('must name a key').min(1, 'must name a key') })
+/** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */
+export const revokeKey = operation(
+  z.strictObject({
+    kind: z.enum(['client', 'reader', 'admin']),
+    id: z.string('must be the id of a key').min(1, 'must be the id of a key'),
+  }),
+  (context, { kind, id }): Promise<KeyView> =>
+    context.database.transact(async (transaction) => {
+      const key = await findKey(transaction, id)
+      if (key === undefined || key.kind !== kind) throw noSuchKey(id, kind, key?.kind)
+      if (key.revokedAtMs !== undefined) return viewKey(key, context.clock.now())
+      const atMs = context.clock.now()
+      await storeRevocation(transaction, { id, atMs })
+      await recordAction(transaction, context, {
+        action: 'key.revoke',
+        subject: id,
+        detail: { kind, head: key.head, account_id: key.accountId ?? null },
+      })
+      return viewKey({ ...key, revokedAtMs: atMs }, atMs)
+    }),
+)
 
-/** Revoking what is revoked already changes nothing and succeeds. */
-export function revoke(context: OperationContext, kind: KeyKind, input: unknown): Promise<KeyView> {
-  const { id } = parseInput(revokeInput, input)
-  return context.database.transact(async (transaction) => {
-    const key = await findKey(transaction, id)
-    if (key === undefined || key.kind !== kind) throw noSuchKey(id, kind, key?.kind)
-    if (key.revokedAtMs !== undefined) return viewKey(key, context.clock.now())
-    const atMs = context.clock.now()
-    await revokeKey(transaction, { id, atMs })
-    await recordAction(transaction, context, {
-      action: 'key.revoke',
-      subject: id,
-      detail: { kind, head: key.head, account_id: key.accountId ?? null },
-    })
-    return viewKey({ ...key, revokedAtMs: atMs }, atMs)
-  })
-}
-
-/** The name that marks the token of the `admin_token` setting. */
+/** The name of the token that the `admin_token` setting gives. */
 const settingTokenName = 'admin_token setting'
 
 /**
- * Makes the token of the settings valid and revokes the one a former start was given. Safe to
- * repeat at every start.
+ * Makes the token of the settings valid and revokes the one of an earlier start. Idempotent, so that
+ * every start can call it.
  */
-export function adoptAdminToken(context: OperationContext, token: Secret): Promise<void> {
+export function adoptAdminToken(context: OperationContext, token: Secret): Promise<Outcome<void>> {
   const secret = token.reveal()
-  return context.database.transact(async (transaction) => {
-    const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
-    const existing = await findKeyBySecretHash(transaction, hashSecret(secret))
-    for (const former of admins) {
-      const isSetByHand = former.name !== settingTokenName || former.id === existing?.id
-      if (isSetByHand || former.revokedAtMs !== undefined) continue
-      await revokeKey(transaction, { id: former.id, atMs: context.clock.now() })
-    }
-    if (existing === undefined) {
-      await addKey(
-        context,
-        transaction,
-        { ...plainKey, kind: 'admin', name: settingTokenName },
-        secret,
-      )
-    } else if (existing.revokedAtMs !== undefined) {
-      throw invalid('admin_token: this token has been revoked; choose a new one')
-    }
-  })
+  return attempt(() =>
+    context.database.transact(async (transaction) => {
+      const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+      const existing = await findKeyBySecretHash(transaction, hashSecret(secret))
+      for (const earlier of admins) {
+        const isOther = earlier.name === settingTokenName && earlier.id !== existing?.id
+        if (isOther && earlier.revokedAtMs === undefined)
+          await storeRevocation(transaction, { id: earlier.id, atMs: context.clock.now() })
+      }
+      if (existing === undefined) {
+        const draft = { ...plainKey, kind: 'admin', name: settingTokenName } as const
+        await addKey(context, transaction, draft, secret)
+      } else if (existing.revokedAtMs !== undefined)
+        throw invalidField('admin_token', 'this token has been revoked; choose a new one')
+    }),
+  )
 }
 
-/** Makes the first admin token of a store, once; undefined where one has ever been made. */
+/** Creates the first admin token of a store. Undefined where the store has had one before. */
 export function createFirstAdminToken(context: OperationContext): Promise<NewKey | undefined> {
   return context.database.transact(async (transaction) => {
     const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
@@ -180,7 +161,7 @@ export function createFirstAdminToken(context: OperationContext): Promise<NewKey
 
 type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs'>
 
-/** No restriction of any kind. */
+/** A key without restrictions. */
 const plainKey = {
   accountId: undefined,
   allowedModels: undefined,
@@ -207,13 +188,14 @@ async function addKey(
   return { key: view, secret }
 }
 
-async function demandModels(queryable: Queryable, wanted: readonly string[]): Promise<void> {
+async function requireModels(queryable: Queryable, ids: readonly string[]): Promise<void> {
   const { models } = await readCatalogue(queryable)
   const known = models.filter((model) => model.retiredAtMs === undefined).map((model) => model.id)
-  const unknown = wanted.filter((id) => !known.includes(id))
+  const unknown = ids.filter((id) => !known.includes(id))
   if (unknown.length === 0) return
-  const list = known.length === 0 ? 'the catalogue has none yet' : `there are ${known.join(', ')}`
-  throw invalid(`models: unknown: ${unknown.join(', ')}; ${list}`)
+  const list =
+    known.length === 0 ? 'the catalogue has no models yet' : `choose from ${known.join(', ')}`
+  throw invalidField('models', `unknown: ${unknown.join(', ')}; ${list}`)
 }
 
 const kindWords: Readonly<Record<KeyKind, string>> = {
@@ -222,31 +204,35 @@ const kindWords: Readonly<Record<KeyKind, string>> = {
   admin: 'admin-token',
 }
 
-/** Also one with a typo: it is too close to a secret to be shown. */
+/** Matches a mistyped secret too: it is too close to a real one to be shown. */
 const secretLike = /^(?:cr|ro|ad)_/
 
 function noSuchKey(id: string, kind: KeyKind, actual: KeyKind | undefined): Error {
+  const word = kindWords[kind]
   if (secretLike.test(id))
-    return notFound(
-      `${headOf(id)} is a secret, not an id. The list of ${kindWords[kind]}s shows the id beside the same head.`,
-    )
-  return notFound(
-    actual === undefined
-      ? `There is no ${kindWords[kind]} with the id ${id}.`
-      : `${id} is no ${kindWords[kind]} but a ${kindWords[actual]}; revoke it as one.`,
-  )
+    return notFound(`${headOf(id)} is a secret, not an id. turnpike ${word} list shows its id.`)
+  if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
+  const other = kindWords[actual]
+  return notFound(`${id} is a ${other}, not a ${word}. Use: turnpike ${other} revoke ${id}`)
 }
 
-function viewKey(key: KeyRow, nowMs: number): KeyView {
+/** A key as operators see it. */
+export type KeyView = Readonly<ReturnType<typeof viewKey>>
+
+function viewKey(key: KeyRow, nowMs: number) {
   return {
     id: key.id,
     kind: key.kind,
+    /** Null for admin tokens. */
     account_id: key.accountId ?? null,
     name: key.name,
     head: key.head,
     status: statusOf(key, nowMs),
+    /** Null = every model. */
     models: key.allowedModels ?? null,
+    /** Null = every address. */
     ip: key.ipRanges ?? null,
+    /** 0 = only the limits of the account. */
     daily_usd: usdNumber(key.dailyLimitPicos),
     created_at: timeText(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),
@@ -254,7 +240,7 @@ function viewKey(key: KeyRow, nowMs: number): KeyView {
   }
 }
 
-function statusOf(key: KeyRow, nowMs: number): KeyView['status'] {
+function statusOf(key: KeyRow, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (key.revokedAtMs !== undefined) return 'revoked'
   return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? 'expired' : 'active'
 }

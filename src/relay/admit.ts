@@ -1,124 +1,90 @@
 /**
- * Sets money aside before anything is sent: the highest plausible cost of the exchange, held against
- * balance and limits in one step by the ledger. No hold, no upstream call. A free operation counts
- * toward requests per minute and gets an empty hold, so that there is one path for both.
+ * Places the hold before anything is sent: the ledger checks the highest plausible cost of the exchange
+ * against balance and limits, and holds it, in one step. No hold, no upstream call. A free operation
+ * counts toward requests per minute and gets an empty hold, so that there is one path for both.
  */
+import { nextUtcMidnight } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import { nextUtcMidnight } from '../base/clock.ts'
-import type { Hold, HoldRefusal, Ledger } from '../ledger/ledger.ts'
+import type { Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
-import type { Telemetry } from '../telemetry/events.ts'
-import { ownLimitHeaders } from './own-limits.ts'
-import type { Admitted, Prepared } from './stages.ts'
+import { accountLimitHeaders } from './own-replies.ts'
+import type { Admitted, Prepared, RelayServices } from './stages.ts'
 
-export interface AdmitParts {
-  readonly ledger: Ledger
-  readonly telemetry: Telemetry
-  readonly now: () => number
-}
-
-/** At once where the ledger decides at once. */
-export function admit(
+export async function admit(
   prepared: Prepared,
-  parts: AdmitParts,
-): Admitted | Refusal | Promise<Admitted | Refusal> {
-  if (prepared.operation === 'messages.count_tokens') return admitFree(prepared, parts)
-  const request = quoteFacts(prepared)
-  const amountPicos = quote(request)
-  // A body may have taken its time over midnight: what counts is the day on which money is set aside.
-  const atMs = parts.now()
-  parts.telemetry.milestone('hold_wanted', prepared.exchangeId)
-  const held = parts.ledger.place({
-    exchangeId: prepared.exchangeId,
-    accountId: prepared.principal.accountId,
-    keyId: prepared.principal.keyId,
-    amountPicos,
-    keyDailyLimitPicos: prepared.principal.keyDailyLimitPicos,
-    atMs,
-  })
-  const conclude = (placed: Hold | HoldRefusal): Admitted | Refusal =>
-    concluded(placed, { prepared, request, amountPicos, atMs }, parts)
-  return held instanceof Promise ? held.then(conclude) : conclude(held)
+  services: HoldServices & Pick<RelayServices, 'clock'>,
+): Promise<Admitted | Refusal> {
+  const { exchangeId, principal, operation } = prepared
+  const { accountId, keyId, keyDailyLimitPicos } = principal
+  const amountPicos = operation.isFree ? zeroPicos : quote(quoteFacts(prepared))
+  // The body may have taken until after midnight: the day on which the hold is placed counts.
+  const atMs = services.clock.now()
+  const request = { exchangeId, accountId, keyId, amountPicos, keyDailyLimitPicos, atMs }
+  const placed = await (operation.isFree ? placeNothing : place)(request, services)
+  if (placed.kind !== 'hold')
+    return explain(placed, { prepared, amountPicos, atMs, ledger: services.ledger })
+  return { ...prepared, hold: placed }
 }
 
-function concluded(
-  held: Hold | HoldRefusal,
-  wanted: Omit<Wanted, 'ledger'>,
-  parts: AdmitParts,
-): Admitted | Refusal {
-  const { prepared } = wanted
-  if (held.kind !== 'hold') return explain(held, { ...wanted, ledger: parts.ledger })
-  parts.telemetry.milestone('hold_placed', prepared.exchangeId)
-  return { ...prepared, hold: held }
+type HoldServices = Pick<RelayServices, 'ledger' | 'onTracePoint'>
+
+async function place(
+  request: HoldRequest,
+  { ledger, onTracePoint }: HoldServices,
+): Promise<Hold | HoldRefusal> {
+  onTracePoint?.('hold_requested', request.exchangeId)
+  const placed = await ledger.place(request)
+  if (placed.kind === 'hold') onTracePoint?.('hold_placed', request.exchangeId)
+  return placed
 }
 
-async function admitFree(prepared: Prepared, parts: AdmitParts): Promise<Admitted | Refusal> {
-  const { accountId, keyId } = prepared.principal
-  const atMs = parts.now()
-  const refusal = await parts.ledger.admitUnmetered({ accountId, atMs })
-  if (refusal !== undefined)
-    return explain(refusal, {
-      prepared,
-      request: quoteFacts(prepared),
-      amountPicos: zeroPicos,
-      atMs,
-      ledger: parts.ledger,
-    })
-  const hold: Hold = {
-    kind: 'hold',
-    exchangeId: prepared.exchangeId,
-    accountId,
-    keyId,
-    amountPicos: zeroPicos,
-  }
-  return { ...prepared, hold }
+/** Counts the request toward requests per minute alone. */
+async function placeNothing(
+  request: HoldRequest,
+  { ledger }: HoldServices,
+): Promise<Hold | HoldRefusal> {
+  const { exchangeId, accountId, keyId, amountPicos, atMs } = request
+  const refusal = await ledger.admitUnmetered({ accountId, atMs })
+  return refusal ?? { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
 }
 
-/** What the prompt alone costs by estimate: what an attempt without an answer may have cost. */
+/** Estimates what the prompt alone costs: an attempt without an answer may have cost that much. */
 export function promptCostPicos(admitted: Admitted): Picos {
-  if (isFree(admitted)) return zeroPicos
+  if (admitted.operation.isFree) return zeroPicos
   return quote({ ...quoteFacts(admitted), maxOutputTokens: 0 })
-}
-
-/** True where the exchange has nothing to settle. */
-export function isFree(admitted: Admitted): boolean {
-  return admitted.operation === 'messages.count_tokens'
 }
 
 function quoteFacts(prepared: Prepared): QuoteFacts {
   const { facts, prices, otherPrices, principal, format } = prepared
-  const { audioTokens, asksAudioOutput, webSearchesMax } = facts.extras
   return {
+    ...facts.extras,
     prices,
     otherPrices,
-    audioTokens,
-    asksAudioOutput,
-    webSearchesMax,
     format: format.name,
     inputTokens: facts.inputTokensEstimate,
     maxOutputTokens: outputTokensMax(prepared),
     choiceCount: facts.choiceCount,
     multiplierPpm: principal.priceMultiplierPpm,
     asksOneHourCache: facts.asksOneHourCache,
-    ...(facts.asked === undefined ? {} : { asked: facts.asked }),
+    ...(facts.service === undefined ? {} : { requested: facts.service }),
   }
 }
 
-/** The most tokens one choice of the answer may have. */
+/** Returns the most tokens that one choice of the answer may have. */
 export function outputTokensMax({ facts, model }: Prepared): number {
   return facts.maxOutputTokens ?? model.maxOutputTokens ?? defaultOutputTokens
 }
 
-/** Where neither request nor catalogue bounds the answer: the most that current models give. */
+/** Used where neither request nor catalogue bounds the answer: the most that current models give. */
 const defaultOutputTokens = 128_000
 
-interface Wanted {
-  readonly request: QuoteFacts
+/** A request for a hold that the ledger has refused. */
+interface Refused {
+  readonly prepared: Prepared
   readonly amountPicos: Picos
   /** Wall time of the decision. */
   readonly atMs: number
-  readonly prepared: Prepared
   readonly ledger: Ledger
 }
 
@@ -126,21 +92,21 @@ const neverRetry = { 'x-should-retry': 'false' }
 const retrySoon = { 'x-should-retry': 'true', 'retry-after': '2' }
 const retryAfterSecondsMax = 60
 
-/** A ledger's refusal in the words of the product. Amounts are the account's own. */
-function explain(refusal: HoldRefusal, wanted: Wanted): Refusal {
+/** Turns the ledger's refusal into a message for the client. Amounts are the account's own. */
+function explain(refusal: HoldRefusal, refused: Refused): Refusal {
   switch (refusal.kind) {
     case 'rate_limited':
-      return rateLimited(refusal, wanted)
+      return rateLimited(refusal, refused)
     case 'insufficient_balance':
-      return insufficientBalance(refusal, wanted)
+      return insufficientBalance(refusal, refused)
     case 'daily_limit':
-      return dailyLimit(refusal, wanted)
+      return dailyLimit(refusal, refused)
     case 'unknown_account':
-      return refuse('access.account_suspended', 'This account does not exist any more.')
+      return refuse('access.account_suspended', 'This account no longer exists.')
     case 'unavailable':
       return refuse(
         'ledger.unavailable',
-        'The gateway cannot book charges right now, so it takes no requests. Try again shortly.',
+        'The gateway cannot record charges right now, so it accepts no requests. Try again shortly.',
         { 'retry-after': '5' },
       )
   }
@@ -148,7 +114,7 @@ function explain(refusal: HoldRefusal, wanted: Wanted): Refusal {
 
 function rateLimited(
   refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
-  { prepared, ledger, atMs }: Wanted,
+  { prepared, ledger, atMs }: Refused,
 ): Refusal {
   const seconds = Math.min(
     Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
@@ -158,24 +124,24 @@ function rateLimited(
   const window = refusal.windowMinutes === 1 ? 'minute' : `${refusal.windowMinutes} minutes`
   return refuse(
     'access.rate_limited',
-    `This account may send ${count} requests per ${window} and has done so. Try again in ${seconds} s.`,
-    { 'retry-after': String(seconds), ...ownLimitHeaders(prepared, ledger, atMs) },
+    `This account may send ${count} requests per ${window} and has sent them. Try again in ${seconds} s.`,
+    { 'retry-after': String(seconds), ...accountLimitHeaders(prepared, ledger, atMs) },
   )
 }
 
 function insufficientBalance(
   refusal: Extract<HoldRefusal, { kind: 'insufficient_balance' }>,
-  { request, amountPicos }: Wanted,
+  { prepared, amountPicos }: Refused,
 ): Refusal {
   const { balancePicos, heldPicos, isHeldOnly } = refusal
   const affordable = affordableOutputTokens({
-    ...request,
+    ...quoteFacts(prepared),
     availablePicos: subtractPicos(balancePicos, heldPicos),
   })
   const advice =
     affordable >= 1
-      ? `The largest max_tokens it affords for this request is ${affordable}.`
-      : 'It does not afford this request with any max_tokens; top up the account.'
+      ? `The largest max_tokens that the balance covers for this request is ${affordable}.`
+      : 'It does not cover this request with any max_tokens. Top up the account.'
   const message =
     `The balance is too low for this request: balance ${formatUsd(balancePicos)} USD, ` +
     `of which ${formatUsd(heldPicos)} USD is held for running requests; ` +
@@ -187,16 +153,16 @@ function insufficientBalance(
 
 function dailyLimit(
   refusal: Extract<HoldRefusal, { kind: 'daily_limit' }>,
-  { amountPicos, atMs }: Wanted,
+  { amountPicos, atMs }: Refused,
 ): Refusal {
   const resetAt = new Date(nextUtcMidnight(atMs)).toISOString()
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = picos(refusal.usedPicos + refusal.heldPicos)
   return refuse(
     'ledger.daily_limit_reached',
-    `The ${owner} daily limit of ${formatUsd(refusal.limitPicos)} USD would be passed: ` +
+    `The ${owner} daily limit of ${formatUsd(refusal.limitPicos)} USD would be exceeded: ` +
       `${formatUsd(committed)} USD is spent or held today and this request could cost up to ` +
-      `${formatUsd(amountPicos)} USD. The limit starts anew at ${resetAt}.`,
+      `${formatUsd(amountPicos)} USD. The limit resets at ${resetAt}.`,
     neverRetry,
   )
 }

@@ -1,67 +1,58 @@
 /**
- * What the client is to be shown of an exchange's attempts: the answer that was committed to, a
- * vendor's own error as it came, or an error of ours. Pure. The invariant: nothing that speaks of the
- * operator's account at the vendor passes.
+ * What an exchange's attempts give the client: the answer that was committed to, a vendor's own error
+ * as it came, or an error of ours. Pure. Invariant: nothing that names the operator's account at the
+ * vendor passes.
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
-import type { OpenAttempt } from '../channels/health-place.ts'
-import type { UpstreamHead } from '../channels/upstream.ts'
+import type { Lease } from '../channels/route.ts'
+import type { UpstreamHead } from '../http/client/upstream.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
-import type { AttemptOutcome, BrokenCause } from './attempt-outcome.ts'
+import type { AttemptOutcome, BrokenCause, VendorErrorOutcome } from './attempt-outcome.ts'
 import type { AttemptNotes } from './stages.ts'
 
 type Streaming = Extract<AttemptOutcome, { kind: 'streaming' }>
-export type Whole = Extract<AttemptOutcome, { kind: 'whole' }>
+type Whole = Extract<AttemptOutcome, { kind: 'whole' }>
 
-/** What the client is to be shown, with nothing shown yet. */
-export type Answered = { readonly notes: AttemptNotes; readonly deadlineMs: number } & (
-  | (Streaming & { readonly channel: Channel; readonly attempt: OpenAttempt })
+/** What the client will see; nothing of it has been written yet. */
+export type Answered = Shown & {
+  readonly notes: AttemptNotes
+  /** Monotonic time by which the whole exchange must have ended. */
+  readonly deadlineMs: number
+}
+
+type Shown =
+  | (Streaming & { readonly lease: Lease })
   | (Whole & { readonly channel: Channel })
+  | ShownError
+  | { readonly kind: 'client_left' }
+
+type ShownError =
   | {
-      /** A vendor's own error that the client is to see as it came. */
+      /** A vendor's own error. */
       readonly kind: 'passed_error'
       readonly channel: Channel
       readonly head: UpstreamHead
+      readonly status: number
+      /** As it came; of an event its envelope, which becomes the body it should have been. */
       readonly body: Buffer
+      readonly isEvent: boolean
       readonly isClientFault: boolean
     }
-  | {
-      /** An error event of the vendor's that came first, to be the answer it should have been. */
-      readonly kind: 'passed_event'
-      readonly channel: Channel
-      readonly head: UpstreamHead
-      readonly status: number
-      readonly envelope: Buffer
-    }
   | { readonly kind: 'own_error'; readonly refusal: Refusal }
-  | { readonly kind: 'client_left' }
-)
 
-type Shown<Kind extends Answered['kind']> = Omit<
-  Extract<Answered, { kind: Kind }>,
-  'notes' | 'deadlineMs'
->
-
-type ShownError = Shown<'passed_error'> | Shown<'passed_event'> | Shown<'own_error'>
-type VendorErrorOutcome = Extract<AttemptOutcome, { kind: 'vendor_error' }>
-
-export function committed(
-  outcome: AttemptOutcome,
-  attempt: OpenAttempt,
-): Shown<'streaming'> | Shown<'whole'> | ShownError {
-  const { channel } = attempt
-  if (outcome.kind === 'streaming') return { ...outcome, channel, attempt }
-  if (outcome.kind === 'whole') return { ...outcome, channel }
-  if (outcome.kind === 'vendor_error') return passError(outcome, channel)
+export function committed(outcome: AttemptOutcome, lease: Lease): Shown {
+  if (outcome.kind === 'streaming') return { ...outcome, lease }
+  if (outcome.kind === 'whole') return { ...outcome, channel: lease.channel }
+  if (outcome.kind === 'vendor_error') return passError(outcome, lease.channel)
   return ownError('relay.upstream_failed')
 }
 
 function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
-  const { head, body } = outcome
+  const { head, status, body } = outcome
   if (head.status < 300) return passEvent(outcome, channel)
-  // What is no answer to the request, and a refusal of the operator's credential, are ours to tell:
-  // the latter may come as a page of whatever stands in front of the vendor.
+  // A redirect does not answer the request. A refusal of the operator's credential may come as a page
+  // of a proxy in front of the vendor. For both the client gets an error of ours.
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
@@ -70,18 +61,22 @@ function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
     (!isClientFault && namesVendorAccount(body.readable.toString('latin1')))
   )
     return ownError(codeOfStatus(head.status))
-  return { kind: 'passed_error', channel, head, body: body.bytes, isClientFault }
+  const isEvent = false
+  return { kind: 'passed_error', channel, head, status, body: body.bytes, isEvent, isClientFault }
 }
 
-/** An error that came as the first event of a 200 stream: shown where the client can mend it. */
+/** Passes on an error that came as the first event of a 200 stream where the client caused it. */
 function passEvent(outcome: VendorErrorOutcome, channel: Channel): ShownError {
   const { head, status, error } = outcome
   const envelope = outcome.body?.bytes
   const message = error.message ?? ''
-  const isTelling =
+  const namesAccount =
     namesVendorAccount(message) || namesVendorAccount(envelope?.toString('latin1') ?? '')
-  if (!isFaultOfClient(outcome) || isTelling) return ownError(codeOfStatus(status))
-  if (envelope !== undefined) return { kind: 'passed_event', channel, head, status, envelope }
+  if (!isFaultOfClient(outcome) || namesAccount) return ownError(codeOfStatus(status))
+  if (envelope !== undefined) {
+    const event = { isEvent: true, isClientFault: true }
+    return { kind: 'passed_error', channel, head, status, body: envelope, ...event }
+  }
   return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
 }
 
@@ -102,13 +97,14 @@ export interface FailedAttempt {
 }
 
 /**
- * No channel is left: the most telling failure is shown. A vendor's own 429 or 5xx passes as it
- * came; what speaks of the operator's account, and what has no answer at all, becomes ours.
+ * Chooses what to show when no channel is left: the failure that says most. A vendor's own 429 or 5xx
+ * passes as it came; an error that names the operator's account, or no answer at all, becomes ours.
  */
 export function giveUp(failed: readonly FailedAttempt[]): ShownError {
   let best: FailedAttempt | undefined
   for (const candidate of failed) {
-    if (best === undefined || telling(candidate.outcome) >= telling(best.outcome)) best = candidate
+    if (best === undefined || weightOf(candidate.outcome) >= weightOf(best.outcome))
+      best = candidate
   }
   if (best === undefined) return ownError('relay.no_channel_available')
   const { outcome, channel } = best
@@ -123,8 +119,8 @@ export function giveUp(failed: readonly FailedAttempt[]): ShownError {
   return passError(outcome, channel)
 }
 
-/** How much a failure tells a client about what to do: throttling most, a broken connection least. */
-function telling(outcome: AttemptOutcome): number {
+/** How much a failure says about what to do next: throttling most, a broken connection least. */
+function weightOf(outcome: AttemptOutcome): number {
   if (outcome.kind !== 'vendor_error') return 0
   switch (outcome.fault) {
     case 'throttle':
@@ -166,12 +162,12 @@ const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
 const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.upstream_failed': 'The vendor could not be reached or gave no usable answer. Try again.',
   'relay.upstream_timeout': 'The vendor did not answer in time. Try again.',
-  'relay.upstream_throttled': 'The vendor takes no more requests right now. Try again shortly.',
+  'relay.upstream_throttled': 'The vendor accepts no more requests right now. Try again shortly.',
   'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
   'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
   'relay.model_unknown': 'The vendor does not serve this model right now.',
   'relay.not_offered': 'The vendor of this model does not count tokens.',
-  'relay.shutting_down': 'This gateway had to stop before there was an answer. Try again.',
+  'relay.shutting_down': 'This gateway stopped before there was an answer. Try again.',
 }
 
 const briefRetry = { 'retry-after': '5' }
@@ -182,7 +178,7 @@ const hasBriefRetry: ReadonlySet<OwnErrorCode> = new Set([
   'relay.shutting_down',
 ])
 
-function ownError(code: OwnErrorCode): Shown<'own_error'> {
+function ownError(code: OwnErrorCode): ShownError {
   const headers = hasBriefRetry.has(code) ? briefRetry : undefined
   return { kind: 'own_error', refusal: refuse(code, ownMessages[code], headers) }
 }

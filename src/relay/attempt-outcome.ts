@@ -1,11 +1,14 @@
 /**
- * What can come of one try on one channel, as the stages behind it need to know it, and what a stream
- * past its commit point offers to whoever delivers it. Types only.
+ * What one attempt on one channel can come to, and how a vendor's error becomes an outcome. Also what a
+ * stream past its commit point offers to the stage that delivers it. Pure.
  */
-import type { UpstreamHead } from '../channels/upstream.ts'
 import type { MeterReading, StreamMeter, UpstreamFault, VendorError } from '../formats/format.ts'
+import { unreadError } from '../formats/vendor-error.ts'
+import { readableBody } from '../http/client/content-encoding.ts'
+import type { UpstreamHead } from '../http/client/upstream.ts'
+import type { Admitted } from './stages.ts'
 
-/** What the rest of a committed stream is handed to. */
+/** Takes the rest of a committed stream. */
 export interface StreamReceiver {
   /** Bytes the client may have now. Returning false pauses the vendor until `LiveStream.resume`. */
   onPieces(pieces: readonly Buffer[]): boolean
@@ -17,15 +20,15 @@ export interface StreamReceiver {
 /** A stream past its commit point. */
 export interface LiveStream {
   readonly meter: StreamMeter
-  /** Hands over what has come and all that will come. Call once. */
+  /** Passes on what has come and all that will come. Call once. */
   take(receiver: StreamReceiver): void
   resume(): void
-  /** Ends the upstream request; the receiver hears nothing more. */
+  /** Ends the upstream request; the receiver is not called again. */
   abort(): void
 }
 
-/** The whole of it: as it came, and as it can be read where it came compressed. */
-export interface ErrorBody {
+/** A whole error body: as it came, and decoded where it came compressed. */
+interface ErrorBody {
   readonly bytes: Buffer
   readonly readable: Buffer
 }
@@ -44,16 +47,7 @@ export type AttemptOutcome =
       readonly reading: MeterReading
       readonly firstEventMs: number
     }
-  | {
-      /** The vendor said no, with a status or with an error as a stream's first event. */
-      readonly kind: 'vendor_error'
-      readonly head: UpstreamHead
-      readonly status: number
-      /** Of an event its envelope. Undefined where there is nothing that could be shown. */
-      readonly body: ErrorBody | undefined
-      readonly error: VendorError
-      readonly fault: UpstreamFault
-    }
+  | VendorErrorOutcome
   | {
       readonly kind: 'broken'
       readonly cause: BrokenCause
@@ -64,6 +58,57 @@ export type AttemptOutcome =
     }
   | { readonly kind: 'client_left' }
 
-/** `timeout` is a limit of the channel's own; `deadline` and `shutdown` are the gateway's doing. */
+/** The vendor answered with an error status, or with an error as a stream's first event. */
+export interface VendorErrorOutcome {
+  readonly kind: 'vendor_error'
+  readonly head: UpstreamHead
+  readonly status: number
+  /** Of an event its envelope. Undefined where nothing can be shown. */
+  readonly body: ErrorBody | undefined
+  readonly error: VendorError
+  readonly fault: UpstreamFault
+}
+
+/** `timeout` is a limit of the channel's own; `deadline` and `shutdown` come from the gateway. */
 export type BrokenCause =
   'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format' | 'deadline' | 'shutdown'
+
+/** Reads an error answer. `bytes` is undefined where the body was too large to be kept. */
+export function readErrorAnswer(
+  head: UpstreamHead,
+  bytes: Buffer | undefined,
+  { format, operation }: Pick<Admitted, 'format' | 'operation'>,
+): VendorErrorOutcome {
+  const { status } = head
+  const body = readErrorBody(head, bytes)
+  const error = body === undefined ? unreadError : format.readError(body.readable)
+  const fault = operation.classify({ status, headers: headersOf(head) }, error)
+  return { kind: 'vendor_error', head, status, body, error, fault }
+}
+
+/** Reads an error event. `envelope` is its data, where that has the form of an error answer's body. */
+export function readErrorEvent(
+  head: UpstreamHead,
+  { error, errorEnvelope }: StreamMeter,
+  { format }: Pick<Admitted, 'format'>,
+): VendorErrorOutcome | undefined {
+  if (error === undefined) return undefined
+  const { fault, status } = format.classifyEvent(error)
+  const bytes = errorEnvelope === undefined ? undefined : Buffer.from(errorEnvelope)
+  return { kind: 'vendor_error', head, status, body: readErrorBody(head, bytes), error, fault }
+}
+
+/** A body that the gateway cannot read is not shown either: it could name the operator's account. */
+function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody | undefined {
+  if (bytes === undefined) return undefined
+  const readable = readableBody(bytes, head.header('content-encoding'))
+  return readable === undefined ? undefined : { bytes, readable }
+}
+
+function headersOf(head: UpstreamHead): Record<string, string | undefined> {
+  return {
+    'content-type': head.header('content-type'),
+    'retry-after': head.header('retry-after'),
+    'x-should-retry': head.header('x-should-retry'),
+  }
+}

@@ -1,69 +1,46 @@
 /**
- * One try of an exchange on one channel, up to the commit point: sends the request, and resolves
- * once it is known what came of it. A stream resolves with its first event that is neither ping nor
- * error in hand; everything else resolves whole. Nothing here writes to the client, so whatever
- * comes out may still be thrown away for another channel.
+ * One attempt of an exchange on one channel, up to the commit point: sends the request, and resolves
+ * once its outcome is known. A stream resolves with its first event that is neither ping nor error;
+ * everything else resolves whole. Nothing here writes to the client, so the gateway can still discard
+ * the outcome and try another channel.
  *
  *     waiting ─▶ collecting ─▶ settled      an answer or error body is read to its end
  *        └─────▶ holding ────▶ settled      a stream's bytes are kept until the commit point,
- *                                           then until somebody takes the stream over
+ *                                           then until the delivery takes the stream over
  */
-import type { Channel } from '../channels/channel.ts'
-import type {
-  Upstream,
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamHead,
-  UpstreamReceiver,
-} from '../channels/upstream.ts'
-import { isStaleConnection } from '../channels/upstream-failure.ts'
-import type { MeterReading, StreamMeter } from '../formats/format.ts'
-import { isIdentity } from '../http/content-encoding.ts'
-import type { AttemptOutcome, BrokenCause, LiveStream, StreamReceiver } from './attempt-outcome.ts'
+import { unwatched, type Watched } from '../base/watchdog.ts'
+import type { Lease } from '../channels/route.ts'
+import type { StreamMeter } from '../formats/format.ts'
+import { isIdentity } from '../http/client/content-encoding.ts'
+import {
+  isStaleConnection,
+  type UpstreamCall,
+  type UpstreamFailure,
+  type UpstreamHead,
+  type UpstreamReceiver,
+} from '../http/client/upstream.ts'
+import {
+  readErrorAnswer,
+  readErrorEvent,
+  type AttemptOutcome,
+  type BrokenCause,
+  type LiveStream,
+  type StreamReceiver,
+} from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
-import { readErrorAnswer, readErrorEvent } from './error-answer.ts'
-import type { Admitted } from './stages.ts'
-import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
+import type { Admitted, RelayServices } from './stages.ts'
 
-export type CommitPoint = 'first_event' | 'first_content'
-
-export interface AttemptLimits {
-  /** From the request sent to the first event of a stream, unless its model has a limit of its own. */
-  readonly firstEventTimeoutMs: number
-  /** What a stream has to have begun with before anything of it is shown. */
-  readonly commitPoint: CommitPoint
-  /** From the request sent to the end of an answer that is not streamed. */
-  readonly wholeAnswerTimeoutMs: number
-  /** How long to read on for the vendor's count once the client has left; 0 = not at all. */
-  readonly clientLeftGraceMs: number
-  /** What is not streamed, errors included, is kept in memory up to this size: it can fail over. */
-  readonly answerBytesMax: number
-}
-
-export interface AttemptParts {
-  readonly upstream: Upstream
-  readonly watchdog: Watchdog
-  readonly monotonic: () => number
-  readonly limits: AttemptLimits
-}
+export type AttemptServices = Pick<RelayServices, 'clock' | 'upstream' | 'watchdog' | 'settings'>
 
 export interface AttemptRequest {
   readonly admitted: Admitted
-  readonly channel: Channel
   readonly client: ClientLink
+  readonly lease: Lease
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
-  /** Tighter than the general limit, by what is usual on this channel. */
-  readonly firstEventLimitMs?: number | undefined
-  /**
-   * Another channel is fit to serve, or this one is known to fail. Otherwise the tighter limit does not
-   * hold: an unusual request, such as one that makes a model think for minutes, must not run into it
-   * everywhere.
-   */
-  readonly hasAlternative: () => boolean
 }
 
-/** What goes to the vendor. An attempt does not keep it: a stream may outlast its request by far. */
+/** The request to the vendor. An attempt does not keep it: a stream can last long after its request. */
 export interface Outgoing {
   readonly path: string
   /** Flat list, credential included. */
@@ -71,16 +48,16 @@ export interface Outgoing {
   readonly body: Buffer
 }
 
-/** Pings and comments for ever are no beginning of an answer. */
+/** The most bytes before the first event. An endless run of pings and comments is no answer. */
 const beginningBytesMax = 1_048_576
 
 export function makeAttempt(
   request: AttemptRequest,
   outgoing: Outgoing,
-  parts: AttemptParts,
+  services: AttemptServices,
 ): Promise<AttemptOutcome> {
   return new Promise((resolve) => {
-    new Attempt(request, parts, resolve).start(outgoing)
+    new Attempt(request, services, resolve).start(outgoing)
   })
 }
 
@@ -88,7 +65,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   dueMs: number
   watchIndex = unwatched
   readonly #request: AttemptRequest
-  readonly #parts: AttemptParts
+  readonly #services: AttemptServices
   readonly #sentAtMs: number
   /** When the channel has used up all the time it may take. */
   readonly #limitMs: number
@@ -100,52 +77,47 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   #kept: Buffer[] = []
   #keptBytes = 0
   #receiver: StreamReceiver | undefined
-  /** How the stream ended while nobody had taken it over yet. */
+  /** How the stream ended before the delivery took it over. */
   #heldEnd: 'end' | 'cut' | undefined
 
   constructor(
     request: AttemptRequest,
-    parts: AttemptParts,
+    services: AttemptServices,
     resolve: (outcome: AttemptOutcome) => void,
   ) {
     this.#request = request
-    this.#parts = parts
+    this.#services = services
     this.#resolve = resolve
-    this.#sentAtMs = parts.monotonic()
-    const { limits } = parts
-    const { facts, model } = request.admitted
-    const { isStream } = facts
-    const firstEventMs = model.firstEventTimeoutMs ?? limits.firstEventTimeoutMs
-    this.#limitMs = this.#sentAtMs + (isStream ? firstEventMs : limits.wholeAnswerTimeoutMs)
-    const usualMs = isStream ? (request.firstEventLimitMs ?? Infinity) : Infinity
-    this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + usualMs, request.deadlineMs)
+    this.#sentAtMs = services.clock.monotonic()
+    const { lease, deadlineMs } = request
+    this.#limitMs = this.#sentAtMs + lease.limitMs
+    this.dueMs = Math.min(this.#limitMs, this.#sentAtMs + lease.usualLimitMs, deadlineMs)
   }
 
   start(outgoing: Outgoing): void {
-    const { channel, client } = this.#request
-    this.#parts.watchdog.watch(this)
+    const { lease, client } = this.#request
+    const { watchdog, upstream } = this.#services
+    watchdog.watch(this)
     client.watcher = this
     if (client.isGone) this.onClientGone()
-    this.#call = this.#parts.upstream.send(channel, { method: 'POST', ...outgoing }, this)
+    this.#call = upstream.send(lease.channel, { method: 'POST', ...outgoing }, this)
     // The limits may have been reached while the call was being made.
     if (this.#resolve === undefined) this.#call.abort()
   }
 
+  // --- UpstreamReceiver ---
+
   onHead(head: UpstreamHead): void {
     this.#head = head
     if (!isGood(head)) return
+    const { facts, operation } = this.#request.admitted
     const contentType = (head.header('content-type') ?? '').toLowerCase()
-    const isStream = this.#request.admitted.facts.isStream
-    // An answer that does not name its type has to show by its bytes what it is.
+    // An answer without a content type has to show by its bytes what it is.
     const isExpected =
       contentType === '' ||
-      (isStream ? contentType.startsWith('text/event-stream') : contentType.includes('json'))
-    if (!isExpected || !isIdentity(head.header('content-encoding'))) {
-      this.#break('not_the_format')
-      return
-    }
-    if (isStream)
-      this.#meter = this.#request.admitted.format.openMeter(this.#request.admitted.facts)
+      (facts.isStream ? contentType.startsWith('text/event-stream') : contentType.includes('json'))
+    if (!isExpected || !isIdentity(head.header('content-encoding'))) this.#break('not_the_format')
+    else if (facts.isStream) this.#meter = operation.openMeter(facts)
   }
 
   onData(chunk: Buffer): boolean {
@@ -177,7 +149,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       return
     }
     const rest = meter.end()
-    // An unfinished frame that is no error of the vendor's would run into the error event we add.
+    // An unfinished frame is passed on only in a vendor's error: elsewhere it would run into our own.
     const isShown = meter.error !== undefined && rest.length > 0
     if (this.#receiver !== undefined) {
       if (isShown) this.#receiver.onPieces(rest)
@@ -202,25 +174,29 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       isUnsent: failure.isUnsent,
       isStale: isStaleConnection(failure, {
         hasHead: this.#head !== undefined,
-        waitedMs: this.#parts.monotonic() - this.#sentAtMs,
+        waitedMs: this.#services.clock.monotonic() - this.#sentAtMs,
       }),
     })
   }
 
+  // --- ClientWatcher ---
+
   onClientGone(): void {
-    const { clientLeftGraceMs } = this.#parts.limits
+    const { clientLeftGraceMs } = this.#services.settings
     this.dueMs = Math.min(this.dueMs, this.#request.client.goneAtMs + clientLeftGraceMs)
     if (clientLeftGraceMs === 0) this.onDue()
   }
 
-  /** Nothing has been written yet that it could be behind with. */
+  /** Nothing has been written yet, so there is no backlog. */
   onClientDrained(): void {}
 
+  // --- Watched ---
+
   onDue(): void {
-    const { client, deadlineMs, hasAlternative } = this.#request
+    const { client, deadlineMs, lease } = this.#request
     if (client.isGone) this.#leave()
     else if (this.dueMs >= deadlineMs) this.#break('deadline')
-    else if (this.dueMs >= this.#limitMs || hasAlternative()) this.#break('timeout')
+    else if (this.dueMs >= this.#limitMs || lease.mayStopEarly()) this.#break('timeout')
     else this.dueMs = Math.min(this.#limitMs, deadlineMs)
   }
 
@@ -257,7 +233,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   #collect(chunk: Buffer): void {
     this.#keptBytes += chunk.length
-    if (this.#keptBytes <= this.#parts.limits.answerBytesMax) {
+    if (this.#keptBytes <= this.#services.settings.answerBytesMax) {
       this.#kept.push(chunk)
       return
     }
@@ -274,46 +250,36 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (head === undefined || this.#resolve === undefined) return
     const body =
       this.#kept.length === 1 ? (this.#kept[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#kept)
-    const { format, facts, operation } = this.#request.admitted
+    const { admitted } = this.#request
     if (!isGood(head)) {
-      this.#settle(readErrorAnswer(head, body, this.#request.admitted))
+      this.#settle(readErrorAnswer(head, body, admitted))
       return
     }
-    const firstEventMs = this.#parts.monotonic() - this.#sentAtMs
-    if (operation === 'messages.count_tokens') {
-      if (format.isTokenCount(body))
-        this.#settle({ kind: 'whole', head, body, reading: emptyReading, firstEventMs })
-      else this.#break('not_the_format')
-      return
-    }
-    const answer = format.readAnswer(body, facts)
+    const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
+    const answer = admitted.operation.readAnswer(body, admitted.facts)
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
   }
 
-  /** Decides whether the kept bytes reach the commit point, or show an error that came first. */
+  /** Settles where the kept bytes reach the commit point, or show an error that came first. */
   #judgeStart(meter: StreamMeter): void {
     const head = this.#head
     if (head === undefined) return
     if (this.#isBegun(meter)) {
-      this.#settle({
-        kind: 'streaming',
-        head,
-        stream: this,
-        firstEventMs: this.#parts.monotonic() - this.#sentAtMs,
-      })
+      const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
+      this.#settle({ kind: 'streaming', head, stream: this, firstEventMs })
       return
     }
-    if (meter.error === undefined) return
+    const failed = readErrorEvent(head, meter, this.#request.admitted)
+    if (failed === undefined) return
     this.#call?.abort()
-    const { error, errorEnvelope: envelope } = meter
-    this.#settle(readErrorEvent(head, { error, envelope }, this.#request.admitted))
+    this.#settle(failed)
   }
 
   #isBegun(meter: StreamMeter): boolean {
     if (!meter.hasStarted) return false
-    if (this.#parts.limits.commitPoint === 'first_event' || meter.isTerminated) return true
-    return meter.reading().hasOutput
+    const { commitPoint } = this.#services.settings
+    return commitPoint === 'first_event' || meter.isTerminated || meter.reading().hasOutput
   }
 
   #leave(): void {
@@ -331,7 +297,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const resolve = this.#resolve
     if (resolve === undefined) return
     this.#resolve = undefined
-    this.#parts.watchdog.unwatch(this)
+    this.#services.watchdog.unwatch(this)
     this.#request.client.watcher = undefined
     resolve(outcome)
   }
@@ -351,17 +317,6 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (this.#receiver === undefined) this.#heldEnd ??= 'cut'
     else this.#receiver.onCut()
   }
-}
-
-const emptyReading: MeterReading = {
-  usage: undefined,
-  isFinal: true,
-  isImplausible: false,
-  hasOutput: false,
-  isRefusal: false,
-  output: { text: '', bytes: 0, audioBytes: 0 },
-  webSearches: 0,
-  model: undefined,
 }
 
 function isGood({ status }: UpstreamHead): boolean {

@@ -1,31 +1,28 @@
 /**
- * The client's end of an exchange as the relay needs to know it: is it still there, tell me when it
- * goes, tell me when it has caught up. One for all stages of an exchange.
+ * The client's end of an exchange: whether the client is still connected, since when it is gone, and
+ * when it has read what was written. One link serves all stages of an exchange.
  */
-import type { AnswerWatcher, ResponseWriter } from '../http/response-writer.ts'
+import type { AnswerWatcher, ResponseWriter } from '../http/server/response-writer.ts'
 
-/** Whichever stage has the exchange in hand. */
+/** The stage that handles the exchange right now. */
 export interface ClientWatcher {
-  /** The client has gone before its answer was complete. */
+  /** The client has left before its answer was complete. */
   onClientGone(): void
-  /** The client has taken what the answer's `write` said was too much. */
+  /** The client has read the backlog after `write` returned false. */
   onClientDrained(): void
 }
 
-interface Moments {
-  readonly monotonic: () => number
-  readonly onLeft: () => void
-}
-
 export class ClientLink implements AnswerWatcher {
-  /** The latest one to set this is told. */
+  /** Only the latest watcher is called. */
   watcher: ClientWatcher | undefined
-  readonly #moments: Moments
+  readonly #monotonic: () => number
+  readonly #onLeft: () => void
   #goneAtMs = Infinity
 
-  constructor(response: ResponseWriter, moments: Moments) {
-    this.#moments = moments
-    if (response.isGone) this.#goneAtMs = moments.monotonic()
+  constructor(response: ResponseWriter, monotonic: () => number, onLeft: () => void) {
+    this.#monotonic = monotonic
+    this.#onLeft = onLeft
+    if (response.isGone) this.#goneAtMs = monotonic()
     response.watcher = this
   }
 
@@ -33,15 +30,15 @@ export class ClientLink implements AnswerWatcher {
     return this.#goneAtMs !== Infinity
   }
 
-  /** Monotonic time at which it went; Infinity while it is there. */
+  /** Monotonic time at which the client left; Infinity while it is connected. */
   get goneAtMs(): number {
     return this.#goneAtMs
   }
 
   onGone(): void {
-    this.#goneAtMs = this.#moments.monotonic()
+    this.#goneAtMs = this.#monotonic()
     this.watcher?.onClientGone()
-    this.#moments.onLeft()
+    this.#onLeft()
   }
 
   onDrain(): void {

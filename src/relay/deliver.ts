@@ -1,67 +1,54 @@
 /**
- * Shows the client what the attempts came to: everything but the last piece, which waits in
- * `finish` until the charge is durable. Resolves once it is known how the answer ended; it never
- * throws and never talks to the ledger.
+ * Shows the client what the attempts came to: everything but the last piece, which waits in `finish`
+ * until the charge is durable. Resolves once the ending is known; it never throws and never calls the
+ * ledger to settle.
  */
-import type { Channel } from '../channels/channel.ts'
-import type { UpstreamHead } from '../channels/upstream.ts'
-import type { MeterReading } from '../formats/format.ts'
-import {
-  exchangeIdHeader,
-  forwardResponseHeaders,
-  limitRetryAfter,
-  withContentType,
-} from '../http/headers.ts'
-import { sendReply, type Reply } from '../http/reply.ts'
 import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
-import type { Ending, Ledger } from '../ledger/ledger.ts'
-import type { Telemetry } from '../telemetry/events.ts'
-import type { ClientLink } from './client-link.ts'
-import { errorReply, errorToShow } from './error-reply.ts'
+import type { Channel } from '../channels/channel.ts'
+import type { MeterReading } from '../formats/format.ts'
+import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
+import { limitRetryAfter } from '../formats/rate-headers.ts'
+import type { UpstreamHead } from '../http/client/upstream.ts'
+import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts'
+import type { Ending } from '../ledger/ledger.ts'
 import type { Answered } from './answered.ts'
-import { ownLimitHeaders } from './own-limits.ts'
-import type { Admitted } from './stages.ts'
-import { StreamDelivery, type StreamLimits } from './stream-delivery.ts'
-import type { Watchdog } from '../base/watchdog.ts'
+import type { ClientLink } from './client-link.ts'
+import { accountLimitHeaders, errorReply, errorToShow } from './own-replies.ts'
+import type { Admitted, RelayServices } from './stages.ts'
+import { StreamDelivery } from './stream-delivery.ts'
 
-export interface DeliverParts {
-  readonly ledger: Ledger
-  readonly telemetry: Telemetry
-  readonly watchdog: Watchdog
-  readonly now: () => number
-  readonly monotonic: () => number
-  readonly limits: StreamLimits
-}
+type DeliverServices = Pick<
+  RelayServices,
+  'clock' | 'ledger' | 'watchdog' | 'settings' | 'onTracePoint'
+>
 
 /** All but the last piece is with the client. */
 export interface Delivered {
   readonly ending: Ending
-  /** HTTP status the client sees or would have seen. */
+  /** HTTP status that the client sees, or would have seen. */
   readonly status: number
   readonly channel: Channel | undefined
   readonly reading: MeterReading | undefined
   readonly vendorRequestId: string | undefined
-  /** Writes the last piece, or with `isDurable` false an honest error in its place. Call once. */
+  /** Writes the last piece; with `isDurable` false an error in its place. Call once. */
   finish(isDurable: boolean): void
 }
 
-export function deliver(
+export async function deliver(
   admitted: Admitted,
   answered: Answered,
   client: ClientLink,
-  parts: DeliverParts,
-): Delivered | Promise<Delivered> {
+  services: DeliverServices,
+): Promise<Delivered> {
   switch (answered.kind) {
     case 'streaming':
-      return deliverStream(admitted, answered, client, parts)
+      return await deliverStream(admitted, answered, client, services)
     case 'whole':
-      return deliverWhole(admitted, answered, client, parts)
+      return deliverWhole(admitted, answered, client, services)
     case 'passed_error':
-      return deliverVendorError(admitted, answered, parts)
-    case 'passed_event':
-      return deliverVendorEvent(admitted, answered, parts)
+      return deliverVendorError(admitted, answered, services)
     case 'own_error':
-      return deliverOwnError(admitted, answered)
+      return deliverOwnError(admitted, answered.refusal)
     case 'client_left':
       return { ...nothing, ending: 'client_left', status: 499, finish: () => undefined }
   }
@@ -73,51 +60,55 @@ function deliverStream(
   admitted: Admitted,
   answered: Extract<Answered, { kind: 'streaming' }>,
   client: ClientLink,
-  parts: DeliverParts,
+  services: DeliverServices,
 ): Promise<Delivered> {
   const { response, format, exchangeId } = admitted
-  const { head, stream, channel } = answered
-  parts.telemetry.milestone('first_event', exchangeId)
+  const { head, stream, deadlineMs, lease } = answered
+  const vendorRequestId = head.header(format.requestIdHeader)
+  const { onTracePoint } = services
+  onTracePoint?.('first_event', exchangeId)
   return new Promise((resolve) => {
-    const delivery = new StreamDelivery({
-      response,
-      client,
-      stream,
-      watchdog: parts.watchdog,
-      monotonic: parts.monotonic,
-      limits: parts.limits,
-      deadlineMs: answered.deadlineMs,
-      errorEvent(ending) {
-        const isLate = parts.monotonic() >= answered.deadlineMs
-        const requestId = shownRequestId(admitted, head)
-        return format.errorEvent(errorToShow(reasonOf(ending, isLate), requestId))
+    const delivery = new StreamDelivery(
+      {
+        response,
+        client,
+        stream,
+        deadlineMs,
+        errorEvent(ending) {
+          const isLate = services.clock.monotonic() >= deadlineMs
+          const error = errorToShow(reasonOf(ending, isLate), vendorRequestId ?? exchangeId)
+          return format.errorEvent(error)
+        },
+        onMore: () => onTracePoint?.('mid_stream', exchangeId),
+        onEnded(ending, reading) {
+          if (reading.isFinal) onTracePoint?.('usage_seen', exchangeId)
+          resolve({
+            ending,
+            status: head.status,
+            channel: lease.channel,
+            reading,
+            vendorRequestId,
+            finish(isDurable) {
+              delivery.release(isDurable)
+              if (isDurable) onTracePoint?.('answer_released', exchangeId)
+            },
+          })
+        },
       },
-      onMore: () => parts.telemetry.milestone('mid_stream', exchangeId),
-      onEnded(ending) {
-        const { reading } = delivery
-        if (reading.isFinal) parts.telemetry.milestone('usage_seen', exchangeId)
-        resolve({
-          ending,
-          status: head.status,
-          channel,
-          reading,
-          vendorRequestId: head.header(format.requestIdHeader),
-          finish(isDurable) {
-            delivery.release(isDurable)
-            if (isDurable) parts.telemetry.milestone('answer_released', exchangeId)
-          },
-        })
-      },
-    })
-    if (!client.isGone) {
-      const headers = answerHeaders(admitted, head, parts)
-      if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
-      if (head.header('cache-control') === undefined)
-        headers.push('cache-control', 'no-cache, no-transform')
-      response.writeHead(head.status, headers)
-    }
+      services,
+    )
+    if (!client.isGone)
+      response.writeHead(head.status, streamHeaders(head, answerHeaders(admitted, head, services)))
     delivery.start()
   })
+}
+
+/** Adds what keeps proxies from collecting or caching a stream. */
+function streamHeaders(head: UpstreamHead, headers: string[]): string[] {
+  if (head.header('x-accel-buffering') === undefined) headers.push('x-accel-buffering', 'no')
+  if (head.header('cache-control') === undefined)
+    headers.push('cache-control', 'no-cache, no-transform')
+  return headers
 }
 
 function reasonOf(ending: Ending, isLate: boolean): Refusal {
@@ -127,27 +118,24 @@ function reasonOf(ending: Ending, isLate: boolean): Refusal {
 
 const lateStream = refuse(
   'relay.upstream_timeout',
-  'The answer took longer than one request may take. What came so far is not a whole answer.',
+  'The answer took longer than one request may take. It is incomplete.',
 )
 
 const stoppedStream = refuse(
   'relay.shutting_down',
-  'This gateway had to stop before the answer was complete. What came so far is not a whole answer.',
+  'This gateway stopped before the answer was complete. Try again.',
 )
 
-const brokenStream = refuse(
-  'relay.upstream_failed',
-  'The answer broke off before it was complete. What came so far is not a whole answer.',
-)
+const brokenStream = refuse('relay.upstream_failed', 'The answer broke off before it was complete.')
 
 function deliverWhole(
   admitted: Admitted,
   answered: Extract<Answered, { kind: 'whole' }>,
   client: ClientLink,
-  parts: DeliverParts,
+  services: DeliverServices,
 ): Delivered {
   const { head, body, channel, reading } = answered
-  parts.telemetry.milestone('usage_seen', admitted.exchangeId)
+  services.onTracePoint?.('usage_seen', admitted.exchangeId)
   return {
     ending: client.isGone ? 'client_left' : 'completed',
     status: head.status,
@@ -155,119 +143,84 @@ function deliverWhole(
     reading,
     vendorRequestId: head.header(admitted.format.requestIdHeader),
     finish(isDurable) {
-      if (isDurable) sendWhole(admitted, head, body, parts)
-      else sendReply(admitted.request, admitted.response, unbookedReply(admitted))
+      if (isDurable) {
+        const headers = answerHeaders(admitted, head, services)
+        send(admitted, { status: head.status, headers, body }, services)
+      } else {
+        sendReply(admitted.request, admitted.response, errorReply(admitted, unstoredCharge))
+      }
     },
   }
 }
 
-/** The ledger could not book the charge; the answer that exists must not be given away. */
-function unbookedReply(admitted: Admitted): ReturnType<typeof errorReply> {
-  const refusal = refuse(
-    'ledger.unavailable',
-    'The gateway could not book this request, so its answer is withheld. Try again shortly.',
-    { 'retry-after': '5' },
-  )
-  return errorReply(admitted.format, refusal, admitted.exchangeId)
-}
+/** The answer exists, but without a charge it must not be given away. */
+const unstoredCharge = refuse(
+  'ledger.unavailable',
+  'The gateway could not record the charge, so it withholds the answer. Try again shortly.',
+  { 'retry-after': '5' },
+)
 
 function deliverVendorError(
   admitted: Admitted,
   answered: Extract<Answered, { kind: 'passed_error' }>,
-  parts: DeliverParts,
+  services: DeliverServices,
 ): Delivered {
-  const { head, body, channel, isClientFault } = answered
+  const { head, status, body, channel, isClientFault, isEvent } = answered
+  const { format, exchangeId } = admitted
+  const vendorRequestId = head.header(format.requestIdHeader)
   return {
     ...nothing,
     ending: isClientFault ? 'refused' : 'failed',
-    status: head.status,
-    channel,
-    vendorRequestId: head.header(admitted.format.requestIdHeader),
-    finish() {
-      const headers = answerHeaders(admitted, head, parts)
-      const shown = isClientFault ? headers : limitWait(headers, parts)
-      sendBody(admitted, { status: head.status, headers: shown, body }, parts)
-    },
-  }
-}
-
-function deliverVendorEvent(
-  admitted: Admitted,
-  answered: Extract<Answered, { kind: 'passed_event' }>,
-  parts: DeliverParts,
-): Delivered {
-  const { head, status, envelope, channel } = answered
-  const { format } = admitted
-  return {
-    ...nothing,
-    ending: 'refused',
     status,
     channel,
-    vendorRequestId: head.header(format.requestIdHeader),
+    vendorRequestId,
     finish() {
-      const headers = withContentType(answerHeaders(admitted, head, parts), 'application/json')
-      const body = format.bodyOfEvent(envelope, shownRequestId(admitted, head))
-      sendBody(admitted, { status, headers, body }, parts)
+      const headers = answerHeaders(admitted, head, services)
+      const reply = isEvent
+        ? {
+            status,
+            headers: withContentType(headers, 'application/json'),
+            body: format.bodyOfEvent(body, vendorRequestId ?? exchangeId),
+          }
+        : { status, headers: isClientFault ? headers : limitWait(headers, services), body }
+      send(admitted, reply, services)
     },
   }
 }
 
-function deliverOwnError(
-  admitted: Admitted,
-  answered: Extract<Answered, { kind: 'own_error' }>,
-): Delivered {
-  const { refusal } = answered
+function deliverOwnError(admitted: Admitted, refusal: Refusal): Delivered {
   return {
     ...nothing,
     ending: 'failed',
     status: errorCatalogue[refusal.code].status,
-    finish: () =>
-      sendReply(
-        admitted.request,
-        admitted.response,
-        errorReply(admitted.format, refusal, admitted.exchangeId),
-      ),
+    finish: () => sendReply(admitted.request, admitted.response, errorReply(admitted, refusal)),
   }
 }
 
-function sendWhole(
-  admitted: Admitted,
-  head: UpstreamHead,
-  body: Buffer,
-  parts: DeliverParts,
-): void {
-  sendBody(
-    admitted,
-    { status: head.status, headers: answerHeaders(admitted, head, parts), body },
-    parts,
-  )
-}
-
-function sendBody(admitted: Admitted, reply: Reply, parts: DeliverParts): void {
+function send(admitted: Admitted, reply: Reply, { onTracePoint }: DeliverServices): void {
   sendReply(admitted.request, admitted.response, reply)
-  parts.telemetry.milestone('answer_released', admitted.exchangeId)
+  onTracePoint?.('answer_released', admitted.exchangeId)
 }
 
-/** The longest a client is told to wait for a vendor that wants no more requests. */
+/** The longest `retry-after` of a throttling vendor that is passed on. */
 const retryAfterSecondsMax = 60
 
-function limitWait(headers: readonly string[], parts: DeliverParts): string[] {
-  return limitRetryAfter(headers, { secondsMax: retryAfterSecondsMax, nowMs: parts.now() })
+function limitWait(headers: readonly string[], { clock }: DeliverServices): string[] {
+  return limitRetryAfter(headers, { secondsMax: retryAfterSecondsMax, nowMs: clock.now() })
 }
 
 /** The vendor's end-to-end headers, our ids, and the account's own limits. */
-function answerHeaders(admitted: Admitted, head: UpstreamHead, parts: DeliverParts): string[] {
+function answerHeaders(
+  admitted: Admitted,
+  head: UpstreamHead,
+  { clock, ledger }: DeliverServices,
+): string[] {
   const { format, exchangeId } = admitted
   const headers = forwardResponseHeaders(head.rawHeaders)
   headers.push(exchangeIdHeader, exchangeId)
   if (head.header(format.requestIdHeader) === undefined)
     headers.push(format.requestIdHeader, exchangeId)
-  const limits = ownLimitHeaders(admitted, parts.ledger, parts.now())
+  const limits = accountLimitHeaders(admitted, ledger, clock.now())
   for (const [name, value] of Object.entries(limits)) headers.push(name, value)
   return headers
-}
-
-/** What the answer's header in this format's own name says: the vendor's id, or ours without one. */
-function shownRequestId({ format, exchangeId }: Admitted, head: UpstreamHead): string {
-  return head.header(format.requestIdHeader) ?? exchangeId
 }

@@ -1,256 +1,155 @@
 /**
- * The attempt loop of one exchange: picks a channel, tries it, lets health learn, and either
- * commits to what came back, moves on, or gives up with the best answer there is. Everything here
- * happens before the client has seen a byte; it never writes to the client.
+ * The attempt loop of one exchange: takes a channel, tries it, and either commits to what came back,
+ * moves on, or gives up with the best answer there is. Everything here happens before the client has
+ * seen a byte; it never writes to the client.
  */
+import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
-import type { Channel } from '../channels/channel.ts'
-import type { Outcome } from '../channels/health-event.ts'
-import type { HealthBook } from '../channels/health-book.ts'
-import type { OpenAttempt } from '../channels/health-place.ts'
-import type { LatencyTraits } from '../channels/latency.ts'
-import { readRetryAfterMs } from '../channels/retry-after.ts'
-import { selectChannel } from '../channels/select.ts'
-import { forwardRequestHeaders } from '../http/headers.ts'
+import type { AttemptEnd, Lease, Outcome, Route } from '../channels/route.ts'
 import type { UpstreamFault } from '../formats/format.ts'
+import { forwardRequestHeaders } from '../formats/headers.ts'
+import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { Ending } from '../ledger/ledger.ts'
-import type { Telemetry } from '../telemetry/events.ts'
-import { isFree, promptCostPicos } from './admit.ts'
-import { committed, giveUp, type Answered, type Whole } from './answered.ts'
+import { promptCostPicos } from './admit.ts'
+import { committed, giveUp, type Answered, type FailedAttempt } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
-import { makeAttempt, type AttemptParts } from './attempt.ts'
+import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
-import type { Admitted, AttemptNotes } from './stages.ts'
+import type { Admitted, RelayServices } from './stages.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-export interface FailoverParts extends AttemptParts {
-  readonly health: HealthBook
-  readonly telemetry: Telemetry
-  readonly attemptsMax: number
-  readonly requestDeadlineMs: number
-  /** A channel's own limit for the first event: so many times what is usual at most, never below. */
-  readonly firstEventFactor: number
-  readonly firstEventTimeoutMinMs: number
-}
-
-/** For the first event of a channel that is known to fail, where its usual time is not known. */
-const lastResortMs = 30_000
-
-interface Failed {
-  readonly channel: Channel
-  readonly attempt: OpenAttempt
-  readonly verdict: Verdict
-  readonly outcome: AttemptOutcome
-}
+type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'onTracePoint'>
 
 export async function failover(
   admitted: Admitted,
   client: ClientLink,
-  parts: FailoverParts,
+  services: FailoverServices,
 ): Promise<Answered> {
-  const deadlineMs = admitted.startedMonotonicMs + parts.requestDeadlineMs
-  const notes: AttemptNotes = { count: 0, operatorCostPicos: zeroPicos }
-  const common = { notes, deadlineMs }
-  const tried = new Set<string>()
-  const failed: Failed[] = []
-  let channel = pick(admitted, tried, parts)
-  let hasRepeated = false
-  /** Attempts that went into connections gone stale: no vendor has had them. */
+  const { clock, settings } = services
+  const deadlineMs = admitted.startedMonotonicMs + settings.requestDeadlineMs
+  const route = openRoute(admitted, services)
+  const failed: FailedAttempt[] = []
+  let attemptCount = 0
+  /** Attempts that went into stale connections: the vendor never received them. */
   let lostCount = 0
+  let operatorCostPicos = zeroPicos
+  let repeated: Lease | undefined
 
-  // Nobody is there to take what another attempt would bring, and it would be paid for.
-  while (channel !== undefined && !client.isGone && notes.count - lostCount < parts.attemptsMax) {
-    tried.add(channel.name)
-    notes.count++
-    const { attempt, outcome: coming } = tryChannel(
-      admitted,
-      { channel, client, deadlineMs, tried },
-      parts,
-    )
-    let outcome: AttemptOutcome
-    try {
-      outcome = await coming
-    } catch (error) {
-      parts.health.end(attempt, { outcome: 'nobody', caller: undefined })
-      throw error
-    }
+  // A client that has left would not get what another attempt brings, and the attempt costs money.
+  while (!client.isGone && attemptCount - lostCount < settings.attemptsMax) {
+    const lease = repeated === undefined ? route.next() : route.repeat(repeated)
+    if (lease === undefined) break
+    attemptCount++
+    const outcome = await tryLease({ admitted, client, lease, deadlineMs }, services)
     const verdict = judge(outcome, {
-      isCounting: isFree(admitted),
-      hasAlternative: () => hasAlternative(admitted, tried, parts),
-      mayRepeat: () =>
-        parts.health.mayFailOverInto(attempt.channel.name, admitted.principal.accountId),
-      hasRepeated,
+      isFree: admitted.operation.isFree,
+      hasAlternative: () => route.hasAlternative(),
+      mayRepeat: () => route.mayRepeat(lease),
+      hasRepeated: repeated !== undefined,
     })
-    learn(admitted, { attempt, outcome, verdict, notes, failed }, parts)
-    if (verdict.next === 'commit') return { ...common, ...committed(outcome, attempt) }
+    report({ admitted, lease, outcome, verdict }, clock)
+    if (verdict.mayHaveCost)
+      operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted))
+    const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
+    if (verdict.next === 'commit') return { ...common, ...committed(outcome, lease) }
     if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
-    failed.push({ channel, attempt, outcome, verdict })
-    if (verdict.next === 'give_up' || parts.monotonic() >= deadlineMs) break
-    if (verdict.next === 'retry_same') {
-      hasRepeated = true
-      if (outcome.kind === 'broken' && outcome.isStale) lostCount++
-    } else {
-      channel = pick(admitted, tried, parts)
-      hasRepeated = false
-      if (channel !== undefined) parts.telemetry.failedOver(admitted.vendor.name)
-    }
+    failed.push({ channel: lease.channel, outcome })
+    if (verdict.next === 'give_up' || clock.monotonic() >= deadlineMs) break
+    repeated = verdict.next === 'retry_same' ? lease : undefined
+    if (repeated !== undefined && outcome.kind === 'broken' && outcome.isStale) lostCount++
   }
+  const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
   return { ...common, ...(client.isGone ? ({ kind: 'client_left' } as const) : giveUp(failed)) }
 }
 
-function pick(
-  admitted: Admitted,
-  tried: ReadonlySet<string>,
-  parts: FailoverParts,
-): Channel | undefined {
-  return selectChannel(admitted.snapshot, admitted.model.id, {
-    facts: parts.health,
-    accountId: admitted.principal.accountId,
-    tried,
-    now: parts.monotonic(),
+function openRoute(
+  { snapshot, model, principal, facts, operation }: Admitted,
+  services: FailoverServices,
+): Route {
+  return services.openRoute({
+    snapshot,
+    model,
+    caller: principal,
+    isStream: facts.isStream,
+    inputTokens: facts.inputTokensEstimate,
+    isTimed: !operation.isFree,
   })
 }
 
-/** Whether a channel that has not been tried is fit to serve, rather than merely a last resort. */
-function hasAlternative(
-  admitted: Admitted,
-  tried: ReadonlySet<string>,
-  parts: FailoverParts,
-): boolean {
-  const channel = pick(admitted, tried, parts)
-  if (channel === undefined) return false
-  const grade = parts.health.grade(channel, admitted.model.id)
-  return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+async function tryLease(
+  attempt: AttemptRequest,
+  services: FailoverServices,
+): Promise<AttemptOutcome> {
+  const { admitted, lease } = attempt
+  const { vendor, operation, facts, exchangeId } = admitted
+  try {
+    const { bytes } = admitted.body
+    const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
+      prefix: vendor.name,
+      credential: { scheme: vendor.credential, secret: lease.channel.credential },
+      versionHeader: vendor.versionHeader,
+      defaultVersion: vendor.defaultVersion,
+    })
+    const body = operation.amend(bytes, facts, lease.upstreamModel)
+    services.onTracePoint?.('attempt_sending', exchangeId)
+    const path = admitted.path + admitted.query
+    const outcome = makeAttempt(attempt, { path, headers, body }, services)
+    services.onTracePoint?.('attempt_sent', exchangeId)
+    return await outcome
+  } catch (error) {
+    lease.ended({ outcome: 'nobody' })
+    throw error
+  }
 }
 
-interface Try {
-  readonly channel: Channel
-  readonly client: ClientLink
-  readonly deadlineMs: number
-  /** This channel and those before it. */
-  readonly tried: ReadonlySet<string>
-}
-
-interface Tried {
-  readonly attempt: OpenAttempt
-  readonly outcome: Promise<AttemptOutcome>
-}
-
-function tryChannel(
-  admitted: Admitted,
-  { channel, client, deadlineMs, tried }: Try,
-  parts: FailoverParts,
-): Tried {
-  const { vendor, format, facts, model } = admitted
-  const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
-    prefix: vendor.name,
-    credential: { scheme: vendor.credential, secret: channel.credential },
-    versionHeader: vendor.versionHeader,
-    defaultVersion: vendor.defaultVersion,
-  })
-  const body = format.amend(admitted.body.bytes, facts, channel.models.get(model.id))
-  const traits = { isStream: facts.isStream, inputTokens: facts.inputTokensEstimate }
-  const isKnownToFail = parts.health.grade(channel, model.id) === 'off'
-  const usualLimitMs = firstEventLimitMs(admitted, { channel, traits }, parts)
-  parts.telemetry.milestone('attempt_sending', admitted.exchangeId)
-  const attempt = parts.health.begin(channel, model.id, isFree(admitted) ? {} : { traits })
-  const outcome = makeAttempt(
-    {
-      admitted,
-      channel,
-      client,
-      deadlineMs,
-      firstEventLimitMs: usualLimitMs ?? (isKnownToFail ? lastResortMs : undefined),
-      hasAlternative: () => isKnownToFail || hasAlternative(admitted, tried, parts),
-    },
-    { path: admitted.path + admitted.query, headers, body },
-    parts,
-  )
-  parts.telemetry.milestone('attempt_sent', admitted.exchangeId)
-  return { attempt, outcome }
-}
-
-/** How long the first event may take by what is usual on this channel; see `AttemptRequest`. */
-function firstEventLimitMs(
-  { model }: Admitted,
-  { channel, traits }: Pick<Try, 'channel'> & { readonly traits: LatencyTraits },
-  { health, firstEventFactor, firstEventTimeoutMinMs }: FailoverParts,
-): number | undefined {
-  const mostMs = health.usualMostMs(channel, model.id, traits)
-  if (mostMs === undefined) return undefined
-  return Math.max(firstEventTimeoutMinMs, firstEventFactor * mostMs)
-}
-
-interface Lesson {
-  readonly attempt: OpenAttempt
+interface Judged {
+  readonly admitted: Admitted
+  readonly lease: Lease
   readonly outcome: AttemptOutcome
   readonly verdict: Verdict
-  readonly notes: AttemptNotes
-  /** The attempts of this exchange that failed before. */
-  readonly failed: readonly Failed[]
 }
 
-/** Tells health and the record what the attempt was worth. A committed stream is judged at its end. */
-function learn(
-  admitted: Admitted,
-  { attempt, outcome, verdict, notes, failed }: Lesson,
-  parts: FailoverParts,
-): void {
-  const { name } = attempt.channel
-  if ('firstEventMs' in outcome) {
-    parts.telemetry.firstEvent({ channel: name, model: attempt.model }, outcome.firstEventMs)
-    const outputTokens = outcome.kind === 'whole' ? outputTokensOf(outcome) : undefined
-    parts.health.answered(attempt, outputTokens)
-  }
-  if (verdict.mayHaveCost)
-    notes.operatorCostPicos = addPicos(notes.operatorCostPicos, promptCostPicos(admitted))
+/** Reports the attempt to its channel. A committed stream is reported again at its end. */
+function report({ admitted, lease, outcome, verdict }: Judged, clock: Clock): void {
+  if (outcome.kind === 'streaming') lease.answered(outcome.firstEventMs)
+  if (outcome.kind === 'whole')
+    lease.answered(outcome.firstEventMs, outcome.reading.usage?.reported.outputTokens)
   if (verdict.blame === undefined) return
-  parts.telemetry.attemptEnded(name, verdict.blame)
-  const { principal: caller } = admitted
-  const twin = mayBlameRequest({ outcome, verdict })
-    ? failed.find((one) => one.channel !== attempt.channel && mayBlameRequest(one))
-    : undefined
-  if (twin !== undefined) parts.health.retract(twin.attempt, caller.keyId)
-  parts.health.end(attempt, {
-    outcome: twin === undefined ? verdict.blame : 'suspect',
-    caller,
+  lease.ended({
+    outcome: verdict.blame,
+    isRequestSuspect: isRequestSuspect(outcome, verdict),
     retryAfterMs:
-      outcome.kind === 'vendor_error'
-        ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, parts))
+      verdict.blame === 'throttle' && outcome.kind === 'vendor_error'
+        ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, clock))
         : undefined,
   })
 }
 
-function wallTimeMs(admitted: Admitted, parts: FailoverParts): number {
-  return admitted.startedAtMs + parts.monotonic() - admitted.startedMonotonicMs
-}
-
-/** A failure that the request itself may have brought about: the vendor had it, and did not cope. */
-function mayBlameRequest({ outcome, verdict }: Pick<Failed, 'outcome' | 'verdict'>): boolean {
-  if (verdict.blame !== 'hard') return false
+/** A failure that the request itself may have caused: the vendor had it and failed on it. */
+function isRequestSuspect(outcome: AttemptOutcome, { blame }: Verdict): boolean {
+  if (blame !== 'hard') return false
   return outcome.kind !== 'broken' || (outcome.cause !== 'connect' && !outcome.isUnsent)
 }
 
-function outputTokensOf({ reading }: Whole): number | undefined {
-  return reading.usage?.reported.outputTokens
+function wallTimeMs(admitted: Admitted, clock: Clock): number {
+  return admitted.startedAtMs + clock.monotonic() - admitted.startedMonotonicMs
 }
 
-/** Tells health how a committed stream ended; every other attempt has been judged already. */
-export function learnEnding(
-  admitted: Admitted,
-  answered: Answered,
-  ending: Ending,
-  parts: FailoverParts,
-): void {
+/** Reports to the channel how a committed stream ended; every other attempt has ended already. */
+export function reportEnding(admitted: Admitted, answered: Answered, ending: Ending): void {
   if (answered.kind !== 'streaming') return
-  const { error } = answered.stream.meter
-  const outcome =
-    ending === 'upstream_cut' && error !== undefined
-      ? faultOutcome[admitted.format.classifyEvent(error).fault]
-      : endingOutcome[ending]
-  parts.telemetry.attemptEnded(answered.channel.name, outcome)
-  const { principal: caller } = admitted
-  parts.health.end(answered.attempt, { outcome, caller })
+  answered.lease.ended(endOfStream(admitted, answered, ending))
+}
+
+function endOfStream(
+  { format }: Admitted,
+  { stream }: Extract<Answered, { kind: 'streaming' }>,
+  ending: Ending,
+): AttemptEnd {
+  const error = ending === 'upstream_cut' ? stream.meter.error : undefined
+  return error === undefined
+    ? { outcome: endingOutcome[ending] }
+    : { outcome: faultOutcome[format.classifyEvent(error).fault] }
 }
 
 const endingOutcome: Readonly<Record<Ending, Outcome>> = {

@@ -1,44 +1,28 @@
 /**
  * The path of one exchange, as a table of contents: every branch between stages is visible here and
- * every stage is one call. Nothing below calls back up. Whatever goes wrong that nobody expected is
- * caught here, and only here.
+ * every stage is one call. No stage calls an earlier one. Faults that no stage expects are caught here,
+ * and only here.
  */
-import { presentedSecret, type Authenticate } from '../access/authenticate.ts'
-import type { RunningLimits } from '../access/limits.ts'
+import { presentedSecret } from '../access/authenticate.ts'
 import type { Clock } from '../base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
+import type { ForwardedOperation } from '../formats/format.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
-import type { FormatName, OperationName } from '../formats/format.ts'
-import type { IncomingRequest } from '../http/incoming-request.ts'
-import { sendReply } from '../http/reply.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
-import type { Target } from '../http/router.ts'
-import type { Telemetry } from '../telemetry/events.ts'
-import { admit, isFree, type AdmitParts } from './admit.ts'
+import type { IncomingRequest } from '../http/server/request.ts'
+import { sendReply } from '../http/server/reply.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
+import type { Target } from '../http/server/router.ts'
+import { admit } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
-import { deliver, type DeliverParts } from './deliver.ts'
-import { errorReply } from './error-reply.ts'
-import { failover, learnEnding, type FailoverParts } from './failover.ts'
-import { answerFree, helloReply } from './free-answers.ts'
-import { intake, type IntakeParts } from './intake.ts'
-import { misroutedMessage } from './misrouted.ts'
-import { settle, settleFault, type SettleParts } from './settle.ts'
-import type { Admitted, ForwardedOperation, Identified, Incoming } from './stages.ts'
-
-export interface RelayParts {
-  readonly clock: Clock
-  readonly authenticate: Authenticate
-  readonly running: RunningLimits
-  readonly telemetry: Telemetry
-  readonly intake: IntakeParts
-  readonly admit: AdmitParts
-  readonly failover: FailoverParts
-  readonly deliver: DeliverParts
-  readonly settle: SettleParts
-}
+import { deliver } from './deliver.ts'
+import { failover, reportEnding } from './failover.ts'
+import { errorReply, ownReply, pathRefusal, warmUpReply } from './own-replies.ts'
+import { prepare } from './prepare.ts'
+import { settle, settleFault } from './settle.ts'
+import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
 
 /** A request whose path begins with a vendor's prefix. */
 export interface VendorRequest {
@@ -48,33 +32,35 @@ export interface VendorRequest {
   readonly vendor: Vendor
   /** Path behind the prefix, and the raw query. */
   readonly target: Target
-  /** The gateway is going down and takes nothing new. */
+  /** The gateway is shutting down and accepts nothing new. */
   readonly isDraining: () => boolean
 }
 
 /** Serves one request to its end. Never throws. */
-export async function relay(vendorRequest: VendorRequest, parts: RelayParts): Promise<void> {
-  const incoming = accept(vendorRequest, parts.clock)
+export async function relay(vendorRequest: VendorRequest, services: RelayServices): Promise<void> {
+  const incoming = accept(vendorRequest, services.clock)
   try {
-    if (vendorRequest.isDraining()) refuseWith(incoming, shuttingDown, parts)
-    else await serve(incoming, vendorRequest, parts)
+    if (vendorRequest.isDraining()) refuseWith(incoming, shuttingDown, services)
+    else await serve(incoming, vendorRequest.isDraining, services)
   } catch (error) {
-    parts.telemetry.fault(error, 'relay')
+    services.telemetry.fault(error, 'relay')
     if (incoming.response.isHeadWritten) incoming.response.destroy()
-    else refuseWith(incoming, refusalOfFault(error), parts)
+    else refuseWith(incoming, refusalOfFault(error), services)
   }
 }
 
 const shuttingDown = refuse(
   'relay.shutting_down',
-  'This gateway is about to stop and takes no new requests. Try again.',
+  'This gateway is shutting down and accepts no new requests. Try again.',
   { 'retry-after': '1' },
 )
 
 function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
   const { request, response, snapshot, vendor, target } = vendorRequest
   const startedAtMs = clock.now()
+  const startedMonotonicMs = clock.monotonic()
   return {
+    kind: 'exchange',
     exchangeId: newId('ex', startedAtMs),
     request,
     response,
@@ -84,116 +70,92 @@ function accept(vendorRequest: VendorRequest, clock: Clock): Incoming {
     path: target.path,
     query: target.query,
     startedAtMs,
-    startedMonotonicMs: clock.monotonic(),
+    startedMonotonicMs,
   }
 }
 
+/** From the accepted request to the known caller; the gateway's own endpoints are answered here. */
 async function serve(
   incoming: Incoming,
-  { isDraining }: Pick<VendorRequest, 'isDraining'>,
-  parts: RelayParts,
+  isDraining: () => boolean,
+  services: RelayServices,
 ): Promise<void> {
   const { request, response } = incoming
   const found = findOperation(incoming.format.name, request.method, incoming.path)
-  if (found.kind === 'found' && found.operation === 'hello')
-    return sendReply(request, response, helloReply(incoming))
+  if (found.kind === 'found' && found.operation.kind === 'warm_up')
+    return sendReply(request, response, warmUpReply(incoming))
 
-  const known = parts.authenticate(presentedSecret(request.rawHeaders), 'client', {
+  const principal = await services.authenticate(presentedSecret(request.rawHeaders), 'client', {
     address: request.remoteAddress,
     nowMs: incoming.startedAtMs,
   })
-  const principal = known instanceof Promise ? await known : known
-  // While it was looked for nothing waited for this request: nobody would see it to its end.
-  if (isDraining()) return refuseWith(incoming, shuttingDown, parts)
-  if (principal.kind === 'refusal') return refuseWith(incoming, principal, parts)
-  const identified: Identified = { ...incoming, kind: 'identified', principal }
+  // The drain does not wait for a request that is still being authenticated.
+  if (isDraining()) return refuseWith(incoming, shuttingDown, services)
+  if (principal.kind === 'refusal') return refuseWith(incoming, principal, services)
+  const identified: Identified = { ...incoming, principal }
 
-  if (found.kind !== 'found') return refuseWith(incoming, misrouted(incoming, found), parts)
+  if (found.kind !== 'found') return refuseWith(incoming, pathRefusal(incoming, found), services)
   const { operation } = found
-  if (!isForwarded(operation))
-    return sendReply(request, response, answerFree(identified, operation, found.parameter))
+  if (operation.kind !== 'forwarded')
+    return sendReply(request, response, ownReply(identified, operation, found.parameter))
 
-  const full = parts.running.enter(principal)
-  if (full !== undefined) return refuseWith(incoming, full, parts)
+  const full = services.running.enter(principal)
+  if (full !== undefined) return refuseWith(incoming, full, services)
   try {
-    await forward(identified, operation, parts)
+    await forward(identified, operation, services)
   } finally {
-    parts.running.leave(principal)
+    services.running.leave(principal)
   }
 }
 
-/**
- * Stages that mostly have their result at once are awaited only where they have not: every wait is
- * a turn of the microtask queue for each function above it.
- */
 async function forward(
   identified: Identified,
   operation: ForwardedOperation,
-  parts: RelayParts,
+  services: RelayServices,
 ): Promise<void> {
-  const taken = intake(identified, operation, parts.intake)
-  const prepared = taken instanceof Promise ? await taken : taken
-  if (prepared === 'client_gone') return
-  if ('code' in prepared) return refuseWith(identified, prepared, parts)
-  const placed = admit(prepared, parts.admit)
-  const admitted = placed instanceof Promise ? await placed : placed
-  if ('code' in admitted) return refuseWith(identified, admitted, parts)
+  const prepared = await prepare(identified, operation, services)
+  if (prepared.kind === 'client_gone') return
+  if (prepared.kind === 'refusal') return refuseWith(identified, prepared, services)
+  const admitted = await admit(prepared, services)
+  if (admitted.kind === 'refusal') return refuseWith(identified, admitted, services)
+  await answer(admitted, services)
+}
 
-  // From admission on a settlement is owed, however the exchange ends.
-  let isOwed = !isFree(admitted)
+/** From admission on the exchange must be settled, however it ends. */
+async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
+  let mustSettle = !admitted.operation.isFree
   let undelivered: Answered | undefined
   try {
-    const client = watchClient(admitted, parts)
-    const answered = await failover(admitted, client, parts.failover)
+    const client = watchClient(admitted, services)
+    const answered = await failover(admitted, client, services)
     undelivered = answered
     admitted.body.release()
-    const delivering = deliver(admitted, answered, client, parts.deliver)
-    const delivered = delivering instanceof Promise ? await delivering : delivering
+    const delivered = await deliver(admitted, answered, client, services)
     undelivered = undefined
-    learnEnding(admitted, answered, delivered.ending, parts.failover)
-    const isDurable = !isOwed || (await settle(admitted, delivered, answered.notes, parts.settle))
-    isOwed = false
+    reportEnding(admitted, answered, delivered.ending)
+    const isDurable = !mustSettle || (await settle(admitted, delivered, answered.notes, services))
+    mustSettle = false
     delivered.finish(isDurable)
   } catch (error) {
-    if (undelivered !== undefined) abandon(admitted, undelivered, parts)
-    if (isOwed) await settleFault(admitted, parts.settle)
+    if (undelivered !== undefined) abandon(admitted, undelivered)
+    if (mustSettle) await settleFault(admitted, services)
     throw error
   }
 }
 
-/** A stream that nobody delivers must not run on, nor keep its place on the channel. */
-function abandon(admitted: Admitted, answered: Answered, parts: RelayParts): void {
+/** A stream that is not delivered must not run on, nor keep its place on the channel. */
+function abandon(admitted: Admitted, answered: Answered): void {
   if (answered.kind === 'streaming') answered.stream.abort()
-  learnEnding(admitted, answered, 'gateway_cut', parts.failover)
+  reportEnding(admitted, answered, 'gateway_cut')
 }
 
-function watchClient({ response, exchangeId }: Admitted, parts: RelayParts): ClientLink {
-  return new ClientLink(response, {
-    monotonic: parts.deliver.monotonic,
-    onLeft: () => parts.telemetry.milestone('client_left', exchangeId),
-  })
+function watchClient({ response, exchangeId }: Admitted, services: RelayServices): ClientLink {
+  const { clock, onTracePoint } = services
+  const onLeft = (): void => onTracePoint?.('client_left', exchangeId)
+  return new ClientLink(response, () => clock.monotonic(), onLeft)
 }
 
-function isForwarded(operation: OperationName): operation is ForwardedOperation {
-  return (
-    operation === 'messages.create' ||
-    operation === 'chat.completions.create' ||
-    operation === 'messages.count_tokens'
-  )
-}
-
-function refuseWith(incoming: Incoming, refusal: Refusal, parts: RelayParts): void {
-  parts.telemetry.refused(refusal.code, incoming.exchangeId)
-  const reply = errorReply(incoming.format, refusal, incoming.exchangeId)
-  sendReply(incoming.request, incoming.response, reply)
-}
-
-function misrouted(
-  incoming: Incoming,
-  found: { readonly kind: 'path_unknown' } | { readonly kind: 'method_not_allowed'; allow: string },
-): Refusal {
-  if (found.kind === 'method_not_allowed')
-    return refuse('http.method_not_allowed', `Use ${found.allow} here.`, { allow: found.allow })
-  const format: FormatName = incoming.format.name
-  return refuse('http.not_found', misroutedMessage(format, incoming.vendor.name, incoming.path))
+function refuseWith(incoming: Incoming, refusal: Refusal, services: RelayServices): void {
+  services.telemetry.refused(refusal.code, incoming.exchangeId)
+  sendReply(incoming.request, incoming.response, errorReply(incoming, refusal))
 }

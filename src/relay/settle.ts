@@ -1,69 +1,65 @@
 /**
- * Runs for every exchange that holds money, however it ended: decides the charge, has it booked
- * durably and the hold freed in the same step. The only caller of `ledger.settle`.
+ * Settles every exchange that holds money, however it ended: decides the charge, stores it durably and
+ * frees the hold in the same step. The only caller of `ledger.settle`.
  */
 import { addPicos, zeroPicos } from '../base/money.ts'
-import type { ExchangeRecord, Ledger } from '../ledger/ledger.ts'
-import { pricesAt, type Prices } from '../metering/price-book.ts'
+import type { ExchangeRecord } from '../ledger/ledger.ts'
+import { pricesAt, type Prices } from '../metering/prices.ts'
 import {
   decideCharge,
   type ChargeDecision,
   type CutPolicy,
   type SettlementFacts,
 } from '../metering/settlement.ts'
-import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { outputTokensMax } from './admit.ts'
 import type { Delivered } from './deliver.ts'
-import type { Admitted, AttemptNotes } from './stages.ts'
+import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 
-export interface SettleParts {
-  readonly ledger: Ledger
-  readonly telemetry: Telemetry
-  readonly tokenCounter: TokenCounter
-  readonly cutPolicy: CutPolicy
-  readonly now: () => number
-  readonly monotonic: () => number
-}
+type SettleServices = Pick<
+  RelayServices,
+  'clock' | 'ledger' | 'telemetry' | 'tokenCounter' | 'settings' | 'onTracePoint'
+>
 
 /**
- * Resolves true once the charge is durable, false where it could not be booked: then the client
- * must not get a complete answer. An ending that costs nothing does not make the client wait.
+ * Resolves true once the charge is durable, false where it could not be stored: then the client must
+ * not get a complete answer. Where nothing is charged the client does not wait for the store.
  */
 export async function settle(
   admitted: Admitted,
   delivered: Delivered,
   notes: AttemptNotes,
-  parts: SettleParts,
+  services: SettleServices,
 ): Promise<boolean> {
-  const decided = decideCharge(settlementFacts(admitted, delivered, parts), parts.tokenCounter)
-  const decision = decided instanceof Promise ? await decided : decided
-  const record = exchangeRecord(admitted, delivered, { decision, notes, endedAtMs: parts.now() })
-  parts.telemetry.milestone('charge_submitted', admitted.exchangeId)
-  const booked = parts.ledger.settle(admitted.hold, record)
+  const { clock, ledger, telemetry, tokenCounter, settings, onTracePoint } = services
+  const facts = settlementFacts(admitted, delivered, settings.upstreamCut)
+  const decision = await decideCharge(facts, tokenCounter)
+  const record = exchangeRecord(admitted, delivered, { decision, notes, endedAtMs: clock.now() })
+  onTracePoint?.('charge_submitted', admitted.exchangeId)
+  const stored = ledger.settle(admitted.hold, record)
   if (record.amountPicos > 0n) {
     try {
-      await booked
+      await stored
     } catch (error) {
-      parts.telemetry.fault(error, 'settle')
+      telemetry.fault(error, 'settle')
       return false
     }
-    parts.telemetry.milestone('charge_durable', admitted.exchangeId)
+    onTracePoint?.('charge_durable', admitted.exchangeId)
   } else {
-    booked.catch((error: unknown) => parts.telemetry.fault(error, 'settle'))
+    stored.catch((error: unknown) => telemetry.fault(error, 'settle'))
   }
-  report(admitted, record, parts)
+  report(record, clock.monotonic() - admitted.startedMonotonicMs, telemetry)
   return true
 }
 
-/** Frees the hold of an exchange that ended in a fault of the gateway's own. Never rejects. */
-export async function settleFault(admitted: Admitted, parts: SettleParts): Promise<void> {
+/** Frees the hold of an exchange that ended in the gateway's own fault. Never rejects. */
+export async function settleFault(admitted: Admitted, services: SettleServices): Promise<void> {
   const delivered = { ...failedDelivery, finish: () => undefined }
   const notes: AttemptNotes = { count: 0, operatorCostPicos: zeroPicos }
   try {
-    await settle(admitted, delivered, notes, parts)
+    await settle(admitted, delivered, notes, services)
   } catch (error) {
-    parts.telemetry.fault(error, 'settle')
+    services.telemetry.fault(error, 'settle')
   }
 }
 
@@ -78,7 +74,7 @@ const failedDelivery = {
 function settlementFacts(
   admitted: Admitted,
   delivered: Delivered,
-  parts: SettleParts,
+  cutPolicy: CutPolicy,
 ): SettlementFacts {
   const { facts, model, prices, principal, hold, body, format, snapshot, startedAtMs } = admitted
   return {
@@ -93,22 +89,15 @@ function settlementFacts(
       return other === undefined ? undefined : pricesAt(other.prices, startedAtMs)
     },
     bounds: {
+      ...facts.extras,
       inputTokensEstimate: facts.inputTokensEstimate,
-      blobTokensMax: facts.extras.blobTokensMax,
-      audioTokens: facts.extras.audioTokens,
-      audioTokensUsual: facts.extras.audioTokensUsual,
-      asksAudioOutput: facts.extras.asksAudioOutput,
-      isSpeechCompressed: facts.extras.isSpeechCompressed,
-      webSearchesMax: facts.extras.webSearchesMax,
-      hasServerTools: facts.extras.hasServerTools,
-      hasStoredPrompt: facts.extras.hasStoredPrompt,
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
       bodyBytes: body.byteLength,
     },
     holdPicos: hold.amountPicos,
     multiplierPpm: principal.priceMultiplierPpm,
-    cutPolicy: parts.cutPolicy,
+    cutPolicy,
   }
 }
 
@@ -129,7 +118,7 @@ function exchangeRecord(
     keyId: admitted.principal.keyId,
     vendor: admitted.vendor.name,
     model: admitted.model.id,
-    operation: admitted.operation,
+    operation: admitted.operation.name,
     isStream: admitted.facts.isStream,
     channel: delivered.channel?.name,
     startedAtMs: admitted.startedAtMs,
@@ -146,8 +135,8 @@ function exchangeRecord(
   }
 }
 
-function report(admitted: Admitted, record: ExchangeRecord, parts: SettleParts): void {
-  parts.telemetry.exchangeEnded({
+function report(record: ExchangeRecord, durationMs: number, telemetry: Telemetry): void {
+  telemetry.exchangeEnded({
     exchangeId: record.exchangeId,
     accountId: record.accountId,
     keyId: record.keyId,
@@ -157,7 +146,7 @@ function report(admitted: Admitted, record: ExchangeRecord, parts: SettleParts):
     ending: record.ending,
     status: record.status,
     attemptCount: record.attemptCount,
-    durationMs: parts.monotonic() - admitted.startedMonotonicMs,
+    durationMs,
     amountPicos: record.amountPicos,
     operatorCostPicos: record.operatorCostPicos,
     isEstimated: record.marks.includes('estimated'),

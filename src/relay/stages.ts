@@ -1,19 +1,77 @@
 /**
- * The values the stages of one exchange hand on. Each contains its predecessor, so that a function
- * that needs a hold asks for `Admitted` and cannot be called too early.
+ * The values that the stages of one exchange hand on, and the services that the stages use. Each value
+ * contains the one before it: a stage that needs a hold takes `Admitted`, so calling it too early does
+ * not compile.
  */
+import type { Authenticate } from '../access/authenticate.ts'
+import type { RunningLimits } from '../access/limits.ts'
+import type { Principal } from '../access/key.ts'
+import type { Clock } from '../base/clock.ts'
+import { InvariantError } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
-import type { Principal } from '../access/principal.ts'
+import type { Watchdog } from '../base/watchdog.ts'
 import type { Model, Snapshot, Vendor } from '../channels/channel.ts'
-import type { Format, OperationName, RequestFacts } from '../formats/format.ts'
-import type { IncomingRequest } from '../http/incoming-request.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
-import type { Hold } from '../ledger/ledger.ts'
-import type { Prices } from '../metering/price-book.ts'
-import type { RequestBody } from './request-body.ts'
+import type { OpenRoute } from '../channels/route.ts'
+import type { Format, ForwardedOperation, RequestFacts } from '../formats/format.ts'
+import type { Upstream } from '../http/client/upstream.ts'
+import type { IncomingRequest } from '../http/server/request.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
+import type { Hold, Ledger } from '../ledger/ledger.ts'
+import type { Prices } from '../metering/prices.ts'
+import type { CutPolicy } from '../metering/settlement.ts'
+import type { TokenCounter } from '../metering/token-counter.ts'
+import type { Telemetry } from '../telemetry/events.ts'
 
-/** A request on a vendor's prefix, as accepted from the listener. */
+/** Each stage names the few it uses. */
+export interface RelayServices {
+  readonly clock: Clock
+  readonly watchdog: Watchdog
+  readonly telemetry: Telemetry
+  readonly authenticate: Authenticate
+  readonly running: RunningLimits
+  readonly ledger: Ledger
+  readonly tokenCounter: TokenCounter
+  readonly openRoute: OpenRoute
+  readonly upstream: Upstream
+  readonly settings: RelaySettings
+  /** Absent in production. */
+  readonly onTracePoint?: ((point: TracePoint, exchangeId: string) => void) | undefined
+}
+
+export interface RelaySettings {
+  readonly bodyBytesMax: number
+  readonly bodyTimeoutMs: number
+  readonly attemptsMax: number
+  /** For the whole exchange, from its acceptance on. */
+  readonly requestDeadlineMs: number
+  /** What a stream must begin with before the gateway shows any of it. */
+  readonly commitPoint: 'first_event' | 'first_content'
+  /** Between two reads from the vendor. */
+  readonly idleTimeoutMs: number
+  /** How long to read on for the vendor's count after the client has left; 0 = not at all. */
+  readonly clientLeftGraceMs: number
+  /** An answer that is not streamed, or an error, is kept in memory up to this size: it can fail over. */
+  readonly answerBytesMax: number
+  readonly upstreamCut: CutPolicy
+}
+
+/** Named moments of an exchange, in their order, at which a test can stop, crash or measure it. */
+export type TracePoint =
+  | 'hold_requested' // before any money is held
+  | 'hold_placed'
+  | 'attempt_sending' // before a byte of the request has left
+  | 'attempt_sent' // the request has been handed to the connection, and leaves as this turn ends
+  | 'first_event' // the stream may be committed
+  | 'mid_stream' // more of it has come
+  | 'usage_seen' // the vendor's final counts, the last piece still kept back
+  | 'charge_submitted'
+  | 'charge_durable'
+  | 'answer_released' // the last piece has been handed to the connection, and leaves as this turn ends
+  | 'client_left'
+
+/** A request under a vendor's prefix, as the listener accepted it. */
 export interface Incoming {
+  readonly kind: 'exchange'
   readonly exchangeId: string
   readonly request: IncomingRequest
   readonly response: ResponseWriter
@@ -31,11 +89,10 @@ export interface Incoming {
 
 /** The caller is known. */
 export interface Identified extends Incoming {
-  readonly kind: 'identified'
   readonly principal: Principal
 }
 
-/** The endpoint is known, the body has been read and understood, the model exists and is allowed. */
+/** The body has been read and understood, the model exists and the key may use it. */
 export interface Prepared extends Identified {
   readonly operation: ForwardedOperation
   readonly model: Model
@@ -46,19 +103,39 @@ export interface Prepared extends Identified {
   readonly facts: RequestFacts
 }
 
-export type ForwardedOperation = Extract<
-  OperationName,
-  'messages.create' | 'chat.completions.create' | 'messages.count_tokens'
->
-
-/** Money is set aside (nothing, for a free operation); from here on a settlement is owed. */
+/** The money is held (none for a free operation). From here on the exchange must be settled. */
 export interface Admitted extends Prepared {
   readonly hold: Hold
 }
 
-/** What the attempts of an exchange came to and may have cost, told as they happen. */
+/** The attempts of an exchange, and what they may have cost. */
 export interface AttemptNotes {
-  count: number
-  /** By the exchange's own prices; charged to nobody. */
-  operatorCostPicos: Picos
+  readonly count: number
+  /** At the exchange's own prices; not charged to the client. */
+  readonly operatorCostPicos: Picos
+}
+
+/**
+ * The body of a request, kept while another attempt may have to send it. A prompt can be megabytes and
+ * its answer can take many minutes: after the commit only the size is kept.
+ */
+export class RequestBody {
+  /** Also known after `release`. */
+  readonly byteLength: number
+  #bytes: Buffer | undefined
+
+  constructor(bytes: Buffer) {
+    this.byteLength = bytes.length
+    this.#bytes = bytes
+  }
+
+  get bytes(): Buffer {
+    if (this.#bytes === undefined) throw new InvariantError('a released body must not be read')
+    return this.#bytes
+  }
+
+  /** Frees the bytes. Idempotent. */
+  release(): void {
+    this.#bytes = undefined
+  }
 }

@@ -8,10 +8,10 @@ import { afterEach, describe, it } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { plainFacts } from '../../test/transcripts/replay.ts'
 import { createWatchdog } from '../base/watchdog.ts'
-import { chatFormat } from '../formats/chat/index.ts'
+import { chatCompletions } from '../formats/chat/index.ts'
 import type { StreamMeter } from '../formats/format.ts'
-import { listen } from '../http/listener.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
+import { listen } from '../http/server/listener.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import { ClientLink } from './client-link.ts'
@@ -22,9 +22,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A vendor's answer as an attempt hands it on: paused when told to, going on when resumed. */
+/** A vendor's answer as an attempt passes it on: it pauses on request and continues when resumed. */
 class Feed implements LiveStream {
-  readonly meter: StreamMeter = chatFormat.openMeter(plainFacts)
+  readonly meter: StreamMeter = chatCompletions.openMeter(plainFacts)
   #receiver: StreamReceiver | undefined
   #isPaused = false
   #kept: string[] = []
@@ -64,18 +64,22 @@ async function start(): Promise<Rig> {
   response.writeHead(200, [])
   const feed = new Feed()
   let ending: Ending | undefined
-  const delivery = new StreamDelivery({
-    response,
-    client: new ClientLink(response, { monotonic, onLeft: () => undefined }),
-    stream: feed,
-    watchdog: createWatchdog(clock),
-    monotonic,
-    limits: { idleTimeoutMs: 90_000, clientLeftGraceMs: 5_000 },
-    deadlineMs: 900_000,
-    errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
-    onMore: () => undefined,
-    onEnded: (ended) => (ending = ended),
-  })
+  const delivery = new StreamDelivery(
+    {
+      response,
+      client: new ClientLink(response, monotonic, () => undefined),
+      stream: feed,
+      deadlineMs: 900_000,
+      errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
+      onMore: () => undefined,
+      onEnded: (ended) => (ending = ended),
+    },
+    {
+      clock,
+      watchdog: createWatchdog(clock),
+      settings: { idleTimeoutMs: 90_000, clientLeftGraceMs: 5_000 },
+    },
+  )
   delivery.start()
   return { clock, feed, delivery, ending: () => ending }
 }
@@ -115,7 +119,7 @@ const usage = `data: ${JSON.stringify({
 })}\n\n`
 
 describe('a stream whose client is behind', () => {
-  it('is not read on', async () => {
+  it('is not read further', async () => {
     const { feed, delivery } = await start()
     feed.send(chunk('x'.repeat(200_000)))
     feed.send(usage)
@@ -124,7 +128,7 @@ describe('a stream whose client is behind', () => {
     assert.notEqual(delivery.reading.usage, undefined)
   })
 
-  it('is read on behind its terminal event for the counts that come there', async () => {
+  it('is read beyond its terminal event for the counts that follow it', async () => {
     const { clock, feed, delivery, ending } = await start()
     feed.send(chunk('x'.repeat(200_000)) + done)
     assert.equal(ending(), undefined, 'the counts are still to come')
@@ -134,7 +138,7 @@ describe('a stream whose client is behind', () => {
     assert.equal(delivery.reading.isFinal, true)
   })
 
-  it('is waited for a second behind its terminal event where no counts come', async () => {
+  it('ends one second after its terminal event where no counts follow', async () => {
     const { clock, feed, delivery, ending } = await start()
     feed.send(chunk('x'.repeat(200_000)) + done)
     clock.advance(900)

@@ -1,40 +1,36 @@
 /**
- * Delivers one committed stream: writes each piece in the turn it came, with backpressure, keeps
- * the last piece until the charge is durable, and tells every other end honestly. It is the only
- * writer of the response from the commit point on.
+ * Delivers one committed stream: writes each piece in the turn it came, with backpressure, and keeps
+ * the last piece until the charge is durable. A stream that ends in any other way ends with an error
+ * event. From the commit point on nothing else writes to the response.
  *
- *     open ─▶ ended            the ending is known and reported once; the charge is being booked
+ *     open ─▶ ended            the ending is known and reported once; the charge is being stored
  *       │       └─▶ released   the last piece (or the stream's error) has been written
  *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
  */
-import type { MeterReading } from '../formats/format.ts'
-import type { ResponseWriter } from '../http/response-writer.ts'
+import { unwatched, type Watched } from '../base/watchdog.ts'
+import type { MeterReading, StreamMeter } from '../formats/format.ts'
+import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
-import { unwatched, type Watchdog, type Watched } from '../base/watchdog.ts'
+import type { RelayServices } from './stages.ts'
 
-export interface StreamLimits {
-  /** Between two reads from the vendor. */
-  readonly idleTimeoutMs: number
-  readonly clientLeftGraceMs: number
-}
-
-export interface StreamDeliveryParts {
+export interface StreamToDeliver {
   readonly response: ResponseWriter
   readonly client: ClientLink
   readonly stream: LiveStream
-  readonly watchdog: Watchdog
-  readonly monotonic: () => number
-  readonly limits: StreamLimits
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
-  /** The stream's own error event, for an end that is not the vendor's. */
+  /** Returns the format's error event, for an end that is not the vendor's. */
   readonly errorEvent: (ending: Ending) => Buffer
   /** Called once, when more than the stream's beginning has come. */
   readonly onMore: () => void
-  /** Called once, when it is known how the stream ended; the last piece still waits. */
-  readonly onEnded: (ending: Ending) => void
+  /** Called once, when the ending is known, with what can be charged; the last piece still waits. */
+  readonly onEnded: (ending: Ending, reading: MeterReading) => void
+}
+
+type StreamServices = Pick<RelayServices, 'clock' | 'watchdog'> & {
+  readonly settings: Pick<RelayServices['settings'], 'idleTimeoutMs' | 'clientLeftGraceMs'>
 }
 
 /** How long the vendor may take to close its side once the terminal event is in hand. */
@@ -43,43 +39,47 @@ const afterTerminalMs = 1_000
 export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   dueMs: number
   watchIndex = unwatched
-  readonly #parts: StreamDeliveryParts
+  readonly #parts: StreamToDeliver
+  readonly #meter: StreamMeter
+  readonly #services: StreamServices
   #ending: Ending | undefined
   #isReleased = false
   #isUpstreamDone = false
   #isPaused = false
-  /** What comes now is more than the stream's beginning, and nobody has been told yet. */
-  #isMoreNews = false
+  /** The beginning has been written, and `onMore` has not been called yet. */
+  #awaitsMore = false
   #heldTaken = 0
-  /** What had come of the answer when the client left. */
+  /** The reading at the moment when the client left. */
   #atLeaving: MeterReading | undefined
 
-  constructor(parts: StreamDeliveryParts) {
+  constructor(parts: StreamToDeliver, services: StreamServices) {
     this.#parts = parts
-    this.dueMs = this.#limit(parts.limits.idleTimeoutMs)
+    this.#meter = parts.stream.meter
+    this.#services = services
+    this.dueMs = this.#limit(services.settings.idleTimeoutMs)
   }
 
   /**
-   * What there is to charge for. Whoever has left has had no more than what had come by then; what is
-   * read on for is the final count, and only that.
+   * What can be charged. A client that left got no more than what had come by then; the gateway reads
+   * on only for the final count.
    */
   get reading(): MeterReading {
-    const latest = this.#parts.stream.meter.reading()
+    const latest = this.#meter.reading()
     return latest.isFinal ? latest : (this.#atLeaving ?? latest)
   }
 
   /** The response's head must have been written. */
   start(): void {
-    const { watchdog, client, stream } = this.#parts
-    watchdog.watch(this)
+    const { client, stream } = this.#parts
+    this.#services.watchdog.watch(this)
     client.watcher = this
     if (client.isGone) this.onClientGone()
     stream.take(this)
-    this.#isMoreNews = this.#ending === undefined
+    this.#awaitsMore = this.#ending === undefined
   }
 
   onPieces(pieces: readonly Buffer[]): boolean {
-    const { response, client, stream, limits, deadlineMs } = this.#parts
+    const { response, client, deadlineMs } = this.#parts
     if (this.#isReleased) {
       response.write(this.#takeHeld())
       return true
@@ -88,24 +88,25 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     let isWritable = true
     if (!client.isGone) {
       isWritable = response.write(pieces)
-      // While the client is behind nothing is asked of the vendor; its connection sees to the client.
-      this.dueMs = isWritable ? this.#limit(limits.idleTimeoutMs) : deadlineMs
+      // While the client is behind, the vendor is paused and its connection watches the client.
+      this.dueMs = isWritable ? this.#limit(this.#services.settings.idleTimeoutMs) : deadlineMs
     }
-    if (this.#isMoreNews) {
-      this.#isMoreNews = false
+    if (this.#awaitsMore) {
+      this.#awaitsMore = false
       this.#parts.onMore()
     }
-    if (stream.meter.isTerminated) this.#onTerminated()
-    else if (stream.meter.error !== undefined) this.#end(this.#broken())
-    // What comes behind the terminal event is counted and kept, within the meter's bound, not written.
-    this.#isPaused = !isWritable && !stream.meter.isTerminated
+    const { isTerminated } = this.#meter
+    if (isTerminated) this.#onTerminated()
+    else if (this.#meter.error !== undefined) this.#end(this.#broken())
+    // Bytes behind the terminal event are counted and kept, within the meter's bound, not written.
+    this.#isPaused = !isWritable && !isTerminated
     return !this.#isPaused
   }
 
   onEnd(): void {
     this.#isUpstreamDone = true
     if (this.#isReleased) this.#close()
-    else this.#end(this.#parts.stream.meter.isTerminated ? this.#completed() : this.#broken())
+    else this.#end(this.#meter.isTerminated ? this.#completed() : this.#broken())
   }
 
   onCut(): void {
@@ -113,14 +114,15 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   onClientGone(): void {
-    const { limits, client, stream, deadlineMs } = this.#parts
+    const { client, stream, deadlineMs } = this.#parts
+    const { clientLeftGraceMs } = this.#services.settings
     if (this.#ending !== undefined) {
       if (this.#isReleased) this.#close()
       return
     }
-    this.#atLeaving = asOfNow(stream.meter.reading())
-    this.dueMs = Math.min(deadlineMs, client.goneAtMs + limits.clientLeftGraceMs)
-    if (limits.clientLeftGraceMs === 0) this.onDue()
+    this.#atLeaving = asOfNow(this.#meter.reading())
+    this.dueMs = Math.min(deadlineMs, client.goneAtMs + clientLeftGraceMs)
+    if (clientLeftGraceMs === 0) this.onDue()
     else if (this.#isPaused) {
       this.#isPaused = false
       stream.resume()
@@ -130,20 +132,19 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   onClientDrained(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    if (this.#ending === undefined) this.dueMs = this.#limit(this.#parts.limits.idleTimeoutMs)
+    if (this.#ending === undefined) this.dueMs = this.#limit(this.#services.settings.idleTimeoutMs)
     this.#parts.stream.resume()
   }
 
   onDue(): void {
-    const { stream } = this.#parts
     if (this.#isReleased) {
       this.#close()
-    } else if (stream.meter.isTerminated) {
+    } else if (this.#meter.isTerminated) {
       this.#stopUpstream()
       this.#end(this.#completed())
     } else {
       this.#stopUpstream()
-      // The limit for silence is the vendor's to keep; the deadline is ours alone.
+      // The vendor broke the idle limit; the deadline is the gateway's own.
       this.#end(this.dueMs < this.#parts.deadlineMs ? this.#broken() : this.#cutByUs())
     }
   }
@@ -155,11 +156,11 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   /**
-   * Lets the last piece go. With `isDurable` false the charge could not be booked, so the answer
-   * must not look complete.
+   * Writes the last piece. With `isDurable` false the charge could not be stored, so the answer must
+   * not look complete.
    */
   release(isDurable: boolean): void {
-    const { client, stream, response, errorEvent } = this.#parts
+    const { client, response, errorEvent } = this.#parts
     this.#isReleased = true
     if (client.isGone) {
       this.#close()
@@ -171,29 +172,30 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
         return
       }
       response.write(this.#takeHeld())
-      this.dueMs = this.#parts.monotonic() + afterTerminalMs
+      this.dueMs = this.#services.clock.monotonic() + afterTerminalMs
       return
     }
     this.#detach()
-    // A vendor's own error event has been passed on already; a second one would be ours to invent.
-    const { error, isErrorWithheld } = stream.meter
+    // A vendor's own error event has been passed on already; there must not be a second one.
+    const { error, isErrorWithheld } = this.#meter
     if (error === undefined || isErrorWithheld)
       response.write([errorEvent(this.#ending ?? 'upstream_cut')])
-    // Flushed, then closed without the last chunk: no client can take this for a whole answer.
+    // Flushed, then closed without the last chunk: no client can mistake this for a whole answer.
     response.breakOff()
   }
 
   #onTerminated(): void {
     if (this.#ending !== undefined) return
-    if (this.#parts.stream.meter.reading().isFinal) this.#end(this.#completed())
-    else this.dueMs = Math.min(this.dueMs, this.#parts.monotonic() + afterTerminalMs)
+    const { reading } = this
+    if (reading.isFinal) this.#end(this.#completed(), reading)
+    else this.dueMs = Math.min(this.dueMs, this.#services.clock.monotonic() + afterTerminalMs)
   }
 
   #completed(): Ending {
     return this.#parts.client.isGone ? 'client_left' : 'completed'
   }
 
-  /** Whoever left first decides: a break nobody was there to see costs a client that had left no less. */
+  /** The first to leave decides: a client that had left pays even if the vendor breaks off later. */
   #broken(): Ending {
     return this.#parts.client.isGone ? 'client_left' : 'upstream_cut'
   }
@@ -202,15 +204,15 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     return this.#parts.client.isGone ? 'client_left' : 'gateway_cut'
   }
 
-  #end(ending: Ending): void {
+  #end(ending: Ending, reading: MeterReading = this.reading): void {
     if (this.#ending !== undefined) return
     this.#ending = ending
     this.dueMs = Infinity
-    this.#parts.onEnded(ending)
+    this.#parts.onEnded(ending, reading)
   }
 
   #takeHeld(): readonly Buffer[] {
-    const { held } = this.#parts.stream.meter
+    const { held } = this.#meter
     const rest = held.slice(this.#heldTaken)
     this.#heldTaken = held.length
     return rest
@@ -223,10 +225,9 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   #detach(): void {
-    const { watchdog, client } = this.#parts
     this.#stopUpstream()
-    watchdog.unwatch(this)
-    client.watcher = undefined
+    this.#services.watchdog.unwatch(this)
+    this.#parts.client.watcher = undefined
   }
 
   #stopUpstream(): void {
@@ -236,11 +237,11 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   }
 
   #limit(durationMs: number): number {
-    return Math.min(this.#parts.monotonic() + durationMs, this.#parts.deadlineMs)
+    return Math.min(this.#services.clock.monotonic() + durationMs, this.#parts.deadlineMs)
   }
 }
 
-/** The same, though the answer goes on. */
+/** Copies a reading, whose output otherwise grows with the answer. */
 function asOfNow(reading: MeterReading): MeterReading {
   const { text, bytes, audioBytes } = reading.output
   return { ...reading, output: { text, bytes, audioBytes } }

@@ -1,7 +1,7 @@
 /** The table of verdict.ts, row by row, in every context, so that a change to any cell is seen. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { UpstreamHead } from '../channels/upstream.ts'
+import type { UpstreamHead } from '../http/client/upstream.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import type { AttemptOutcome, BrokenCause } from './attempt-outcome.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
@@ -157,7 +157,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 const mayRepeat = (): boolean => true
 
-const usual = { isCounting: false, mayRepeat }
+const usual = { isFree: false, mayRepeat }
 
 const contexts: readonly VerdictContext[] = [
   { ...usual, hasRepeated: false, hasAlternative: () => true },
@@ -182,7 +182,7 @@ describe('the verdict on', () => {
     }
 })
 
-test('no outcome is repeated twice on the same channel, whatever else is there', () => {
+test('no outcome is retried twice on the same channel', () => {
   for (const { outcome } of Object.values(rows))
     for (const hasAlternative of [true, false])
       assert.notEqual(
@@ -191,18 +191,18 @@ test('no outcome is repeated twice on the same channel, whatever else is there',
       )
 })
 
-test('a lone 500 is not repeated on a channel that has failed too often', () => {
+test('a lone 500 is not retried on a channel without failover tokens', () => {
   const context = { ...usual, hasRepeated: false, hasAlternative: () => false }
   const mayNot = { ...context, mayRepeat: () => false }
   assert.equal(judge(vendorError('lone_500'), mayNot).next, 'failover')
 })
 
-test('counting tokens teaches nothing but what holds whatever is asked', () => {
+test('a free operation blames a channel only for connection and credential', () => {
   const telling = ['connect', 'tls']
   for (const context of contexts)
     for (const [name, { outcome }] of Object.entries(rows)) {
       const { next, blame } = judge(outcome, context)
-      const counted = judge(outcome, { ...context, isCounting: true })
+      const counted = judge(outcome, { ...context, isFree: true })
       assert.equal(counted.next, next)
       const isTelling = outcome.kind === 'broken' && telling.includes(outcome.cause)
       const expected = blame === undefined || isTelling ? blame : 'nobody'
@@ -211,10 +211,10 @@ test('counting tokens teaches nothing but what holds whatever is asked', () => {
   const refused = { ...vendorError('config'), status: 401 } as const
   const [context] = contexts
   assert.ok(context)
-  assert.equal(judge(refused, { ...context, isCounting: true }).blame, 'config')
+  assert.equal(judge(refused, { ...context, isFree: true }).blame, 'config')
 })
 
-test('what is the client’s doing never counts against a channel', () => {
+test('the client’s own faults never count against a channel', () => {
   for (const context of contexts)
     for (const fault of ['client', 'conflict'] as const)
       assert.equal(judge(vendorError(fault), context).blame, 'client')

@@ -1,50 +1,50 @@
 /**
- * What an attempt's outcome means: what to do next and whom to blame. Two independent facts; only
- * the second moves a channel's health. Pure, and the only place where this is decided.
+ * The verdict on an attempt's outcome: what to do next, and who is to blame. The two are independent;
+ * only the blame changes a channel's health. Pure, and the only place that decides this.
  *
  *     outcome                         next                        blame
  *     stream begun, whole answer      commit                      –
  *     the request's own fault         commit (as it came)         client
- *     throttled, overloaded           failover                    nobody: the channel rests
+ *     throttled, overloaded           failover                    none: the channel rests
  *     credential, account, mapping,
  *     certificate                     failover                    channel, at once
- *     500                             once again where no other
- *                                     is fit to serve, else
- *                                     failover                    channel
- *     408, 409                        once again, else commit     nobody
+ *     500                             retry where no other
+ *                                     channel is fit to serve,
+ *                                     else failover               channel
+ *     408, 409                        retry once, else commit     none
  *     any other vendor failure        failover                    channel
  *     kept-alive connection died
- *     before a byte of the answer     once again                  nobody
+ *     before a byte of the answer     retry once                  none
  *     connection lost, time limit     failover                    channel
  *     the exchange's deadline, or
- *     the gateway is going down       give_up                     nobody
- *     client left                     abandon                     nobody
+ *     the gateway is shutting down    give_up                     none
+ *     client left                     abandon                     none
  *
- * Asking to count tokens is another thing than asking for an answer: some vendors do not offer it,
- * others give it limits of its own. What comes of it says nothing of the channel, but for what holds
- * whatever is asked: that nobody can be reached there, or that the credential is not accepted.
+ * A free operation (counting tokens) proves nothing about a channel's answers: some vendors do not offer
+ * it, others limit it separately. Only two of its outcomes blame the channel: it cannot be reached,
+ * or it refuses the credential.
  *
- *     the vendor does not count       failover                    nobody
+ *     operation not offered           failover                    none
  */
-import type { Outcome } from '../channels/health-event.ts'
+import type { Outcome } from '../channels/route.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 
-export type Next = 'commit' | 'failover' | 'retry_same' | 'give_up' | 'abandon'
+type Next = 'commit' | 'failover' | 'retry_same' | 'give_up' | 'abandon'
 
 export interface Verdict {
   readonly next: Next
-  /** What health is told now; undefined while a committed stream is still running. */
+  /** Reported to the channel's health; undefined while a committed stream is still running. */
   readonly blame: Outcome | undefined
   /** The vendor may have billed the operator for it although nothing was delivered. */
   readonly mayHaveCost: boolean
 }
 
 export interface VerdictContext {
-  /** The exchange asks for no answer, only to count. */
-  readonly isCounting: boolean
-  /** Another channel is fit to serve this exchange. Asked only where the answer matters. */
+  /** The operation asks the model for no answer. */
+  readonly isFree: boolean
+  /** Whether another channel is fit to serve this exchange. Called only where the verdict needs it. */
   readonly hasAlternative: () => boolean
-  /** The channel may be asked again: a dead one is not to see everything twice. */
+  /** Whether failover tokens allow a retry: a dead channel must not get every request twice. */
   readonly mayRepeat: () => boolean
   /** This channel has been repeated already in this exchange. */
   readonly hasRepeated: boolean
@@ -52,11 +52,12 @@ export interface VerdictContext {
 
 export function judge(outcome: AttemptOutcome, context: VerdictContext): Verdict {
   const judged = judgeAnswer(outcome, context)
-  if (!context.isCounting || judged.blame === undefined || isBeyondCounting(outcome)) return judged
+  if (!context.isFree || judged.blame === undefined || blamesForEveryOperation(outcome))
+    return judged
   return { ...judged, blame: 'nobody' }
 }
 
-function isBeyondCounting(outcome: AttemptOutcome): boolean {
+function blamesForEveryOperation(outcome: AttemptOutcome): boolean {
   if (outcome.kind === 'broken') return outcome.cause === 'connect' || outcome.cause === 'tls'
   return outcome.kind === 'vendor_error' && outcome.status === 401
 }
@@ -80,12 +81,12 @@ function judgeBroken(
   outcome: Extract<AttemptOutcome, { kind: 'broken' }>,
   context: VerdictContext,
 ): Verdict {
-  // A kept-alive connection that the vendor had closed meanwhile says nothing about the vendor.
+  // The vendor had closed an idle kept-alive connection: that says nothing about the vendor.
   if (outcome.isStale && !context.hasRepeated) return verdict('retry_same', 'nobody')
-  // The channel was within its own limits; it was the gateway that would not wait longer.
+  // The channel was within its own limits; the gateway stopped waiting.
   if (outcome.cause === 'deadline' || outcome.cause === 'shutdown')
     return { next: 'give_up', blame: 'nobody', mayHaveCost: true }
-  // A certificate that cannot be trusted mends itself no sooner than a refused credential.
+  // A certificate that cannot be trusted lasts as long as a refused credential.
   if (outcome.cause === 'tls') return verdict('failover', 'config')
   const mayHaveCost = outcome.cause !== 'connect' && !outcome.isUnsent
   return { next: 'failover', blame: 'hard', mayHaveCost }
@@ -107,7 +108,7 @@ function judgeVendorError(
     case 'not_offered':
       return verdict('failover', 'nobody')
     case 'lone_500':
-      return verdict(isWorthRepeating(context) ? 'retry_same' : 'failover', 'hard')
+      return verdict(mayRetry(context) ? 'retry_same' : 'failover', 'hard')
     case 'conflict':
       return context.hasRepeated ? verdict('commit', 'client') : verdict('retry_same', 'client')
     case 'hard':
@@ -115,7 +116,7 @@ function judgeVendorError(
   }
 }
 
-function isWorthRepeating({ hasRepeated, hasAlternative, mayRepeat }: VerdictContext): boolean {
+function mayRetry({ hasRepeated, hasAlternative, mayRepeat }: VerdictContext): boolean {
   return !hasRepeated && !hasAlternative() && mayRepeat()
 }
 

@@ -1,6 +1,6 @@
 /**
- * Copies of an embedded store: taken while others write to it, checked, and put in place under their
- * name only when they are whole. No file is ever overwritten; a copy is readable by its owner alone.
+ * Copies of an embedded store: made while others write to it, checked, and published under their name
+ * only when complete. Never overwrites a file; only its owner can read a copy.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -17,19 +17,19 @@ import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database, Queryable } from './database.ts'
-import { lacksRoom } from './open-error.ts'
-import { settleFile } from './sqlite-connection.ts'
+import { lacksSpace } from './open-error.ts'
+import { settleFile } from './sqlite/connection.ts'
 
-/** Beside the place it is meant for, so that putting it there is one step of the file system. */
+/** A file beside its final place, so that publishing it is one step of the file system. */
 export interface UnfinishedFile {
   readonly path: string
-  /** On the disk under its final name when it returns; throws where that name is taken. */
+  /** Puts the file on the disk under its final name; throws where that name exists. */
   publish(): void
-  /** Without effect once it has been published. */
+  /** Deletes the file; no effect after `publish`. */
   remove(): void
 }
 
-/** The file is there, empty and private. `whatToDo` is told where its final name is taken. */
+/** Creates an empty private file. `whatToDo` is the advice in the error where its name exists. */
 export function beginFile(path: string, whatToDo: string): UnfinishedFile {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   refuseExisting(path, whatToDo)
@@ -41,32 +41,32 @@ export function beginFile(path: string, whatToDo: string): UnfinishedFile {
     publish() {
       sync(unfinished)
       refuseExisting(path, whatToDo)
-      // A link, unlike a renaming, fails where another process has taken the name meanwhile.
+      // A link, unlike a rename, fails where another process has created the name meanwhile.
       linkSync(unfinished, path)
       rmSync(unfinished)
       sync(dirname(path))
     },
     remove() {
-      for (const suffix of besides) rmSync(unfinished + suffix, { force: true })
+      for (const suffix of storeSuffixes) rmSync(unfinished + suffix, { force: true })
     },
   }
 }
 
-/** With the files that belong to a store: a log left behind would be taken for the new store's own. */
-const besides = ['', '-wal', '-shm', '-journal']
+/** The files of a store: SQLite would take an old log for the log of the new store. */
+const storeSuffixes = ['', '-wal', '-shm', '-journal']
 
 export function refuseExisting(path: string, whatToDo: string): void {
-  for (const suffix of besides)
+  for (const suffix of storeSuffixes)
     if (existsSync(path + suffix))
       throw new GatewayError(
         'operations.conflict',
-        `There is a file ${path + suffix} already, and nothing is ever overwritten. ${whatToDo}`,
+        `The file ${path + suffix} already exists, and is not overwritten. ${whatToDo}`,
       )
 }
 
 /**
- * One moment of the store, whole, into an empty file. Not SQLite's backup interface: that begins
- * anew with each commit of another connection, so under load it might never end.
+ * Copies one moment of the store into an empty file. Does not use SQLite's backup interface: it starts
+ * again with each commit of another connection, so under load it might never end.
  */
 export async function copyStore(database: Database, path: string): Promise<void> {
   if (database.dialect !== 'sqlite')
@@ -79,25 +79,25 @@ export async function copyStore(database: Database, path: string): Promise<void>
   try {
     await database.query('VACUUM INTO $1', [path])
   } catch (error) {
-    if (lacksRoom(path, error)) throw noRoomFor(path, error)
+    if (lacksSpace(path, error)) throw noSpaceError(path, error)
     throw error
   }
 }
 
-/** What SQLite needs beside a file to know all of it; `-shm` is only an index of the log. */
-const unsettled = ['-wal', '-journal']
+/** Files with committed data beside the store; `-shm` is only an index of the log. */
+const logSuffixes = ['-wal', '-journal']
 
 /**
- * All that a file of SQLite holds, into an empty file of its own. What was committed last may stand
- * in a log beside it, which is copied too and moved into the copy; the source is only read.
+ * Copies a SQLite file with its log into an empty file, and moves the log into the copy. Only reads the
+ * source.
  */
 export function copyFile(from: string, to: string): void {
   try {
     copyFileSync(from, to)
-    for (const suffix of unsettled) if (existsSync(from + suffix)) copyPrivately(from, to, suffix)
+    for (const suffix of logSuffixes) if (existsSync(from + suffix)) copyPrivately(from, to, suffix)
     settleFile(to)
   } catch (error) {
-    if (lacksRoom(to, error)) throw noRoomFor(to, error)
+    if (lacksSpace(to, error)) throw noSpaceError(to, error)
     const reason = error instanceof Error ? error.message : 'no reason was given'
     throw (
       explainSystemError(error) ??
@@ -108,11 +108,11 @@ export function copyFile(from: string, to: string): void {
   }
 }
 
-/** It is the copy that needs room, whatever file was being read when there was none. */
-function noRoomFor(path: string, cause: unknown): GatewayError {
+/** The copy needs the room, whichever file was being read at that moment. */
+function noSpaceError(path: string, cause: unknown): GatewayError {
   return new GatewayError(
     'operations.conflict',
-    `${dirname(path)} has no room left on its disk for the copy. Make room and repeat it; nothing was left there.`,
+    `The disk of ${dirname(path)} has no space left for the copy. Make room and try again; the incomplete copy was deleted.`,
     { cause },
   )
 }
@@ -122,7 +122,7 @@ function copyPrivately(from: string, to: string, suffix: string): void {
   copyFileSync(from + suffix, to + suffix)
 }
 
-/** What SQLite itself finds wrong with the file; empty where it is sound. */
+/** Returns SQLite's own findings about the file; empty where it is sound. */
 export async function findFileFaults(copy: Queryable): Promise<readonly string[]> {
   const integrity = await copy.query('PRAGMA integrity_check(20)')
   const faults = integrity.map((row) => String(row['integrity_check']))

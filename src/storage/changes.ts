@@ -1,17 +1,16 @@
 /**
- * Follows what commands and other nodes change while a gateway runs: polls the counters of table
- * `revision`, which triggers raise, and reports each area that moved, again and again until the
- * caller has taken the change over. It knows areas and numbers, not what they mean. Where the store
- * can say that something moved, it is asked at once; polling goes on all the same, so that a word
- * that was lost costs a moment and nothing else.
+ * Follows the changes that commands and other nodes make while a gateway runs: polls the counters of
+ * table `revision`, which triggers raise, and reports each area that moved until the caller has
+ * followed the change. Knows areas and numbers, not their meaning. Where the store sends
+ * notifications, it polls at once; it polls anyway, so a lost notification costs only a moment.
  *
- * The counters are read outright: `PRAGMA data_version` would move with every charge and would
+ * It reads the counters themselves: `PRAGMA data_version` would move with every charge and would
  * hide changes made through the same connection, and four rows cost as little to read.
  */
 import { every, type Clock } from '../base/clock.ts'
 import { revisionAreas, type Queryable, type RevisionArea } from './database.ts'
 
-/** Well inside the second that a change may take to be followed. */
+/** A gateway follows a change within one second. */
 const pollIntervalMs = 250
 
 export type Revisions = Readonly<Record<RevisionArea, number>>
@@ -23,19 +22,19 @@ export interface RevisionWatch {
 export interface RevisionWatchOptions {
   readonly database: Queryable
   readonly clock: Clock
-  /** What the caller has read already; the first change reported is one after these. */
+  /** The revisions that the caller has read; only later changes are reported. */
   readonly since: Revisions
   /**
-   * Resolves when the change is taken over; where it rejects, the area is reported again with the
-   * next poll. Never asked about an area of which it has a change in hand.
+   * Resolves when the change is followed; where it rejects, the area is reported again with the next
+   * poll. Called again for an area only after it has settled.
    */
   readonly onChange: (area: RevisionArea, revision: number) => Promise<void>
   /**
-   * Hears of a poll that failed; the next one is made all the same. Of an area's changes that cannot
-   * be taken over it hears once, until they can be.
+   * Called for each failed poll; polling goes on. Called once when an area's changes cannot be followed,
+   * until they can be.
    */
   readonly onError: (error: unknown) => void
-  /** Changes of the area are taken over again. */
+  /** Changes of the area are followed again. */
   readonly onRecovered: (area: RevisionArea) => void
   /** Calls `hint` whenever counters may have moved, until closed. */
   readonly listen?: (hint: () => void) => { close(): void }
@@ -50,17 +49,17 @@ export async function readRevisions(database: Queryable): Promise<Revisions> {
   return revisions
 }
 
-/** Watches until closed. Read `since` before reading what is to be kept current, never after. */
+/** Watches until closed. Read `since` before the data that is to be kept current, never after. */
 export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
   const { database, clock, onChange, onError, onRecovered, listen } = options
   const seen = { ...options.since }
-  const inHand = new Set<RevisionArea>()
+  const following = new Set<RevisionArea>()
   const failing = new Set<RevisionArea>()
   let isClosed = false
 
-  /** What moves meanwhile is seen by a later poll: what was read early never undoes what was read late. */
+  /** A later poll sees changes that come meanwhile, so an early read never replaces a later one. */
   async function follow(area: RevisionArea, revision: number): Promise<void> {
-    inHand.add(area)
+    following.add(area)
     try {
       await onChange(area, revision)
       seen[area] = revision
@@ -69,15 +68,15 @@ export function watchRevisions(options: RevisionWatchOptions): RevisionWatch {
       if (!failing.has(area) && !isClosed) onError(error)
       failing.add(area)
     } finally {
-      inHand.delete(area)
+      following.delete(area)
     }
   }
   const poll = async (): Promise<void> => {
     const now = await readRevisions(database)
     if (isClosed) return
-    // Two polls may overlap; counters only grow, so the older of two readings is told by them.
+    // Two polls may overlap; counters only grow, so an older reading has smaller numbers.
     for (const area of revisionAreas)
-      if (now[area] > seen[area] && !inHand.has(area)) void follow(area, now[area])
+      if (now[area] > seen[area] && !following.has(area)) void follow(area, now[area])
   }
   const timer = every(clock, pollIntervalMs, poll, onError)
   const listener = listen?.(() => void poll().catch(onError))

@@ -26,8 +26,8 @@ export interface Database extends Queryable {
   /**
    * Runs `work` in one write transaction: committed and durable when the promise resolves, rolled
    * back when `work` rejects. Network I/O never happens inside. Transactions of one Database run
-   * one after another; statements outside wait for them, so `work` uses only what it is given. Where
-   * nothing has been committed for certain it may be run again, so it changes nothing else.
+   * one after another; statements outside wait for them, so `work` uses only its transaction. It may run
+   * again where nothing was committed for certain, so it changes nothing else.
    */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /** Runs reads that all see one moment, without keeping writers of other connections waiting. */
@@ -38,3 +38,17 @@ export interface Database extends Queryable {
 /** The parts of the store whose changes a running gateway follows, counted in table `revision`. */
 export const revisionAreas = ['access', 'accounts', 'balances', 'catalogue'] as const
 export type RevisionArea = (typeof revisionAreas)[number]
+
+/** Reads rows page by page; `readPage` gets the last row of the page before. */
+export async function* eachRow(
+  pageSize: number,
+  readPage: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
+  let last: Row | undefined
+  for (;;) {
+    const rows = await readPage(last)
+    yield* rows
+    last = rows.at(-1)
+    if (rows.length < pageSize) return
+  }
+}

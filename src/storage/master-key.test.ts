@@ -7,8 +7,8 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,8 +16,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import * as fc from 'fast-check'
 import { Secret } from '../base/secret.ts'
-import { loadMasterKey, makeMasterKey } from './master-key.ts'
+import { isSealed, keyIdOf, loadMasterKey, makeMasterKey, seal, unseal } from './master-key.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-master-key-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -53,7 +54,7 @@ test('the first start makes a file that only its owner can read, later starts re
   assert.deepEqual(readdirSync(join(folder, 'first', 'deep')), ['master.key'])
 })
 
-test('a key whose file is missing is made by nobody who only reads, and found once it is back', () => {
+test('reading does not create a missing key file, and finds it when it is back', () => {
   const filePath = join(folder, 'mislaid', 'master.key')
   const key = loadMasterKey({ key: undefined, filePath })
   assert.throws(
@@ -115,4 +116,59 @@ test('processes that start at the same moment agree on one key', async () => {
   )
   assert.equal(new Set(keys).size, 1)
   assert.equal(keys[0], readFileSync(filePath, 'utf8').trim())
+})
+
+const masterKey = new Secret('0123456789abcdef0123456789abcdef')
+const place = { owner: 'alpha-main', field: 'credential' }
+
+test('any text comes back as it was sealed', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const opened = unseal(masterKey, place, seal(masterKey, place, new Secret(text)))
+      assert.equal(opened.kind === 'unsealed' && opened.secret.reveal(), text)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('the same secret never seals to the same text, and the text shows nothing of it', () => {
+  const texts = new Set(
+    Array.from({ length: 50 }, () => seal(masterKey, place, new Secret('sk-plain'))),
+  )
+  assert.equal(texts.size, 50)
+  for (const text of texts) {
+    assert.ok(isSealed(text))
+    assert.ok(!text.includes('sk-plain'))
+    assert.ok(!Buffer.from(text.split('.')[2] ?? '', 'base64url').includes('sk-plain'))
+  }
+})
+
+test('a sealed text is unreadable in the place of another owner or field', () => {
+  const text = seal(masterKey, place, new Secret('s'))
+  for (const other of [
+    { owner: 'alpha-reserve', field: 'credential' },
+    { owner: 'alpha-main', field: 'webhook' },
+  ])
+    assert.equal(unseal(masterKey, other, text).kind, 'unreadable')
+})
+
+test('with another master key the reason names both keys', () => {
+  const otherKey = new Secret('another-master-key-of-enough-length')
+  const opened = unseal(otherKey, place, seal(masterKey, place, new Secret('s')))
+  assert.ok(opened.kind === 'unreadable')
+  assert.ok(opened.reason.includes(keyIdOf(masterKey)))
+  assert.ok(opened.reason.includes(keyIdOf(otherKey)))
+})
+
+test('a change of any single character makes it unreadable and never throws', () => {
+  const text = seal(masterKey, place, new Secret('secret'))
+  for (let index = 0; index < text.length; index++) {
+    const changed = text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1)
+    const opened = unseal(masterKey, place, changed)
+    // The last base64 character carries unused bits: a change of those alone is the same bytes.
+    if (opened.kind === 'unsealed') assert.equal(opened.secret.reveal(), 'secret')
+    else assert.ok(opened.reason.length > 0)
+  }
+  for (const broken of ['', 'sealed:', 'sealed:v1.00000000.', 'sealed:v2.x.y', text.slice(0, -30)])
+    assert.equal(unseal(masterKey, place, broken).kind, 'unreadable')
 })

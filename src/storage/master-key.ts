@@ -1,10 +1,14 @@
 /**
- * Where the master key comes from: a setting, or a file that is made once. It knows nothing of what
- * is sealed: whoever does says when a file may be made, because a new key in the place of one that
- * is gone opens nothing. The invariant: a key file is readable by its owner only and is never
- * overwritten, also when two processes start at the same moment.
+ * Secrets at rest: the master key, and sealing with it (AES-256-GCM). A sealed text is bound to its
+ * place, so a copy in another row cannot be opened, and it names its master key. Sealing protects
+ * backups and stolen files; a process that was taken over has the key.
+ *
+ *     sealed:v1.<key id>.<base64url of nonce (12) + ciphertext + tag (16)>
+ *
+ * Invariant: only its owner can read the key file, and it is never overwritten, also when two
+ * processes start at the same moment.
  */
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -46,7 +50,7 @@ export function makeMasterKey(masterKey: Secret): void {
   if (masterKey instanceof MissingKey) masterKey.make()
 }
 
-/** A key whose file was missing: perhaps not made yet, perhaps mislaid and to be put back. */
+/** A key whose file is missing: not created yet, or lost and to be restored. */
 class MissingKey extends Secret {
   readonly #path: string
   #found: Secret | undefined
@@ -82,7 +86,7 @@ function readKeyFile(path: string): Secret | undefined {
     throw keyError(`The master key file ${path} cannot be read (${errorCodeOf(error)}).`, error)
   }
   try {
-    // Asked of the open file, so that what is checked is what is read.
+    // Checked on the open file, so that it is the file that is read.
     if ((fstatSync(file).mode & 0o077) !== 0)
       throw keyError(
         `The master key file ${path} can be read by others than its owner; run: chmod 600 ${path}`,
@@ -94,8 +98,8 @@ function readKeyFile(path: string): Secret | undefined {
 }
 
 /**
- * Writes the whole key under a name of its own and links it into place: the final name either does
- * not exist or holds a complete key, and of two processes one wins and the other reads its key.
+ * Writes the whole key to a draft file and links it into place: the final name either does not exist
+ * or has a complete key, and of two processes one wins and the other reads its key.
  */
 function createKeyFile(path: string): Secret {
   const text = randomBytes(keyBytes).toString('base64')
@@ -151,4 +155,93 @@ function keyError(message: string, cause?: unknown): GatewayError {
 
 function errorCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+}
+
+/** The place of a sealed text; it is authenticated together with the text. */
+export interface SealPlace {
+  readonly owner: string
+  readonly field: string
+}
+
+export type Unsealed =
+  | { readonly kind: 'unsealed'; readonly secret: Secret }
+  /** `reason` is for an operator and holds nothing of the secret. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+const prefix = 'sealed:'
+const version = 'v1'
+const nonceBytes = 12
+const tagBytes = 16
+const keyIdBytes = 4
+
+export function isSealed(text: string): boolean {
+  return text.startsWith(prefix)
+}
+
+/** Sealing one secret twice gives two different texts: the nonce is random. */
+export function seal(masterKey: Secret, place: SealPlace, plaintext: Secret): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', deriveKey(masterKey), nonce)
+  cipher.setAAD(describePlace(place))
+  const body = Buffer.concat([
+    nonce,
+    cipher.update(plaintext.reveal(), 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
+  return `${prefix}${version}.${keyIdOf(masterKey)}.${body.toString('base64url')}`
+}
+
+export function unseal(masterKey: Secret, place: SealPlace, text: string): Unsealed {
+  const parts = /^sealed:v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/.exec(text)
+  if (parts === null) return unreadable('it is not a complete sealed text')
+  const [, keyId, encoded = ''] = parts
+  if (keyId !== keyIdOf(masterKey))
+    return unreadable(
+      `it was sealed with master key ${keyId}, the one in use is ${keyIdOf(masterKey)}`,
+    )
+  const body = Buffer.from(encoded, 'base64url')
+  if (body.length < nonceBytes + tagBytes) return unreadable('it is not a complete sealed text')
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    deriveKey(masterKey),
+    body.subarray(0, nonceBytes),
+    { authTagLength: tagBytes },
+  )
+  decipher.setAAD(describePlace(place))
+  decipher.setAuthTag(body.subarray(body.length - tagBytes))
+  const opened = decipher.update(body.subarray(nonceBytes, body.length - tagBytes))
+  try {
+    const rest = decipher.final()
+    return {
+      kind: 'unsealed',
+      secret: new Secret(Buffer.concat([opened, rest]).toString('utf8')),
+    }
+  } catch {
+    // The tag is wrong: the one outcome GCM has for a changed text, another place or another key.
+    return unreadable(`it was altered, or sealed for something else than ${place.owner}`)
+  }
+}
+
+/** Names a master key without telling anything about it. */
+export function keyIdOf(masterKey: Secret): string {
+  return Buffer.from(derive(masterKey, 'key id', keyIdBytes)).toString('hex')
+}
+
+function deriveKey(masterKey: Secret): Buffer {
+  return Buffer.from(derive(masterKey, 'vendor credentials', 32))
+}
+
+/** The master key is text of any form with enough entropy; derivation gives it the right length. */
+function derive(masterKey: Secret, purpose: string, byteCount: number): ArrayBuffer {
+  return hkdfSync('sha256', masterKey.reveal(), 'turnpike', purpose, byteCount)
+}
+
+/** Lengths first, so that no two places are described alike. */
+function describePlace(place: SealPlace): Buffer {
+  return Buffer.from(`${place.owner.length}:${place.owner}:${place.field}`, 'utf8')
+}
+
+function unreadable(reason: string): Unsealed {
+  return { kind: 'unreadable', reason }
 }

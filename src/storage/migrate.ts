@@ -1,8 +1,8 @@
 /**
- * Brings the schema up to what this program knows: numbered SQL files, forward only, each with a
- * checksum, applied in one transaction under the store's write lock. So a crash in the middle
- * leaves the old schema whole, and two processes that migrate at once do it one after the other.
- * A store that is up to date is only read: every command comes by here, and none waits for a writer.
+ * Migrates the schema to the version of this program: numbered SQL files, forward only, each with a
+ * checksum, applied in one transaction under the store's write lock. A crash in the middle leaves the
+ * old schema, and two processes that migrate at once do it one after the other. A store that is up to
+ * date is only read, so commands do not wait for a writer.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * Why a store could not be opened, for people. What SQLite says of it is seldom what is the matter (on a
- * full disk it cannot make its index of the log, and says "disk I/O error"), so the system is asked too.
- * Nothing here opens the store's own file: closing it would take every lock this process has on it.
+ * Explains to people why a store could not be opened. SQLite's message is often misleading (on a full
+ * disk it cannot create its index of the log and reports "disk I/O error"), so this asks the system,
+ * too. It never opens the store's own file: closing it would release every lock of this process on it.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -15,12 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { GatewayError } from '../base/errors.ts'
-import { outageReasonOf, StoreOutage, type OutageReason } from '../base/store-outage.ts'
+import { GatewayError, outageReasonOf, StoreOutage, type OutageReason } from '../base/errors.ts'
 import { explainSystemError } from '../base/system-error.ts'
-import { faultOf, outageWords, isNoDatabase } from './sqlite-connection.ts'
+import { faultOf, outageTexts, isNoDatabase } from './sqlite/connection.ts'
 
-/** What whoever opens a store gets to see where that fails. */
+/** Returns the error for callers who cannot open a store. */
 export function openError(path: string, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (isSystemError(cause)) return systemError(path, cause)
@@ -41,19 +40,19 @@ function brokenError(path: string, cause: unknown): GatewayError {
   return refused === undefined ? outage('unreadable', path, cause) : systemError(path, refused)
 }
 
-/** Whether it was for want of room that something could not be written to this file. */
-export function lacksRoom(path: string, cause: unknown): boolean {
+/** Whether a write to this file failed for lack of disk space. */
+export function lacksSpace(path: string, cause: unknown): boolean {
   const reason = outageReasonOf(cause)
   if (reason === 'disk_full' || faultOf(cause) === 'full') return true
-  if (isSystemError(cause)) return noRoom.has(cause.code ?? '')
+  if (isSystemError(cause)) return noSpaceCodes.has(cause.code ?? '')
   if (reason !== 'unreadable' && faultOf(cause) !== 'broken') return false
-  return noRoom.has(askSystem(path)?.code ?? '')
+  return noSpaceCodes.has(askSystem(path)?.code ?? '')
 }
 
-/** As much as SQLite's index of the log takes, twice over. */
+/** Twice the size of SQLite's index of the log. */
 const trialBytes = 65_536
 
-/** What the system says to somebody who wants to use the file, and to write beside it. */
+/** Returns the system's error for using the file and writing beside it; undefined where both work. */
 function askSystem(path: string): NodeJS.ErrnoException | undefined {
   const trialPath = join(dirname(path), `.${randomBytes(4).toString('hex')}.trial`)
   try {
@@ -61,7 +60,7 @@ function askSystem(path: string): NodeJS.ErrnoException | undefined {
     accessSync(path, constants.R_OK | constants.W_OK)
     const file = openSync(trialPath, 'wx', 0o600)
     try {
-      // Goes on where the system has taken a part: only the next one may be what it refuses.
+      // Writes all of it: the system may accept a part and refuse the next one.
       writeFileSync(file, Buffer.alloc(trialBytes))
       fsyncSync(file)
     } finally {
@@ -78,13 +77,13 @@ function folderError(path: string): NodeJS.ErrnoException {
   return Object.assign(new Error('is a folder'), { code: 'EISDIR', path })
 }
 
-/** No room on the disk, in the quota, or in what this process may write. */
-const noRoom: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+/** No space on the disk, in the quota, or within this process's limit. */
+const noSpaceCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
 function systemError(path: string, cause: NodeJS.ErrnoException): GatewayError {
   const { code = '' } = cause
-  if (noRoom.has(code)) return outage('disk_full', path, cause)
-  // Making the folder fails with it where a file has that name: nothing is in the way, the path is wrong.
+  if (noSpaceCodes.has(code)) return outage('disk_full', path, cause)
+  // A file has the name of the folder: the path is wrong.
   const explained = code === 'EEXIST' ? undefined : explainSystemError(cause)
   if (explained === undefined) return invalid(path, cause)
   const advice =
@@ -100,7 +99,7 @@ function outage(reason: OutageReason, path: string, cause: unknown): GatewayErro
   const known = cause instanceof Error ? new StoreOutage(reason, cause) : cause
   return new GatewayError(
     'ledger.unavailable',
-    `The store ${path} cannot be opened: ${outageWords[reason]}`,
+    `The store ${path} cannot be opened: ${outageTexts[reason]}`,
     { cause: known },
   )
 }

@@ -1,13 +1,13 @@
 /**
- * Copies the rows of one store into another, table by table, in pages of one transaction each that
- * also notes how far it came. So a copy that was broken off anywhere goes on where it stopped, and
- * a page that was stored without being heard of is not stored twice.
+ * Copies the rows of one store into another, table by table, in pages. One transaction writes a page
+ * and its progress, so a copy that was interrupted continues where it stopped, and a page whose
+ * acknowledgement was lost is not written twice.
  */
 import { GatewayError, invariant } from '../base/errors.ts'
 import { readRevisions } from './changes.ts'
 import type { Database, Queryable, Row, SqlValue, Transaction } from './database.ts'
 
-/** Everything a store is worth keeping for, each after what it refers to. */
+/** Tables to copy, each after the tables that it refers to. */
 const copiedTables = [
   'account',
   'key',
@@ -26,8 +26,8 @@ const copiedTables = [
   'exchange_cut',
 ] as const
 
-/** What only tells about running processes, or is made anew. */
-const leftTables = [
+/** Tables about running processes, or that are created anew. */
+const skippedTables = [
   'schemaversion',
   'revision',
   'gateway_node',
@@ -37,8 +37,8 @@ const leftTables = [
   'audit_checkpoint',
 ]
 
-/** Has a table for each month there. */
-const partedTable: (typeof copiedTables)[number] = 'exchange'
+/** Has one partition per month on PostgreSQL. */
+const partitionedTable: (typeof copiedTables)[number] = 'exchange'
 
 const rowsPerPage = 500
 
@@ -48,7 +48,7 @@ export interface CopiedTable {
 }
 
 export interface CopyOptions {
-  /** SQLite, with its write lock held, so that it stands still. */
+  /** SQLite, with its write lock held, so that nothing changes. */
   readonly source: Queryable
   /** PostgreSQL, migrated. */
   readonly target: Database
@@ -57,7 +57,7 @@ export interface CopyOptions {
 }
 
 export async function copyTables({ source, target, onPage }: CopyOptions): Promise<CopiedTable[]> {
-  await demandKnownTables(source)
+  await requireKnownTables(source)
   await makePartitions(source, target)
   const copied: CopiedTable[] = []
   for (const table of copiedTables) {
@@ -68,7 +68,7 @@ export async function copyTables({ source, target, onPage }: CopyOptions): Promi
   return copied
 }
 
-/** The same rows are in both, as far as counting tells. */
+/** Compares the number of rows of each table; returns the differences. */
 export async function compareCounts(
   source: Queryable,
   target: Queryable,
@@ -76,15 +76,17 @@ export async function compareCounts(
   const there = await countRows(target)
   return (await countRows(source))
     .filter(({ rows }, index) => rows !== there[index]?.rows)
-    .map(({ table, rows }) => `${table}: ${rows} rows in the old store, not as many in the new one`)
+    .map(
+      ({ table, rows }) => `${table}: the old store has ${rows} rows, the new one another number`,
+    )
 }
 
-/** Something that differs as soon as anything worth copying has changed. */
+/** Returns a text that changes with every change of the copied tables. */
 export async function stateOf(source: Queryable): Promise<string> {
   return toJson([await readRevisions(source), await countRows(source)])
 }
 
-/** Whether there is nothing that a copy could be mixed with. */
+/** Whether all tables are empty, so that a copy mixes with nothing. */
 export async function isEmpty(target: Queryable): Promise<boolean> {
   const counts = await countRows(target)
   return counts.every(({ rows }) => rows === 0)
@@ -99,9 +101,9 @@ async function countRows(store: Queryable): Promise<readonly CopiedTable[]> {
   return counts
 }
 
-/** A table of a later version that nobody has thought of here must not be left behind unnoticed. */
-async function demandKnownTables(source: Queryable): Promise<void> {
-  const known: readonly string[] = [...copiedTables, ...leftTables]
+/** Fails for a table that is in neither list, so that a new table is not forgotten. */
+async function requireKnownTables(source: Queryable): Promise<void> {
+  const known: readonly string[] = [...copiedTables, ...skippedTables]
   const rows = await source.query(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
   )
@@ -114,7 +116,7 @@ async function demandKnownTables(source: Queryable): Promise<void> {
 
 async function makePartitions(source: Queryable, target: Queryable): Promise<void> {
   const [row] = await source.query(
-    `SELECT MIN(started_at_ms) AS first_ms, MAX(started_at_ms) AS last_ms FROM ${partedTable}`,
+    `SELECT MIN(started_at_ms) AS first_ms, MAX(started_at_ms) AS last_ms FROM ${partitionedTable}`,
   )
   if (row === undefined || row['first_ms'] === null) return
   await target.query('SELECT ensure_exchange_partitions($1, $2) IS NULL AS made', [
@@ -200,7 +202,7 @@ async function insertRows(
   )
 }
 
-/** Rows were put in with their numbers; the next ones are to have higher ones. */
+/** Rows were inserted with their numbers; sets the sequences above them. */
 async function continueNumbers(transaction: Transaction): Promise<void> {
   const numbered = await transaction.query(
     `SELECT table_name, column_name FROM information_schema.columns
@@ -216,14 +218,14 @@ async function continueNumbers(transaction: Transaction): Promise<void> {
   }
 }
 
-/** Integers as text: JSON numbers end at 2^53, and the server reads text as what the column is. */
+/** Writes integers as text: JSON numbers end at 2^53, and the server converts text to the column's type. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) =>
     typeof one === 'bigint' ? String(one) : one,
   )
 }
 
-/** A key's parts with their types, so that a text of digits is not taken for a number. */
+/** Writes a key's parts with their types, so that a text of digits stays a text. */
 function writeKey(key: readonly SqlValue[]): string {
   return JSON.stringify(key.map((part) => (typeof part === 'bigint' ? [String(part)] : part)))
 }
@@ -237,14 +239,14 @@ function nameOf(row: Row): string {
   return String(row['name'])
 }
 
-/** Throws while the store is being filled by a copy that is not finished. */
+/** Throws while the store is the target of an unfinished copy. */
 export async function refuseUnfinishedCopy(database: Database): Promise<void> {
   if (database.dialect !== 'postgres') return
   const [row] = await database.query('SELECT source FROM store_copy WHERE finished_at_ms IS NULL')
   if (row === undefined) return
   throw new GatewayError(
     'operations.conflict',
-    `The store is being filled from ${String(row['source'])}. Finish it first: turnpike store copy ` +
-      'goes on where it stopped.',
+    `The store is the target of an unfinished copy from ${String(row['source'])}. Run turnpike store copy again; ` +
+      'it continues where it stopped.',
   )
 }

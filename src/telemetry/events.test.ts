@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { ManualClock } from '../../test/support/manual-clock.ts'
-import { GatewayError } from '../base/errors.ts'
+import { GatewayError, StoreOutage } from '../base/errors.ts'
 import { picos } from '../base/money.ts'
-import { StoreOutage } from '../base/store-outage.ts'
-import { createTelemetry, type ExchangeSummary, type Milestone } from './events.ts'
+import { createTelemetry, type ExchangeSummary } from './events.ts'
 import { createMetrics } from './metrics.ts'
 
 const canary = 'canary-7f3a'
@@ -23,17 +22,14 @@ function start(level = 'trace') {
       },
     },
   )
-  const milestones: string[] = []
   const metrics = createMetrics()
   const clock = new ManualClock()
   const telemetry = createTelemetry({
     log,
     metrics,
     clock,
-    onMilestone: (milestone: Milestone, exchangeId) =>
-      milestones.push(`${milestone} ${exchangeId}`),
   })
-  return { lines, milestones, clock, telemetry, text: () => metrics.registry.metrics() }
+  return { lines, clock, telemetry, text: () => metrics.registry.metrics() }
 }
 
 const summary: ExchangeSummary = {
@@ -52,7 +48,7 @@ const summary: ExchangeSummary = {
   isEstimated: false,
 }
 
-test('a fault is told by name, code and places, and never by its message', () => {
+test('a fault is logged with name, code and stack frames, never with its message', () => {
   const messages = [
     canary,
     `\n${canary}`,
@@ -62,7 +58,7 @@ test('a fault is told by name, code and places, and never by its message', () =>
   for (const message of messages) {
     const { lines, telemetry } = start()
     const late = new Error(`early ${canary}`)
-    // The stack is written when it is first looked at, with the message of that moment.
+    // V8 formats the stack when it is first read, with the message of that moment.
     const stack = late.stack ?? ''
     assert.ok(stack.includes('early'))
     late.message = message
@@ -98,7 +94,7 @@ test('a fault is told by name, code and places, and never by its message', () =>
   }
 })
 
-test('what is thrown that is no error is told by its type alone', () => {
+test('a thrown value that is no error is logged by its type only', () => {
   const { lines, telemetry } = start()
   for (const thrown of [canary, { message: canary }, undefined, 7]) telemetry.fault(thrown, 'api')
   assert.deepEqual(
@@ -108,7 +104,7 @@ test('what is thrown that is no error is told by its type alone', () => {
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(canary))
 })
 
-test('an ended exchange is one line of ids and figures; the ordinary ones only at debug', () => {
+test('an ended exchange is one line of ids and figures; ordinary ones only at debug', () => {
   const { lines, telemetry } = start()
   telemetry.exchangeEnded(summary)
   telemetry.exchangeEnded({ ...summary, attemptCount: 2 })
@@ -127,7 +123,7 @@ test('an ended exchange is one line of ids and figures; the ordinary ones only a
   assert.deepEqual(quiet.lines, [])
 })
 
-test('counters tell what was charged, what it cost the operator, and how it ended', async () => {
+test('counters have charges, the operator’s costs and endings', async () => {
   const { telemetry, text } = start('silent')
   telemetry.exchangeEnded(summary)
   telemetry.exchangeEnded({
@@ -215,26 +211,14 @@ test('each business event has its name, its fields and its level', () => {
       },
       { level: 'warn', event: 'model.reserve_only', ...model, msg: 'running on reserve only' },
       { level: 'error', event: 'model.no_usable_channel', ...model, msg: 'no usable channel' },
-      { level: 'info', event: 'model.recovered', ...model, msg: 'main route serves again' },
+      { level: 'info', event: 'model.recovered', ...model, msg: 'main route recovered' },
     ],
   )
   const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
   for (const { event } of lines) assert.ok(page.includes(`| \`${String(event)}\``), String(event))
 })
 
-test('milestones are handed on, and cost nothing where nobody listens', () => {
-  const { milestones, telemetry } = start()
-  telemetry.milestone('hold_placed', 'ex_1')
-  assert.deepEqual(milestones, ['hold_placed ex_1'])
-  const deaf = createTelemetry({
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-    clock: new ManualClock(),
-  })
-  deaf.milestone('hold_placed', 'ex_1')
-})
-
-test('a store that an operator has to mend is told of with what to change', () => {
+test('a store outage that the operator must fix is logged with what to change', () => {
   const { lines, telemetry } = start()
   const mistake = new GatewayError('operations.invalid', 'Set fsync = on.')
   const pool = new GatewayError('ledger.unavailable', 'It does not answer.', { cause: mistake })
@@ -248,7 +232,7 @@ test('a store that an operator has to mend is told of with what to change', () =
   )
 })
 
-test('a store that is out of order is told of with the word for it, and once it is in order again', () => {
+test('a store outage is logged with its reason, and so is the recovery', () => {
   const { lines, telemetry } = start()
   for (const reason of ['disk_full', 'locked', 'unreadable'] as const) {
     const store = new StoreOutage(reason, new Error(canary))
@@ -260,13 +244,13 @@ test('a store that is out of order is told of with the word for it, and once it 
     lines.map(({ level, msg, reason }) => [level, msg, reason]),
     ['disk_full', 'locked', 'unreadable'].flatMap((reason) => [
       ['error', 'fault', reason],
-      ['info', 'charges can be stored again', undefined],
+      ['info', 'ledger recovered', undefined],
     ]),
   )
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(canary))
 })
 
-test('a store that is away is told of once in a while for each place, and counted each time', async () => {
+test('a repeated store outage is logged once in ten seconds for each place, and counted each time', async () => {
   const { lines, clock, telemetry, text } = start()
   const away = new GatewayError('ledger.unavailable', 'The store does not answer.')
   for (let index = 0; index < 5; index++) telemetry.fault(away, 'background')
@@ -290,7 +274,7 @@ test('a store that is away is told of once in a while for each place, and counte
   assert.match(await text(), /^turnpike_alarms_total\{kind="fault"\} 10$/m)
 })
 
-test('changes that cannot be followed are told of, their end too, and then told of anew', () => {
+test('a failure to read changes is logged, so is its end, and then the next failure', () => {
   const { lines, telemetry } = start()
   const away = new GatewayError('ledger.unavailable', 'Not at the moment.')
   for (let index = 0; index < 3; index++) telemetry.fault(away, 'changes')
@@ -300,7 +284,7 @@ test('changes that cannot be followed are told of, their end too, and then told 
     lines.map((line) => [line['level'], line['msg'], line['where'] ?? line['area']]),
     [
       ['error', 'fault', 'changes'],
-      ['info', 'changes are followed again', 'catalogue'],
+      ['info', 'change tracking recovered', 'catalogue'],
       ['error', 'fault', 'changes'],
     ],
   )

@@ -1,27 +1,12 @@
 /**
- * One function per thing that happens: the counters it moves and the log line it is worth. The log
- * gets ids, classes and figures from closed sets, never a body, a header, a query or a secret.
+ * One function per event: the counters it moves and its log line. A line's message is a fixed phrase; ids,
+ * classes and figures are fields from closed sets. No body, header, query or secret is ever logged.
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
-import { GatewayError } from '../base/errors.ts'
+import { GatewayError, outageReasonOf } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
-import { outageReasonOf } from '../base/store-outage.ts'
 import type { Metrics } from './metrics.ts'
-
-/** Moments of an exchange that tests and traces can hang something on. */
-export type Milestone =
-  | 'hold_wanted' // before anything is set aside
-  | 'hold_placed'
-  | 'attempt_sending' // before a byte of the request has left
-  | 'attempt_sent' // the request has been handed to the connection, and leaves as this turn ends
-  | 'first_event' // the stream may be committed
-  | 'mid_stream' // more of it has come
-  | 'usage_seen' // the vendor's final counts, the last piece still kept back
-  | 'charge_submitted'
-  | 'charge_durable'
-  | 'answer_released' // the last piece has been handed to the connection, and leaves as this turn ends
-  | 'client_left'
 
 export interface ExchangeSummary {
   readonly exchangeId: string
@@ -39,214 +24,198 @@ export interface ExchangeSummary {
   readonly isEstimated: boolean
 }
 
-export interface AuditSummary {
-  /** All that were found; zero = the books agree. */
+interface AuditSummary {
+  /** Number of all differences; zero = the ledger is consistent. */
   readonly differenceCount: number
-  /** The first of them; ids, names of tables and amounts. */
+  /** The first ones: ids, names of tables and amounts. */
   readonly differences: readonly Readonly<Record<string, string>>[]
   readonly endedAtMs: number
   readonly durationMs: number
 }
 
-/** A model on a channel, in every event about one. */
-export interface EventPlace {
+/** A model on a channel. */
+interface EventPlace {
   readonly channel: string
   readonly model: string
   readonly vendor: string
 }
 
-export interface StateChange {
+interface StateChange {
   readonly from: string
   readonly to: string
   readonly why: string
 }
 
-/**
- * What an operator may want to be woken for. Names and fields are stable; docs/operating.md says
- * what to do about each.
- */
-export type BusinessEvent =
-  | ({ readonly event: 'channel.off' | 'channel.back' } & EventPlace & StateChange)
-  | ({
-      readonly event: 'channel.credential_refused' | 'channel.model_missing'
-      readonly why: string
-    } & EventPlace)
-  | {
-      readonly event: 'model.reserve_only' | 'model.no_usable_channel' | 'model.recovered'
-      readonly model: string
-      readonly vendor: string
-    }
-
-export interface Telemetry {
-  exchangeEnded(summary: ExchangeSummary): void
-  refused(code: string, exchangeId: string): void
-  attemptEnded(channel: string, outcome: string): void
-  firstEvent(place: { readonly channel: string; readonly model: string }, durationMs: number): void
-  failedOver(vendor: string): void
-  channelChanged(
-    channel: string,
-    change: { model: string; from: string; to: string; why: string },
-  ): void
-  audited(summary: AuditSummary): void
-  auditFailed(error: unknown): void
-  /** A request of the gateway's own has been answered, or not. */
-  probeEnded(channel: string, outcome: string): void
-  checkCost(channel: string, amountPicos: Picos): void
-  /** A line about channels is lost for good: the store has been out for too long. */
-  journalDropped(kind: string): void
-  /** A channel no longer serves a model. */
-  channelOff(place: EventPlace, change: StateChange): void
-  /** It serves the model again, with all or a growing share of its traffic. */
-  channelBack(place: EventPlace, change: StateChange): void
-  /** The vendor refuses the operator's credential or account: the operator has to act. */
-  credentialRefused(place: EventPlace): void
-  /** The channel does not know a model that the catalogue says it has: the operator has to act. */
-  modelMissing(place: EventPlace): void
-  /** No channel of the model's main route is in use: the last lines of defence serve. */
-  reserveOnly(model: string, vendor: string): void
-  /** Requests for the model will fail, or are tried where they probably fail. */
-  noUsableChannel(model: string, vendor: string): void
-  /** The main route serves the model again. */
-  modelRecovered(model: string, vendor: string): void
-  /** Something that must never happen did: a broken invariant, a fault nobody expected. */
-  fault(error: unknown, where: string): void
-  /** Charges can be stored again after some could not. */
-  ledgerRecovered(): void
-  /** What commands change is taken over again after some of it could not be. */
-  changesFollowed(area: string): void
-  milestone(milestone: Milestone, exchangeId: string): void
-}
+/** Events that may alert an operator. Names and fields are stable; docs/operating.md says what to do. */
+type OperatorEvent = { readonly event: string; readonly vendor: string } & Record<string, string>
 
 export interface TelemetryOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock: Clock
-  readonly onMilestone?: (milestone: Milestone, exchangeId: string) => void
 }
 
+/** The public methods of the reporter; a simulation replaces them. */
+export type Telemetry = Pick<EventReporter, keyof EventReporter>
+
+/** While the store is unavailable, each place logs one line in this time. */
 const outageLineMs = 10_000
 
 export function createTelemetry(options: TelemetryOptions): Telemetry {
-  const { log, metrics, clock, onMilestone } = options
-  /** Where → when a store that is away was last told of. */
-  const outagesTold = new Map<string, number>()
+  return new EventReporter(options)
+}
 
-  function fault(error: unknown, where: string): void {
-    metrics.alarms.inc({ kind: 'fault' })
-    if (!isToldAlready(error, where)) log.error({ where, ...describe(error) }, 'fault')
+class EventReporter {
+  readonly #log: Logger
+  readonly #metrics: Metrics
+  readonly #clock: Clock
+  /** Where → when a store outage was last logged. */
+  readonly #outagesLogged = new Map<string, number>()
+
+  constructor({ log, metrics, clock }: TelemetryOptions) {
+    this.#log = log
+    this.#metrics = metrics
+    this.#clock = clock
   }
 
-  /** A store that is away fails several times a second; one line in a while says it for each place. */
-  function isToldAlready(error: unknown, where: string): boolean {
+  /** Reports a broken invariant or another fault of the gateway's own. */
+  fault(error: unknown, where: string): void {
+    this.#metrics.alarms.inc({ kind: 'fault' })
+    if (!this.#isLoggedAlready(error, where))
+      this.#log.error({ where, ...describe(error) }, 'fault')
+  }
+
+  exchangeEnded(summary: ExchangeSummary): void {
+    const { vendor, ending } = summary
+    this.#metrics.exchanges.add(1, vendor, ending, String(summary.status))
+    this.#metrics.chargedPicos.add(Number(summary.amountPicos), vendor)
+    if (summary.operatorCostPicos > 0n)
+      this.#metrics.operatorCostUsd.inc({ vendor }, usdNumber(summary.operatorCostPicos))
+    if (summary.isEstimated) this.#metrics.estimatedCharges.inc({ vendor })
+    const isOrdinary = ending === 'completed' && summary.attemptCount === 1
+    const level = isOrdinary ? 'debug' : 'info'
+    if (this.#log.isLevelEnabled(level)) this.#log[level](summaryLine(summary), 'exchange ended')
+  }
+
+  refused(code: string, exchangeId: string): void {
+    this.#metrics.refusals.inc({ code })
+    this.#log.debug({ exchangeId, code }, 'request refused')
+  }
+
+  attemptEnded(channel: string, outcome: string): void {
+    this.#metrics.attempts.add(1, channel, outcome)
+  }
+
+  firstEvent({ channel, model }: Pick<EventPlace, 'channel' | 'model'>, durationMs: number): void {
+    this.#metrics.firstEventSeconds.add(durationMs / 1_000, channel, model)
+  }
+
+  failedOver(vendor: string): void {
+    this.#metrics.failovers.inc({ vendor })
+  }
+
+  channelChanged(channel: string, change: StateChange & { readonly model: string }): void {
+    this.#metrics.channelChanges.inc({ channel, to: change.to, why: change.why })
+    this.#log.warn({ channel, ...change }, 'channel state changed')
+  }
+
+  probeEnded(channel: string, outcome: string): void {
+    this.#metrics.probes.inc({ channel, outcome })
+  }
+
+  checkCost(channel: string, amountPicos: Picos): void {
+    if (amountPicos > 0n) this.#metrics.checkCostUsd.inc({ channel }, usdNumber(amountPicos))
+  }
+
+  /** The store was unavailable for too long, and a line of channel history is lost. */
+  journalDropped(kind: string): void {
+    this.#metrics.journalDropped.inc({ kind })
+    this.#log.error({ kind }, 'channel history line dropped')
+  }
+
+  channelOff(place: EventPlace, { from, to, why }: StateChange): void {
+    this.#emit('warn', { event: 'channel.off', ...place, from, to, why }, 'channel off')
+  }
+
+  /** The channel serves the model again, with all or a growing share of its traffic. */
+  channelBack(place: EventPlace, { from, to, why }: StateChange): void {
+    this.#emit('info', { event: 'channel.back', ...place, from, to, why }, 'channel back')
+  }
+
+  /** The vendor refuses the operator's credential or account. */
+  credentialRefused(place: EventPlace): void {
+    this.#alertOperator({
+      event: 'channel.credential_refused',
+      ...place,
+      why: 'credential_refused',
+    })
+  }
+
+  /** The vendor does not know a model that the catalogue lists for the channel. */
+  modelMissing(place: EventPlace): void {
+    this.#alertOperator({ event: 'channel.model_missing', ...place, why: 'model_missing' })
+  }
+
+  /** No channel of the model's main route is in use. */
+  reserveOnly(model: string, vendor: string): void {
+    this.#emit('warn', { event: 'model.reserve_only', model, vendor }, 'running on reserve only')
+  }
+
+  noUsableChannel(model: string, vendor: string): void {
+    this.#emit('error', { event: 'model.no_usable_channel', model, vendor }, 'no usable channel')
+  }
+
+  modelRecovered(model: string, vendor: string): void {
+    this.#emit('info', { event: 'model.recovered', model, vendor }, 'main route recovered')
+  }
+
+  audited({ differenceCount, differences, endedAtMs, durationMs }: AuditSummary): void {
+    const isClean = differenceCount === 0
+    this.#metrics.audits.inc({ result: isClean ? 'clean' : 'differences' })
+    this.#metrics.auditDifferences.set(differenceCount)
+    this.#metrics.auditTimeSeconds.set(endedAtMs / 1_000)
+    this.#metrics.auditDurationSeconds.set(durationMs / 1_000)
+    const summary = { differences: differenceCount, durationMs: Math.round(durationMs) }
+    if (isClean) return this.#log.debug(summary, 'ledger audit passed')
+    for (const difference of differences) this.#log.error(difference, 'ledger audit failed')
+    this.#metrics.alarms.inc({ kind: 'audit' })
+    this.#log.error({ kind: 'audit', ...summary }, 'operator needed')
+  }
+
+  /** The audit could not run. */
+  auditFailed(error: unknown): void {
+    this.#metrics.audits.inc({ result: 'failed' })
+    this.fault(error, 'audit')
+  }
+
+  /** Charges can be stored again. */
+  ledgerRecovered(): void {
+    this.#outagesLogged.clear()
+    this.#log.info('ledger recovered')
+  }
+
+  /** Changes of the catalogue or keys are read again. */
+  changesFollowed(area: string): void {
+    this.#outagesLogged.delete('changes')
+    this.#log.info({ area }, 'change tracking recovered')
+  }
+
+  #isLoggedAlready(error: unknown, where: string): boolean {
     if (!(error instanceof GatewayError && error.code === 'ledger.unavailable')) return false
-    const nowMs = clock.monotonic()
-    const isRecent = nowMs - (outagesTold.get(where) ?? -Infinity) < outageLineMs
-    if (!isRecent) outagesTold.set(where, nowMs)
+    const nowMs = this.#clock.monotonic()
+    const isRecent = nowMs - (this.#outagesLogged.get(where) ?? -Infinity) < outageLineMs
+    if (!isRecent) this.#outagesLogged.set(where, nowMs)
     return isRecent
   }
 
-  function tell(level: 'info' | 'warn' | 'error', event: BusinessEvent, message: string): void {
-    metrics.events.inc({ event: event.event })
-    log[level](event, message)
+  #emit(level: 'info' | 'warn' | 'error', event: OperatorEvent, message: string): void {
+    this.#metrics.events.inc({ event: event.event })
+    this.#log[level](event, message)
   }
 
-  function demandOperator(event: BusinessEvent): void {
-    metrics.alarms.inc({ kind: 'channel' })
-    tell('error', event, 'operator needed')
-  }
-
-  return {
-    exchangeEnded(summary) {
-      const { vendor, ending } = summary
-      metrics.exchanges.add(1, vendor, ending, String(summary.status))
-      metrics.chargedPicos.add(Number(summary.amountPicos), vendor)
-      if (summary.operatorCostPicos > 0n)
-        metrics.operatorCostUsd.inc({ vendor }, usdNumber(summary.operatorCostPicos))
-      if (summary.isEstimated) metrics.estimatedCharges.inc({ vendor })
-      const isOrdinary = ending === 'completed' && summary.attemptCount === 1
-      const level = isOrdinary ? 'debug' : 'info'
-      if (log.isLevelEnabled(level)) log[level](summaryLine(summary), 'exchange ended')
-    },
-    refused(code, exchangeId) {
-      metrics.refusals.inc({ code })
-      log.debug({ exchangeId, code }, 'request refused')
-    },
-    attemptEnded(channel, outcome) {
-      metrics.attempts.add(1, channel, outcome)
-    },
-    firstEvent({ channel, model }, durationMs) {
-      metrics.firstEventSeconds.add(durationMs / 1_000, channel, model)
-    },
-    failedOver(vendor) {
-      metrics.failovers.inc({ vendor })
-    },
-    channelChanged(channel, change) {
-      metrics.channelChanges.inc({ channel, to: change.to, why: change.why })
-      log.warn({ channel, ...change }, 'channel state changed')
-    },
-    probeEnded(channel, outcome) {
-      metrics.probes.inc({ channel, outcome })
-    },
-    checkCost(channel, amountPicos) {
-      if (amountPicos > 0n) metrics.checkCostUsd.inc({ channel }, usdNumber(amountPicos))
-    },
-    journalDropped(kind) {
-      metrics.journalDropped.inc({ kind })
-      log.error({ kind }, 'a line about channels is lost: the store has been out for too long')
-    },
-    channelOff(place, { from, to, why }) {
-      tell('warn', { event: 'channel.off', ...place, from, to, why }, 'channel off')
-    },
-    channelBack(place, { from, to, why }) {
-      tell('info', { event: 'channel.back', ...place, from, to, why }, 'channel back')
-    },
-    credentialRefused(place) {
-      demandOperator({
-        event: 'channel.credential_refused',
-        ...place,
-        why: 'credential_refused',
-      })
-    },
-    modelMissing(place) {
-      demandOperator({ event: 'channel.model_missing', ...place, why: 'model_missing' })
-    },
-    reserveOnly(model, vendor) {
-      tell('warn', { event: 'model.reserve_only', model, vendor }, 'running on reserve only')
-    },
-    noUsableChannel(model, vendor) {
-      tell('error', { event: 'model.no_usable_channel', model, vendor }, 'no usable channel')
-    },
-    modelRecovered(model, vendor) {
-      tell('info', { event: 'model.recovered', model, vendor }, 'main route serves again')
-    },
-    audited({ differenceCount, differences, endedAtMs, durationMs }) {
-      const isClean = differenceCount === 0
-      metrics.audits.inc({ result: isClean ? 'clean' : 'differences' })
-      metrics.auditDifferences.set(differenceCount)
-      metrics.auditTimeSeconds.set(endedAtMs / 1_000)
-      metrics.auditDurationSeconds.set(durationMs / 1_000)
-      const summary = { differences: differenceCount, durationMs: Math.round(durationMs) }
-      if (isClean) return log.debug(summary, 'books audited')
-      for (const difference of differences) log.error(difference, 'the books contradict themselves')
-      metrics.alarms.inc({ kind: 'audit' })
-      log.error({ kind: 'audit', ...summary }, 'operator needed')
-    },
-    auditFailed(error) {
-      metrics.audits.inc({ result: 'failed' })
-      fault(error, 'audit')
-    },
-    fault,
-    ledgerRecovered() {
-      outagesTold.clear()
-      log.info('charges can be stored again')
-    },
-    changesFollowed(area) {
-      outagesTold.delete('changes')
-      log.info({ area }, 'changes are followed again')
-    },
-    milestone(milestone, exchangeId) {
-      onMilestone?.(milestone, exchangeId)
-    },
+  #alertOperator(event: OperatorEvent): void {
+    this.#metrics.alarms.inc({ kind: 'channel' })
+    this.#emit('error', event, 'operator needed')
   }
 }
 
@@ -260,16 +229,16 @@ function summaryLine(summary: ExchangeSummary): Record<string, unknown> {
   }
 }
 
-/** The stack behind the message, which might have lines that look like places. */
-function placesOf({ stack = '', message }: Error): string {
+/** Returns the stack without the message, whose lines might look like stack frames. */
+function framesOf({ stack = '', message }: Error): string {
   const at = stack.indexOf(message)
   return at < 0 ? '' : stack.slice(at + message.length)
 }
 
-/** Names and places of an error without its message, which may quote what a client sent. */
+/** Describes an error without its message, which may quote what a client sent. */
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
-  const frames = placesOf(error)
+  const frames = framesOf(error)
     .split('\n')
     .filter((line) => line.trimStart().startsWith('at '))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -278,7 +247,7 @@ function describe(error: unknown): Record<string, unknown> {
   return { error: error.name, code, reason, frames: frames.slice(0, 8).map((line) => line.trim()) }
 }
 
-/** What an operator has to change before the store can be used again; a sentence of our own. */
+/** Returns what an operator must change before the store can be used again; the gateway wrote the text. */
 function adviceIn(outage: Error): string | undefined {
   for (let { cause } = outage; cause instanceof Error; { cause } = cause)
     if (cause instanceof GatewayError && cause.code === 'operations.invalid') return cause.message

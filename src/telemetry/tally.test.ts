@@ -9,7 +9,7 @@ function taken(tally: Tally): (string | number)[][] {
   return all
 }
 
-test('sums are kept by all their labels and handed over once', () => {
+test('sums are kept by all their labels and passed on once', () => {
   const tally = new Tally()
   tally.add(1, 'alpha', 'completed', '200')
   tally.add(2, 'alpha', 'completed', '200')
@@ -25,7 +25,7 @@ test('sums are kept by all their labels and handed over once', () => {
   assert.deepEqual(taken(tally), [['beta', 'completed', '200', 16]])
 })
 
-test('samples come out by their labels, when they are read and before they are many', () => {
+test('samples are passed on by their labels, at a scrape and when 128 have gathered', () => {
   const handed: [label: string, samples: number[]][] = []
   const samples = new Samples(([label = ''], taken) => handed.push([label, [...taken]]))
   samples.add(0.5, 'a-main', 'large')

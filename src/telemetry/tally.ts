@@ -1,7 +1,7 @@
 /**
- * Figures of the request path, gathered as cheaply as may be and handed to the metrics library when
- * somebody reads them: finding a series by its labels costs the library more than anything else that
- * an exchange counts. Memory is bounded by the label values, which come from closed sets.
+ * Figures of the request path, counted cheaply and passed to the metrics library when it is scraped: in the
+ * library, finding a series by its labels costs more than everything else that an exchange counts. Memory is
+ * bounded by the label values, which come from closed sets.
  */
 
 interface Branch<Series> {
@@ -9,7 +9,7 @@ interface Branch<Series> {
   series: Series | undefined
 }
 
-/** Something for each combination of label values, found without making a key of them. */
+/** One series for each combination of label values, found without building a key from them. */
 class SeriesByLabels<Series> {
   readonly all: Series[] = []
   readonly #root: Branch<Series> = { children: new Map(), series: undefined }
@@ -45,7 +45,7 @@ export class Tally {
     this.#sums.find(values).sum += more
   }
 
-  /** Hands over every sum that is not zero, and begins anew. */
+  /** Passes on every sum that is not zero, and resets it. */
   take(hand: (values: readonly string[], sum: number) => void): void {
     for (const series of this.#sums.all) {
       if (series.sum !== 0) hand(series.values, series.sum)
@@ -58,14 +58,14 @@ const keptMax = 128
 
 interface Kept {
   readonly values: readonly string[]
-  /** Numbers in place: what is kept leaves nothing for a garbage collector to carry along. */
+  /** Plain numbers: they leave no objects for the garbage collector. */
   readonly samples: Float64Array
   count: number
 }
 
 type HandSamples = (values: readonly string[], samples: Float64Array) => void
 
-/** Single values by label values, handed over when somebody reads them or when they become many. */
+/** Single values by label values, passed on at a scrape or when 128 have gathered. */
 export class Samples {
   readonly #hand: HandSamples
   readonly #kept = new SeriesByLabels<Kept>((values) => ({

@@ -24,7 +24,7 @@ interface AnthropicGeneration {
   /** How this generation presents its key. */
   readonly credentialHeader: 'authorization' | 'x-api-key'
   readonly version: string
-  /** The class this generation gives each status; the older one knows fewer. */
+  /** The class of each status in this generation; the older one has fewer. */
   readonly errorClasses: Readonly<Record<RefusalCase['status'], keyof Sdk>>
 }
 
@@ -46,7 +46,7 @@ const weatherTool = {
   },
 }
 
-/** What both generations call alike. */
+/** What both generations have in common. */
 const commonClasses = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
@@ -68,7 +68,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
     })
   }
 
-  /** One attempt's worth of directives to the vendors. */
+  /** Directives to the vendors for one attempt. */
   const told = (directives: string) => ({ headers: { 'x-sandbox': directives } })
 
   describe(generation.name, () => {
@@ -90,7 +90,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       await rig.assertChargedAsServed(caller)
     })
 
-    test('presents its key and version in its own way; the vendor gets its own key', async () => {
+    test('sends key and version in its own headers; the vendor gets its own key', async () => {
       const caller = await rig.caller()
       const { response } = await connect(caller).messages.create(prompt('Hi')).withResponse()
       assert.match(response.headers.get('x-turnpike-request-id') ?? '', /^ex_/)
@@ -120,7 +120,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       await rig.assertChargedAsServed(caller)
     })
 
-    test('its streaming helper puts the whole message together', async () => {
+    test('its streaming helper collects the whole message', async () => {
       const caller = await rig.caller()
       const stream = connect(caller).messages.stream(prompt('Helper'))
       let text = ''
@@ -137,7 +137,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       const ask = (client: Client, params: newest.Anthropic.MessageCreateParamsNonStreaming) =>
         isStream ? client.messages.stream(params).finalMessage() : client.messages.create(params)
 
-      test(`a tool call and its result make the round trip (${way})`, async () => {
+      test(`a tool call and its result pass in both directions (${way})`, async () => {
         const caller = await rig.caller()
         const client = connect(caller)
         const first = { ...prompt('Call the weather tool.'), tools: [weatherTool] }
@@ -204,7 +204,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       })
     }
 
-    test("the tool runner of the SDK works through a tool's call by itself", async () => {
+    test('the tool runner of the SDK handles a tool call by itself', async () => {
       const caller = await rig.caller()
       const places: unknown[] = []
       const runner = connect(caller).beta.messages.toolRunner({
@@ -252,7 +252,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       await rig.assertNotCharged(caller)
     })
 
-    describe('sees our errors as its own', () => {
+    describe('raises our errors as its own classes', () => {
       async function failureOf(promise: PromiseLike<unknown>) {
         const error = await Promise.resolve(promise).then(
           () => assert.fail('The call was answered.'),
@@ -262,7 +262,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         return error
       }
 
-      /** Provokes one refusal; the SDK retries only where it is told to. */
+      /** Provokes one refusal; the SDK retries only with retries enabled. */
       async function provoke(refusal: RefusalCase, options: { maxRetries?: number } = {}) {
         const arranged = await arrangeRefusal(rig, refusal, 'alpha')
         const { caller, secret, model, content, maxTokens } = arranged
@@ -291,20 +291,20 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       }
 
       for (const refusal of finalRefusals)
-        test(`${refusal.name} is asked once, though the SDK would try three times`, async () => {
+        test(`${refusal.name} is one attempt, though the SDK would make three`, async () => {
           const { caller, error } = await provoke(refusal)
           assert.equal(error.status, refusal.status)
           assert.equal(rig.attempts(caller).length, 1)
         })
 
-      test('an endpoint that is not served is named, with those that are', async () => {
+      test('the 404 for an unknown endpoint names the existing ones', async () => {
         const caller = await rig.caller()
         const error = await failureOf(connect(caller).messages.batches.list())
         assert.equal(error.constructor, sdk.NotFoundError)
         assert.match(error.message, /\/v1\/messages/)
       })
 
-      test('a base address with one version too many is told so', async () => {
+      test('the 404 for a doubled /v1 names the right base address', async () => {
         const caller = await rig.caller()
         const client = new sdk.default({ baseURL: `${rig.messagesUrl}/v1`, apiKey: caller.key })
         const error = await failureOf(client.messages.create(prompt('x')))
@@ -312,7 +312,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         assert.match(error.message, /has \/v1 twice.*ends in .*\/alpha/)
       })
 
-      test('requests per minute make it wait as long as told, then it is served', async () => {
+      test('waits for retry-after at the rate limit, then gets its answer', async () => {
         const caller = await rig.caller({ rpm: 1 })
         const client = connect(caller)
         await client.messages.create(prompt('first'))
@@ -321,12 +321,12 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         await client.messages.create(prompt('second'))
         const [, refused, served] = rig.attempts(caller)
         assert.deepEqual([refused?.status, served?.status], [429, 200])
-        // Its own back-off would have been half a second at most.
+        // The SDK's own back-off would be half a second at most.
         assert.ok((served?.atMs ?? 0) - (refused?.atMs ?? 0) >= 950)
         assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
       })
 
-      test("a vendor's own 400 arrives with the vendor's words", async () => {
+      test("a vendor's own 400 keeps the vendor's message", async () => {
         const caller = await rig.caller()
         const call = connect(caller).messages.create(prompt('x'), told('error=400_context'))
         const error = await failureOf(call)
@@ -341,7 +341,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
     describe('when a vendor fails', () => {
       const lone = (content: string) => ({ ...prompt(content), model: 'lone-alpha-1' })
 
-      test('a cut in the middle of a stream is raised, and nothing is charged', async () => {
+      test('raises a cut in the middle of a stream, and nothing is charged', async () => {
         const caller = await rig.caller()
         const stream = await connect(caller).messages.create(
           { ...lone('Cut'), stream: true },
@@ -356,7 +356,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         await rig.assertNotCharged(caller)
       })
 
-      test('a cut is raised by the streaming helper too', async () => {
+      test('the streaming helper raises a cut too', async () => {
         const caller = await rig.caller()
         const stream = connect(caller).messages.stream(lone('Cut'), told('cut_event=6'))
         await assert.rejects(stream.finalMessage(), /broke off/)
@@ -379,7 +379,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         await rig.assertNotCharged(caller)
       })
 
-      test('an error as the first event has the status it should have had', async () => {
+      test('an error as the first event has the status of its type', async () => {
         const caller = await rig.caller()
         const client = connect(caller, { maxRetries: 0 })
         const call = client.messages.create({ ...lone('x'), stream: true }, told('error_first=529'))
@@ -388,7 +388,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       })
 
       for (const [index, fault] of guardedFaults.entries())
-        test(`a reserve answers for a main channel with ${fault}, unseen`, async () => {
+        test(`a reserve answers for a main channel with ${fault}, unnoticed`, async () => {
           const caller = await rig.caller()
           const guarded = { ...prompt('Still there?'), model: `guarded-alpha-${index}` }
           const client = connect(caller, { maxRetries: 0 })
@@ -400,7 +400,7 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
         })
     })
 
-    test('leaving a stream early costs the prompt and what was delivered', async () => {
+    test('charges the prompt and the delivered output when the client leaves a stream', async () => {
       const caller = await rig.caller()
       const charged = rig.nextCharge()
       const stream = await connect(caller).messages.create(

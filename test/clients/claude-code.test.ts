@@ -22,7 +22,7 @@ for (const keyVariable of ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const
     assert.equal((await rig.assertChargedAsServed(caller)).requests, rig.served(caller).length)
   })
 
-test('says what it used as the vendor counted it, and as it was charged', async () => {
+test('reports the usage that the vendor counted and the gateway charged', async () => {
   const caller = await rig.caller()
   const run = { prompt: 'Hello', args: ['--output-format', 'json'] }
   const { stdout, stderr } = await runClaudeCode(rig, caller, run)
@@ -38,7 +38,7 @@ test('says what it used as the vendor counted it, and as it was charged', async 
   assert.equal(report.usage.output_tokens, figures.output_tokens)
 })
 
-test('calls a tool of its own and goes on with the result', async () => {
+test('calls one of its tools and continues with the result', async () => {
   const caller = await rig.caller()
   const { code, stdout, stderr } = await runClaudeCode(rig, caller, {
     prompt: 'Call the Read tool.',
@@ -50,7 +50,7 @@ test('calls a tool of its own and goes on with the result', async () => {
   assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
 })
 
-test('prints our words for an exhausted balance, after one attempt', async () => {
+test('prints our message for an exhausted balance, after one attempt', async () => {
   const caller = await rig.caller({ balance_usd: '0.0001' })
   const { code, stdout } = await runClaudeCode(rig, caller, { prompt: 'Hello' })
   assert.equal(code, 1)
@@ -59,16 +59,16 @@ test('prints our words for an exhausted balance, after one attempt', async () =>
   await rig.assertUntouched(caller)
 })
 
-test('prints our words for the daily limit, after one attempt', async () => {
+test('prints our message for the daily limit, after one attempt', async () => {
   const caller = await rig.caller({ daily_usd: '0.0001' })
   const { code, stdout } = await runClaudeCode(rig, caller, { prompt: 'Hello' })
   assert.equal(code, 1)
-  assert.match(stdout, /daily limit.*starts anew at 2026-11-22T00:00:00/)
+  assert.match(stdout, /daily limit.*resets at 2026-11-22T00:00:00/)
   assert.equal(rig.attempts(caller).length, 1)
   await rig.assertUntouched(caller)
 })
 
-test('does not see that the main channel failed', async () => {
+test('does not notice that the main channel failed', async () => {
   const caller = await rig.caller()
   const run = { prompt: 'Hello', model: 'guarded-alpha-0' }
   const { code, stderr } = await runClaudeCode(rig, caller, run)
@@ -78,7 +78,7 @@ test('does not see that the main channel failed', async () => {
   await rig.assertChargedAsServed(caller)
 })
 
-test('is told when the vendor breaks off, and pays for nothing', async () => {
+test('gets an error when the vendor breaks off, and nothing is charged', async () => {
   const caller = await rig.caller()
   const run = { prompt: 'Hello', model: 'lone-alpha-1', directives: 'cut_event=6' }
   const { code, stdout } = await runClaudeCode(rig, caller, run)

@@ -1,4 +1,4 @@
-/** Every example runs as its page says. The Python one stands with the Python clients. */
+/** Every example runs as its page says. The Python example is in python.test.ts. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

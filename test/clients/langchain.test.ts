@@ -1,4 +1,4 @@
-/** LangChain's chat models of both formats: they wrap the vendors' SDKs in versions of their own. */
+/** LangChain's chat models of both formats: they wrap their own versions of the vendors' SDKs. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ChatAnthropic } from '@langchain/anthropic'
@@ -72,7 +72,7 @@ for (const { name, model } of ways)
       await rig.assertChargedAsServed(caller)
     })
 
-    test("works through a tool's call", async () => {
+    test('handles a tool call', async () => {
       const caller = await rig.caller()
       const bound = model(caller).bindTools?.([weather])
       assert.ok(bound !== undefined)
@@ -86,7 +86,7 @@ for (const { name, model } of ways)
       assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
     })
 
-    test('is told once that the balance is exhausted', async () => {
+    test('reports an exhausted balance after one attempt', async () => {
       const caller = await rig.caller({ balance_usd: '0.0001' })
       await assert.rejects(model(caller).invoke('x'), /balance 0\.0001 USD/)
       assert.equal(rig.attempts(caller).length, 1)

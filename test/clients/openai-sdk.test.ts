@@ -34,7 +34,7 @@ function connect(caller: Caller, options: ClientOptions = {}): OpenAI {
   })
 }
 
-/** One attempt's worth of directives to the vendors. */
+/** Directives to the vendors for one attempt. */
 const told = (directives: string) => ({ headers: { 'x-sandbox': directives } })
 
 const messagesOf = (content: string) => ({ messages: [{ role: 'user' as const, content }] })
@@ -66,7 +66,7 @@ test('gets an answer, its usage and its request id', async () => {
   await rig.assertChargedAsServed(caller)
 })
 
-test('max_completion_tokens does as well as max_tokens', async () => {
+test('accepts max_completion_tokens in place of max_tokens', async () => {
   const caller = await rig.caller()
   const { max_tokens, ...rest } = prompt('New name')
   const params = { ...rest, max_completion_tokens: max_tokens }
@@ -83,7 +83,7 @@ test('two choices cost one prompt and both outputs', async () => {
 })
 
 describe('streams', () => {
-  test('raw chunks end; the usage that the gateway asks for stays unseen', async () => {
+  test('raw chunks end; the usage chunk that the gateway asks for is removed', async () => {
     const caller = await rig.caller()
     const stream = await connect(caller).chat.completions.create({ ...prompt('Raw'), stream: true })
     let text = ''
@@ -110,7 +110,7 @@ describe('streams', () => {
     await rig.assertChargedAsServed(caller)
   })
 
-  test('the streaming helper puts the whole completion together', async () => {
+  test('the streaming helper collects the whole completion', async () => {
     const caller = await rig.caller()
     const stream = connect(caller).chat.completions.stream(prompt('Helper'))
     let text = ''
@@ -133,7 +133,7 @@ for (const isStream of [false, true]) {
       ? client.chat.completions.stream({ ...params, stream: true }, options).finalChatCompletion()
       : client.chat.completions.create(params, options)
 
-  test(`a tool call and its result make the round trip (${way})`, async () => {
+  test(`a tool call and its result pass in both directions (${way})`, async () => {
     const caller = await rig.caller()
     const client = connect(caller)
     const first = { ...prompt('Call the weather tool.'), tools: [weatherTool] }
@@ -167,14 +167,14 @@ for (const isStream of [false, true]) {
     assert.equal((await rig.assertChargedAsServed(caller)).cache_tokens, 500)
   })
 
-  test(`a refusal in words is an answer like any other (${way})`, async () => {
+  test(`a refusal in words is a normal answer (${way})`, async () => {
     const caller = await rig.caller()
     const completion = await ask(connect(caller), prompt('Do it'), told('content=refusal'))
     assert.match(completion.choices[0]?.message.refusal ?? '', /declines/)
     assert.equal((await rig.assertChargedAsServed(caller)).requests, 1)
   })
 
-  test(`an answer filtered away before any output costs nothing (${way})`, async () => {
+  test(`an answer that was filtered before any output costs nothing (${way})`, async () => {
     const caller = await rig.caller()
     const completion = await ask(connect(caller), prompt('Do it'), told('refusal=empty'))
     assert.equal(completion.choices[0]?.finish_reason, 'content_filter')
@@ -182,7 +182,7 @@ for (const isStream of [false, true]) {
   })
 }
 
-test("the tool runner of the SDK works through a tool's call by itself", async () => {
+test('the tool runner of the SDK handles a tool call by itself', async () => {
   const caller = await rig.caller()
   const places: unknown[] = []
   const runner = connect(caller).chat.completions.runTools({
@@ -217,8 +217,8 @@ test('lists the models and finds one, for free', async () => {
   await rig.assertNotCharged(caller)
 })
 
-describe('sees our errors as its own', () => {
-  /** The SDK has no class of its own for 402 and 413. */
+describe('raises our errors as its own classes', () => {
+  /** The SDK has no separate class for 402 and 413. */
   const errorClasses: Readonly<Record<RefusalCase['status'], { readonly name: string }>> = {
     400: BadRequestError,
     401: AuthenticationError,
@@ -239,7 +239,7 @@ describe('sees our errors as its own', () => {
     return error
   }
 
-  /** Provokes one refusal; the SDK retries only where it is told to. */
+  /** Provokes one refusal; the SDK retries only with retries enabled. */
   async function provoke(refusal: RefusalCase, options: ClientOptions = {}) {
     const arranged = await arrangeRefusal(rig, refusal, 'beta')
     const { caller, secret, model, content, maxTokens } = arranged
@@ -264,13 +264,13 @@ describe('sees our errors as its own', () => {
   }
 
   for (const refusal of finalRefusals)
-    test(`${refusal.name} is asked once, though the SDK would try three times`, async () => {
+    test(`${refusal.name} is one attempt, though the SDK would make three`, async () => {
       const { caller, error } = await provoke(refusal)
       assert.equal(error.status, refusal.status)
       assert.equal(rig.attempts(caller).length, 1)
     })
 
-  test('requests per minute make it wait as long as told, then it is served', async () => {
+  test('waits for retry-after at the rate limit, then gets its answer', async () => {
     const caller = await rig.caller({ rpm: 1 })
     const client = connect(caller)
     await client.chat.completions.create(prompt('first'))
@@ -279,12 +279,12 @@ describe('sees our errors as its own', () => {
     await client.chat.completions.create(prompt('second'))
     const [, refused, served] = rig.attempts(caller)
     assert.deepEqual([refused?.status, served?.status], [429, 200])
-    // Its own back-off would have been half a second at most.
+    // The SDK's own back-off would be half a second at most.
     assert.ok((served?.atMs ?? 0) - (refused?.atMs ?? 0) >= 950)
     assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
   })
 
-  test('the responses endpoint is refused with the way to chat completions', async () => {
+  test('the 404 for the responses endpoint names chat completions', async () => {
     const caller = await rig.caller()
     const error = await failureOf(
       connect(caller).responses.create({ model: 'chat-1', input: 'Hello' }),
@@ -294,7 +294,7 @@ describe('sees our errors as its own', () => {
     assert.equal(rig.attempts(caller).length, 1)
   })
 
-  test("a vendor's own 400 arrives with the vendor's words and code", async () => {
+  test("a vendor's own 400 keeps the vendor's message and code", async () => {
     const caller = await rig.caller()
     const call = connect(caller).chat.completions.create(
       prompt('x'),
@@ -312,7 +312,7 @@ describe('sees our errors as its own', () => {
 describe('when a vendor fails', () => {
   const lone = (content: string) => ({ ...prompt(content), model: 'lone-beta-1' })
 
-  test('a cut in the middle of a stream is raised, and nothing is charged', async () => {
+  test('raises a cut in the middle of a stream, and nothing is charged', async () => {
     const caller = await rig.caller()
     const stream = await connect(caller).chat.completions.create(
       { ...lone('Cut'), stream: true },
@@ -327,7 +327,7 @@ describe('when a vendor fails', () => {
     await rig.assertNotCharged(caller)
   })
 
-  test('a cut is raised by the streaming helper too', async () => {
+  test('the streaming helper raises a cut too', async () => {
     const caller = await rig.caller()
     const stream = connect(caller).chat.completions.stream(lone('Cut'), told('cut_event=6'))
     await assert.rejects(stream.finalChatCompletion(), /broke off/)
@@ -352,7 +352,7 @@ describe('when a vendor fails', () => {
     await rig.assertNotCharged(caller)
   })
 
-  test('an error as the first event has the status it should have had', async () => {
+  test('an error as the first event has the status of its type', async () => {
     const caller = await rig.caller()
     const call = connect(caller, { maxRetries: 0 }).chat.completions.create(
       { ...lone('x'), stream: true },
@@ -363,7 +363,7 @@ describe('when a vendor fails', () => {
   })
 
   for (const [index, fault] of guardedFaults.entries())
-    test(`a reserve answers for a main channel with ${fault}, unseen`, async () => {
+    test(`a reserve answers for a main channel with ${fault}, unnoticed`, async () => {
       const caller = await rig.caller()
       const guarded = { ...prompt('Still there?'), model: `guarded-beta-${index}` }
       const { completions } = connect(caller, { maxRetries: 0 }).chat
@@ -376,7 +376,7 @@ describe('when a vendor fails', () => {
     })
 })
 
-test('leaving a stream early costs the prompt and what was delivered', async () => {
+test('charges the prompt and the delivered output when the client leaves a stream', async () => {
   const caller = await rig.caller()
   const charged = rig.nextCharge()
   const stream = await connect(caller).chat.completions.create(
@@ -387,7 +387,7 @@ test('leaving a stream early costs the prompt and what was delivered', async () 
   await charged
   const figures = await rig.figures(caller)
   assert.equal(figures.requests, 1)
-  // The vendor never came to tell its counts: both are estimates, of little text.
+  // The vendor sent no counts: both are estimates, of little text.
   assert.ok(figures.input_tokens >= 1 && figures.input_tokens < 50)
   assert.ok(figures.output_tokens >= 1 && figures.output_tokens < 100)
   const cost = (figures.input_tokens * 2 + figures.output_tokens * 10) / 1e6

@@ -67,7 +67,7 @@ const chatClasses: Readonly<Record<RefusalCase['status'], string>> = {
 const properties = { place: { type: 'string' } }
 const schema = { type: 'object', properties, required: ['place'] }
 
-/** What differs between the two formats, as far as a test of both has to know. */
+/** The differences between the two formats that a test of both needs. */
 const formats = {
   messages: {
     vendor: 'alpha',
@@ -139,7 +139,7 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.close()
     })
 
-    test('messages: presents its key and version in its own way', async () => {
+    test('messages: sends key and version in its own headers', async () => {
       const caller = await rig.caller()
       await ask('messages', 'whole', caller, { content: 'Hi' })
       const [attempt] = rig.attempts(caller)
@@ -158,7 +158,7 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.assertChargedAsServed(caller)
     })
 
-    test('messages: thinking and refusals arrive as such', async () => {
+    test('messages: thinking and refusals keep their types', async () => {
       const caller = await rig.caller()
       const body = { max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } }
       const thought = await ask('messages', 'helper', caller, { content: 'Think', body })
@@ -169,7 +169,7 @@ function describeGeneration(generation: Generation, python: string): void {
       assert.equal((await rig.figures(caller)).requests, 1)
     })
 
-    test('chat: raw chunks show nothing of the usage that the gateway asks for', async () => {
+    test('chat: the usage chunk that the gateway asks for is removed', async () => {
       const caller = await rig.caller()
       const report = await ask('chat', 'raw', caller, { content: 'Raw' })
       assert.ok(report.choice_counts?.every((count) => count === 1))
@@ -177,7 +177,7 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.assertChargedAsServed(caller)
     })
 
-    test('chat: a refusal in words arrives as such', async () => {
+    test('chat: a refusal in words keeps its type', async () => {
       const caller = await rig.caller()
       const directives = 'content=refusal'
       const report = await ask('chat', 'whole', caller, { content: 'Do it', directives })
@@ -209,7 +209,7 @@ function describeGeneration(generation: Generation, python: string): void {
         await rig.assertChargedAsServed(caller)
       })
 
-    test(`${format}: a tool call and its result make the round trip`, async () => {
+    test(`${format}: a tool call and its result pass in both directions`, async () => {
       const caller = await rig.caller()
       const body = { tools: [formats[format].tool] }
       const report = await ask(format, 'tools', caller, { content: 'Use the weather tool.', body })
@@ -242,7 +242,7 @@ function describeGeneration(generation: Generation, python: string): void {
     }
 
     for (const refusal of finalRefusals)
-      test(`${format}: ${refusal.name} is asked once`, async () => {
+      test(`${format}: ${refusal.name} is one attempt`, async () => {
         const { caller, error } = await provoke(refusal)
         assert.equal(error.status, refusal.status)
         assert.equal(rig.attempts(caller).length, 1)
@@ -251,7 +251,7 @@ function describeGeneration(generation: Generation, python: string): void {
     async function provoke(refusal: RefusalCase, retries?: number) {
       const arranged = await arrangeRefusal(rig, refusal, vendor)
       const { caller, secret, model, maxTokens, content } = arranged
-      // The SDK insists on the field; what it is told to add to the body goes out unseen by it.
+      // The SDK requires the field; it sends additional body members unchecked.
       const body = { model, ...(maxTokens === undefined && { extra_body: { max_tokens: null } }) }
       const { error } = await ask(format, 'whole', caller, {
         content,
@@ -263,7 +263,7 @@ function describeGeneration(generation: Generation, python: string): void {
       return { caller, error }
     }
 
-    test(`${format}: requests per minute make it wait as long as told`, async () => {
+    test(`${format}: waits for retry-after at the rate limit`, async () => {
       const caller = await rig.caller({ rpm: 1 })
       await ask(format, 'whole', caller, { content: 'first' })
       rig.clock.advance(59_500)
@@ -272,7 +272,7 @@ function describeGeneration(generation: Generation, python: string): void {
       assert.equal(error, undefined)
       const [, refused, served] = rig.attempts(caller)
       assert.deepEqual([refused?.status, served?.status], [429, 200])
-      // Its own back-off would have been half a second at most.
+      // The SDK's own back-off would be half a second at most.
       assert.ok((served?.atMs ?? 0) - (refused?.atMs ?? 0) >= 950)
       assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
     })
@@ -304,7 +304,7 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.assertNotCharged(caller)
     })
 
-    test(`${format}: a reserve answers for an overloaded main channel, unseen`, async () => {
+    test(`${format}: a reserve answers for an overloaded main channel, unnoticed`, async () => {
       const caller = await rig.caller()
       const body = { model: `guarded-${vendor}-0` }
       const report = await ask(format, 'helper', caller, { content: 'There?', body, retries: 0 })
@@ -313,7 +313,7 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.assertChargedAsServed(caller)
     })
 
-    test(`${format}: leaving a stream early costs what was delivered`, async () => {
+    test(`${format}: charges the delivered output when the client leaves a stream`, async () => {
       const caller = await rig.caller()
       const charged = rig.nextCharge()
       const report = await ask(format, 'leave', caller, {

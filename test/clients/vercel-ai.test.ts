@@ -1,5 +1,5 @@
 /**
- * Vercel's AI SDK over its three ways to a vendor: the messages format, the chat format of the
+ * Vercel's AI SDK with its three kinds of provider: the messages format, the chat format of the
  * vendor's own package, and the generic chat one. Unlike the vendors' SDKs it knows no
  * `x-should-retry` and asks the gateway for usage only in one of its three.
  */
@@ -37,7 +37,7 @@ const ways: readonly Way[] = [
   {
     name: '@ai-sdk/anthropic',
     vendor: 'alpha',
-    // This package wants the version in its base address.
+    // This package needs the version in its base address.
     model: (caller, { id = 'large-1', apiKey = caller.key } = {}) =>
       createAnthropic({ baseURL: `${rig.messagesUrl}/v1`, apiKey, headers: caller.headers })(id),
   },
@@ -107,7 +107,7 @@ for (const { name, vendor, model } of ways)
     })
 
     for (const isStream of [false, true])
-      test(`works through a tool's call (${isStream ? 'streamed' : 'whole'})`, async () => {
+      test(`handles a tool call (${isStream ? 'streamed' : 'whole'})`, async () => {
         const caller = await rig.caller()
         const places: string[] = []
         const request = {
@@ -141,14 +141,14 @@ for (const { name, vendor, model } of ways)
         await rig.assertUntouched(caller)
       })
 
-    test('an exhausted balance is asked once', async () => {
+    test('an exhausted balance is one attempt', async () => {
       const caller = await rig.caller({ balance_usd: '0.0001' })
       const call = generateText({ model: model(caller), prompt: 'x', maxOutputTokens: 200 })
       assert.ok(APICallError.isInstance(await failureOf(call)))
       assert.equal(rig.attempts(caller).length, 1)
     })
 
-    test('requests per minute make it wait, then it is served', async () => {
+    test('waits at the rate limit, then gets its answer', async () => {
       const caller = await rig.caller({ rpm: 1 })
       const request = { model: model(caller), prompt: 'x', maxOutputTokens: 200 }
       await generateText(request)
@@ -161,7 +161,7 @@ for (const { name, vendor, model } of ways)
       assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
     })
 
-    test('a cut in the middle of a stream is told, and nothing is charged', async () => {
+    test('reports a cut in the middle of a stream, and nothing is charged', async () => {
       const caller = await rig.caller()
       const errors: unknown[] = []
       const stream = streamText({
@@ -176,7 +176,7 @@ for (const { name, vendor, model } of ways)
       await rig.assertNotCharged(caller)
     })
 
-    test('a reserve answers for a main channel that is overloaded, unseen', async () => {
+    test('a reserve answers for a main channel that is overloaded, unnoticed', async () => {
       const caller = await rig.caller()
       const guarded = model(caller, { id: `guarded-${vendor}-0` })
       const request = { model: guarded, prompt: 'Still there?', maxOutputTokens: 200 }
@@ -187,7 +187,7 @@ for (const { name, vendor, model } of ways)
     })
   })
 
-/** The SDK itself sees to the field. */
+/** The SDK itself sends the field. */
 function hasMaxTokens({ lacksMaxTokens }: RefusalCase): boolean {
   return lacksMaxTokens !== true
 }
@@ -197,7 +197,7 @@ function errorText(_key: string, value: unknown): unknown {
   return value instanceof Error ? value.message : value
 }
 
-test('messages: thinking comes as reasoning', async () => {
+test('messages: thinking arrives as reasoning', async () => {
   const caller = await rig.caller()
   const { reasoningText, text } = await generateText({
     model: (ways[0] as Way).model(caller),
@@ -210,7 +210,7 @@ test('messages: thinking comes as reasoning', async () => {
   await rig.assertChargedAsServed(caller)
 })
 
-test('the responses endpoint, which @ai-sdk/openai takes by default, is refused with the way out', async () => {
+test('the responses endpoint, the default of @ai-sdk/openai, gets a 404 that names chat completions', async () => {
   const caller = await rig.caller()
   const openai = createOpenAI({
     baseURL: rig.chatUrl,
@@ -224,7 +224,7 @@ test('the responses endpoint, which @ai-sdk/openai takes by default, is refused 
   assert.equal(rig.attempts(caller).length, 1)
 })
 
-test('a base address without its version is told what is missing', async () => {
+test('the 404 for a missing /v1 names the right base address', async () => {
   const caller = await rig.caller()
   const anthropic = createAnthropic({ baseURL: rig.messagesUrl, apiKey: caller.key })
   const error = await failureOf(generateText({ model: anthropic('large-1'), prompt: 'x' }))
@@ -233,7 +233,7 @@ test('a base address without its version is told what is missing', async () => {
   assert.match(error.message, /lacks its \/v1.*ends in "\/alpha\/v1"/)
 })
 
-test('a daily limit is retried by this SDK, which knows no x-should-retry', async () => {
+test('this SDK retries at the daily limit, because it ignores x-should-retry', async () => {
   const caller = await rig.caller({ daily_usd: '0.0001' })
   const model = (ways[0] as Way).model(caller)
   const error = await failureOf(generateText({ model, prompt: 'x', maxRetries: 1 }))

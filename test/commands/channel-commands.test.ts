@@ -1,6 +1,6 @@
 /**
- * `turnpike channel …` beside a gateway that runs, after it has ended, and before any has run: what is
- * known is shown with its age, and nothing is made up. Real processes and simulated vendors.
+ * `turnpike channel …` before a gateway has run, while it runs and after it has stopped: the commands show
+ * the known state with its age, and invent nothing. Real processes and simulated vendors.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,7 @@ import type {
   ChannelHealthView,
   ChannelListing,
 } from '../../src/operations/channel-health.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
@@ -81,29 +81,32 @@ function untilState(name: string, state: string): Promise<ChannelHealthView | un
   )
 }
 
-test('before any gateway has run nothing is known, and that is what is said', async () => {
+test('shows unknown health before a gateway has run', async () => {
   const listed = await text('list')
-  assert.match(listed, /^main +alpha +0 +1 +on +request +large-1 +unknown$/m)
-  assert.match(listed, /^reserve +alpha +1 +3 +on +models +large-1 +unknown$/m)
+  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +unknown$/m)
+  assert.match(listed, /^reserve +alpha +1 +3 +yes +models +large-1 +unknown$/m)
   assert.match(listed, /No gateway has run on this store yet/)
   const shown = await program.json<ChannelDetail>('channel', 'show', 'main')
   assert.deepEqual([shown.is_live, shown.nodes, shown.health, shown.history], [false, [], [], []])
   assert.equal(shown.check_cost.usd, '0')
   assert.match(await text('show', 'main'), /^max concurrent +40$/m)
-  assert.match(await text('history'), /Nothing has happened yet/)
+  assert.match(await text('history'), /No changes yet/)
   for (const word of ['show', 'history', 'check', 'off']) {
     const ran = await program.run('channel', word, 'nowhere')
     assert.equal(ran.code, 1)
-    assert.match(ran.error, /no channel nowhere; there are main, reserve/)
+    assert.match(ran.error, /no channel nowhere\. Channels: main, reserve/)
   }
 })
 
-test('a running gateway’s word is shown, with a check of the operator’s own', async () => {
+test('shows the health that a running gateway publishes, also after a manual check', async () => {
   gateway = await program.serve()
   await untilState('main', 'on')
   const listed = await text('list')
-  assert.match(listed, /^main +alpha +0 +1 +on +request +large-1 +on .* start +100 %/m)
-  assert.match(listed, /^Published by gateway \S+ \(local, node_\w+.*\), seen \d+ s ago\.$/m)
+  assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +on .* start +100 %/m)
+  assert.match(
+    listed,
+    /^Published by gateway \S+ \(local, node_\w+.*\), last heartbeat \d+ s ago\.$/m,
+  )
 
   const checked = await program.json('channel', 'check', 'main')
   assert.deepEqual([checked['ok'], checked['gateways_asked']], [true, 1])
@@ -117,7 +120,7 @@ test('a running gateway’s word is shown, with a check of the operator’s own'
   assert.deepEqual(shown.history, [])
 })
 
-test('a refused credential is shown with its reason, and a check brings the mended channel back', async () => {
+test('shows why a credential was refused, and enables the repaired channel after a check', async () => {
   sandbox.faults.set('main', 'error=401')
   await ask()
   const off = await untilState('main', 'off')
@@ -139,19 +142,19 @@ test('a refused credential is shown with its reason, and a check brings the mend
   ])
 })
 
-test('an operator’s word is shown and noted, with who said it', async () => {
+test('shows and records who disabled a channel', async () => {
   await program.json('channel', 'off', 'reserve')
   const off = await untilState('reserve', 'disabled')
   const [word] = await program.json<readonly ChannelChangeView[]>('channel', 'history', 'reserve')
   assert.deepEqual([off?.since, off?.why], [word?.at, 'operator'])
-  assert.match(await text('list'), /^reserve +alpha +1 +3 +off .* disabled .* operator /m)
-  assert.match(await text('show', 'reserve'), /^hand +off: switched off by an operator$/m)
+  assert.match(await text('list'), /^reserve +alpha +1 +3 +no .* disabled .* operator /m)
+  assert.match(await text('show', 'reserve'), /^enabled +no: disabled by an operator$/m)
   assert.match(await text('history', 'reserve'), / all +enabled +disabled +operator +cli:\w+/)
   await program.json('channel', 'on', 'reserve')
   await untilState('reserve', 'on')
 })
 
-test('without a gateway what was last known is shown, and how old it is', async () => {
+test('shows the last known state and its age when no gateway is running', async () => {
   sandbox.faults.set('main', 'error=401')
   await eventually(
     'off again, by a probe or by a request',
@@ -166,12 +169,12 @@ test('without a gateway what was last known is shown, and how old it is', async 
   assert.deepEqual([last?.state, last?.is_live], ['off', false])
   assert.match(
     await text('list'),
-    /No gateway runs on this store\. This was last known \d+ \w+ ago, by gateway \S+ \(local, node_\w+\)\./,
+    /No gateway is running on this store\. Last known state: \d+ \w+ ago, from gateway \S+ \(local, node_\w+\)\./,
   )
   assert.equal((await program.json('channel', 'check', 'reserve'))['gateways_asked'], 0)
 })
 
-test('a restart resumes on trial, says so in the history, in the list and in /health', async () => {
+test('resumes on trial after a restart, and shows it in history, list and /health', async () => {
   gateway = await program.serve()
   const trial = await eventually(
     'the new gateway’s word',

@@ -8,12 +8,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseSecret } from '../../src/access/key.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { failure, json, newFolder, run } from '../support/command-line.ts'
-import { smallCatalogue } from '../support/small-catalogue.ts'
+import { smallCatalogue } from '../support/catalogues.ts'
 
 describe('account commands', () => {
-  it('make, show, limit, suspend, resume and list accounts', async () => {
+  it('create, show, limit, suspend, resume and list accounts', async () => {
     const folder = newFolder()
     const made = await json(
       folder,
@@ -38,7 +38,7 @@ describe('account commands', () => {
     assert.equal(newest?.['actor'], `cli:${userInfo().username}`)
   })
 
-  it('credit once per reference, however many processes try at once', async () => {
+  it('book one credit per reference when several processes try at once', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const line = 'account credit acme 7.25 --reference bank-1'
@@ -51,7 +51,7 @@ describe('account commands', () => {
     assert.deepEqual((await json(folder, 'audit'))['differences'], [])
   })
 
-  it('create a store together without losing anything', async () => {
+  it('create one store when several processes start at once, and lose nothing', async () => {
     const folder = newFolder()
     const names = ['a', 'b', 'c', 'd']
     await Promise.all(names.map((name) => json(folder, `account create ${name}`)))
@@ -62,7 +62,7 @@ describe('account commands', () => {
     )
   })
 
-  it('show a statement and usage, as CSV without formulas too', async () => {
+  it('show a statement and usage, and write CSV without formulas', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme --balance 1')
     await json(folder, 'account credit acme 2 --reference =1+1 --note', 'said "hi", @you')
@@ -90,7 +90,7 @@ describe('account commands', () => {
 })
 
 describe('key commands', () => {
-  it('make each kind, show its secret once, list and revoke it', async () => {
+  it('create each kind, show its secret once, list and revoke it', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     for (const [word, field, kind, account] of [
@@ -138,7 +138,7 @@ describe('catalogue commands', () => {
 
   after(() => sandbox.close())
 
-  it('apply, export, list, switch and check, with secrets kept', async () => {
+  it('apply, export, list, disable, enable and check without showing secrets', async () => {
     const folder = newFolder({ 'catalog.yaml': smallCatalogue(sandbox.url) })
     const apply = 'apply -f catalog.yaml'
     assert.equal((await json(folder, `${apply} --dry-run`))['kind'], 'would_apply')
@@ -168,7 +168,7 @@ describe('catalogue commands', () => {
     assert.equal(readFileSync(join(folder, 'data', 'turnpike.db')).indexOf('vendor-canary'), -1)
   })
 
-  it('check a channel that nobody answers for, and fail', async () => {
+  it('fail the check of a channel that does not answer', async () => {
     const folder = newFolder({ 'catalog.yaml': smallCatalogue('http://127.0.0.1:9') })
     await json(folder, 'apply -f catalog.yaml')
     const checked = await run(folder, ['channel', 'check', 'alpha-main', '--json'])
@@ -176,10 +176,10 @@ describe('catalogue commands', () => {
     assert.equal((JSON.parse(checked.out) as { ok: boolean }).ok, false)
     const doctor = await run(folder, ['doctor'])
     assert.equal(doctor.code, 1)
-    assert.match(doctor.out, /nobody answers at http:\/\/127\.0\.0\.1:9/)
+    assert.match(doctor.out, /no answer from http:\/\/127\.0\.0\.1:9/)
   })
 
-  it('report the mistakes of a catalogue with their lines, and apply nothing', async () => {
+  it('report mistakes in a catalogue with their lines, and apply nothing', async () => {
     const folder = newFolder({
       'catalog.yaml': 'vendors:\n  alpha: { format: letters }\nmodles: {}\n',
     })

@@ -1,9 +1,9 @@
-/** What `turnpike doctor` finds of a store that cannot be written, on a disk that takes no more. */
+/** `turnpike doctor` on a full disk: it finds that the store cannot be written. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { Diagnosis } from '../../src/operations/doctor.ts'
+import type { Diagnosis } from '../../src/operations/store/doctor.ts'
 import { json, newFolder, runWithin } from '../support/command-line.ts'
 
 /** While no file may have more than so many blocks of 512 bytes. */
@@ -18,7 +18,7 @@ function storeFinding({ findings }: Diagnosis): string {
 }
 
 describe('doctor', () => {
-  it('says that a store is writable only where it is, and leaves nothing in it', async () => {
+  it('reports a store as writable only where it is, and writes nothing to it', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const data = join(folder, 'data')
@@ -26,7 +26,7 @@ describe('doctor', () => {
 
     assert.match(storeFinding(await diagnoseWithin(folder, 10_000_000)), /^ok: .* is writable/)
     const full = await diagnoseWithin(folder, 1_000)
-    assert.match(storeFinding(full), /^problem: It cannot be written, .* Make room/)
+    assert.match(storeFinding(full), /^problem: The store cannot be written, .* Make room/)
     assert.equal(full.ok, false)
 
     assert.equal(statSync(join(data, 'turnpike.db')).size, before)

@@ -1,8 +1,7 @@
 /**
- * What README.md and docs/ tell an operator to type is typed here, by a shell, in the order in which it
- * stands there, beside the gateway that the README starts; commands named in passing must exist with
- * their options. Only what a reader fills in is filled in: a name, a key's id, where backups go. Days
- * are moved on, since the pages were written on one of them.
+ * Runs the commands that README.md and docs/ show, in a shell and in their order, beside the gateway that
+ * the README starts. Commands named in the text must exist with their options. Only placeholders are
+ * replaced: a name, a key's id, the folder of backups. Dates move with today.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -19,10 +18,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { run } from '../support/command-line.ts'
 import { gather } from '../support/gather.ts'
-import { smallCatalogue } from '../support/small-catalogue.ts'
+import { smallCatalogue } from '../support/catalogues.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
 const launcher = './bin/turnpike'
@@ -138,7 +137,7 @@ async function startServing(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-describe('commands in the pages', () => {
+describe('commands in the documentation', () => {
   let sandbox: Sandbox
   const folders: string[] = []
 
@@ -162,7 +161,7 @@ describe('commands in the pages', () => {
     })
   }
 
-  it('named in passing exist, with their options', async () => {
+  it('named in the text exist, with their options', async () => {
     const named = new Set<string>()
     for (const { text } of pages)
       for (const [, words] of text.matchAll(/`(?:\.\/bin\/)?turnpike ([^`]*)`/g))
@@ -179,7 +178,7 @@ describe('commands in the pages', () => {
     assert.deepEqual(unknown, [])
   })
 
-  it('of npm are among its scripts', () => {
+  it('of npm are scripts in package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>
     }
@@ -195,7 +194,7 @@ describe('commands in the pages', () => {
     )
   })
 
-  it('lead to pages that are there', () => {
+  it('link to pages that exist', () => {
     const missing: string[] = []
     for (const { name, text } of pages)
       for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))

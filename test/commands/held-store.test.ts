@@ -1,13 +1,13 @@
 /**
- * Somebody keeps the store's write lock, such as a shell of `sqlite3` in a transaction. Goal: what only
- * reads answers all the same and waits for nobody; the doctor names what is the matter and what to do;
- * what has to write says so, and changes nothing.
+ * Another process holds the store's write lock, such as a `sqlite3` shell in a transaction. Goal: commands
+ * that read work without waiting; the doctor names the problem and what to do; commands that write fail
+ * with a reason and change nothing.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import type { Diagnosis } from '../../src/operations/doctor.ts'
+import type { Diagnosis } from '../../src/operations/store/doctor.ts'
 import { failure, json, newFolder, run } from '../support/command-line.ts'
 
 const readers = [
@@ -40,13 +40,13 @@ async function withHeldStore(
   }
 }
 
-describe('while somebody holds the write lock', () => {
-  it('what only reads answers', () =>
+describe('while another process holds the write lock', () => {
+  it('commands that read work', () =>
     withHeldStore(async (folder) => {
       for (const line of readers) await json(folder, line)
     }))
 
-  it('the doctor says that it is held, and what to do', () =>
+  it('the doctor reports the lock and what to do', () =>
     withHeldStore(async (folder) => {
       const ran = await run(folder, ['doctor', '--json'])
       assert.equal(ran.code, 1, ran.error)
@@ -59,7 +59,7 @@ describe('while somebody holds the write lock', () => {
       )
       assert.match(
         store[0]?.message ?? '',
-        /^It cannot be written, .* another process is writing to it\. End what holds it/,
+        /^The store cannot be written, .* another process is writing to it\. End that process/,
       )
       assert.ok(
         findings.some(({ area }) => area === 'ledger'),
@@ -67,7 +67,7 @@ describe('while somebody holds the write lock', () => {
       )
     }))
 
-  it('what writes waits for a while, and says why it could not', () =>
+  it('commands that write wait for a while, then fail with the reason', () =>
     withHeldStore(async (folder) => {
       const refused = await failure(folder, 'account credit acme 5 --reference r')
       assert.deepEqual([refused.exit, refused.code], [1, 'ledger.unavailable'])
@@ -76,7 +76,7 @@ describe('while somebody holds the write lock', () => {
 })
 
 describe('a store of an older schema', () => {
-  it('is left as it is by the doctor, who says how to bring it up', async () => {
+  it('is not changed by the doctor, which says how to migrate it', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const store = new DatabaseSync(join(folder, 'data', 'turnpike.db'))

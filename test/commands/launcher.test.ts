@@ -70,7 +70,7 @@ function run(command: string, cwd: string, environment: Readonly<Record<string, 
 const currentStamp = 'development\n{"lock":1}\n'
 
 describe('bin/turnpike', () => {
-  it('runs the program on the own runtime, from any folder and through links', () => {
+  it('runs the program on the installed Node, from any folder and through links', () => {
     withCheckout({ hasPackages: true, stamp: currentStamp }, (root) => {
       symlinkSync('../bin/turnpike', join(root, 'other', 'relative'))
       symlinkSync(join(root, 'other', 'relative'), join(root, 'other', 'absolute'))
@@ -103,24 +103,24 @@ describe('bin/turnpike', () => {
     })
   })
 
-  it('installs with whatever node there is, and says so when the runtime did not come', () => {
+  it('installs with any node, and reports a missing runtime', () => {
     withCheckout({ hasPackages: false, stamp: undefined }, (root) => {
       const path = `${join(root, 'fake')}:/usr/bin:/bin`
       const { code, out, error } = run(join(root, 'bin/turnpike'), root, { PATH: path })
       assert.equal(out, '')
-      assert.match(error, /^some node: .*\/scripts\/install\.mjs\n.*is not among them/)
+      assert.match(error, /^some node: .*\/scripts\/install\.mjs\n.*do not contain/)
       assert.equal(code, 1)
     })
   })
 
-  it('says what is needed where there is no node at all', () => {
+  it('says what to install where there is no node', () => {
     withCheckout({ hasPackages: false, stamp: undefined }, (root) => {
       for (const tool of ['sh', 'uname', 'dirname', 'readlink', 'sed', 'cmp']) {
         const path = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' })
         symlinkSync(path.stdout.trim(), join(root, 'other', tool))
       }
       const { code, error } = run(join(root, 'bin/turnpike'), root, { PATH: join(root, 'other') })
-      assert.match(error, /takes Node 20 or newer with npm/)
+      assert.match(error, /Install Node 20 or newer with npm/)
       assert.equal(code, 1)
     })
   })

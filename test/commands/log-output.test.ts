@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { json, newFolder } from '../support/command-line.ts'
+import { bareEnvironment, json, newFolder } from '../support/command-line.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { findFreePort } from '../support/postgres.ts'
@@ -23,7 +23,7 @@ const eventually = eventuallyWithin(60_000)
 const linesOfBlock = 60
 const linesOfPipe = 1_500
 
-/** Nobody is asked anything: requests without a key are refused before. */
+/** The vendor is never called: requests without a key are refused before. */
 const catalogue = `
 vendors: { alpha: { format: messages, credential: x-api-key, version_header: alpha-version, default_version: "1" } }
 models: { large-1: { vendor: alpha, price: { input: 3.00, output: 15.00 } } }
@@ -55,7 +55,7 @@ describe('a log that cannot be written', () => {
       cwd: folder,
       stdio: ['ignore', stdout, 'inherit'],
       env: {
-        PATH: process.env['PATH'],
+        ...bareEnvironment,
         TURNPIKE_LISTEN: `127.0.0.1:${main}`,
         TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
         TURNPIKE_ADMIN_TOKEN: adminToken,
@@ -90,7 +90,7 @@ describe('a log that cannot be written', () => {
     assert.deepEqual(await closed, [0, null])
   }
 
-  it('on a full disk keeps no request from its answer', { timeout }, async () => {
+  it('on a full disk delays no answer', { timeout }, async () => {
     const full = openSync('/dev/full', 'w')
     const serving = await serve(full)
     closeSync(full)
@@ -100,7 +100,7 @@ describe('a log that cannot be written', () => {
     await endsInOrder(serving)
   })
 
-  it('ends where its reader goes, and counts what is lost', { timeout }, async () => {
+  it('counts lost lines after its reader has ended', { timeout }, async () => {
     const serving = await serve('pipe')
     assert.ok(serving.process.stdout !== null)
     await gather(serving.process.stdout).until(/"msg":"serving"/)
@@ -116,7 +116,7 @@ describe('a log that cannot be written', () => {
     await endsInOrder(serving)
   })
 
-  it('behind a reader that hangs holds nothing up', { timeout }, async () => {
+  it('delays nothing when its reader hangs', { timeout }, async () => {
     const path = join(folder, 'pipe')
     execFileSync('mkfifo', [path])
     // Open at both ends and never read: full after 64 KB.

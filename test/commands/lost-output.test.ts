@@ -1,13 +1,13 @@
 /**
- * Standard output that takes nothing, as a file on a full disk. Goal: one sentence on stderr and exit code
- * 1; and where a secret that is shown once is lost, what it was and how to revoke it.
+ * Standard output that cannot be written, such as a file on a full disk. Goal: one sentence on stderr and
+ * exit code 1; where a secret is lost, also the command that revokes it.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { json, newFolder } from '../support/command-line.ts'
+import { bareEnvironment, json, newFolder } from '../support/command-line.ts'
 import { gather } from '../support/gather.ts'
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
@@ -19,7 +19,7 @@ async function runIntoFull(
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, [program, ...line.split(' ')], {
     cwd,
-    env: { PATH: process.env['PATH'] },
+    env: bareEnvironment,
     stdio: ['ignore', full, 'pipe'],
   })
   closeSync(full)
@@ -32,7 +32,7 @@ async function runIntoFull(
 const sentence = /^turnpike: Standard output cannot be written: there is no space left\.[^\n]*\n$/
 
 describe('output that cannot be written', () => {
-  it('is told in a sentence, whatever the command', async () => {
+  it('gives one sentence on stderr for every command', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme --balance 5')
     const lines = ['account list', 'export', 'account statement acme', 'audit --json', 'doctor']
@@ -43,7 +43,7 @@ describe('output that cannot be written', () => {
     }
   })
 
-  it('names the secret that nobody has seen, and the command that revokes it', async () => {
+  it('names the command that revokes a lost secret', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     for (const line of ['key create acme', 'token create acme --json', 'admin-token create']) {

@@ -1,6 +1,6 @@
 /**
- * The master key's file when it is gone. Goal: nobody puts a new key in its place while the store holds
- * credentials sealed with the old one, and what only reads makes none at all.
+ * A missing master key file. Goal: no command creates a new key while the store holds credentials that are
+ * sealed with the old one, and commands that read never create one.
  */
 import assert from 'node:assert/strict'
 import { existsSync, renameSync, statSync } from 'node:fs'
@@ -32,7 +32,7 @@ async function diagnose(folder: string): Promise<string> {
 }
 
 describe('the master key', () => {
-  it('is missed, not replaced, while credentials are sealed with it', async () => {
+  it('is reported as missing, not replaced, while credentials are sealed with it', async () => {
     const folder = newFolder({
       'first.yaml': catalogue('vendor-canary-1'),
       'second.yaml': catalogue('vendor-canary-2'),
@@ -55,7 +55,7 @@ describe('the master key', () => {
     assert.equal((await json(folder, 'apply -f second.yaml'))['kind'], 'applied')
   })
 
-  it('is made by the first apply that seals, and not by looking at what it would do', async () => {
+  it('is created by the first apply that seals a credential, and not by a dry run', async () => {
     const folder = newFolder({ 'catalog.yaml': catalogue('vendor-canary') })
     await json(folder, 'apply -f catalog.yaml --dry-run')
     await run(folder, ['doctor'])
@@ -64,7 +64,7 @@ describe('the master key', () => {
     assert.equal(statSync(keyFile(folder)).mode & 0o777, 0o600)
   })
 
-  it('is made by the first start of a gateway', async () => {
+  it('is created by the first start of a gateway', async () => {
     const folder = newFolder()
     await runOn(folder, ['serve', '--json'], ports)
     assert.equal(statSync(keyFile(folder)).mode & 0o777, 0o600)

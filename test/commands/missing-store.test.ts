@@ -49,7 +49,7 @@ const changers = [
 ]
 
 describe('where there is no store', () => {
-  it('commands that read, or change what is there, say so and make none', async () => {
+  it('commands that read or change a store report it and create none', async () => {
     const folder = newFolder({ 'list.json': '{}' })
     await Promise.all(
       [...readers, ...changers].map(async (line) => {
@@ -66,7 +66,7 @@ describe('where there is no store', () => {
     assert.deepEqual(readdirSync(folder), ['list.json'])
   })
 
-  it('a dry run of apply shows what a new store would get, and makes none', async () => {
+  it('a dry run of apply shows the changes and creates no store', async () => {
     const folder = newFolder({ 'catalog.yaml': 'vendors: { gamma: { format: chat } }\n' })
     const environment = { TURNPIKE_STORE: 'sqlite:typo/t.db' }
     const words = ['apply', '-f', 'catalog.yaml', '--dry-run', '--json']
@@ -81,14 +81,14 @@ describe('where there is no store', () => {
     assert.deepEqual(readdirSync(folder), ['catalog.yaml'])
   })
 
-  it('an empty file is none either, until a command that writes has made it one', async () => {
+  it('an empty file is not a store until a command creates one in it', async () => {
     const folder = newFolder({ 'empty.db': '', 'turnpike.yaml': 'store: sqlite:./empty.db\n' })
     assert.equal((await failure(folder, 'audit')).code, 'operations.not_found')
     await json(folder, 'account create acme')
     assert.equal((await json(folder, 'audit'))['clean'], true)
   })
 
-  it('nothing is copied from it', async () => {
+  it('store copy fails', async () => {
     const folder = newFolder()
     const line = 'store copy --from sqlite:typo/t.db --to postgres://nobody@127.0.0.1:1/none'
     assert.equal((await failure(folder, line)).code, 'operations.not_found')
@@ -96,8 +96,8 @@ describe('where there is no store', () => {
   })
 })
 
-describe('a database of something else', () => {
-  it('is refused by commands and by the gateway, and stays as it is', async () => {
+describe('a database of another program', () => {
+  it('is refused by commands and by the gateway, and is not changed', async () => {
     const folder = newFolder({ 'turnpike.yaml': 'store: sqlite:./songs.db\n' })
     const path = join(folder, 'songs.db')
     const songs = new DatabaseSync(path)
@@ -107,7 +107,10 @@ describe('a database of something else', () => {
     for (const line of ['account list', 'account create acme', 'migrate', 'serve']) {
       const refused = await failure(folder, line)
       assert.deepEqual([refused.exit, refused.code], [2, 'operations.invalid'], line)
-      assert.match(refused.message, /songs\.db is a database of something else: it holds song\./)
+      assert.match(
+        refused.message,
+        /songs\.db is a database of another program: it contains song\./,
+      )
     }
     assert.deepEqual(readFileSync(path), before)
     assert.equal(existsSync(`${path}-wal`), false)

@@ -12,7 +12,7 @@ import { it } from 'node:test'
 import { send } from '../support/http-client.ts'
 import { openProgram } from '../support/program.ts'
 
-it('a gateway that gets SIGUSR1 serves on and opens no debugger', async (t) => {
+it('opens no debugger on SIGUSR1 and keeps serving', async (t) => {
   const port = await findFreePort()
   const program = await openProgram({ NODE_OPTIONS: `--inspect-port=127.0.0.1:${port}` })
   t.after(() => program.close())
@@ -25,7 +25,7 @@ it('a gateway that gets SIGUSR1 serves on and opens no debugger', async (t) => {
   assert.doesNotMatch(serving.errors(), /Debugger/)
 })
 
-it('npm start runs its Node the same way', async () => {
+it('opens no debugger under npm start', async () => {
   const runtime = join(import.meta.dirname, '../../scripts/runtime.mjs')
   const code = `import { runNode } from ${JSON.stringify(runtime)}
     await runNode(['-p', 'JSON.stringify(process.execArgv)'])`

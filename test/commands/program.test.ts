@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { failure, json, newFolder, run, runOn } from '../support/command-line.ts'
 
 describe('the program', () => {
-  it('ends with 2 for words it does not know, in text and as JSON', async () => {
+  it('ends with 2 for unknown words, in text and as JSON', async () => {
     const folder = newFolder()
     const wrongLines = [
       'account',
@@ -37,7 +37,7 @@ describe('the program', () => {
     assert.match(text.error, /unknown command 'acount'\n\(Did you mean account\?\)/)
   })
 
-  it('refuses an option given twice, but for those that add up', async () => {
+  it('refuses a repeated option, except those whose values add up', async () => {
     const folder = newFolder()
     const twice = await failure(folder, 'account create acme --rpm 10 --rpm 20')
     assert.match(twice.message, /option '--rpm <n>' is given twice/)
@@ -58,7 +58,7 @@ describe('the program', () => {
     assert.deepEqual([missing.exit, missing.code], [1, 'operations.not_found'])
   })
 
-  it('gives one document also for what runs on, and keeps the log out of it', async () => {
+  it('prints one JSON document for serve and sandbox, and keeps the log out of it', async () => {
     const folder = newFolder()
     const environment = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
     const served = await runOn(folder, ['serve', '--json'], environment)
@@ -70,7 +70,7 @@ describe('the program', () => {
     assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  it('ends at once where the gateway cannot start, and says why', async () => {
+  it('ends at once with the reason when the gateway cannot start', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
@@ -81,7 +81,10 @@ describe('the program', () => {
     const folder = newFolder()
     const { exit, message } = await failure(folder, 'serve', environment)
     assert.equal(exit, 1)
-    assert.match(message, new RegExp(`A port is taken \\(.*${port}\\)`))
+    assert.match(
+      message,
+      new RegExp(`^Port ${port} is already in use\\. Set TURNPIKE_ADMIN_LISTEN`),
+    )
     taken.close()
     // A token that nobody has seen would be lost.
     const served = await runOn(folder, ['serve', '--json'], {
@@ -91,7 +94,7 @@ describe('the program', () => {
     assert.match(String(served['admin_token']), /^ad_/)
   })
 
-  it('says in a sentence what the machine does not allow, without a stack', async (test) => {
+  it('explains errors of the operating system in a sentence, without a stack', async (test) => {
     const folder = newFolder({ 'letter.txt': 'Dear reader' })
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
@@ -104,17 +107,12 @@ describe('the program', () => {
     const cases = [
       ['restore nosuch.db', {}, 2, /nosuch\.db does not exist\.$/],
       ['restore .', {}, 2, /is a folder, and a file is needed\.$/],
-      ['restore letter.txt/store.db', {}, 2, /leads through something that is no folder\.$/],
-      ['backup letter.txt/store.db', made, 1, /letter\.txt is there already\.$/],
+      ['restore letter.txt/store.db', {}, 2, /leads through a file that is not a folder\.$/],
+      ['backup letter.txt/store.db', made, 1, /letter\.txt exists already\.$/],
       ['backup /proc/store.db', made, 2, /^\/proc\/.* does not exist\.$/],
-      ['serve', listening('192.0.2.1:0'), 2, /^192\.0\.2\.1 is none of this machine\.$/],
-      [
-        'serve',
-        listening('nosuch.invalid:80'),
-        2,
-        /^nosuch\.invalid is a host that nobody knows\.$/,
-      ],
-      [`sandbox --listen 127.0.0.1:${port}`, {}, 1, /^127\.0\.0\.1:\d+ is taken\./],
+      ['serve', listening('192.0.2.1:0'), 2, /^192\.0\.2\.1 is not an address of this machine\.$/],
+      ['serve', listening('nosuch.invalid:80'), 2, /^nosuch\.invalid is an unknown host\.$/],
+      [`sandbox --listen 127.0.0.1:${port}`, {}, 1, /^127\.0\.0\.1:\d+ is already in use\./],
     ] as const
     for (const [line, variables, exit, sentence] of cases) {
       const told = await failure(folder, line, variables)
@@ -123,7 +121,7 @@ describe('the program', () => {
     }
   })
 
-  it('ends with 2 for settings it cannot use, and names them all', async () => {
+  it('ends with 2 for invalid settings, and names them all', async () => {
     const folder = newFolder({ 'other.yaml': 'lissten: x\n' })
     const environment = { TURNPIKE_CHECK_INTERVAL: 'often' }
     const line = 'account list --config other.yaml'
@@ -134,7 +132,7 @@ describe('the program', () => {
     assert.equal((await run(folder, line.split(' '), environment)).code, 2)
   })
 
-  it('migrates an empty store, says when there is nothing to do, and refuses a newer one', async () => {
+  it('migrates an empty store once, and refuses a newer one', async () => {
     const folder = newFolder({ 'turnpike.yaml': 'store: sqlite:./here.db\n' })
     const migrated = await json(folder, 'migrate')
     assert.ok((migrated['applied'] as unknown[]).length > 0)
@@ -147,7 +145,7 @@ describe('the program', () => {
     assert.match(refused.message, /newer Turnpike/)
   })
 
-  it('fails an audit of books that do not agree', async () => {
+  it('fails when the ledger audit fails', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme --balance 5')
     assert.equal((await json(folder, 'audit'))['clean'], true)
@@ -160,7 +158,7 @@ describe('the program', () => {
     assert.match((await run(folder, ['audit'])).out, /1 differences/)
   })
 
-  it('shows people text without control characters', async () => {
+  it('prints text without control characters', async () => {
     const folder = newFolder()
     const store = await json(folder, 'account create acme')
     const database = new DatabaseSync(join(folder, 'data', 'turnpike.db'))

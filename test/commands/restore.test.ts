@@ -33,7 +33,7 @@ function leftIn(folder: string): readonly string[] {
 }
 
 describe('restore', () => {
-  it('takes what stands in the log beside the file, and leaves both as they are', async () => {
+  it('restores the WAL beside the file too, and changes neither', async () => {
     const old = await leaveUnsettled()
     const before = names.map((name) => readFileSync(join(old, name)))
     const folder = newFolder()
@@ -64,18 +64,18 @@ describe('restore', () => {
     assert.deepEqual(leftIn(folder), [])
   })
 
-  it('beside an old store says to move that away', async () => {
+  it('says to move an existing store away first', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const refused = await failure(folder, 'restore data/turnpike.db')
     assert.deepEqual([refused.exit, refused.code], [1, 'operations.conflict'])
-    assert.match(refused.message, /turnpike\.db already, .* Move the old store away, all of it/)
+    assert.match(refused.message, /turnpike\.db already exists, .* Move the old store away first/)
     await json(folder, 'backup copy.db')
     const taken = await failure(folder, 'backup copy.db')
-    assert.match(taken.message, /copy\.db already, .* Name another one\.$/)
+    assert.match(taken.message, /copy\.db already exists, .* Name another file\.$/)
   })
 
-  it('where there is no room names the place that lacks it, and leaves nothing there', async () => {
+  it('names the place that has no room, and leaves nothing there', async () => {
     const old = await leaveUnsettled()
     const folder = newFolder()
     for (const blocks of [0, 100]) {
@@ -90,22 +90,22 @@ describe('restore', () => {
     }
   })
 
-  it('and so does a backup', async () => {
+  it('does the same for a backup', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const ran = await runWithin(folder, 'backup copies/one.db', 100)
     assert.equal(ran.code, 1)
     const { error } = JSON.parse(ran.out) as { error: { message: string } }
-    assert.match(error.message, /copies has no room left/)
+    assert.match(error.message, /copies has no space left/)
     assert.deepEqual(readdirSync(join(folder, 'copies')), [])
   })
 
-  it('names the file that it cannot use, and leaves nothing of it', async () => {
+  it('names a file that it cannot use, and leaves nothing of it', async () => {
     const folder = newFolder()
     const other = new DatabaseSync(join(folder, 'other.db'))
     other.exec('PRAGMA journal_mode = WAL; CREATE TABLE song (name TEXT)')
     other.close()
-    assert.match((await failure(folder, 'restore other.db')).message, /no store of this program/)
+    assert.match((await failure(folder, 'restore other.db')).message, /not a store of Turnpike/)
     writeFileSync(join(folder, 'garbage.db'), 'no database at all, whatever its name says')
     for (const [name, exit, said] of [
       ['garbage.db', 1, 'The file FILE cannot be used: '],

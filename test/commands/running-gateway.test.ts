@@ -1,12 +1,11 @@
 /**
- * Commands against a gateway that runs on the same store: real processes of `bin/turnpike`. Each
- * change is followed without a restart; figures agree wherever they are asked; the books are clean
- * while it all goes on. Changes are waited for by asking the gateway itself; how often it looks is
- * tested where it is written, so the bound here only keeps a failing test from running for ever.
+ * Commands beside a gateway on the same store: real processes of `bin/turnpike`. The gateway follows each
+ * change without a restart, all figures agree, and the ledger audit passes meanwhile. The tests wait for a
+ * change by asking the gateway; the time limit only ends a failing test.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
@@ -84,17 +83,17 @@ function costOf(usage: Record<string, unknown>): number {
   return (usage['usage'] as { cost_usd: number }).cost_usd
 }
 
-test('a gateway on a new store warns that there is no catalogue, and says what to do', async () => {
+test('warns on a new store that the catalogue is empty, and says what to do', async () => {
   assert.equal((await send(`${gateway.url}/health`)).status, 503)
   const warnings = async (): Promise<readonly string[]> => {
     await send(`${gateway.url}/health`)
     return gateway.output().match(/.*"level":"warn".*/g) ?? []
   }
   const [warning] = await eventually('it warns', warnings, (lines) => lines.length > 0)
-  assert.match(warning ?? '', /there is no catalogue.*turnpike apply/)
+  assert.match(warning ?? '', /catalogue is empty.*turnpike apply/)
 })
 
-test('a catalogue applied to a gateway that runs without one is served', async () => {
+test('serves a catalogue that is applied while the gateway runs', async () => {
   assert.equal((await send(`${gateway.url}/health`)).status, 503)
   await program.write('catalog.yaml', catalogue(3))
   assert.equal((await program.json('apply', '-f', 'catalog.yaml'))['kind'], 'applied')
@@ -103,7 +102,7 @@ test('a catalogue applied to a gateway that runs without one is served', async (
   assert.equal((await send(`${gateway.url}/health`)).status, 200)
 })
 
-test('a credit lets the next request through, and repeating it changes nothing', async () => {
+test('lets the next request through after a credit, and ignores a repeated one', async () => {
   const { key, name, token } = await newAccount('poor')
   await untilStatus(key, 402)
   const credit = ['account', 'credit', name, '2.5', '--reference', 'bank-1']
@@ -114,7 +113,7 @@ test('a credit lets the next request through, and repeating it changes nothing',
   assert.ok(Number(balance) < 2.5 && Number(balance) > 2)
 })
 
-test('limits are followed in both directions', async () => {
+test('follows limits up and down', async () => {
   const { key, name, token } = await newAccount('limited', '--balance', '5')
   await untilStatus(key, 200)
   await program.json('account', 'limits', name, '--rpm', '1')
@@ -138,7 +137,7 @@ test('limits are followed in both directions', async () => {
   await untilStatus(key, 200)
 })
 
-test('a suspended account is refused and a resumed one served', async () => {
+test('refuses a suspended account and serves a resumed one', async () => {
   const { key, name } = await newAccount('paused', '--balance', '5')
   await untilStatus(key, 200)
   await program.json('account', 'suspend', name)
@@ -147,7 +146,7 @@ test('a suspended account is refused and a resumed one served', async () => {
   await untilStatus(key, 200)
 })
 
-test('a revoked key or token is unknown, and a new one works', async () => {
+test('refuses a revoked key or token, and takes a new one', async () => {
   const { key, keyId, name, token, tokenId } = await newAccount('rotating', '--balance', '5')
   await untilStatus(key, 200)
   const next = await program.json<{ key: string }>('key', 'create', name, '--name', 'next')
@@ -163,7 +162,7 @@ test('a revoked key or token is unknown, and a new one works', async () => {
   await eventually('401', readUsage(token), (answer) => answer.status === 401)
 })
 
-test('an operator’s token opens the metrics', async () => {
+test('shows the metrics to an admin token', async () => {
   const { token } = await program.json<{ token: string }>('admin-token', 'create')
   const answer = await eventually(
     'metrics',
@@ -173,7 +172,7 @@ test('an operator’s token opens the metrics', async () => {
   assert.match(answer.body.toString(), /^turnpike_exchanges_total/m)
 })
 
-test('a channel switched off by hand is not asked, and comes back by hand', async () => {
+test('sends no request to a disabled channel until it is enabled', async () => {
   const { key } = await newAccount('switched', '--balance', '50')
   const servedBy = async (): Promise<string | undefined> => {
     sandbox.log.clear()
@@ -201,7 +200,7 @@ test('a channel switched off by hand is not asked, and comes back by hand', asyn
   assert.equal((await program.json('channel', 'check', 'alpha-main'))['ok'], true)
 })
 
-test('a changed price counts from the next request on', async () => {
+test('charges a changed price from the next request on', async () => {
   const { key, token } = await newAccount('priced', '--balance', '50')
   await untilStatus(key, 200)
   const before = costOf(await figures(token))
@@ -226,7 +225,7 @@ test('a changed price counts from the next request on', async () => {
   assert.ok(Math.abs(cost - expected) < 1e-9, `${cost} is not ${expected}`)
 })
 
-test('usage says the same as the endpoint, for every period', async () => {
+test('shows the same usage as the endpoint, for every period', async () => {
   const { key, token, name } = await newAccount('compared', '--balance', '5')
   for (let count = 0; count < 3; count++) await untilStatus(key, 200)
   for (const period of ['day', 'month', 'total']) {
@@ -235,7 +234,7 @@ test('usage says the same as the endpoint, for every period', async () => {
   }
 })
 
-test('the books are clean and the diagnosis is good while requests run', async () => {
+test('passes audit and doctor while requests run', async () => {
   const { key } = await newAccount('busy', '--balance', '50')
   await untilStatus(key, 200)
   const load = { isOver: false }
@@ -261,14 +260,14 @@ test('the books are clean and the diagnosis is good while requests run', async (
   assert.ok(counts.every((count) => count > 0))
 })
 
-test('what is exported applies as unchanged, and the running gateway does not notice', async () => {
+test('applies an exported catalogue without a change', async () => {
   const { out, code } = await program.run('export')
   assert.equal(code, 0)
   await program.write('exported.yaml', out)
   assert.equal((await program.json('apply', '-f', 'exported.yaml'))['kind'], 'unchanged')
 })
 
-test('after it all the gateway ends on a signal with code 0, and the books are clean', async () => {
+test('ends with 0 on a signal, and the ledger audit passes', async () => {
   assert.equal(await gateway.stop(), 0)
   assert.equal((await program.json('audit'))['clean'], true)
 })

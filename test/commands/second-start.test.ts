@@ -1,6 +1,6 @@
 /**
- * A start that is refused because another gateway serves the store, or because a port is taken. Goal:
- * the store is as it was, so that whoever serves it keeps its admin token, its schema and its vendors.
+ * A start that fails because another gateway serves the store, or because a port is in use. Goal: the store
+ * does not change, so that the running gateway keeps its admin token, its schema and its vendors.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { lockStore } from '../../src/storage/lock.ts'
+import { lockStore } from '../../src/storage/sqlite/lock.ts'
 import { failure, newFolder } from '../support/command-line.ts'
 import { send } from '../support/http-client.ts'
 import { openProgram, type Program } from '../support/program.ts'
@@ -18,7 +18,7 @@ const other = `ad_other${'b'.repeat(38)}`
 const anyPorts = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
 
 describe('a start with another admin token', () => {
-  it('leaves the token of the gateway that serves the store', async (test) => {
+  it('keeps the token of the running gateway', async (test) => {
     const program = await openProgram({ TURNPIKE_ADMIN_TOKEN: former })
     test.after(() => program.close())
     const gateway = await program.serve()
@@ -34,7 +34,7 @@ describe('a start with another admin token', () => {
     assert.equal((await send(`${gateway.adminUrl}/metrics`, { headers })).status, 200)
   })
 
-  it('leaves the token of the start before where a port is taken', async (test) => {
+  it('keeps the token of the earlier start where a port is in use', async (test) => {
     const program = await openProgram({ TURNPIKE_ADMIN_TOKEN: former })
     test.after(() => program.close())
     assert.equal(await (await program.serve()).stop(), 0)
@@ -48,13 +48,13 @@ describe('a start with another admin token', () => {
       TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${port}`,
       TURNPIKE_ADMIN_TOKEN: other,
     })
-    assert.match(refused.message, /^A port is taken/)
+    assert.match(refused.message, /^Port \d+ is already in use\./)
     assert.deepEqual(await adminTokens(program), before)
   })
 })
 
 describe('a start on a store that another process holds', () => {
-  it('makes no schema there', async (test) => {
+  it('does not migrate its schema', async (test) => {
     const folder = newFolder()
     const path = join(folder, 'held.db')
     const lock = lockStore(path)

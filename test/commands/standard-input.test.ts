@@ -1,6 +1,6 @@
 /**
- * Files that come by standard input from a writer that takes its time. Goal: the command waits for all
- * of it and does what it does with the same text in a file. Approach: the first piece is larger than a
+ * Files from standard input, written slowly. Goal: the command waits for all of it and does the same as
+ * with a file. Approach: the first piece is larger than a
  * pipe, so once it has been taken the command reads; the second one comes a good while later.
  */
 import assert from 'node:assert/strict'
@@ -36,7 +36,7 @@ const commands = [
 ]
 
 for (const { line, file, padding } of commands)
-  it(`${line} - waits for a writer that takes its time`, async () => {
+  it(`${line} - waits for a slow writer`, async () => {
     const texts = { 'catalogue.yaml': catalogue, 'prices.json': prices, 'counts.json': counts }
     const folder = newFolder(texts)
     await json(folder, 'apply -f catalogue.yaml')

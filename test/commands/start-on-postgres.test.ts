@@ -1,7 +1,7 @@
 /**
- * What a start on PostgreSQL refuses: a server or database that could lose a charge or cannot hold the
- * store. Goal: the program ends by itself, names the reason and never the password: 2 where the server or
- * the database has to be another or set otherwise, 1 where it may do another time.
+ * A start on PostgreSQL refuses a server or database that could lose a charge or cannot hold the store.
+ * Goal: the program ends with the reason and without the password: 2 where the operator must change the
+ * settings or the server, 1 where a later start may work.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -92,7 +92,7 @@ describe('a start on PostgreSQL refuses', () => {
   it('a server older than 15', async () => {
     const url = await server.createDatabase()
     const real = await server.run('SHOW server_version_num')
-    const disguised = await disguisePostgres(server, { real, told: '149999' })
+    const disguised = await disguisePostgres(server, { real, shown: '149999' })
     try {
       const message = await refusal(withPort(url, disguised.port), 2)
       assert.match(message, /is too old; version 15 or newer is needed/)
@@ -109,7 +109,7 @@ describe('a start on PostgreSQL refuses', () => {
     assert.match(await refusal(url, 1), /schema version 900[^]*newer Turnpike/)
   })
 
-  it('what does not answer, is not there, or does not know it', async () => {
+  it('a server that does not answer, and an unknown database or user', async () => {
     const url = await server.createDatabase()
     const nobody = await findFreePort()
     assert.match(
@@ -123,7 +123,7 @@ describe('a start on PostgreSQL refuses', () => {
     assert.ok(!message.includes('a-wrong-word'))
   })
 
-  it('a taken port, and leaves the admin token that other gateways of the store accept', async () => {
+  it('a port in use, and keeps the admin token that other gateways of the store accept', async () => {
     const url = await server.createDatabase()
     const ports = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
     await runOn(newFolder(), ['serve', '--json'], {
@@ -136,11 +136,11 @@ describe('a start on PostgreSQL refuses', () => {
     const before = await tokens()
     assert.match(before.out, /"status": "active"/)
     const other = { TURNPIKE_ADMIN_TOKEN: `ad_other${'b'.repeat(38)}` }
-    assert.match(await refusal(url, 1, other), /^A port is taken/)
+    assert.match(await refusal(url, 1, other), /^Port \d+ is already in use\./)
     assert.deepEqual(await tokens(), before)
   })
 
-  it('to be read where no store has been made, and makes none', async () => {
+  it('to read where there is no store, and creates none', async () => {
     const url = await server.createDatabase()
     const refused = await failure(newFolder(), 'audit', environmentOf(url))
     assert.deepEqual([refused.exit, refused.code], [1, 'operations.not_found'])

@@ -1,7 +1,7 @@
 /**
- * `npm start`, as a person types it: npm, the script it runs, the gateway with its simulated vendors.
- * What it prints works as printed; Ctrl-C, which reaches all of these processes at once, and SIGTERM
- * to npm alone both drain and leave nothing behind; the next start keeps the data.
+ * `npm start` as a person types it: npm, its script, the gateway with its simulated vendors. The commands
+ * that it prints work; Ctrl-C (to all these processes) and SIGTERM (to npm only) both drain and leave
+ * nothing behind; the next start keeps the data.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -79,7 +79,7 @@ function launch(
 async function start(environment: Readonly<Record<string, string>> = {}): Promise<Started> {
   const { group, out, errors, ended } = launch(environment)
   const text = await out
-    .until(/[^]*Ctrl-C ends it.*\n/)
+    .until(/[^]*Press Ctrl-C.*\n/)
     .catch(async () =>
       assert.fail(`npm start ended with ${await ended}: ${out.text()}${errors.text()}`),
     )
@@ -113,7 +113,7 @@ async function occupy(port: number, context: TestContext): Promise<void> {
   })
 }
 
-/** An operator's address that cannot be had until the test is over. */
+/** An admin address whose port is in use until the test ends. */
 async function takenAddress(context: TestContext): Promise<Readonly<Record<string, string>>> {
   const server = createServer().listen(0, '127.0.0.1')
   context.after(() => server.close())
@@ -121,14 +121,14 @@ async function takenAddress(context: TestContext): Promise<Readonly<Record<strin
   return { TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('what npm start prints works, Ctrl-C drains, and the next start keeps the data', async (context) => {
+test('prints commands that work, drains on Ctrl-C, and keeps the data', async (context) => {
   const first = await start()
   const answer = await first.curl(0)
   assert.equal(answer['type'], 'message')
   const printed = await first.curl(1)
   assert.equal((printed['usage'] as { requests: number }).requests, 1)
 
-  const base = found(first.text, /Turnpike serves (\S+)/)
+  const base = found(first.text, /Turnpike is running at (\S+)/)
   const vendors = found(first.text, vendorsPattern)
   const key = found(first.text, /(cr_\w+)/)
   const stream = post(`${base}/alpha/v1/messages`, key, {
@@ -149,7 +149,7 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   await occupy(Number(new URL(vendors).port), context)
   const second = await start()
   assert.notEqual(found(second.text, vendorsPattern), vendors)
-  const again = found(second.text, /Turnpike serves (\S+)/)
+  const again = found(second.text, /Turnpike is running at (\S+)/)
   const asked = await post(`${again}/alpha/v1/messages`, key, {
     model: 'large-1',
     max_tokens: 50,
@@ -163,17 +163,17 @@ test('what npm start prints works, Ctrl-C drains, and the next start keeps the d
   await second.until(/"msg":"ended"/)
 })
 
-test('a start that fails makes no secret, so that the next one shows them all', async (context) => {
+test('creates no secret in a failed start, so that the next start shows them all', async (context) => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'second.db')}` }
   const failing = launch({ ...environment, ...(await takenAddress(context)) })
   assert.equal(await failing.ended, 1)
-  assert.match(failing.errors.text(), /A port is taken/)
+  assert.match(failing.errors.text(), /Port \d+ is already in use/)
 
   const second = await start(environment)
   const { text } = second
-  assert.match(text, /admin token +ad_\w+ +\(shown once\)/)
-  assert.match(text, /demo key +cr_\w+ +\(shown once\)/)
-  assert.match(text, /read-only token +ro_\w+ +\(shown once\)/)
+  assert.match(text, /admin token +ad_\w+ +\(shown only once\)/)
+  assert.match(text, /demo key +cr_\w+ +\(shown only once\)/)
+  assert.match(text, /read-only token +ro_\w+ +\(shown only once\)/)
   assert.equal((await second.curl(0))['type'], 'message')
   const listed = await runProgram(['account', 'list', '--json'], { cwd: folder, env: environment })
   const accounts = JSON.parse(listed.out) as readonly Record<string, unknown>[]
@@ -185,7 +185,7 @@ test('a start that fails makes no secret, so that the next one shows them all', 
   await second.ended
 })
 
-test('a second start on the same store is refused, and the first keeps its vendors', async () => {
+test('refuses a second start on the same store, and the first keeps its vendors', async () => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'third.db')}` }
   const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
   const first = await start(environment)
@@ -201,7 +201,7 @@ test('a second start on the same store is refused, and the first keeps its vendo
   await first.ended
 })
 
-test('a start that fails after its vendors had to move leaves the catalogue as it was', async (context) => {
+test('leaves the catalogue unchanged when a start fails after its vendors moved to another port', async (context) => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'fourth.db')}` }
   const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
   const first = await start(environment)
@@ -212,11 +212,11 @@ test('a start that fails after its vendors had to move leaves the catalogue as i
   await occupy(Number(new URL(found(first.text, vendorsPattern)).port), context)
   const failing = launch({ ...environment, ...(await takenAddress(context)) })
   assert.equal(await failing.ended, 1)
-  assert.match(failing.errors.text(), /A port is taken/)
+  assert.match(failing.errors.text(), /Port \d+ is already in use/)
   assert.deepEqual(await exported(), before)
 })
 
-test('words it does not know, and a setting without its value, end it with 2', async () => {
+test('ends with 2 for unknown words and for a setting without its value', async () => {
   for (const [words, told] of [
     [['--bogus'], /Unknown option '--bogus'/],
     [['bogus'], /Unexpected argument 'bogus'/],

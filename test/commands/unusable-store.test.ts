@@ -1,14 +1,14 @@
 /**
- * A store that is there and cannot be used: its disk is full, or the system does not let this user near
- * it. Goal: nobody is told that there is none, or that the disk is broken, and each message says what to
- * do. A shell that lets no file grow stands for the full disk.
+ * A store that exists and cannot be used: its disk is full, or this user has no permission. Goal: no
+ * message says that the store is missing or damaged, and each says what to do. A shell that lets no file
+ * grow simulates the full disk.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmodSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { Diagnosis } from '../../src/operations/doctor.ts'
+import type { Diagnosis } from '../../src/operations/store/doctor.ts'
 import { failure, json, newFolder, runWithin, type Ran } from '../support/command-line.ts'
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
@@ -18,7 +18,7 @@ interface Told {
 }
 
 describe('on a disk without room', () => {
-  it('commands and the gateway say so, and end with 1', async () => {
+  it('commands and the gateway report it and end with 1', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const lines = ['audit', 'account list', 'account credit acme 5 --reference r', 'serve']
@@ -39,7 +39,7 @@ describe('on a disk without room', () => {
     assert.equal((await json(folder, 'audit'))['clean'], true)
   })
 
-  it('the doctor has a finding of it', async () => {
+  it('the doctor reports it as a finding', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const ran = await runWithin(folder, 'doctor', 0)
@@ -51,8 +51,8 @@ describe('on a disk without room', () => {
   })
 })
 
-describe('a store that the system keeps from us', () => {
-  it('is not taken for one that is missing', async () => {
+describe('a store that this user may not open', () => {
+  it('is not reported as missing', async () => {
     const folder = newFolder()
     symlinkSync('turning.db', join(folder, 'turning.db'))
     for (const line of ['audit', 'account create acme']) {
@@ -61,7 +61,7 @@ describe('a store that the system keeps from us', () => {
     }
   })
 
-  it('says that it may not be used, and who may', async () => {
+  it('is reported with the user who may open it', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
     const data = join(folder, 'data')
@@ -72,7 +72,10 @@ describe('a store that the system keeps from us', () => {
     chmodSync(data, 0o700)
     const { error } = JSON.parse(ran.out) as Told
     assert.deepEqual([ran.code, error.code], [1, 'operations.conflict'])
-    assert.match(error.message, /turnpike\.db may not be used by this user\. Run it as the user/)
+    assert.match(
+      error.message,
+      /turnpike\.db is not accessible to this user\. Run it as the user who owns/,
+    )
   })
 })
 

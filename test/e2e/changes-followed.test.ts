@@ -2,20 +2,15 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, before, test } from 'node:test'
-import { pino } from 'pino'
 import { setOverride } from '../../src/channels/channel-store.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
-import { startGateway, type Gateway } from '../support/gateway.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
 
 const eventually = eventuallyWithin(20_000)
 const lines: Record<string, unknown>[] = []
-const log = pino(
-  { level: 'info' },
-  { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
-)
-let gateway: Gateway
+let gateway: Scenario
 before(async () => {
-  gateway = await startGateway({ log })
+  gateway = await scenario({ onLogLine: (line) => lines.push(line) })
 })
 after(() => gateway.close())
 
@@ -24,7 +19,7 @@ const override = (): Promise<string | undefined> =>
 const told = (message: string): readonly Record<string, unknown>[] =>
   lines.filter(({ msg, where }) => msg === message && (where ?? 'changes') === 'changes')
 
-test('a changed catalogue that cannot be read is followed once it can be, and told of once', async () => {
+test('follows an unreadable catalogue change once it can be read, and logs it once', async () => {
   const { database } = gateway.context
   // At one moment: there is none in which the change could be read.
   await database.transact(async (transaction) => {
@@ -41,12 +36,12 @@ test('a changed catalogue that cannot be read is followed once it can be, and to
   await eventually('it is followed', override, (value) => value === 'disabled')
   await eventually(
     'its end is told',
-    () => nextTurn(told('changes are followed again').length),
+    () => nextTurn(told('change tracking recovered').length),
     (count) => count > 0,
   )
   assert.equal(told('fault').length, 1)
   assert.deepEqual(
-    told('changes are followed again').map(({ area }) => area),
+    told('change tracking recovered').map(({ area }) => area),
     ['catalogue'],
   )
 })

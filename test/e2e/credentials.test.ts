@@ -5,24 +5,25 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { makeSecret } from '../../src/access/key.ts'
-import { limitAccount, setAccountStatus } from '../../src/operations/accounts.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { connectRaw, post, send, type RawAnswer, type WireAnswer } from '../support/http-client.ts'
 import {
+  limitAccount,
+  setAccountStatus,
   createAdminToken,
   createClientKey,
   listAccountKeys,
-  revoke,
-} from '../../src/operations/keys.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import { connectRaw, type RawAnswer } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+  revokeKey,
+} from '../support/operations.ts'
 
 const clock = new ManualClock()
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway({ clock })
+  gateway = await scenario({ clock })
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -79,13 +80,13 @@ const acceptedForms: readonly (readonly [name: string, lines: (secret: string) =
 ]
 
 for (const [name, lines] of acceptedForms)
-  test(`a credential as ${name} is taken on every endpoint`, async () => {
+  test(`accepts a credential as ${name} on every endpoint`, async () => {
     assert.equal((await present(lines(account.key))).status, 200)
     assert.equal((await present(lines(account.key), chatPath)).status, 200)
     assert.equal((await present(lines(account.token), '/v1/usage')).status, 200)
   })
 
-test('a credential nominated as hop-by-hop still counts', async () => {
+test('a credential header named in Connection still counts', async () => {
   const answer = await present([`X-Api-Key: ${account.key}`, 'Connection: x-api-key, close'])
   assert.equal(answer.status, 200)
 })
@@ -126,7 +127,7 @@ const refusedForms: readonly (readonly [name: string, lines: () => readonly stri
 ]
 
 for (const [name, lines] of refusedForms)
-  test(`${name} for a credential is the one 401 there is`, async () => {
+  test(`${name} as a credential gets the common 401`, async () => {
     const seen = new Set<string>()
     for (const path of [messagesPath, chatPath, '/v1/usage']) {
       const answer = await present(lines(), path)
@@ -141,7 +142,7 @@ for (const [name, lines] of refusedForms)
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
 
-test('no answer repeats a credential, right or wrong', async () => {
+test('no answer repeats a credential, valid or not', async () => {
   for (const lines of [
     [`X-Api-Key: ${account.token}`],
     [`X-Api-Key: ${account.key.slice(0, -2)}`],
@@ -158,7 +159,7 @@ test('no answer repeats a credential, right or wrong', async () => {
 
 // --- 403 -----------------------------------------------------------------------------------------
 
-test('a right secret on the wrong endpoint is a 403', async () => {
+test('a valid secret on the wrong endpoint gets 403', async () => {
   const admin = (await createAdminToken(gateway.context, { name: 'test' })).secret
   const wrong: readonly (readonly [path: string, secret: string])[] = [
     [messagesPath, account.token],
@@ -176,14 +177,14 @@ test('a right secret on the wrong endpoint is a 403', async () => {
   assert.equal(gateway.sandbox.log.records.length, 0)
 })
 
-test('neither key nor token opens the operator listener', async () => {
+test('neither key nor read-only token is accepted on the operator listener', async () => {
   for (const secret of [account.key, account.token]) {
     const answer = await send(`${gateway.adminUrl}/metrics`, { headers: { 'x-api-key': secret } })
     assert.ok(answer.status === 401 || answer.status === 403)
   }
 })
 
-test('a key with an address list works from there only, whatever headers claim', async () => {
+test('a key with an address list works only from those addresses, and headers change nothing', async () => {
   const here = await keyWith({ ip: ['127.0.0.0/8'] })
   const elsewhere = await keyWith({ ip: ['10.1.2.0/24', '2001:db8::/32'] })
   const claims = {
@@ -199,7 +200,7 @@ test('a key with an address list works from there only, whatever headers claim',
   }
 })
 
-test('a key with a model list may use those models, here and in the lists', async () => {
+test('a key with a model list may use and see those models only', async () => {
   const key = await keyWith({ models: ['small-1', 'chat-1'] })
   assert.equal((await ask(key, { model: 'small-1' })).status, 200)
   const refused = await ask(key, { model: 'large-1' })
@@ -221,9 +222,9 @@ function ask(key: string, fields: object = {}): Promise<WireAnswer> {
   return post(gateway.url + messagesPath, key, messagesRequest({ ...fields }))
 }
 
-test('an expired key is a 401 from the moment on', async (t) => {
+test('an expired key gets 401 from its expiry on', async (t) => {
   const clock = new ManualClock()
-  const timed = await startGateway({ clock })
+  const timed = await scenario({ clock })
   t.after(() => timed.close())
   const owner = await timed.createAccount()
   const made = await createClientKey(timed.context, {
@@ -250,10 +251,10 @@ async function statusWithinASecond(key: string, wanted: number): Promise<void> {
   assert.equal(status, wanted)
 }
 
-test('a revoked key stops within a second and stays so', async () => {
+test('a revoked key stops within a second and stays revoked', async () => {
   const made = await createClientKey(gateway.context, { account: account.name, name: 'brief' })
   await statusWithinASecond(made.secret, 200)
-  await revoke(gateway.context, 'client', { id: made.key.id })
+  await revokeKey(gateway.context, { kind: 'client', id: made.key.id })
   await statusWithinASecond(made.secret, 401)
   assert.equal((await ask(made.secret)).status, 401)
   assert.equal((await ask(account.key)).status, 200, 'other keys go on')
@@ -264,23 +265,23 @@ test('a revoked token reads nothing more', async () => {
   const read = (): Promise<WireAnswer> =>
     send(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': owner.token } })
   assert.equal((await read()).status, 200)
-  const [token] = await listAccountKeys(gateway.context, 'reader', { account: owner.name })
-  await revoke(gateway.context, 'reader', { id: String(token?.id) })
+  const [token] = await listAccountKeys(gateway.context, { account: owner.name, kind: 'reader' })
+  await revokeKey(gateway.context, { kind: 'reader', id: String(token?.id) })
   await gateway.app.refresh()
   assert.equal((await read()).status, 401)
 })
 
-test('a suspended account is a 403 within a second, resumed it goes on', async () => {
+test('a suspended account gets 403 within a second, and is served again once resumed', async () => {
   const owner = await gateway.createAccount()
   await statusWithinASecond(owner.key, 200)
-  await setAccountStatus(gateway.context, 'suspended', { account: owner.name })
+  await setAccountStatus(gateway.context, { account: owner.name, status: 'suspended' })
   await statusWithinASecond(owner.key, 403)
   assert.match(String(errorOf(await ask(owner.key))['message']), /suspended/)
-  await setAccountStatus(gateway.context, 'active', { account: owner.name })
+  await setAccountStatus(gateway.context, { account: owner.name, status: 'active' })
   await statusWithinASecond(owner.key, 200)
 })
 
-test('a new limit holds within a second, lifted it is gone', async () => {
+test('a new limit applies within a second, and so does its removal', async () => {
   const owner = await gateway.createAccount()
   await statusWithinASecond(owner.key, 200)
   await limitAccount(gateway.context, { account: owner.name, rpm: 1 })
@@ -296,7 +297,7 @@ test('a revocation in the middle of an answer affects later requests only', asyn
   gateway.sandbox.faults.set('alpha-main', { hold: 'midway@mid' })
   const running = ask(made.secret, { stream: true })
   await gateway.sandbox.faults.reached('midway')
-  await revoke(gateway.context, 'client', { id: made.key.id })
+  await revokeKey(gateway.context, { kind: 'client', id: made.key.id })
   await gateway.app.refresh()
   gateway.sandbox.faults.clear()
   assert.equal((await ask(made.secret)).status, 401)

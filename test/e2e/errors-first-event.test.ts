@@ -3,12 +3,14 @@
  * gets them as the answer they should have been.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway()
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 const uuid = '550e8400-e29b-41d4-a716-446655440000'
 
@@ -40,7 +42,7 @@ const messagesError = {
   details: { error_code: 'request_body_too_large_after_decoding' },
 }
 
-test("a chat client's fault is shown as the vendor told it", async () => {
+test("a chat client's fault is shown as the vendor sent it", async () => {
   const envelope = JSON.stringify({ error: chatError, more: 1 })
   const answer = await ask(`: hello\n\ndata: ${envelope}\n\n`, 'chat')
   assert.equal(answer.status, 400)
@@ -59,7 +61,7 @@ test("a messages client's fault has the status of its type", async () => {
   assert.equal(answer.body.toString(), envelope)
 })
 
-test("the body's request id is the header's, whatever the event says", async () => {
+test("the body's request id is the header's, not the one in the event", async () => {
   for (const told of [undefined, 'req_another'])
     for (const headers of [{}, { 'request-id': 'req_vendor' }] as Headers[]) {
       const envelope = JSON.stringify({ type: 'error', error: messagesError, request_id: told })
@@ -74,7 +76,7 @@ test("the body's request id is the header's, whatever the event says", async () 
     }
 })
 
-test("what names the operator's account is not shown", async () => {
+test("an event that names the operator's account is not shown", async () => {
   const secretive = [
     { ...chatError, message: 'Not for org-operator1234.' },
     { ...chatError, param: 'proj_operator1234' },
@@ -90,7 +92,7 @@ test("what names the operator's account is not shown", async () => {
   assert.equal(answer.status, 502)
 })
 
-test("the client's own ids are shown to it", async () => {
+test("the client's own ids are shown to the client", async () => {
   const message = `tool_call_id 'call-${uuid}' not found in tool_calls of previous message`
   for (const error of [
     { ...chatError, message, code: null },
@@ -112,7 +114,7 @@ test("the client's own ids are shown to it", async () => {
   assert.equal(answer.body.toString(), envelope)
 })
 
-test('an event without an envelope is told in ours', async () => {
+test('an event without an envelope gets ours', async () => {
   const data = JSON.stringify({ code: 'context_length_exceeded', message: 'Too long.' })
   const answer = await ask(`event: error\ndata: ${data}\n\n`, 'chat')
   assert.equal(answer.status, 400)

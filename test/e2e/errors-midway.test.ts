@@ -3,13 +3,15 @@
  * however the vendor ended them, and then the connection breaks off.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
 import { writePieces } from '../support/scripted-vendor.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway()
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 const streams = {
   messages: {

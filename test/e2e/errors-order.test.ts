@@ -5,15 +5,16 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClientKey } from '../../src/operations/keys.ts'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
-import { startGateway, type AccountWish, type Gateway } from '../support/gateway.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
+import { messagesPath, messagesRequest } from '../support/requests.ts'
+import type { AccountOptions } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { createClientKey } from '../support/operations.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 before(async () => {
-  gateway = await startGateway({
+  gateway = await scenario({
     settings: { body_max_bytes: '4096' },
     catalogue: catalogueText,
   })
@@ -33,7 +34,7 @@ interface Plan {
   contentType: string
   key: string | undefined
   fields: Record<string, unknown>
-  wish: AccountWish
+  wish: AccountOptions
   /** A free request has used up the account's requests per minute. */
   isRateUsed: boolean
 }
@@ -146,16 +147,16 @@ function assertTold(check: Check, answer: WireAnswer): void {
 }
 
 for (const [index, check] of checks.entries()) {
-  test(`${check.name} alone is told with a ${check.status}`, async () => {
+  test(`${check.name} alone gets ${check.status}`, async () => {
     assertTold(check, await run([check]))
   })
   for (const later of checks.slice(index + 1))
-    test(`${check.name} is told before ${later.name}`, async () => {
+    test(`${check.name} is reported before ${later.name}`, async () => {
       assertTold(check, await run([check, later]))
     })
 }
 
-test('a key that may not use a model is told so before anything about money', async () => {
+test('a key that may not use a model gets that error before any about money', async () => {
   const account = await gateway.createAccount({ balance_usd: '0' })
   const { secret } = await createClientKey(gateway.context, {
     account: account.name,
@@ -166,7 +167,7 @@ test('a key that may not use a model is told so before anything about money', as
   assert.equal(answer.status, 403)
 })
 
-test('a credential of the wrong kind is told before a path that does not exist', async () => {
+test('a credential of the wrong kind is reported before an unknown path', async () => {
   const account = await gateway.createAccount()
   const answer = await send(`${gateway.url}/alpha/v1/nothing`, {
     headers: { 'x-api-key': account.token },

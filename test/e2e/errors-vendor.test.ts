@@ -4,12 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorPresets } from '../../src/sandbox/error-presets.ts'
-import { demoCredentials } from '../../src/sandbox/demo.ts'
-import { operatorIdentifiers } from '../../src/sandbox/vendor-headers.ts'
-import { startGateway, type Gateway } from '../support/gateway.ts'
+import { errorPresets, operatorIdentifiers } from '../../sandbox/error-presets.ts'
+import { demoCredentials } from '../../sandbox/demo.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
 
 const secretTexts: readonly string[] = [
   ...Object.values(operatorIdentifiers),
@@ -29,7 +28,7 @@ function assertNoSecrets(answer: WireAnswer, sandboxUrl: string, name: string): 
 type FormatName = 'messages' | 'chat'
 
 function ask(
-  gateway: Gateway,
+  gateway: Scenario,
   key: string,
   format: FormatName,
   options: { readonly stream: boolean; readonly marker: string },
@@ -60,7 +59,7 @@ for (const format of ['messages', 'chat'] as const) {
   const rows = presets.filter((row) => row.format === format)
 
   test(`every ${format} error is the client's to the byte, or the gateway's own`, async (t) => {
-    const gateway = await startGateway()
+    const gateway = await scenario()
     t.after(() => gateway.close())
     const account = await gateway.createAccount()
     assert.ok(rows.length > 20)
@@ -86,8 +85,8 @@ for (const format of ['messages', 'chat'] as const) {
     assert.equal((await gateway.audit()).clean, true)
   })
 
-  test(`every ${format} error as a stream's first event is told as a status`, async (t) => {
-    const gateway = await startGateway()
+  test(`every ${format} error as a stream's first event becomes a status`, async (t) => {
+    const gateway = await scenario()
     t.after(() => gateway.close())
     const account = await gateway.createAccount()
     for (const { name, preset } of rows) {
@@ -104,8 +103,8 @@ for (const format of ['messages', 'chat'] as const) {
     }
   })
 
-  test(`every ${format} error in the middle of a stream breaks it without telling on the operator`, async (t) => {
-    const gateway = await startGateway()
+  test(`every ${format} error in the middle of a stream ends it without naming the operator's account`, async (t) => {
+    const gateway = await scenario()
     t.after(() => gateway.close())
     const account = await gateway.createAccount()
     for (const { name, preset } of rows) {
@@ -133,7 +132,7 @@ function assertIds(format: FormatName, answer: WireAnswer, name: string): void {
 }
 
 test("a vendor's own error reaches no client while another channel is left", async (t) => {
-  const gateway = await startGateway()
+  const gateway = await scenario()
   t.after(() => gateway.close())
   const account = await gateway.createAccount()
   for (const error of ['429', '500', '503', '529', '401', '403', '402', '400_credit', '404']) {
@@ -143,8 +142,8 @@ test("a vendor's own error reaches no client while another channel is left", asy
   }
 })
 
-test('a long `retry-after` of a vendor freezes no client', async (t) => {
-  const gateway = await startGateway()
+test("a vendor's long `retry-after` is shortened for the client", async (t) => {
+  const gateway = await scenario()
   t.after(() => gateway.close())
   const account = await gateway.createAccount()
   const retryAfter = async (value: string): Promise<string | undefined> => {

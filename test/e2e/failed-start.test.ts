@@ -17,12 +17,12 @@ import { systemClock } from '../../src/base/clock.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { loadConfig } from '../../src/config.ts'
-import { lockStore } from '../../src/storage/lock.ts'
+import { lockStore } from '../../src/storage/sqlite/lock.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { findFreePort, startPostgres, type PostgresServer } from '../support/postgres.ts'
 
-describe('a start that fails', () => {
+describe('a failed start', () => {
   let folder: string
   let storePath: string
   /** Holds the port that the operator's address would need: the step that comes after all others. */
@@ -84,7 +84,7 @@ describe('a start that fails', () => {
     assert.deepEqual(more, [])
   }
 
-  it('for a taken port leaves the store to the next one, and its own port free', async () => {
+  it('for a port in use frees the store and its own port', async () => {
     const main = await findFreePort()
     const ports = { main, admin: takenPort() }
     await leavesNothing(() =>
@@ -96,7 +96,7 @@ describe('a start that fails', () => {
     await app.close()
   })
 
-  it('for a store of a newer program leaves it unlocked', async () => {
+  it('for a store of a newer version leaves it unlocked', async () => {
     const database = await openStore(`sqlite:${storePath}`)
     await migrate(database)
     await database.query('UPDATE schemaversion SET version = 900 WHERE version = 1')
@@ -114,7 +114,7 @@ describe('a start that fails', () => {
     })
     after(() => server.close())
 
-    it('leaves no connection and no node there', async () => {
+    it('leaves no connection and no node row', async () => {
       await leavesNothing(() =>
         assert.rejects(start({ admin: takenPort() }, url), { code: 'EADDRINUSE' }),
       )

@@ -1,32 +1,28 @@
+/** The smallest end-to-end test; docs/testing.md explains it line by line. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startGateway, type Gateway } from '../support/gateway.ts'
-import { post, usage } from '../support/http-client.ts'
+import { after, test } from 'node:test'
+import { hasEnd } from '../support/answers.ts'
+import { usage } from '../support/http-client.ts'
+import { assertClean, chargesOf, vendorPrice } from '../support/money.ts'
+import { scenario } from '../support/scenario.ts'
 
-let gateway: Gateway
-before(async () => {
-  gateway = await startGateway()
-})
+const gateway = await scenario({ account: { balance_usd: '10' } })
 after(() => gateway.close())
 
-test('an answer of either format is charged by the time the client has its end', async () => {
-  const account = await gateway.createAccount()
-  const messages = await post(`${gateway.url}/alpha/v1/messages`, account.key, {
-    model: 'large-1',
-    max_tokens: 50,
-    messages: [{ role: 'user', content: 'hello' }],
-  })
-  assert.equal(messages.status, 200)
-  const chat = await post(`${gateway.url}/beta/v1/chat/completions`, account.key, {
-    model: 'chat-1',
-    max_tokens: 50,
-    stream: true,
-    messages: [{ role: 'user', content: 'hello' }],
-  })
-  assert.equal(chat.status, 200)
-  assert.ok(chat.isComplete)
-  assert.ok(chat.body.toString().endsWith('data: [DONE]\n\n'))
-  const figures = await usage(gateway.url, account.token)
+test('charges an answer of either format by the time the client has its end', async () => {
+  const whole = { format: 'messages', isStream: false, marker: 'whole' } as const
+  const stream = { format: 'chat', isStream: true, marker: 'stream' } as const
+  for (const ask of [whole, stream]) {
+    const answer = await gateway.ask(ask)
+    assert.ok(hasEnd(answer, ask), answer.text)
+  }
+  const figures = await usage(gateway.url, gateway.account.token)
   assert.equal((figures['usage'] as { requests: number }).requests, 2)
-  assert.equal((await gateway.audit()).clean, true)
+  const prices = await Promise.all([
+    gateway.served('whole', 'alpha-main').then(vendorPrice),
+    gateway.served('stream', 'beta-main').then(vendorPrice),
+  ])
+  const charges = await chargesOf(gateway.context.database, gateway.account.id)
+  assert.deepEqual(new Set(charges.values()), new Set(prices))
+  await assertClean(gateway)
 })

@@ -3,15 +3,16 @@
  * can be anything; requests go out raw where a library would not send them.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { demoCatalogue, demoCredentials } from '../../src/sandbox/demo.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { connectRaw, type RawAnswer } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { after, test } from 'node:test'
+import { demoCatalogue, demoCredentials } from '../../sandbox/demo.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { connectRaw, post, send, type RawAnswer, type WireAnswer } from '../support/http-client.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway(catalogueText)
+const gateway = await scenario({ vendors: 'scripted', catalogue: catalogueText })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 /** The demo's, with a vendor of the messages format that has neither version header nor default. */
 function catalogueText(url: string): string {
@@ -162,7 +163,7 @@ test('credentials, hop-by-hop, address and account headers do not reach the vend
   assert.ok(!JSON.stringify(got).includes(account.key))
 })
 
-test('the vendor gets exactly one credential, in its own way', async () => {
+test('the vendor gets exactly one credential, in its own header', async () => {
   answerWith([], chatAnswer)
   const headers: Pairs = [['authorization', `bearer ${account.key}`]]
   const body = JSON.stringify(chatRequest())
@@ -193,14 +194,14 @@ const versionCases: readonly (readonly [
 ]
 
 for (const [name, sent, anthropicVersion, alphaVersion] of versionCases)
-  test(`a version sent under ${name} reaches the vendor as the contract says`, async () => {
+  test(`a version sent under ${name} reaches the vendor as promised`, async () => {
     answerWith([])
     assert.equal((await sendHeaders({ headers: sent })).status, 200)
     assert.deepEqual(valuesOf(vendorHeaders(), 'anthropic-version'), anthropicVersion)
     assert.deepEqual(valuesOf(vendorHeaders(), 'alpha-version'), alphaVersion)
   })
 
-test('a malformed version, or two that differ, is a 400 in the format of the route', async () => {
+test('a malformed version, or two that differ, get 400 in the format of the route', async () => {
   answerWith([])
   const before = vendor.requestCount
   const wrong: readonly Pairs[] = [
@@ -225,7 +226,7 @@ test('a malformed version, or two that differ, is a 400 in the format of the rou
   assert.equal(vendor.requestCount, before)
 })
 
-test('a vendor without a version header gets none, and its prefix means nothing', async () => {
+test('a vendor without a version header gets none, and its prefix has no meaning', async () => {
   answerWith([])
   const body = JSON.stringify(messagesRequest({ model: 'gamma-1' }))
   const headers: Pairs = [['gamma-version', 'whatever']]
@@ -269,7 +270,7 @@ test('end-to-end answer headers reach the client with their values untouched', a
   assert.deepEqual(valuesOf(got, 'content-length'), [String(Buffer.byteLength(messagesAnswer))])
 })
 
-test("what speaks of the operator's vendor account or of the vendor's connection is taken out", async () => {
+test("removes headers about the operator's vendor account and the vendor's connection", async () => {
   const dropped: Pairs = [
     ['Set-Cookie', 'a=1'],
     ['Set-Cookie', 'b=2'],
@@ -310,7 +311,7 @@ test("what speaks of the operator's vendor account or of the vendor's connection
   assert.ok(!JSON.stringify(got).includes('timeout=99'))
 })
 
-test("the vendor's request id stays and stands in where there is none", async () => {
+test("keeps the vendor's request id, and uses ours where there is none", async () => {
   for (const [path, request, body, header] of [
     [messagesPath, messagesRequest(), messagesAnswer, 'request-id'],
     [chatPath, chatRequest(), chatAnswer, 'x-request-id'],
@@ -327,7 +328,7 @@ test("the vendor's request id stays and stands in where there is none", async ()
   }
 })
 
-test('a stream is marked as not to be buffered, once, and keeps what the vendor said', async () => {
+test("a stream carries the no-buffering headers once and keeps the vendor's own", async () => {
   const events = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'
   const stream = (headers: Pairs): Promise<WireAnswer> => {
     vendor.answer((response) => {
@@ -351,7 +352,7 @@ test('a stream is marked as not to be buffered, once, and keeps what the vendor 
   assert.deepEqual(valuesOf(said, 'x-accel-buffering'), ['no'])
 })
 
-test("the account's own requests per minute stand in the vendor's header style", async () => {
+test("the account's requests per minute are in the vendor's header style", async () => {
   const limited = await gateway.createAccount({ rpm: 5, window_minutes: 2 })
   answerWith([['anthropic-ratelimit-requests-limit', '4000']])
   const messages = await post(gateway.url + messagesPath, limited.key, messagesRequest())
@@ -377,7 +378,7 @@ function askMessagesOf({ key }: TestAccount): Promise<WireAnswer> {
 
 // --- request ids ---------------------------------------------------------------------------------
 
-test('every response names its request, whatever it is', async () => {
+test('every response has a request id', async () => {
   answerWith([])
   const key = { authorization: `Bearer ${account.key}` }
   const reader = { authorization: `Bearer ${account.token}` }
@@ -404,7 +405,7 @@ test('every response names its request, whatever it is', async () => {
   assert.equal(ids.size, responses.length)
 })
 
-test('a request that is no HTTP is named all the same', async () => {
+test('a request that is not HTTP gets a request id too', async () => {
   for (const head of ['BREW / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n']) {
     const connection = await connectRaw(gateway.url)
     connection.write(head)
@@ -415,7 +416,7 @@ test('a request that is no HTTP is named all the same', async () => {
   }
 })
 
-test('an answer that is not encoded is one, however its header says so', async () => {
+test('accepts an unencoded answer, however its header says so', async () => {
   for (const encoding of ['identity', 'Identity', 'IDENTITY \t', '']) {
     answerWith([['content-encoding', encoding]])
     const answer = await askMessages()
@@ -424,7 +425,7 @@ test('an answer that is not encoded is one, however its header says so', async (
   }
 })
 
-test('an error event of ours names the request as the headers do', async () => {
+test('an error event of ours has the request id of the headers', async () => {
   const start = 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n'
   for (const headers of [{}, { 'request-id': 'req_vendor_1' }] as Record<string, string>[]) {
     vendor.answer((response) => {
@@ -441,7 +442,7 @@ test('an error event of ours names the request as the headers do', async () => {
   }
 })
 
-test("an error's body and headers name the same request", async () => {
+test("an error's body and headers have the same request id", async () => {
   const messages = await post(gateway.url + messagesPath, account.key, '{')
   const body = JSON.parse(messages.body.toString()) as { request_id: string }
   assert.equal(body.request_id, messages.headers['request-id'])

@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { limitAccount } from '../../src/operations/accounts.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
+import { limitAccount } from '../support/operations.ts'
 
 interface Figures {
   readonly requests: number
@@ -29,25 +30,25 @@ interface Usage {
 async function start(
   t: TestContext,
   at: string,
-): Promise<{ readonly gateway: Gateway; readonly clock: ManualClock }> {
+): Promise<{ readonly gateway: Scenario; readonly clock: ManualClock }> {
   const clock = new ManualClock(Date.parse(at))
-  const gateway = await startGateway({ clock })
+  const gateway = await scenario({ clock })
   t.after(() => gateway.close())
   return { gateway, clock }
 }
 
-function read({ url }: Gateway, secret: string, query = ''): Promise<WireAnswer> {
+function read({ url }: Scenario, secret: string, query = ''): Promise<WireAnswer> {
   return send(`${url}/v1/usage${query}`, { headers: { authorization: `Bearer ${secret}` } })
 }
 
-async function figures(gateway: Gateway, { token }: TestAccount, period = ''): Promise<Usage> {
+async function figures(gateway: Scenario, { token }: TestAccount, period = ''): Promise<Usage> {
   const answer = await read(gateway, token, period === '' ? '' : `?period=${period}`)
   assert.equal(answer.status, 200, answer.body.toString())
   return JSON.parse(answer.body.toString()) as Usage
 }
 
 async function spend(
-  gateway: Gateway,
+  gateway: Scenario,
   { key }: TestAccount,
   model: string,
   wish = '',
@@ -61,7 +62,7 @@ async function spend(
 
 const noFigures = { input_tokens: 0, output_tokens: 0, cache_tokens: 0, requests: 0, cost_usd: 0 }
 
-test('an account that has done nothing has every field, and nothing in it', async (t) => {
+test('an unused account has every field, all zero', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const account = await gateway.createAccount({ balance_usd: '12.5' })
   for (const period of ['', 'day', 'month', 'total']) {
@@ -78,7 +79,7 @@ test('an account that has done nothing has every field, and nothing in it', asyn
   }
 })
 
-test('the answer is JSON that nobody may store', async (t) => {
+test('the answer is JSON with no-store', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const { token } = await gateway.createAccount()
   const answer = await read(gateway, token)
@@ -89,7 +90,7 @@ test('the answer is JSON that nobody may store', async (t) => {
   assert.equal(refused.headers['cache-control'], 'no-store')
 })
 
-test('figures are what the vendors say they served, by model, dearest first', async (t) => {
+test('figures are what the vendors served, by model, highest cost first', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const account = await gateway.createAccount({ balance_usd: '10' })
   await spend(gateway, account, 'chat-mini-1', 'input=1000; cached=200; output=3')
@@ -164,7 +165,7 @@ interface WireUsage {
   readonly prompt_tokens_details?: { readonly cached_tokens?: number }
 }
 
-test('day and month are those of UTC, and total is everything', async (t) => {
+test('day and month are in UTC, and total has everything', async (t) => {
   const { gateway, clock } = await start(t, '2026-11-29T23:59:59Z')
   const account = await gateway.createAccount()
   const counts = async (): Promise<readonly number[]> => {
@@ -188,7 +189,7 @@ test('day and month are those of UTC, and total is everything', async (t) => {
   assert.deepEqual(await counts(), [1, 1, 3])
 })
 
-test('limits are shown as they are now and do not depend on the period', async (t) => {
+test('limits are the current ones and do not depend on the period', async (t) => {
   const { gateway, clock } = await start(t, '2026-11-21T23:00:00Z')
   const account = await gateway.createAccount({ daily_usd: '5.25', rpm: 30, window_minutes: 10 })
   await spend(gateway, account, 'large-1')
@@ -239,7 +240,7 @@ test('only charged requests count', async (t) => {
   assert.deepEqual([shown.usage, shown.by_model], [noFigures, []])
 })
 
-test('an account sees its own figures only, whatever it asks for', async (t) => {
+test('an account sees only its own figures, with every request', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const spender = await gateway.createAccount()
   const other = await gateway.createAccount()
@@ -249,7 +250,7 @@ test('an account sees its own figures only, whatever it asks for', async (t) => 
   assert.equal(shown.usage.requests, 0)
 })
 
-test('a period there is not, or twice, is a 400 in the plain shape', async (t) => {
+test('an unknown period, or two periods, get 400 in the plain shape', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const { token } = await gateway.createAccount()
   for (const query of [
@@ -266,12 +267,12 @@ test('a period there is not, or twice, is a 400 in the plain shape', async (t) =
     assert.equal(answer.status, 400, query)
     const body = JSON.parse(answer.body.toString()) as { error: Record<string, unknown> }
     assert.deepEqual(Object.keys(body.error), ['type', 'message'])
-    assert.match(String(body.error['message']), /day, month, total/)
+    assert.match(String(body.error['message']), /day, month or total/)
   }
   assert.equal((await read(gateway, token, '?x=1&period=total&Period=week')).status, 200)
 })
 
-test('only reading is served, and only to tokens', async (t) => {
+test('serves only reading, and only with read-only tokens', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const { key, token } = await gateway.createAccount()
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {

@@ -5,27 +5,31 @@
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { creditAccount } from '../../src/operations/accounts.ts'
-import { createClientKey } from '../../src/operations/keys.ts'
-import { startGateway, type Gateway } from '../support/gateway.ts'
-import { post, usage, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { connectRaw, type RawConnection } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
+import {
+  connectRaw,
+  post,
+  usage,
+  type RawConnection,
+  type WireAnswer,
+} from '../support/http-client.ts'
+import { creditAccount, createClientKey } from '../support/operations.ts'
 
 interface Timed {
-  readonly gateway: Gateway
+  readonly gateway: Scenario
   readonly clock: ManualClock
 }
 
 async function start(t: TestContext): Promise<Timed> {
   const clock = new ManualClock(Date.parse('2026-11-21T12:00:00Z'))
-  const gateway = await startGateway({ clock })
+  const gateway = await scenario({ clock })
   t.after(() => gateway.close())
   return { gateway, clock }
 }
 
-function ask({ url }: Gateway, key: string, fields: object = {}): Promise<WireAnswer> {
+function ask({ url }: Scenario, key: string, fields: object = {}): Promise<WireAnswer> {
   return post(url + messagesPath, key, messagesRequest({ ...fields }))
 }
 
@@ -36,7 +40,7 @@ function messageOf(answer: WireAnswer): string {
 
 // --- requests per minute -----------------------------------------------------------------------------
 
-test('requests per minute hold over a sliding window, whichever endpoint spends them', async (t) => {
+test('requests per minute count in a sliding window over all endpoints', async (t) => {
   const { gateway, clock } = await start(t)
   const { key } = await gateway.createAccount({ rpm: 3 })
   const statuses: number[] = []
@@ -90,7 +94,7 @@ test('requests refused for another reason do not count', async (t) => {
   assert.equal((await ask(gateway, key)).status, 429)
 })
 
-test('no limit of requests is no limit', async (t) => {
+test('without a limit no request is refused', async (t) => {
   const { gateway } = await start(t)
   const { key } = await gateway.createAccount({ rpm: 0 })
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask(gateway, key)))
@@ -117,7 +121,7 @@ function amountsOf(answer: WireAnswer): Amounts {
   }
 }
 
-test('a balance that is too low is a 402 whose figures are true', async (t) => {
+test('a balance that is too low gets 402 with correct figures', async (t) => {
   const { gateway } = await start(t)
   const { key } = await gateway.createAccount({ balance_usd: '0.01' })
   const refused = await ask(gateway, key, { max_tokens: 5_000 })
@@ -140,7 +144,7 @@ test('a balance that is too low is a 402 whose figures are true', async (t) => {
   assert.equal(exact.status, 200)
 })
 
-test('an empty balance affords nothing and says so', async (t) => {
+test('refuses every max_tokens on an empty balance and says so', async (t) => {
   const { gateway } = await start(t)
   const { key, name } = await gateway.createAccount({ balance_usd: '0' })
   const refused = await post(gateway.url + chatPath, key, chatRequest())
@@ -148,14 +152,14 @@ test('an empty balance affords nothing and says so', async (t) => {
   assert.equal(refused.headers['x-should-retry'], 'false')
   const { error } = JSON.parse(refused.body.toString()) as { error: Record<string, unknown> }
   assert.deepEqual([error['type'], error['code']], ['insufficient_quota', 'insufficient_quota'])
-  assert.match(String(error['message']), /balance 0 USD.*does not afford.*top up/)
+  assert.match(String(error['message']), /balance 0 USD.*does not cover.*Top up/)
 
   await creditAccount(gateway.context, { account: name, amount_usd: '1', reference: 'top-up-1' })
   await gateway.app.refresh()
   assert.equal((await post(gateway.url + chatPath, key, chatRequest())).status, 200)
 })
 
-test('where only running requests stand in the way, a client is told to try again soon', async (t) => {
+test('tells the client to retry soon where only running requests use up the balance', async (t) => {
   const { gateway } = await start(t)
   const { key } = await gateway.createAccount({ balance_usd: '0.01' })
   gateway.sandbox.faults.set('alpha-main', { hold: 'running@before_head' })
@@ -183,7 +187,7 @@ test('where only running requests stand in the way, a client is told to try agai
 
 // --- daily limits ------------------------------------------------------------------------------------
 
-test("an account's daily limit is a 429 that no client retries and that says when it is over", async (t) => {
+test("an account's daily limit gets a 429 without retry that says when it resets", async (t) => {
   const { gateway, clock } = await start(t)
   const { key, token } = await gateway.createAccount({ daily_usd: '0.01' })
   assert.equal((await ask(gateway, key, { max_tokens: 400 })).status, 200)
@@ -226,7 +230,7 @@ test('requests whose bodies arrive after midnight count for the day on which the
 
 /** A request that the gateway has and whose body it waits for. */
 async function announce(
-  { url }: Gateway,
+  { url }: Scenario,
   key: string,
   fields: object,
 ): Promise<{ readonly connection: RawConnection; readonly body: string }> {
@@ -256,7 +260,7 @@ test("a key's own daily limit binds that key and no other of its account", async
   assert.equal((await ask(gateway, account.key, { max_tokens: 400 })).status, 200)
 })
 
-test('what runs counts toward the daily limit until it has ended', async (t) => {
+test('running requests count toward the daily limit until they end', async (t) => {
   const { gateway } = await start(t)
   const { key } = await gateway.createAccount({ daily_usd: '0.01' })
   gateway.sandbox.faults.set('alpha-main', { hold: 'day@before_head' })
@@ -280,8 +284,8 @@ test('no refusal of a limit reaches a vendor or costs anything', async (t) => {
   assert.deepEqual(await usage(gateway.url, token), before)
 })
 
-test('too many requests at once are a 429 that is over soon', async (t) => {
-  const gateway = await startGateway({ settings: { max_running_per_key: '1' } })
+test('too many requests at once get a 429 with a short retry-after', async (t) => {
+  const gateway = await scenario({ settings: { max_running_per_key: '1' } })
   t.after(() => gateway.close())
   const { key } = await gateway.createAccount()
   gateway.sandbox.faults.set('alpha-main', { hold: 'one@before_head' })

@@ -4,22 +4,22 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { send } from '../support/http-client.ts'
-import { connectRaw } from '../support/raw-client.ts'
-import { chatPath, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { connectRaw, send } from '../support/http-client.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway({
+  gateway = await scenario({
     settings: { head_timeout: '1s', body_timeout: '1s', keep_alive_timeout: '1s' },
   })
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
 
-test('a head that does not come to its end is a 408, then the connection ends', async () => {
+test('an incomplete head gets 408, then the connection closes', async () => {
   const connection = await connectRaw(gateway.url)
   connection.write(`POST ${messagesPath} HTTP/1.1\r\nHost: a\r\nX-Api-`)
   const answer = await connection.next()
@@ -29,7 +29,7 @@ test('a head that does not come to its end is a 408, then the connection ends', 
   connection.close()
 })
 
-test('a body that does not come to its end is a 408 in the format of the route', async () => {
+test('an incomplete body gets 408 in the format of the route', async () => {
   const shapes = { [messagesPath]: /^\{"type":"error"/, [chatPath]: /^\{"error":\{"message"/ }
   for (const [path, shape] of Object.entries(shapes)) {
     const connection = await connectRaw(gateway.url)
@@ -46,13 +46,13 @@ test('a body that does not come to its end is a 408 in the format of the route',
   assert.equal(gateway.sandbox.log.records.length, 0)
 })
 
-test('a connection that says nothing is closed', async () => {
+test('closes a connection that sends nothing', async () => {
   const connection = await connectRaw(gateway.url)
   await connection.ended
   connection.close()
 })
 
-test('a connection that has been answered and says nothing more is closed', async () => {
+test('closes an answered connection that sends nothing more', async () => {
   const connection = await connectRaw(gateway.url)
   connection.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
   assert.equal((await connection.next())?.status, 200)

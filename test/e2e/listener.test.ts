@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { send } from '../support/http-client.ts'
-import { connectRaw, exchangeRaw, type RawAnswer } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { connectRaw, exchangeRaw, send, type RawAnswer } from '../support/http-client.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway({ settings: { body_max_bytes: '100000' } })
+  gateway = await scenario({ settings: { body_max_bytes: '100000' } })
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -92,7 +92,7 @@ const malformed: Readonly<Record<string, () => string>> = {
 }
 
 for (const [name, bytes] of Object.entries(malformed))
-  test(`${name}: one refusal, then the connection ends`, async () => {
+  test(`${name}: one refusal, then the connection closes`, async () => {
     const answers = await exchangeRaw(gateway.url, Buffer.from(bytes(), 'latin1'))
     assert.equal(answers.length, 1, JSON.stringify(answers.map((one) => one.body.toString())))
     const [answer] = answers
@@ -105,7 +105,7 @@ for (const [name, bytes] of Object.entries(malformed))
     assert.equal(gateway.sandbox.log.records.length, 0, 'nothing reached a vendor')
   })
 
-test('a head that is too large is a 431: too long, or too many headers', async () => {
+test('a head that is too large gets 431: too long, or too many headers', async () => {
   for (const lines of [
     [`X-Large: ${'a'.repeat(70_000)}\r\n`],
     Array.from({ length: 257 }, () => 'A: b\r\n'),
@@ -117,14 +117,14 @@ test('a head that is too large is a 431: too long, or too many headers', async (
   assert.equal(gateway.sandbox.log.records.length, 0)
 })
 
-test('a head of 60 KB is none too large', async () => {
+test('accepts a head of 60 KB', async () => {
   // In a header that is not forwarded: the simulated vendor's own limit is lower.
   const lines = [length, `Cookie: a=${'a'.repeat(60_000)}\r\n`, 'Connection: close\r\n']
   const [answer] = await exchangeRaw(gateway.url, request({ lines }))
   assert.equal(answer?.status, 200)
 })
 
-test('trailers are dropped, a credential in them counts for nothing', async () => {
+test('drops trailers; a credential in them does not count', async () => {
   const content = `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Api-Key: ${account.key}\r\n\r\n`
   const anonymous =
     `POST ${messagesPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n` +
@@ -133,7 +133,7 @@ test('trailers are dropped, a credential in them counts for nothing', async () =
   assert.equal(answer?.status, 401)
 })
 
-test('an upgrade that is asked for is not made', async () => {
+test('ignores a requested upgrade', async () => {
   for (const protocol of ['websocket', 'h2c']) {
     const lines = [
       length,
@@ -194,7 +194,7 @@ test('a refused request of moderate size leaves the connection usable', async ()
   )
 })
 
-test('a refused request of unknown or great size ends the connection behind one answer', async () => {
+test('a refused request of unknown or large size closes the connection after one answer', async () => {
   const content = JSON.stringify(messagesRequest({ pad: 'x'.repeat(90_000) }))
   const size = content.length.toString(16)
   const great = request({}, content)
@@ -208,7 +208,7 @@ test('a refused request of unknown or great size ends the connection behind one 
   }
 })
 
-test('an answer is not lost to the bytes that are still coming', async () => {
+test('the answer arrives although the client still sends bytes', async () => {
   const connection = await connectRaw(gateway.url)
   let hasFailed = false
   connection.socket.on('error', () => (hasFailed = true))
@@ -222,7 +222,7 @@ test('an answer is not lost to the bytes that are still coming', async () => {
   connection.close()
 })
 
-test('garbage behind a request under way is never taken for its answer', async () => {
+test('garbage after a running request does not end its answer', async () => {
   gateway.sandbox.faults.set('alpha-main', { hold: 'garbage@before_head' })
   const connection = await connectRaw(gateway.url)
   connection.write(request())
@@ -234,7 +234,7 @@ test('garbage behind a request under way is never taken for its answer', async (
   connection.close()
 })
 
-test('a client that leaves in the middle of its body leaves nothing behind', async () => {
+test('a client that leaves in the middle of its body leaves no request running', async () => {
   const connection = await connectRaw(gateway.url)
   connection.write(request().slice(0, -10))
   connection.close()
@@ -246,7 +246,7 @@ test('a client that leaves in the middle of its body leaves nothing behind', asy
 
 const expecting = [length, 'Expect: 100-continue\r\n']
 
-test('a client that asks first is invited, then answered', async () => {
+test('a client with expect: 100-continue gets 100, then its answer', async () => {
   const connection = await connectRaw(gateway.url)
   connection.write(request({ lines: expecting }, ''))
   assert.equal((await connection.next())?.status, 100)
@@ -257,7 +257,7 @@ test('a client that asks first is invited, then answered', async () => {
   assert.ok(!record?.rawHeaders.some((name) => name.toLowerCase() === 'expect'))
 })
 
-test('a client that asks first and would be refused is told so without being invited', async () => {
+test('a client with expect: 100-continue that is refused gets no 100', async () => {
   const refused: readonly (readonly [number, string])[] = [
     [401, request({ lines: expecting }, '').replace(account.key, 'cr_no')],
     [404, request({ line: 'POST /alpha/v2 HTTP/1.1', lines: expecting }, '')],

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { healthStatus } from '../../src/api/health.ts'
-import { applyCatalogue } from '../../src/operations/catalogue.ts'
-import { switchChannel } from '../../src/operations/channels.ts'
-import { startGateway, type Gateway, type GatewayOptions } from '../support/gateway.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import { type Scenario, scenario, type ScenarioOptions } from '../support/scenario.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { applyCatalogue, switchChannel } from '../support/operations.ts'
 
-async function start(t: TestContext, options: GatewayOptions = {}): Promise<Gateway> {
-  const gateway = await startGateway(options)
+async function start(t: TestContext, options: ScenarioOptions = {}): Promise<Scenario> {
+  const gateway = await scenario(options)
   t.after(() => gateway.close())
   return gateway
 }
@@ -21,17 +20,18 @@ interface Health {
   readonly ts: string
 }
 
-async function health(gateway: Gateway): Promise<readonly [status: number, body: Health]> {
+async function health(gateway: Scenario): Promise<readonly [status: number, body: Health]> {
   const answer = await send(`${gateway.url}/health`)
   return [answer.status, JSON.parse(answer.body.toString()) as Health]
 }
 
-async function switchOff(gateway: Gateway, ...channels: readonly string[]): Promise<void> {
-  for (const channel of channels) await switchChannel(gateway.context, 'disabled', { channel })
+async function switchOff(gateway: Scenario, ...channels: readonly string[]): Promise<void> {
+  for (const channel of channels)
+    await switchChannel(gateway.context, { channel, override: 'disabled' })
   await gateway.app.refresh()
 }
 
-test('a gateway whose channels are well is ok, in the specified shape and without a key', async (t) => {
+test('a gateway with healthy channels is ok, in the specified shape and without a key', async (t) => {
   const gateway = await start(t, { settings: { region: 'eu-1' } })
   const before = Date.now()
   const [status, body] = await health(gateway)
@@ -42,7 +42,7 @@ test('a gateway whose channels are well is ok, in the specified shape and withou
   assert.ok(Date.parse(body.ts) >= before && Date.parse(body.ts) <= Date.now())
 })
 
-test('HEAD gives the head of the same answer, a query changes nothing', async (t) => {
+test('HEAD gets the head of the same answer; a query changes nothing', async (t) => {
   const gateway = await start(t)
   const head: WireAnswer = await send(`${gateway.url}/health`, { method: 'HEAD' })
   const get = await send(`${gateway.url}/health?verbose=1`)
@@ -54,7 +54,7 @@ test('HEAD gives the head of the same answer, a query changes nothing', async (t
   assert.equal(get.headers['cache-control'], 'no-store')
 })
 
-test("the operator's address tells that it lives and is ready, each answer with an id", async (t) => {
+test('the operator listener reports liveness and readiness, each with a request id', async (t) => {
   const gateway = await start(t)
   for (const [path, status] of [
     ['/livez', 'alive'],
@@ -74,17 +74,17 @@ test('a reserve in place of a main channel is degraded, and its main channel bac
   const account = await gateway.createAccount()
   const answer = await post(gateway.url + messagesPath, account.key, messagesRequest())
   assert.equal(answer.status, 200, 'the reserve serves')
-  await switchChannel(gateway.context, 'enabled', { channel: 'alpha-main' })
+  await switchChannel(gateway.context, { channel: 'alpha-main', override: 'enabled' })
   await gateway.app.refresh()
   assert.deepEqual(await statusOf(gateway), [200, 'ok'])
 })
 
-async function statusOf(gateway: Gateway): Promise<readonly [number, string]> {
+async function statusOf(gateway: Scenario): Promise<readonly [number, string]> {
   const [status, body] = await health(gateway)
   return [status, body.status]
 }
 
-test('a lost reserve alone is no degradation', async (t) => {
+test('a lost reserve alone does not degrade the status', async (t) => {
   const gateway = await start(t)
   await switchOff(gateway, 'alpha-reserve', 'beta-reserve')
   assert.deepEqual(await statusOf(gateway), [200, 'ok'])
@@ -103,7 +103,7 @@ test('one vendor without a usable channel is degraded, all of them down with a 5
 test('a vendor without models is not judged, and nothing but such vendors is down', async (t) => {
   const gateway = await start(t)
   const apply = async (text: string): Promise<void> => {
-    assert.equal((await applyCatalogue(gateway.context, text, { dryRun: false })).kind, 'applied')
+    assert.equal((await applyCatalogue(gateway.context, { text: text })).kind, 'applied')
     await gateway.app.refresh()
   }
   const spare = 'vendors: { spare: { format: chat } }\n'
@@ -132,7 +132,7 @@ test('a main channel that refuses its credential is degraded as soon as that is 
   assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
 })
 
-test('vendors that ask for a moment are not down: whoever asks is still served', async (t) => {
+test('vendors that rest are not down: requests are still served', async (t) => {
   const gateway = await start(t)
   const { key } = await gateway.createAccount()
   const askAll = async (): Promise<ReadonlySet<number>> => {
@@ -154,7 +154,7 @@ test('vendors that ask for a moment are not down: whoever asks is still served',
   assert.deepEqual(await statusOf(gateway), [200, 'degraded'])
 })
 
-test('a gateway that cannot book charges is down', async (t) => {
+test('a gateway that cannot store charges is down', async (t) => {
   const { app } = await start(t)
   const status = (isAvailable: boolean): string =>
     healthStatus(app.snapshot(), { health: app.health, isStoreAvailable: () => isAvailable })
@@ -162,7 +162,7 @@ test('a gateway that cannot book charges is down', async (t) => {
   assert.equal(status(false), 'down')
 })
 
-test('no vendor is asked how it is', async (t) => {
+test('the health endpoint sends no request to a vendor', async (t) => {
   const gateway = await start(t)
   for (let count = 0; count < 20; count++) await statusOf(gateway)
   assert.equal(gateway.sandbox.log.records.length + gateway.sandbox.log.strayCount, 0)

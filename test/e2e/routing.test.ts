@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { post, send } from '../support/http-client.ts'
-import { connectRaw, exchangeRaw, type RawAnswer } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { connectRaw, exchangeRaw, post, send, type RawAnswer } from '../support/http-client.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway()
+  gateway = await scenario()
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -83,7 +83,7 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
 ]
 
 for (const [path, hint] of unknownPaths)
-  test(`${path} is a 404 in the format of its vendor that names what there is`, async () => {
+  test(`${path} gets 404 in the format of its vendor that lists the endpoints`, async () => {
     for (const method of ['POST', 'GET']) {
       const body = method === 'POST' ? messagesRequest() : undefined
       const answer = await ask(method, path, body)
@@ -96,7 +96,7 @@ for (const [path, hint] of unknownPaths)
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
 
-test('a path beside every prefix is a 404 in the plain shape that names the prefixes', async () => {
+test('a path outside every prefix gets 404 in the plain shape that lists the prefixes', async () => {
   for (const path of [
     '/',
     '/v1/messages',
@@ -119,7 +119,7 @@ test('a path beside every prefix is a 404 in the plain shape that names the pref
   }
 })
 
-test('a fragment in the target is never cut off', async () => {
+test('a fragment in the target is not cut off', async () => {
   const body = JSON.stringify(messagesRequest())
   for (const target of [`${messagesPath}#x`, `${messagesPath}?beta=true#x`, `${messagesPath}#?a`]) {
     const [answer] = await exchangeRaw(
@@ -149,7 +149,7 @@ const wrongMethods: readonly (readonly [
 ]
 
 for (const [path, allow, methods] of wrongMethods)
-  test(`${path} by another method is a 405 that says ${allow}`, async () => {
+  test(`${path} by another method gets 405 with allow: ${allow}`, async () => {
     for (const method of methods) {
       const answer = await ask(method, path)
       assert.equal(answer.status, 405, method)
@@ -203,7 +203,7 @@ test('a body on a GET changes nothing and leaves the connection in step', async 
   )
 })
 
-test('a body of a method nobody serves leaves the connection in step', async () => {
+test('a body of an unknown method leaves the connection in step', async () => {
   const head = `Host: a\r\nX-Api-Key: ${account.key}\r\n`
   const bytes =
     `PROPFIND ${messagesPath} HTTP/1.1\r\n${head}Content-Length: 5\r\n\r\nhello` +
@@ -218,7 +218,7 @@ test('a body of a method nobody serves leaves the connection in step', async () 
 
 // --- queries and prefixes --------------------------------------------------------------------------
 
-test('the query reaches the vendor as it came, whatever is in it', async () => {
+test('the query reaches the vendor unchanged', async () => {
   for (const query of ['', '?', '?beta=true', '?beta=true&x=%2F..%2f&y=1+2&&z', '?a=b?c=d'])
     for (const [path, request] of [
       [messagesPath, messagesRequest()],
@@ -234,7 +234,7 @@ test('the query reaches the vendor as it came, whatever is in it', async () => {
     }
 })
 
-test('a credential in the query is none', async () => {
+test('a credential in the query does not count', async () => {
   const answer = await send(`${gateway.url}${messagesPath}?api_key=${account.key}`, {
     method: 'POST',
   })

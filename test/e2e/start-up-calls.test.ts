@@ -5,16 +5,17 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { stringify } from 'yaml'
-import { createClientKey } from '../../src/operations/keys.ts'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
+import { messagesPath, messagesRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, send, usage, type WireAnswer } from '../support/http-client.ts'
-import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
+import { createClientKey } from '../support/operations.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway()
+  gateway = await scenario()
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -80,7 +81,7 @@ test("the models are listed in the chat vendor's shape", async () => {
   }
 })
 
-test('lists come from the catalogue; no vendor is asked and nothing is charged', async () => {
+test('lists come from the catalogue; no request to a vendor, no charge', async () => {
   await json('/alpha/v1/models')
   await json('/beta/v1/models/chat-1')
   assert.equal(gateway.sandbox.log.records.length, 0)
@@ -88,7 +89,7 @@ test('lists come from the catalogue; no vendor is asked and nothing is charged',
   assert.equal((figures['usage'] as { requests: number }).requests, 0)
 })
 
-test('a key sees the models it may use and no other', async () => {
+test('a key sees only the models it may use', async () => {
   const { secret } = await createClientKey(gateway.context, {
     account: account.name,
     name: 'one model',
@@ -105,7 +106,7 @@ test('a key sees the models it may use and no other', async () => {
   assert.equal((await get('/alpha/v1/models/small-1', secret)).status, 200)
 })
 
-test('a model that does not exist, or not here, is a 404 in the format of the route', async () => {
+test('an unknown model, or one of another vendor, gets 404 in the format of the route', async () => {
   for (const id of ['none', 'chat-1', 'Large-1', 'large-1%20', '%E0%A4%A', '__proto__']) {
     const answer = await get(`/alpha/v1/models/${id}`)
     assert.equal(answer.status, 404, id)
@@ -138,7 +139,7 @@ function slashedCatalogue(url: string): string {
 }
 
 test('a model is found by an id with slashes, escaped or not, decoded once', async (t) => {
-  const slashed = await startGateway({ catalogue: slashedCatalogue })
+  const slashed = await scenario({ catalogue: slashedCatalogue })
   t.after(() => slashed.close())
   const { key } = await slashed.createAccount()
   const read = async (path: string): Promise<readonly [number, unknown]> => {
@@ -159,7 +160,7 @@ test('a model is found by an id with slashes, escaped or not, decoded once', asy
   assert.equal(slashed.sandbox.log.records.length, 0)
 })
 
-test('lists need a key like everything else', async () => {
+test('lists need a key', async () => {
   for (const path of ['/alpha/v1/models', '/beta/v1/models', '/alpha/v1/models/large-1']) {
     assert.equal((await send(gateway.url + path)).status, 401)
     assert.equal((await get(path, account.token)).status, 403)
@@ -170,7 +171,7 @@ test('lists need a key like everything else', async () => {
 
 const countPath = `${messagesPath}/count_tokens`
 
-test('tokens are counted by the vendor, to the byte both ways, at no cost', async () => {
+test('the vendor counts tokens; request and answer pass to the byte, at no cost', async () => {
   const owner = await gateway.createAccount({ balance_usd: '0' })
   const body = '{ "model":"large-1","messages":[{"role":"user","content":"naïve 1.0"}],"x":1e2 }'
   const answer = await post(`${gateway.url}${countPath}?beta=true`, owner.key, body)
@@ -185,7 +186,7 @@ test('tokens are counted by the vendor, to the byte both ways, at no cost', asyn
   assert.equal(figures['balance_usd'], 0)
 })
 
-test('counting needs no limit of tokens and takes one', async () => {
+test('counting accepts a request with and without max_tokens', async () => {
   for (const limit of [undefined, 16]) {
     const request = messagesRequest({ max_tokens: limit, stream: limit === undefined })
     assert.equal((await post(gateway.url + countPath, account.key, request)).status, 200)
@@ -194,7 +195,7 @@ test('counting needs no limit of tokens and takes one', async () => {
   assert.equal(wrong.status, 400)
 })
 
-test('counting counts toward requests per minute, and so do metered requests toward it', async () => {
+test('counting and metered requests share the requests per minute', async () => {
   const owner = await gateway.createAccount({ rpm: 2 })
   const statuses: number[] = []
   for (const path of [countPath, messagesPath, countPath, messagesPath])
@@ -213,7 +214,7 @@ test('counting fails over as an answer does', async () => {
   )
 })
 
-test('the chat format has nothing to count with', async () => {
+test('the chat format has no counting endpoint', async () => {
   const answer = await post(`${gateway.url}/beta/v1/messages/count_tokens`, account.key, {})
   assert.equal(answer.status, 404)
 })

@@ -5,16 +5,17 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
-import type { ServedRecord } from '../../src/sandbox/served-record.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
+import { chatPath, messagesPath } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, messagesPath } from '../support/request-bodies.ts'
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway({ catalogue: mappedCatalogue })
+  gateway = await scenario({ catalogue: mappedCatalogue })
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -108,7 +109,7 @@ for (const [name, sent, got] of usageRequests)
     assert.ok(answer.isComplete)
   })
 
-test('a chat stream whose client asks for the usage chunk itself is left alone both ways', async () => {
+test('a chat stream whose client requests the usage chunk is unchanged in both directions', async () => {
   for (const options of ['{"include_usage":true}', '{ "x":1 , "include_usage" : true}']) {
     const body = `{"stream_options":${options},${streaming}}`
     const { answer, vendorGot, vendorSaid } = await see(chatPath, body)
@@ -118,7 +119,7 @@ test('a chat stream whose client asks for the usage chunk itself is left alone b
   }
 })
 
-test('a chat request without a stream is left alone both ways', async () => {
+test('a chat request without a stream is unchanged in both directions', async () => {
   for (const body of [`{${rest}}`, `{"stream":false,${rest}}`, `{"stream":null,${rest}}`]) {
     const { answer, vendorGot, vendorSaid } = await see(chatPath, body)
     assert.equal(vendorGot, body)
@@ -126,7 +127,7 @@ test('a chat request without a stream is left alone both ways', async () => {
   }
 })
 
-test('only the chunk that carries nothing but counts is taken out of a chat stream', async () => {
+test('removes from a chat stream only the chunk that has nothing but counts', async () => {
   for (const place of ['chunk', 'finish', 'every', 'after_done']) {
     const { answer, vendorSaid } = await see(chatPath, `{${streaming}}`, `usage_at=${place}`)
     const frames = vendorSaid.split(/(?<=\n\n)/)
@@ -137,7 +138,7 @@ test('only the chunk that carries nothing but counts is taken out of a chat stre
   }
 })
 
-test('the usage chunk is taken out whatever the line ends and however the stream is cut', async () => {
+test('the usage chunk is removed for every line end and every cut of the stream', async () => {
   for (const newline of ['lf', 'crlf', 'cr'])
     for (const chunking of ['event', 'byte', 'random', 'whole']) {
       const wish = `newline=${newline}; chunking=${chunking}; comments; unknown_events`

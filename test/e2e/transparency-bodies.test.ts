@@ -4,16 +4,17 @@
  * they come in any pieces.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { post } from '../support/http-client.ts'
-import { connectRaw, type RawAnswer } from '../support/raw-client.ts'
-import { chatPath, messagesPath } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { connectRaw, post, type RawAnswer } from '../support/http-client.ts'
+import { chatPath, messagesPath } from '../support/requests.ts'
 import { cutAt, writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts, type Transcript } from '../transcripts/replay.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway()
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 const formats = {
   messages: { path: messagesPath, model: 'large-1' },
@@ -190,7 +191,7 @@ test('a request that comes one byte per write reaches the vendor as it was', asy
   assert.deepEqual(vendor.last?.body, body)
 })
 
-test('a request sent in HTTP chunks reaches the vendor with a length of its own', async () => {
+test('a request sent in HTTP chunks reaches the vendor with a content-length', async () => {
   answerJson('chat')
   const connection = await connectRaw(gateway.url)
   const head =
@@ -426,7 +427,7 @@ test('a byte order mark in front of a stream passes as it came', async () => {
   }
 })
 
-test('a stream that the vendor cuts is passed on as far as it came and never looks complete', async () => {
+test('a stream that the vendor cuts is passed on and does not look complete', async () => {
   for (const format of formatNames) {
     const bytes = Buffer.from((format === 'messages' ? messagesStream : chatStream)(''))
     const cut = bytes.subarray(0, 230)

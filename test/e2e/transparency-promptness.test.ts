@@ -3,15 +3,16 @@
  * the client has what there is, so that a gateway which waits for anything else never gets it.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { send, type WireAnswer } from '../support/http-client.ts'
-import { connectRaw } from '../support/raw-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { after, test } from 'node:test'
+import { connectRaw, send, type WireAnswer } from '../support/http-client.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
 import { writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts } from '../transcripts/replay.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway()
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 const paths = { messages: messagesPath, chat: chatPath } as const
 type FormatName = keyof typeof paths
@@ -56,7 +57,7 @@ function ask(
 
 for (const format of ['messages', 'chat'] as const)
   for (const lineEnd of ['\n', '\r\n', '\r'])
-    test(`each event of a ${format} stream with ${JSON.stringify(lineEnd)} is at the client before the next one exists`, async () => {
+    test(`each event of a ${format} stream with ${JSON.stringify(lineEnd)} reaches the client before the next one exists`, async () => {
       const blank = lineEnd + lineEnd
       for (const { name, text, expected } of readTranscripts(format)) {
         if (expected.isTerminated === false || expected.error !== undefined) continue
@@ -90,7 +91,7 @@ function isCommitting(frame: string): boolean {
   return /^(?:event: ?(?!ping)|data: ?[{[])/m.test(frame) && !frame.startsWith('event: ping')
 }
 
-test('the end of the charge, and nothing else, is what the last event waits for', async () => {
+test('the last event waits for the charge and for nothing else', async () => {
   const arrivals = new Arrivals()
   const events = [
     'data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',

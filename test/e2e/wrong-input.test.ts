@@ -7,24 +7,24 @@ import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { operatorFeatures } from '../../src/formats/format.ts'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
-import { post, send, usage, type WireAnswer } from '../support/http-client.ts'
-import { connectRaw } from '../support/raw-client.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
 import {
   chatPath,
   chatRequest,
+  type JsonFields,
   messagesPath,
   messagesRequest,
-  type JsonFields,
-} from '../support/request-bodies.ts'
+} from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { connectRaw, post, send, usage, type WireAnswer } from '../support/http-client.ts'
 
 const bodyBytesMax = 20_000
 
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
-  gateway = await startGateway({ settings: { body_max_bytes: String(bodyBytesMax) } })
+  gateway = await scenario({ settings: { body_max_bytes: String(bodyBytesMax) } })
   account = await gateway.createAccount()
 })
 after(() => gateway.close())
@@ -105,14 +105,14 @@ const malformed: readonly (readonly [name: string, body: Buffer | string, hint: 
 ]
 
 for (const [name, body, hint] of malformed)
-  test(`${name} is a 400 in both formats`, async () => {
+  test(`${name} gets 400 in both formats`, async () => {
     await expectRefusal(messagesPath, body, hint)
     await expectRefusal(chatPath, body, hint)
   })
 
 const limit512 = `"x":${'['.repeat(511)}${']'.repeat(511)}`
 
-test('512 levels, big integers and lone surrogates in escapes are none of it', async () => {
+test('accepts 512 levels, big integers and escaped lone surrogates', async () => {
   for (const member of [limit512, '"x":123456789012345678901234567890', '"x":"\\ud800"'])
     assert.equal(
       (await post(gateway.url + messagesPath, account.key, withMember(member))).status,
@@ -136,7 +136,7 @@ const readTwice: Readonly<Record<string, string>> = {
 }
 
 for (const [name, value] of Object.entries(readTwice))
-  test(`"${name}" twice is a 400, whichever way its twin is spelled`, async () => {
+  test(`"${name}" twice gets 400, in every spelling of the second one`, async () => {
     const escaped = `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}`
     const upper = `${name.slice(0, -1)}\\u00${name
       .charCodeAt(name.length - 1)
@@ -154,12 +154,12 @@ for (const [name, value] of Object.entries(readTwice))
         [chatPath, JSON.stringify(chatRequest(fields))],
       ] as const) {
         const body = `{"${first}":${value}, "x":{"${name}":1} ,"${second}":${value},${rest.slice(1)}`
-        await expectRefusal(path, body, new RegExp(`\`${name}\` stands in the request body twice`))
+        await expectRefusal(path, body, new RegExp(`\`${name}\` occurs twice in the request body`))
       }
     }
   })
 
-test('a field that is read may stand again deeper down, and others may stand twice', async () => {
+test('accepts a known field again at a deeper level, and other fields twice', async () => {
   const member = '"x":1,"x":2,"metadata":{"model":"a","model":"b"},"TOP_P":1,"model ":1'
   const answer = await post(gateway.url + messagesPath, account.key, withMember(member))
   assert.equal(answer.status, 200)
@@ -167,24 +167,28 @@ test('a field that is read may stand again deeper down, and others may stand twi
   assert.equal(record?.requestBody?.toString(), withMember(member))
 })
 
-test('a field that is read is a 400 in other letters: some vendors would read it', async () => {
+test('a known field in other letter case gets 400: some vendors would read it', async () => {
   const dearer = '"Model":"small-1","MAX_TO\u212aENS":5000'
   for (const [path, request] of [
     [messagesPath, messagesRequest()],
     [chatPath, chatRequest()],
   ] as const) {
     const body = `${JSON.stringify(request).slice(0, -1)},${dearer}}`
-    await expectRefusal(path, body, /`model` stands in the request body in other letters/)
+    await expectRefusal(path, body, /`model` occurs in the request body in another letter case/)
   }
   const options = '{"Include_Usage":true}'
   const body = `{"stream":true,"stream_options":${options},${JSON.stringify(chatRequest()).slice(1)}`
-  await expectRefusal(chatPath, body, /`include_usage` stands in `stream_options` in other letters/)
+  await expectRefusal(
+    chatPath,
+    body,
+    /`include_usage` occurs in `stream_options` in another letter case/,
+  )
 })
 
-test('`include_usage` twice within `stream_options` is a 400', async () => {
+test('`include_usage` twice within `stream_options` gets 400', async () => {
   const options = '{"include_usage":false,"include\\u005fusage":true}'
   const body = `{"stream":true,"stream_options":${options},${JSON.stringify(chatRequest()).slice(1)}`
-  await expectRefusal(chatPath, body, /`include_usage` stands in `stream_options` twice/)
+  await expectRefusal(chatPath, body, /`include_usage` occurs twice in `stream_options`/)
 })
 
 const never = undefined
@@ -202,14 +206,14 @@ const wrongFields: readonly (readonly [field: string, values: readonly unknown[]
   ]
 
 for (const [field, values, hint] of wrongFields)
-  test(`a wrong ${field} is a 400 that names it, in both formats`, async () => {
+  test(`a wrong ${field} gets a 400 that names it, in both formats`, async () => {
     for (const value of values) {
       await expectRefusal(messagesPath, JSON.stringify(messagesRequest({ [field]: value })), hint)
       await expectRefusal(chatPath, JSON.stringify(chatRequest({ [field]: value })), hint)
     }
   })
 
-test('the wrong fields of the chat format alone are a 400 that names them', async () => {
+test('wrong fields of the chat format get a 400 that names them', async () => {
   const wrong: readonly (readonly [string, readonly unknown[]])[] = [
     ['n', ['2', 0, -1, 1.5, 1e9, [], true]],
     ['max_completion_tokens', [0, -5, 1.5, '16', true, {}]],
@@ -224,7 +228,7 @@ test('the wrong fields of the chat format alone are a 400 that names them', asyn
   await expectRefusal(chatPath, JSON.stringify(inner), /`stream_options.include_usage`/)
 })
 
-test('a whole number in any spelling is a whole number', async () => {
+test('accepts a whole number in any spelling', async () => {
   for (const spelling of ['16', '16.0', '1.6e1', '160E-1', '1e1'])
     for (const path of [messagesPath, chatPath]) {
       const request = path === messagesPath ? messagesRequest() : chatRequest()
@@ -238,7 +242,7 @@ test('a whole number in any spelling is a whole number', async () => {
   }
 })
 
-test('`max_completion_tokens` is the equal of `max_tokens` in the chat format only', async () => {
+test('`max_completion_tokens` counts as `max_tokens` in the chat format only', async () => {
   const fields = { max_tokens: undefined, max_completion_tokens: 16 }
   const chat = await post(gateway.url + chatPath, account.key, chatRequest(fields))
   assert.equal(chat.status, 200)
@@ -246,13 +250,13 @@ test('`max_completion_tokens` is the equal of `max_tokens` in the chat format on
   await expectRefusal(messagesPath, text(fields), /`max_tokens` is required/)
 })
 
-test('null stands for absent where the vendor takes it so', async () => {
+test('null counts as absent where the vendor treats it so', async () => {
   const nulls = { temperature: null, stream: null, n: null, stream_options: null, tools: null }
   assert.equal((await post(gateway.url + chatPath, account.key, chatRequest(nulls))).status, 200)
 })
 
-test("features of the operator's own account are refused in so many words unless allowed", async (t) => {
-  const strict = await startGateway()
+test("features of the operator's own account are refused by name unless allowed", async (t) => {
+  const strict = await scenario()
   t.after(() => strict.close())
   const { key } = await strict.createAccount()
   const file = { type: 'document', source: { type: 'file', file_id: 'file_1' } }
@@ -288,7 +292,7 @@ test("features of the operator's own account are refused in so many words unless
 })
 
 test("features of the operator's own account pass where the vendor's entry allows them", async (t) => {
-  const open = await startGateway({
+  const open = await scenario({
     catalogue(url) {
       const catalogue = demoCatalogue(url)
       const beta = { ...catalogue.vendors.beta, allow: operatorFeatures }
@@ -316,7 +320,7 @@ async function expectStatus(
 
 const tooLarge = { status: 413, hint: /larger than 20000 bytes/ }
 
-test('a body over the limit is a 413, by its announced length and by counting', async () => {
+test('a body over the limit gets 413, by its announced length and by its bytes', async () => {
   const padding = 'x'.repeat(bodyBytesMax)
   for (const [path, type] of [
     [messagesPath, 'request_too_large'],
@@ -338,7 +342,7 @@ test('a body over the limit is a 413, by its announced length and by counting', 
   }
 })
 
-test('a body of exactly the limit is none too large', async () => {
+test('accepts a body of exactly the limit', async () => {
   const room = bodyBytesMax - Buffer.byteLength(text({ padding: '' }))
   const largest = text({ padding: 'x'.repeat(room) })
   assert.equal(Buffer.byteLength(largest), bodyBytesMax)
@@ -355,7 +359,7 @@ function sendAs(headers: Readonly<Record<string, string>>): Promise<WireAnswer> 
   })
 }
 
-test('a body that is not declared as JSON is a 415', async () => {
+test('a body that is not declared as JSON gets 415', async () => {
   const type = 'invalid_request_error'
   for (const contentType of [
     'text/plain',
@@ -373,7 +377,7 @@ test('a body that is not declared as JSON is a 415', async () => {
   await expectStatus(messagesPath, expected, await sendAs({}))
 })
 
-test('JSON by any of its names is taken', async () => {
+test('accepts every content type of JSON', async () => {
   for (const contentType of [
     'application/json',
     'Application/JSON; charset=utf-8',
@@ -383,7 +387,7 @@ test('JSON by any of its names is taken', async () => {
     assert.equal((await sendAs({ 'content-type': contentType })).status, 200, contentType)
 })
 
-test('a compressed body is a 415, whatever it says it is', async () => {
+test('a compressed body gets 415 with every content type', async () => {
   for (const encoding of ['gzip', 'br', 'zstd', 'deflate', 'identity, gzip', 'x']) {
     const answer = await sendAs({
       'content-type': 'application/json',
@@ -437,7 +441,7 @@ test('property: any bytes as a body get an answer below 500, and the next reques
   assert.equal((await post(gateway.url + messagesPath, account.key, text())).status, 200)
 })
 
-test('nothing that was refused has cost anything or holds anything', async () => {
+test('refused requests leave no charge and no hold', async () => {
   const poor = await gateway.createAccount({ balance_usd: '1' })
   for (const body of ['', '{', text({ max_tokens: -1 }), text({ model: 'none' })])
     await post(gateway.url + messagesPath, poor.key, body)

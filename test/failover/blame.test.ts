@@ -5,19 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { createClientKey } from '../../src/operations/keys.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertWhole,
-  catalogueOf,
-  formats,
-  passUntil,
-  places,
-  startFailoverGateway,
-  type Ask,
-  type FailoverGateway,
-} from './harness.ts'
+import { assertWhole } from '../support/answers.ts'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { type Ask, formats, places } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
+import { createClientKey } from '../support/operations.ts'
 
 const second = 1_000
 let markerCount = 0
@@ -27,15 +20,15 @@ for (const format of formats) {
 
   describe(`a client that sends bad requests all day (${format})`, () => {
     const clock = new ManualClock()
-    let gateway: FailoverGateway
+    let gateway: Scenario
     before(async () => {
       // The regular checks are no answer to what a client sends; here they would blur the picture.
       const settings = { check_interval: '1440m' }
-      gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+      gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
     })
     after(() => gateway.close())
     beforeEach(() => {
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.clear()
       gateway.sandbox.log.clear()
     })
@@ -65,8 +58,8 @@ for (const format of formats) {
         assert.deepEqual(probes, [])
       })
 
-    test('that fail in the middle of their answers: told each time, and no channel is blamed', async () => {
-      await gateway.lessons()
+    test('that fail in the middle of their answers: an error event each time, and no channel is blamed', async () => {
+      await gateway.attempts()
       const untouched = gateway.app.health.state(main, model)
       for (let index = 0; index < 50; index++) {
         const marker = `bad-${markerCount++}`
@@ -76,12 +69,10 @@ for (const format of formats) {
         assert.deepEqual(gateway.tried(marker), [main])
         clock.advance(second)
       }
-      assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 50 })
-      const { mode, since, run, unrefuted } = gateway.app.health.state(main, model)
-      assert.deepEqual(
-        [mode, since, run, unrefuted],
-        [untouched.mode, untouched.since, untouched.run, untouched.unrefuted],
-      )
+      assert.deepEqual(await gateway.attempts(), { [`${main} client`]: 50 })
+      const { mode, since, evidence } = gateway.app.health.state(main, model)
+      assert.deepEqual([mode, since], [untouched.mode, untouched.since])
+      assert.deepEqual(evidence, untouched.evidence)
       assert.deepEqual(await gateway.health(), { code: 200, status: 'ok' })
       const probes = gateway.sandbox.log.records.filter((one) => one.marker === undefined)
       assert.deepEqual(probes, [])
@@ -96,35 +87,34 @@ for (const format of formats) {
           isStream: true,
           marker,
           sandbox: 'output=5; stall_event=4',
-          onChunk: () => 'stop',
+          onChunk: () => 'leave',
         }
         const answer = await gateway.ask(ask)
         assert.equal(answer.isComplete, false)
       }
-      await passUntil(clock, 600 * second, async () => {
+      await advanceUntil(clock, 600 * second, async () => {
         await gateway.health()
         return gateway.sandbox.log.records.every((one) => one.phase === 'closed')
       })
-      // What an answer that was begun says of success is not looked at; failures there are none.
-      const { mode, run } = gateway.app.health.state(main, model)
-      assert.deepEqual([mode, run], [untouched.mode, untouched.run])
-      const lessons = await gateway.lessons()
+      const { mode, evidence } = gateway.app.health.state(main, model)
+      assert.deepEqual([mode, evidence], [untouched.mode, untouched.evidence])
+      const attempts = await gateway.attempts()
       assert.ok(
-        Object.keys(lessons).every((name) => name.startsWith(main)),
-        JSON.stringify(lessons),
+        Object.keys(attempts).every((name) => name.startsWith(main)),
+        JSON.stringify(attempts),
       )
-      assert.equal(lessons[`${main} broken`], undefined)
-      assert.equal(lessons[`${main} hard`], undefined)
+      assert.equal(attempts[`${main} broken`], undefined)
+      assert.equal(attempts[`${main} hard`], undefined)
     })
   })
 
   describe(`one account’s poisoned requests (${format})`, () => {
     const clock = new ManualClock()
-    let gateway: FailoverGateway
+    let gateway: Scenario
     let poisoned: TestAccount
     const keys: string[] = []
     before(async () => {
-      gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}) })
+      gateway = await scenario({ ...failoverDefaults, clock, channels: {} })
       poisoned = await gateway.createAccount({ balance_usd: '1000' })
       for (let index = 0; index < 6; index++) {
         const { secret } = await createClientKey(gateway.context, {
@@ -136,7 +126,7 @@ for (const format of formats) {
     })
     after(() => gateway.close())
     beforeEach(() => {
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.clear()
     })
 

@@ -7,20 +7,18 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
 import type { WireAnswer } from '../support/http-client.ts'
-import { ManualClock } from '../support/manual-clock.ts'
 import {
   assertBrokenOff,
   assertOwnError,
   assertWhole,
-  formats,
   hasTerminalEvent,
   namesOperator,
-  places,
-  startFailoverGateway,
-  type FailoverGateway,
-} from './harness.ts'
+} from '../support/answers.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 /** Faults by the moment at which they strike; each is the sandbox's own words. */
 const beforeTheHead: Readonly<Record<string, string>> = {
@@ -83,10 +81,10 @@ const begunFaults: Readonly<Record<string, string>> = {
   'tells that its credential is refused in the middle': 'error_at=4; event_error=401',
 }
 
-let gateway: FailoverGateway
+let gateway: Scenario
 let markerCount = 0
 before(async () => {
-  gateway = await startFailoverGateway()
+  gateway = await scenario(failoverDefaults)
 })
 after(() => gateway.close())
 
@@ -114,11 +112,11 @@ async function askFaulty(faulty: Faulty): Promise<{ marker: string; answer: Wire
   const { format, isStream, main, reserve } = faulty
   const marker = `broken-${markerCount++}`
   if (main.includes('before_head')) await prepareConnections(format, faulty.isReused ?? false)
-  gateway.forget()
+  gateway.resetHealth()
   gateway.sandbox.faults.clear()
   gateway.sandbox.faults.set(places[format].main, main)
   if (reserve !== undefined) gateway.sandbox.faults.set(places[format].reserve, reserve)
-  await gateway.lessons()
+  await gateway.attempts()
   const answer = await gateway.ask({ format, isStream, marker })
   return { marker, answer }
 }
@@ -137,12 +135,12 @@ for (const format of formats) {
           assertWhole(answer, await gateway.served(marker, reserve), name)
           const word = name === 'begins with an error' || name.endsWith('comments and an error')
           const mainWord = word && isStream ? throttleOr(format, name) : 'hard'
-          assert.deepEqual(await gateway.lessons(), {
+          assert.deepEqual(await gateway.attempts(), {
             [`${main} ${mainWord}`]: 1,
             [`${reserve} ok`]: 1,
           })
           assert.equal(gateway.grade(reserve, model), 'on')
-          const { ending, attemptCount, chargeCount, channel } = await gateway.booked(answer)
+          const { ending, attemptCount, chargeCount, channel } = await gateway.recorded(answer)
           assert.deepEqual(
             { ending, attemptCount, chargeCount, channel },
             { ending: 'completed', attemptCount: 2, chargeCount: 1, channel: reserve },
@@ -156,7 +154,7 @@ for (const format of formats) {
         const { marker, answer } = await askFaulty({ format, isStream, main: fault })
         assert.deepEqual(gateway.tried(marker), [main])
         assertWhole(answer, await gateway.served(marker, main), type)
-        assert.deepEqual(await gateway.lessons(), { [`${main} ok`]: 1 })
+        assert.deepEqual(await gateway.attempts(), { [`${main} ok`]: 1 })
       })
 
     describe(`every channel fails ${asked} before a byte has gone out`, () => {
@@ -173,7 +171,7 @@ for (const format of formats) {
             name === 'begins with an error' || name.endsWith('comments and an error')
           const status = isStream && isOverload ? overloadStatus(format, name) : 502
           assertOwnError(answer, format, status, name)
-          const { ending, attemptCount, chargeCount } = await gateway.booked(answer)
+          const { ending, attemptCount, chargeCount } = await gateway.recorded(answer)
           assert.deepEqual(
             { ending, attemptCount, chargeCount },
             { ending: 'failed', attemptCount: 2, chargeCount: 0 },
@@ -184,7 +182,7 @@ for (const format of formats) {
 
   describe(`a channel that breaks a ${format} stream the client has begun to read`, () => {
     for (const [name, fault] of Object.entries(begunFaults))
-      test(`${name}: the client is told, and no other channel is asked`, async () => {
+      test(`${name}: the client gets an error event, and no other channel is tried`, async () => {
         const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
         assert.deepEqual(gateway.tried(marker), [main])
         assertBrokenOff(answer, await gateway.served(marker, main), format, name)
@@ -193,8 +191,8 @@ for (const format of formats) {
           : fault.includes('error_at')
             ? 'throttle'
             : 'broken'
-        assert.deepEqual(await gateway.lessons(), { [`${main} ${word}`]: 1 })
-        const { ending, attemptCount, chargeCount, channel } = await gateway.booked(answer)
+        assert.deepEqual(await gateway.attempts(), { [`${main} ${word}`]: 1 })
+        const { ending, attemptCount, chargeCount, channel } = await gateway.recorded(answer)
         assert.deepEqual(
           { ending, attemptCount, chargeCount, channel },
           { ending: 'upstream_cut', attemptCount: 1, chargeCount: 0, channel: main },
@@ -222,29 +220,29 @@ describe('a kept-alive connection that dies under the request', () => {
         const ask = { format, isStream, main: `${how}=before_head`, isReused: true }
         const asked = isStream ? `a ${format} stream` : `a plain ${format} request`
         const name = `${asked}, connection ${how === 'close' ? 'closed' : 'reset'}`
-        test(`${name}: repeated on the same channel, and nobody is blamed`, async () => {
+        test(`${name}: repeats on the same channel, and counts no failure`, async () => {
           const marker = `stale-${markerCount++}`
           await prepareConnections(format, true)
-          gateway.forget()
+          gateway.resetHealth()
           gateway.sandbox.faults.clear()
           gateway.sandbox.faults.set(main, [ask.main])
-          await gateway.lessons()
+          await gateway.attempts()
           const answer = await gateway.ask({ format, isStream, marker })
           const [first, second] = gateway.sandbox.log.forMarker(marker)
           assert.ok(first !== undefined && second !== undefined)
           assert.deepEqual(gateway.tried(marker), [main, main])
           await gateway.sandbox.log.waitFor((one) => one === second && one.phase === 'closed')
           assertWhole(answer, second, name)
-          assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 1, [`${main} ok`]: 1 })
+          assert.deepEqual(await gateway.attempts(), { [`${main} nobody`]: 1, [`${main} ok`]: 1 })
           assert.equal(gateway.grade(main, model), 'on')
-          assert.equal((await gateway.booked(answer)).chargeCount, 1)
+          assert.equal((await gateway.recorded(answer)).chargeCount, 1)
         })
 
         test(`${name}, and the next one too: the reserve serves`, async () => {
           const { marker, answer } = await askFaulty(ask)
           assert.deepEqual(gateway.tried(marker), [main, main, reserve])
           assertWhole(answer, await gateway.served(marker, reserve), name)
-          assert.deepEqual(await gateway.lessons(), {
+          assert.deepEqual(await gateway.attempts(), {
             [`${main} hard`]: 1,
             [`${main} nobody`]: 1,
             [`${reserve} ok`]: 1,
@@ -254,11 +252,11 @@ describe('a kept-alive connection that dies under the request', () => {
         test(`${name} on both channels: repeated on each, within the attempts there are`, async () => {
           const marker = `stale-${markerCount++}`
           await prepareConnections(format, true)
-          gateway.forget()
+          gateway.resetHealth()
           gateway.sandbox.faults.clear()
           gateway.sandbox.faults.set(main, ask.main)
           gateway.sandbox.faults.set(reserve, [ask.main])
-          await gateway.lessons()
+          await gateway.attempts()
           const answer = await gateway.ask({ format, isStream, marker })
           assert.deepEqual(gateway.tried(marker), [main, main, reserve, reserve])
           const records = gateway.sandbox.log.forMarker(marker)
@@ -266,13 +264,13 @@ describe('a kept-alive connection that dies under the request', () => {
           assert.ok(last !== undefined)
           await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
           assertWhole(answer, last, name)
-          assert.deepEqual(await gateway.lessons(), {
+          assert.deepEqual(await gateway.attempts(), {
             [`${main} hard`]: 1,
             [`${main} nobody`]: 1,
             [`${reserve} nobody`]: 1,
             [`${reserve} ok`]: 1,
           })
-          assert.equal((await gateway.booked(answer)).chargeCount, 1)
+          assert.equal((await gateway.recorded(answer)).chargeCount, 1)
         })
       }
 })
@@ -280,11 +278,11 @@ describe('a kept-alive connection that dies under the request', () => {
 for (const format of formats)
   test(`a kept-alive ${format} connection that dies over long work is the channel's failure, and not repeated there`, async () => {
     const clock = new ManualClock()
-    const waiting = await startFailoverGateway({ clock })
+    const waiting = await scenario({ ...failoverDefaults, clock })
     try {
       const { main, reserve } = places[format]
       await waiting.ask({ format, isStream: false })
-      await waiting.lessons()
+      await waiting.attempts()
       waiting.sandbox.faults.set(main, 'hold=work@before_head; reset=before_head')
       const marker = `worked-${markerCount++}`
       const asked = waiting.ask({ format, isStream: false, marker })
@@ -294,7 +292,7 @@ for (const format of formats)
       const answer = await asked
       assert.deepEqual(waiting.tried(marker), [main, reserve])
       assertWhole(answer, await waiting.served(marker, reserve), 'the reserve')
-      assert.deepEqual(await waiting.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+      assert.deepEqual(await waiting.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
     } finally {
       await waiting.close()
     }
@@ -307,7 +305,7 @@ describe('an answer cut at any byte', () => {
       ['closed', 'destroy'],
       ['ended', 'end'],
     ] as const) {
-      test(`a ${format} stream ${how} there is whole, or told to be broken, or another channel's`, async () => {
+      test(`a ${format} stream ${how} there is whole, or ends with an error event, or comes from another channel`, async () => {
         const whole = await wholeLength(format, true)
         const seen = new Set<string>()
         for (const cut of somePlaces(whole)) {
@@ -346,7 +344,7 @@ describe('an answer cut at any byte', () => {
     const { format } = faulty
     const { main, reserve } = places[format]
     const what = `cut at ${cut}`
-    const { chargeCount } = await gateway.booked(answer)
+    const { chargeCount } = await gateway.recorded(answer)
     const tried = gateway.tried(marker)
     if (tried.length === 2) {
       assertWhole(answer, await gateway.served(marker, reserve), what)
@@ -406,9 +404,9 @@ describe('an error as the first event', () => {
       test(`${format} ${error} behind ${pings} pings moves to the reserve`, async () => {
         const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
         assertWhole(answer, await gateway.served(marker, reserve), fault)
-        assert.deepEqual(await gateway.lessons(), { [`${main} ${word}`]: 1, [`${reserve} ok`]: 1 })
+        assert.deepEqual(await gateway.attempts(), { [`${main} ${word}`]: 1, [`${reserve} ok`]: 1 })
       })
-      test(`${format} ${error} behind ${pings} pings everywhere is told with a status`, async () => {
+      test(`${format} ${error} behind ${pings} pings on every channel is answered with a status`, async () => {
         const { marker, answer } = await askFaulty({
           format,
           isStream: true,
@@ -421,7 +419,7 @@ describe('an error as the first event', () => {
     }
 
   for (const format of formats)
-    test(`a ${format} error that is the request's own fault is told after one attempt`, async () => {
+    test(`a ${format} error caused by the request is returned after one attempt`, async () => {
       const fault = 'error_first=400; pings=1'
       const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
       const { main, model } = places[format]
@@ -430,7 +428,7 @@ describe('an error as the first event', () => {
       assert.ok(answer.isComplete)
       assert.match(answer.body.toString(), /imulated (fault|invalid value)/)
       assert.ok(!namesOperator(answer.body.toString()))
-      assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+      assert.deepEqual(await gateway.attempts(), { [`${main} client`]: 1 })
       assert.equal(gateway.grade(main, model), 'on')
     })
 })

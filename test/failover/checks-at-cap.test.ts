@@ -1,15 +1,18 @@
 /** A channel with a cap that is being checked: clients find the room they always have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assertWhole } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { assertWhole, catalogueOf, formats, places, startFailoverGateway } from './harness.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, scenario } from '../support/scenario.ts'
 
 for (const format of formats)
   test(`checks that fill a channel's cap leave its clients on it (${format})`, async () => {
     const { main, model } = places[format]
-    const gateway = await startFailoverGateway({
+    const gateway = await scenario({
+      ...failoverDefaults,
       clock: new ManualClock(),
-      catalogue: catalogueOf({ channels: { [main]: { max_concurrent: 2 } } }),
+      channels: { named: { [main]: { max_concurrent: 2 } } },
       settings: { check_interval: '1d' },
     })
     try {

@@ -6,15 +6,15 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import type { JsonFields } from '../support/request-bodies.ts'
-import { places, startFailoverGateway, type FailoverGateway } from './harness.ts'
+import { type JsonFields, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const { path, model, main, reserve } = places.messages
 let clock: ManualClock
-let gateway: FailoverGateway
+let gateway: Scenario
 beforeEach(async () => {
   clock = new ManualClock()
-  gateway = await startFailoverGateway({ clock })
+  gateway = await scenario({ ...failoverDefaults, clock })
 })
 afterEach(() => gateway.close())
 
@@ -56,7 +56,7 @@ test('counting brings no channel back', async () => {
 })
 
 for (const missing of ['404_page', '404_path', '405', '501'])
-  test(`vendors that do not count (${missing}) are told as such and lose no channel`, async () => {
+  test(`vendors that do not count (${missing}) get an answer that says so, and no channel is lost`, async () => {
     for (let asked = 0; asked < 10; asked++) {
       const answer = await count(`error=${missing}`, `m${asked}`)
       assert.equal(answer.status, 404)
@@ -108,7 +108,7 @@ test('a throttled or broken count leaves the channel to its answers', async () =
   }
 })
 
-test('a credential that is refused is refused whatever was asked', async () => {
+test('a refused credential is refused for every kind of request', async () => {
   gateway.sandbox.faults.set(main, { error: '401' })
   assert.equal((await count()).status, 200)
   assert.equal(gateway.grade(main, model), 'off')

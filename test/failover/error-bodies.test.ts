@@ -3,7 +3,7 @@
  * and nothing about them is the channel's fault when the request was.
  */
 import assert from 'node:assert/strict'
-import { beforeEach, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import {
   brotliCompressSync,
   deflateRawSync,
@@ -11,15 +11,17 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib'
-import { demoCatalogueText } from '../../src/sandbox/demo.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { messagesPath, messagesRequest } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
+import { messagesPath, messagesRequest } from '../support/requests.ts'
+import { scenario } from '../support/scenario.ts'
 
 const bodyBytesMax = 2_000_000
-const { vendor, gateway, account } = await openScriptedGateway(demoCatalogueText, {
-  answer_max_bytes: String(bodyBytesMax),
+const gateway = await scenario({
+  vendors: 'scripted',
+  settings: { answer_max_bytes: String(bodyBytesMax) },
 })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 interface VendorAnswer {
   readonly status: number
@@ -42,8 +44,7 @@ function errorBody(message: string): Buffer {
 
 /** Every channel as new: no failures, no rests. */
 function forget(): void {
-  const snapshot = gateway.app.snapshot()
-  gateway.app.health.follow({ ...snapshot, channels: new Map() }, snapshot)
+  gateway.resetHealth()
 }
 
 beforeEach(forget)
@@ -65,7 +66,7 @@ test("a client's fault passes to the byte, however long its text", async () => {
   assert.ok(answer.body.equals(body), `${answer.body.length} bytes`)
 })
 
-test('what is too large to be kept is not shown in part', async () => {
+test('an error body that is too large to keep is not shown in part', async () => {
   const body = errorBody('x'.repeat(bodyBytesMax))
   for (const [status, shown] of [
     [400, 502],
@@ -144,11 +145,11 @@ test("a compressed error that speaks of the operator's account is not shown", as
     const limit = errorBody('Too many requests of org-operator1234.')
     const throttled = await ask({ status: 429, body: compress(limit), headers })
     assert.equal(throttled.status, 429)
-    assert.match(throttled.body.toString(), /^\{"type":"error".*The vendor takes no more/)
+    assert.match(throttled.body.toString(), /^\{"type":"error".*The vendor accepts no more/)
   }
 })
 
-test('a compressed error that cannot be read is not shown, nor held against the channel', async () => {
+test('an unreadable compressed error is not shown and does not count against the channel', async () => {
   const fault = errorBody('messages.0: no such role')
   const unreadable: readonly (readonly [string, Buffer])[] = [
     ['gzip', fault],
@@ -170,7 +171,7 @@ test('a compressed error that cannot be read is not shown, nor held against the 
     }
 })
 
-test('a refusal that can be read is held against the channel, whatever its coding', async () => {
+test('a readable refusal counts against the channel, in every content coding', async () => {
   const missing = errorBody('model: no such model')
   for (const [coding, compress] of codings) {
     forget()

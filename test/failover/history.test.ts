@@ -5,25 +5,19 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { createAdminToken } from '../../src/operations/keys.ts'
-import {
-  channelHistory,
-  reportChannels,
-  showChannel,
-  type ChannelHealthView,
-} from '../../src/operations/channel-health.ts'
-import { switchChannel } from '../../src/operations/channels.ts'
-import { demoCredentials } from '../../src/sandbox/demo.ts'
+import { reportChannels, type ChannelHealthView } from '../../src/operations/channel-health.ts'
+import { demoCredentials } from '../../sandbox/demo.ts'
 import { send } from '../support/http-client.ts'
+import { namesOperator } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import {
-  capture,
-  catalogueOf,
-  namesOperator,
-  startFailoverGateway,
-  type FailoverGateway,
-} from './harness.ts'
+  createAdminToken,
+  channelHistory,
+  showChannel,
+  switchChannel,
+} from '../support/operations.ts'
 
 const second = 1_000
 const main = 'alpha-main'
@@ -31,16 +25,17 @@ const model = 'large-1'
 const format = 'messages'
 
 let clock: ManualClock
-let gateway: FailoverGateway
+let gateway: Scenario
 let lines: Record<string, unknown>[]
 
 async function start(storeUrl?: string): Promise<void> {
   clock = new ManualClock()
   lines = []
-  gateway = await startFailoverGateway({
+  gateway = await scenario({
+    ...failoverDefaults,
     clock,
-    log: capture(lines),
-    catalogue: catalogueOf({}),
+    onLogLine: (line) => lines.push(line),
+    channels: {},
     // Regular checks far apart: every probe of these tests has a reason in the story.
     settings: { check_interval: '1d' },
     ...(storeUrl === undefined ? {} : { storeUrl }),
@@ -119,7 +114,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
   describe(`an outage (${engine})`, () => {
     beforeEach(async () => start(engine === 'postgres' ? await server.createDatabase() : undefined))
 
-    test('is told by its history in order, by the list while it lasts, and by events and counters', async () => {
+    test('shows in the history in order, in the list while it lasts, and in events and counters', async () => {
       await fail()
       const off = await read(
         'off in the list',
@@ -220,7 +215,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
     test('and an operator’s word stand in one history, with who said it', async () => {
       await fail()
       clock.advance(1)
-      await switchChannel(gateway.context, 'disabled', { channel: main })
+      await switchChannel(gateway.context, { channel: main, override: 'disabled' })
       await gateway.app.refresh()
       clock.advance(second)
       const disabled = await read(
@@ -230,7 +225,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       )
       assert.equal(disabled?.why, 'operator')
       gateway.sandbox.faults.clear()
-      await switchChannel(gateway.context, 'enabled', { channel: main })
+      await switchChannel(gateway.context, { channel: main, override: 'enabled' })
       await gateway.app.refresh()
       const told = await read('the history', history, (found) => found.length >= 4)
       assert.deepEqual(told, [
@@ -248,7 +243,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
     })
   })
 
-test('a refused credential is told without a word of the vendor’s, its account or the credential', async () => {
+test('a refused credential is reported without the vendor’s words, its account or the credential', async () => {
   await start()
   for (const channel of ['alpha-main', 'beta-main'])
     gateway.sandbox.faults.set(channel, 'error=401; message=canary-of-the-vendor')
@@ -276,7 +271,7 @@ test('a refused credential is told without a word of the vendor’s, its account
   }
 })
 
-test('no usable channel at all is an event of its own, and so is the recovery', async () => {
+test('no usable channel is a separate event, and so is the recovery', async () => {
   await start()
   gateway.sandbox.faults.set('*', 'error=401')
   await gateway.ask({ format, isStream: false })
@@ -292,7 +287,7 @@ test('no usable channel at all is an event of its own, and so is the recovery', 
   assert.ok(eventsOf('model.recovered').some((line) => line['model'] === model))
 })
 
-test('checks that a stopping gateway breaks off are nobody’s failures', async () => {
+test('probes that a stopping gateway cuts count as no failure', async () => {
   await start()
   const failures = Array.from({ length: 3 }, () => 'reset=before_head')
   const checks = Array.from({ length: 10 }, () => 'hold=check@before_head')
@@ -303,7 +298,7 @@ test('checks that a stopping gateway breaks off are nobody’s failures', async 
     await gateway.health()
   }
   await gateway.sandbox.faults.reached('check')
-  assert.equal(gateway.grade(main, model), 'on')
+  assert.equal(gateway.app.health.state(main, model).mode, 'on')
   await gateway.app.close()
   assert.deepEqual(await history(), [])
   assert.deepEqual(eventsOf('channel.off'), [])

@@ -4,18 +4,20 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { createAdminToken } from '../../src/operations/keys.ts'
-import type { Milestone } from '../../src/telemetry/events.ts'
+import type { TracePoint } from '../../src/relay/stages.ts'
 import { send } from '../support/http-client.ts'
-import { formats, places, startFailoverGateway, type FailoverGateway } from './harness.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
+import { createAdminToken } from '../support/operations.ts'
 
-let faultAt: Milestone | undefined
-let gateway: FailoverGateway
+let faultAt: TracePoint | undefined
+let gateway: Scenario
 let adminToken: string
 before(async () => {
-  gateway = await startFailoverGateway({
-    onMilestone(milestone) {
-      if (milestone === faultAt) throw new Error('a fault of the gateway')
+  gateway = await scenario({
+    ...failoverDefaults,
+    onTracePoint(point) {
+      if (point === faultAt) throw new Error('a fault of the gateway')
     },
   })
   adminToken = (await createAdminToken(gateway.context, { name: 'own-faults' })).secret
@@ -66,17 +68,17 @@ for (const format of formats) {
     assert.equal(record.isTerminalSent, false)
     assert.equal(gateway.app.health.running(main), 0)
     assert.deepEqual(await endedSince(earlier), { failed: 1 })
-    const { ending, chargeCount } = await gateway.booked(answer)
+    const { ending, chargeCount } = await gateway.recorded(answer)
     assert.deepEqual([ending, chargeCount], ['failed', 0])
   })
 
   for (const isStream of [false, true])
-    test(`behind the end of a ${format} ${isStream ? 'stream' : 'answer'}: it is told as ended once`, async () => {
+    test(`behind the end of a ${format} ${isStream ? 'stream' : 'answer'}: it is logged as ended once`, async () => {
       const earlier = await endings()
       faultAt = 'answer_released'
       const answer = await gateway.ask({ format, isStream })
       assert.deepEqual(await endedSince(earlier), { completed: 1 })
-      const { ending, chargeCount } = await gateway.booked(answer)
+      const { ending, chargeCount } = await gateway.recorded(answer)
       assert.deepEqual([ending, chargeCount], ['completed', 1])
       assert.equal(gateway.app.health.running(main), 0)
     })
@@ -86,11 +88,11 @@ for (const format of formats) {
     const answer = await gateway.ask({ format, isStream: false })
     assert.equal(answer.status, 500)
     assert.equal(gateway.app.health.running(main), 0)
-    assert.equal((await gateway.booked(answer)).ending, 'failed')
+    assert.equal((await gateway.recorded(answer)).ending, 'failed')
   })
 
   if (format === 'messages')
-    test('while tokens are counted: nothing of it is in the books', async () => {
+    test('while tokens are counted: the ledger has no entry of it', async () => {
       const earlier = await endings()
       faultAt = 'attempt_sending'
       const answer = await send(`${gateway.url}${path}/count_tokens`, {
@@ -104,7 +106,7 @@ for (const format of formats) {
       faultAt = undefined
       // Exchanges are stored in the order in which they end.
       const next = await gateway.ask({ format, isStream: false })
-      await gateway.booked(next)
+      await gateway.recorded(next)
       const rows = await gateway.context.database.query(
         'SELECT 1 AS found FROM exchange WHERE exchange_id = $1',
         [String(answer.headers['x-turnpike-request-id'])],

@@ -3,18 +3,24 @@
  * words a client has them say, it is the request's fault, and no channel's health moves.
  */
 import assert from 'node:assert/strict'
-import { beforeEach, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatRequest, messagesRequest, type JsonFields } from '../support/request-bodies.ts'
-import { openScriptedGateway } from '../support/scripted-gateway.ts'
-import { formats, places } from './harness.ts'
+import {
+  chatRequest,
+  formats,
+  type JsonFields,
+  messagesRequest,
+  places,
+} from '../support/requests.ts'
+import { scenario } from '../support/scenario.ts'
 
-const { vendor, gateway, account } = await openScriptedGateway()
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
 
 /** Every channel as new: no failures, no rests. */
 beforeEach(() => {
-  const snapshot = gateway.app.snapshot()
-  gateway.app.health.follow({ ...snapshot, channels: new Map() }, snapshot)
+  gateway.resetHealth()
 })
 
 /** What the vendor says of the operator's account, when a client says it. */

@@ -6,18 +6,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import { switchChannel } from '../../src/operations/channels.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertOwnError,
-  assertWhole,
-  catalogueOf,
-  formats,
-  passUntil,
-  places,
-  startFailoverGateway,
-  type FailoverGateway,
-} from './harness.ts'
+import { assertOwnError, assertWhole } from '../support/answers.ts'
+import type { CatalogueChange } from '../support/catalogues.ts'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
+import { switchChannel } from '../support/operations.ts'
 
 const second = 1_000
 
@@ -36,10 +30,10 @@ for (const format of formats) {
 
   describe(`a dead main route (${format})`, () => {
     let clock: ManualClock
-    let gateway: FailoverGateway
+    let gateway: Scenario
     beforeEach(async () => {
       clock = new ManualClock()
-      gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}) })
+      gateway = await scenario({ ...failoverDefaults, clock, channels: {} })
     })
     afterEach(() => gateway.close())
 
@@ -57,7 +51,7 @@ for (const format of formats) {
       return tried
     }
 
-    test('is off after five failed attempts at most, asked seldom, and comes back by itself', async () => {
+    test('is off after at most five failed attempts, is tried seldom, and comes back by itself', async () => {
       assert.deepEqual(await gateway.health(), { code: 200, status: 'ok' })
       gateway.sandbox.faults.set(main, 'reset=before_head')
       const dying = await serveFor(6)
@@ -76,7 +70,7 @@ for (const format of formats) {
       assert.ok(probes <= 10, `${probes} probes in 100 seconds`)
 
       gateway.sandbox.faults.clear()
-      await passUntil(clock, 300 * second, async () => {
+      await advanceUntil(clock, 300 * second, async () => {
         await serveFor(1)
         return gateway.grade(main, model) === 'on'
       })
@@ -90,7 +84,7 @@ for (const format of formats) {
       assert.equal(gateway.grade(main, model), 'off')
       gateway.sandbox.faults.clear()
       gateway.sandbox.log.clear()
-      await passUntil(clock, 300 * second, async () => {
+      await advanceUntil(clock, 300 * second, async () => {
         await gateway.health()
         return gateway.grade(main, model) === 'on'
       })
@@ -129,15 +123,15 @@ for (const format of formats) {
       const answer = await gateway.ask({ format, isStream: false, marker })
       assert.equal(gateway.tried(marker).length, 1)
       assertWhole(answer, await gateway.served(marker, gateway.tried(marker)[0] ?? ''), 'panic')
-      await passUntil(clock, 300 * second, async () => (await gateway.health()).status === 'ok')
+      await advanceUntil(clock, 300 * second, async () => (await gateway.health()).status === 'ok')
     })
   })
 
   describe(`a vendor that asks to wait (${format})`, () => {
     const clock = new ManualClock()
-    let gateway: FailoverGateway
+    let gateway: Scenario
     before(async () => {
-      gateway = await startFailoverGateway({ clock })
+      gateway = await scenario({ ...failoverDefaults, clock })
     })
     after(() => gateway.close())
 
@@ -157,7 +151,7 @@ for (const format of formats) {
       ['retry_after=none; header=retry-after-ms:2500', 2.5 * second],
     ] as const)
       test(`with ${said} rests for that long, which is no fault`, async () => {
-        gateway.forget()
+        gateway.resetHealth()
         gateway.sandbox.faults.clear()
         gateway.sandbox.faults.set(main, [`error=429; ${said}`])
         assert.equal(await firstTried(), main)
@@ -172,7 +166,7 @@ for (const format of formats) {
       })
 
     test('a hundred times stays on: waiting is not failing', async () => {
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.set(main, 'error=429; retry_after=1')
       for (let index = 0; index < 100; index++) {
         assert.equal(await firstTried(), main)
@@ -182,7 +176,7 @@ for (const format of formats) {
     })
 
     test('everywhere: the one whose wait is over soonest is tried, and its answer passes', async () => {
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.set(main, 'error=429; retry_after=50')
       gateway.sandbox.faults.set(reserve, 'error=429; retry_after=20')
       const ask = async (): Promise<readonly string[]> => {
@@ -197,9 +191,13 @@ for (const format of formats) {
   })
 
   for (const fault of ['error=502', 'error=500'])
-    test(`dead ${format} channels (${fault}) are not asked again and again for one request`, async () => {
+    test(`dead ${format} channels (${fault}) are not tried again and again for one request`, async () => {
       const clock = new ManualClock()
-      const gateway = await startFailoverGateway({ clock, settings: { failover_tokens: '10' } })
+      const gateway = await scenario({
+        ...failoverDefaults,
+        clock,
+        settings: { failover_tokens: '10' },
+      })
       try {
         gateway.sandbox.faults.set('*', fault)
         const asked: string[] = []
@@ -225,7 +223,7 @@ for (const format of formats) {
 }
 
 test('both vendors without a usable channel are down', async () => {
-  const gateway = await startFailoverGateway({ clock: new ManualClock() })
+  const gateway = await scenario({ ...failoverDefaults, clock: new ManualClock() })
   try {
     gateway.sandbox.faults.set('*', 'error=401')
     for (const format of formats) {
@@ -246,10 +244,10 @@ describe('the choice of channels', () => {
   const format: FormatName = 'messages'
 
   async function withGateway(
-    options: Parameters<typeof startFailoverGateway>[0],
-    work: (gateway: FailoverGateway) => Promise<void>,
+    options: Parameters<typeof scenario>[0],
+    work: (gateway: Scenario) => Promise<void>,
   ): Promise<void> {
-    const gateway = await startFailoverGateway({ clock: new ManualClock(), ...options })
+    const gateway = await scenario({ ...failoverDefaults, clock: new ManualClock(), ...options })
     try {
       await work(gateway)
     } finally {
@@ -257,49 +255,49 @@ describe('the choice of channels', () => {
     }
   }
 
-  async function tried(gateway: FailoverGateway, isStream = false): Promise<readonly string[]> {
+  async function tried(gateway: Scenario, isStream = false): Promise<readonly string[]> {
     const marker = newMarker()
     await gateway.ask({ format, isStream, marker })
     return gateway.tried(marker)
   }
 
-  const threeRanks = catalogueOf({
+  const threeRanks: CatalogueChange = {
     every: { check: 'none' },
-    channels: { 'alpha-third': { rank: 2 }, 'alpha-fourth': { rank: 3 } },
-  })
+    named: { 'alpha-third': { rank: 2 }, 'alpha-fourth': { rank: 3 } },
+  }
 
   test('goes through the ranks in order, each channel once, up to the number of attempts', () =>
-    withGateway({ catalogue: threeRanks }, async (gateway) => {
+    withGateway({ channels: threeRanks }, async (gateway) => {
       gateway.sandbox.faults.set('*', 'error=502')
       assert.deepEqual(await tried(gateway), ['alpha-main', 'alpha-reserve', 'alpha-third'])
       gateway.sandbox.faults.set('alpha-third', '')
-      gateway.forget()
+      gateway.resetHealth()
       assert.deepEqual(await tried(gateway, true), ['alpha-main', 'alpha-reserve', 'alpha-third'])
     }))
 
   test('max_attempts is kept: one means one', () =>
-    withGateway({ catalogue: threeRanks, settings: { max_attempts: '1' } }, async (gateway) => {
+    withGateway({ channels: threeRanks, settings: { max_attempts: '1' } }, async (gateway) => {
       gateway.sandbox.faults.set('alpha-main', 'error=502')
       assert.deepEqual(await tried(gateway), ['alpha-main'])
     }))
 
   test('max_attempts is kept: with four, a fourth rank serves', () =>
-    withGateway({ catalogue: threeRanks, settings: { max_attempts: '4' } }, async (gateway) => {
+    withGateway({ channels: threeRanks, settings: { max_attempts: '4' } }, async (gateway) => {
       for (const channel of ['alpha-main', 'alpha-reserve', 'alpha-third'])
         gateway.sandbox.faults.set(channel, 'error=502')
       const all = ['alpha-main', 'alpha-reserve', 'alpha-third', 'alpha-fourth']
       assert.deepEqual(await tried(gateway), all)
     }))
 
-  test('a channel switched off by hand is never asked, not even when nothing else is left', () =>
+  test('a channel that the operator disabled is never tried, even when no other is left', () =>
     withGateway({}, async (gateway) => {
-      await switchChannel(gateway.context, 'disabled', { channel: 'alpha-main' })
+      await switchChannel(gateway.context, { channel: 'alpha-main', override: 'disabled' })
       await gateway.app.refresh()
       assert.deepEqual(await tried(gateway), ['alpha-reserve'])
       assert.deepEqual(await gateway.health(), { code: 200, status: 'degraded' })
       gateway.sandbox.faults.set('alpha-reserve', 'error=502')
       assert.deepEqual(await tried(gateway), ['alpha-reserve'])
-      await switchChannel(gateway.context, 'disabled', { channel: 'alpha-reserve' })
+      await switchChannel(gateway.context, { channel: 'alpha-reserve', override: 'disabled' })
       await gateway.app.refresh()
       const marker = newMarker()
       const answer = await gateway.ask({ format, isStream: false, marker })
@@ -307,20 +305,20 @@ describe('the choice of channels', () => {
       assert.equal(error.type, 'overloaded_error')
       assert.ok(Number(answer.headers['retry-after']) >= 1)
       assert.deepEqual(gateway.tried(marker), [])
-      assert.equal((await gateway.booked(answer)).attemptCount, 0)
+      assert.equal((await gateway.recorded(answer)).attemptCount, 0)
 
       gateway.sandbox.faults.clear()
-      await switchChannel(gateway.context, 'enabled', { channel: 'alpha-main' })
+      await switchChannel(gateway.context, { channel: 'alpha-main', override: 'enabled' })
       await gateway.app.refresh()
       assert.deepEqual(await tried(gateway), ['alpha-main'])
     }))
 
   test('a hand’s "off" outlasts checks and time, and its "on" forgets why health had it off', () => {
     const clock = new ManualClock()
-    return withGateway({ clock, catalogue: catalogueOf({}) }, async (gateway) => {
+    return withGateway({ clock, channels: {} }, async (gateway) => {
       gateway.sandbox.faults.set('alpha-main', 'error=401')
       assert.deepEqual(await tried(gateway), ['alpha-main', 'alpha-reserve'])
-      await switchChannel(gateway.context, 'disabled', { channel: 'alpha-main' })
+      await switchChannel(gateway.context, { channel: 'alpha-main', override: 'disabled' })
       await gateway.app.refresh()
       gateway.sandbox.faults.clear()
       gateway.sandbox.log.clear()
@@ -329,21 +327,21 @@ describe('the choice of channels', () => {
         assert.deepEqual(await tried(gateway), ['alpha-reserve'])
       }
       assert.deepEqual(gateway.sandbox.log.forChannel('alpha-main'), [])
-      await switchChannel(gateway.context, 'enabled', { channel: 'alpha-main' })
+      await switchChannel(gateway.context, { channel: 'alpha-main', override: 'enabled' })
       await gateway.app.refresh()
       assert.deepEqual(await tried(gateway), ['alpha-main'])
     })
   })
 
   test('overflows to the next rank at a channel’s cap, and back when there is room', () => {
-    const capped = catalogueOf({
+    const capped: CatalogueChange = {
       every: { check: 'none' },
-      channels: {
+      named: {
         'alpha-main': { max_concurrent: 2 },
         'alpha-reserve': { max_concurrent: 1 },
       },
-    })
-    return withGateway({ catalogue: capped }, async (gateway) => {
+    }
+    return withGateway({ channels: capped }, async (gateway) => {
       const { faults } = gateway.sandbox
       faults.set('*', 'hold=cap@before_head')
       const held: Promise<unknown>[] = []

@@ -5,17 +5,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertWhole,
-  capture,
-  catalogueOf,
-  formats,
-  namesOperator,
-  passUntil,
-  places,
-  startFailoverGateway,
-} from './harness.ts'
+import { assertWhole, namesOperator } from '../support/answers.ts'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, scenario } from '../support/scenario.ts'
 
 const second = 1_000
 let markerCount = 0
@@ -39,10 +32,14 @@ for (const format of formats) {
   const { main, reserve, model } = places[format]
 
   for (const error of refusals[format])
-    test(`a vendor account that is refused (${format} ${error}) is off within one request for all its models, and told to the operator`, async () => {
+    test(`a vendor account that is refused (${format} ${error}) is off within one request for all its models, and the operator sees it`, async () => {
       const clock = new ManualClock()
       const lines: Record<string, unknown>[] = []
-      const gateway = await startFailoverGateway({ clock, log: capture(lines) })
+      const gateway = await scenario({
+        ...failoverDefaults,
+        clock,
+        onLogLine: (line) => lines.push(line),
+      })
       try {
         gateway.sandbox.faults.set(main, `error=${error}`)
         const first = newMarker()
@@ -72,21 +69,21 @@ for (const format of formats) {
   test(`a refused credential (${format}) that is mended serves again within five minutes, by the gateway’s own checks`, async () => {
     const clock = new ManualClock()
     const settings = { check_interval: '1440m' }
-    const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+    const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
     try {
       gateway.sandbox.faults.set(main, 'error=401')
       await gateway.ask({ format, isStream: false })
-      await passUntil(clock, 900 * second, async () => {
+      await advanceUntil(clock, 900 * second, async () => {
         await gateway.health()
         return clock.monotonic() >= 800 * second
       })
       assert.equal(gateway.grade(main, model), 'off')
       gateway.sandbox.faults.clear()
-      await passUntil(clock, 300 * second, async () => {
+      await advanceUntil(clock, 300 * second, async () => {
         await gateway.health()
         return gateway.grade(main, model) === 'ramp'
       })
-      await passUntil(clock, 121 * second, async () => {
+      await advanceUntil(clock, 121 * second, async () => {
         await gateway.health()
         return gateway.grade(main, model) === 'on'
       })
@@ -98,7 +95,7 @@ for (const format of formats) {
   test(`a vendor that once refused a request (${format}) and whose models take no check is back within minutes`, async () => {
     const clock = new ManualClock()
     const settings = { check_interval: '1440m' }
-    const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+    const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
     const isCheck = ({ marker }: { readonly marker: string | undefined }): boolean =>
       marker === undefined
     try {
@@ -106,7 +103,7 @@ for (const format of formats) {
       gateway.sandbox.faults.set(main, 'error=400')
       await gateway.ask({ format, isStream: false, marker: newMarker(), sandbox: 'error=401' })
       for (const one of models[format]) assert.equal(gateway.grade(main, one), 'off')
-      await passUntil(clock, 420 * second, async () => {
+      await advanceUntil(clock, 420 * second, async () => {
         await gateway.health()
         return models[format].every((one) => gateway.grade(main, one) === 'ramp')
       })

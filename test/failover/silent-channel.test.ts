@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../support/manual-clock.ts'
-import { catalogueOf, formats, passUntil, places, startFailoverGateway } from './harness.ts'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, scenario } from '../support/scenario.ts'
 
 const second = 1_000
 
@@ -14,13 +15,13 @@ for (const format of formats)
     test(`a main route that says nothing any more loses its traffic within three minutes (${format}, ${isStream ? 'streams' : 'whole answers'})`, async () => {
       const clock = new ManualClock()
       const settings = { check_interval: '1440m' }
-      const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+      const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
       const { main, reserve, model } = places[format]
       try {
         gateway.sandbox.faults.set(main, 'hold=silence@before_head')
         const waiting = gateway.ask({ format, isStream, marker: 'waits' })
         await gateway.sandbox.faults.reached('silence')
-        await passUntil(clock, 180 * second, async () => {
+        await advanceUntil(clock, 180 * second, async () => {
           await gateway.health()
           return gateway.grade(main, model) === 'off'
         })
@@ -37,7 +38,7 @@ for (const format of formats)
 test('a channel that is known to fail is waited for no longer than usual, and not for minutes', async () => {
   const clock = new ManualClock()
   const settings = { check_interval: '1440m', first_event_timeout: '2m' }
-  const gateway = await startFailoverGateway({ clock, settings })
+  const gateway = await scenario({ ...failoverDefaults, clock, settings })
   const { main, reserve, model } = places.messages
   const ask = { format: 'messages', isStream: true } as const
   try {
@@ -55,16 +56,16 @@ test('a channel that is known to fail is waited for no longer than usual, and no
   }
 })
 
-test('a vendor that thinks for minutes is asked now and then, and keeps its traffic', async () => {
+test('a vendor that thinks for minutes is probed now and then, and keeps its traffic', async () => {
   const clock = new ManualClock()
   const settings = { check_interval: '1440m' }
-  const gateway = await startFailoverGateway({ clock, catalogue: catalogueOf({}), settings })
+  const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
   const { main, model } = places.chat
   try {
     const sandbox = 'hold=thought@before_head'
     const waiting = gateway.ask({ format: 'chat', isStream: false, sandbox })
     await gateway.sandbox.faults.reached('thought')
-    await passUntil(clock, 501 * second, async () => {
+    await advanceUntil(clock, 501 * second, async () => {
       await gateway.health()
       assert.equal(gateway.grade(main, model), 'on')
       return clock.monotonic() >= 500 * second

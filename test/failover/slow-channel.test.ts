@@ -5,16 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertWhole,
-  catalogueOf,
-  formats,
-  passUntil,
-  places,
-  startFailoverGateway,
-  type FailoverGateway,
-} from './harness.ts'
+import { assertWhole } from '../support/answers.ts'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const second = 1_000
 /** Far above what the test's own steps of time could add to an answer. */
@@ -27,15 +21,16 @@ for (const format of formats) {
 
   describe(`a slow main route (${format})`, () => {
     let clock: ManualClock
-    let gateway: FailoverGateway
+    let gateway: Scenario
     let markerCount = 0
     beforeEach(async () => {
       gate = ''
       clock = new ManualClock()
       const pinned = { baselines: { [model]: usual } }
-      gateway = await startFailoverGateway({
+      gateway = await scenario({
+        ...failoverDefaults,
         clock,
-        catalogue: catalogueOf({ channels: { [main]: pinned, [reserve]: pinned } }),
+        channels: { named: { [main]: pinned, [reserve]: pinned } },
         // The regular checks would be samples of their own.
         settings: { check_interval: '1440m' },
       })
@@ -91,14 +86,14 @@ for (const format of formats) {
       while (gateway.app.health.probing(channel) > 0) await gateway.health()
     }
 
-    test('loses its traffic within twenty slow answers, is still asked, and comes back', async () => {
+    test('loses its traffic within twenty slow answers, still gets probes, and comes back', async () => {
       let slow = 0
       // The reserve has served nobody of late: it is asked how fast it is, and answers at once.
       while ((await askSlowly(slowMs, [main])) === main) {
         slow++
         assert.ok(slow <= 20, `${slow} slow answers`)
         await checksEnded(reserve)
-        if (slow === 20) await passUntil(clock, 60 * second, () => isSlow())
+        if (slow === 20) await advanceUntil(clock, 60 * second, () => isSlow())
       }
       assert.ok(slow >= 3, `moved after ${slow} slow answers`)
       assert.ok(isSlow())
@@ -111,7 +106,7 @@ for (const format of formats) {
 
       gateway.sandbox.faults.clear()
       gateway.sandbox.faults.release(gate)
-      await passUntil(clock, 900 * second, async () => {
+      await advanceUntil(clock, 900 * second, async () => {
         await gateway.health()
         return gateway.grade(main, model) === 'on'
       })

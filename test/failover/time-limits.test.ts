@@ -10,18 +10,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { FormatName } from '../../src/formats/format.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import type { WireAnswer } from '../support/http-client.ts'
+import { assertBrokenOff, assertOwnError, assertWhole } from '../support/answers.ts'
+import type { CatalogueChange } from '../support/catalogues.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertBrokenOff,
-  assertOwnError,
-  assertWhole,
-  catalogueOf,
-  formats,
-  places,
-  startFailoverGateway,
-  type Ask,
-  type FailoverGateway,
-} from './harness.ts'
+import { type Ask, formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const second = 1_000
 const minute = 60 * second
@@ -30,10 +23,11 @@ const tickMs = 100
 
 describe('a silent vendor', () => {
   const clock = new ManualClock()
-  let gateway: FailoverGateway
+  let gateway: Scenario
   let count = 0
   before(async () => {
-    gateway = await startFailoverGateway({
+    gateway = await scenario({
+      ...failoverDefaults,
       clock,
       settings: {
         first_event_timeout: '2m',
@@ -53,10 +47,10 @@ describe('a silent vendor', () => {
   ): Promise<{ marker: string; answer: Promise<WireAnswer>; begun: Promise<void> }> {
     const marker = `silent-${count++}`
     const begun = Promise.withResolvers<void>()
-    gateway.forget()
+    gateway.resetHealth()
     gateway.sandbox.faults.clear()
     gateway.sandbox.faults.set(places[ask.format].main, fault.replace('GATE', marker))
-    await gateway.lessons()
+    await gateway.attempts()
     const answer = gateway.ask({
       ...ask,
       marker,
@@ -87,15 +81,15 @@ describe('a silent vendor', () => {
       ['behind pings', 'pings=2; stall_event=2', afterEvents(2)],
     ]
     for (const [moment, fault, isSilent] of silences)
-      test(`${moment} of a ${format} stream loses it at the first-event limit`, async () => {
+      test(`${moment} of a ${format} stream loses it after 30 s while nothing is known of the model`, async () => {
         const ask = { format, isStream: true }
         const { marker, answer } = await fallSilent(ask, fault, isSilent)
-        clock.advance(2 * minute - tickMs)
+        clock.advance(30 * second - tickMs)
         assert.deepEqual(gateway.tried(marker), [main])
         clock.advance(2 * tickMs)
         assertWhole(await answer, await gateway.served(marker, reserve), moment)
         assert.deepEqual(gateway.tried(marker), [main, reserve])
-        assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+        assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
       })
 
     for (const [moment, fault, isSilent] of [
@@ -109,24 +103,24 @@ describe('a silent vendor', () => {
         assert.deepEqual(gateway.tried(marker), [main])
         clock.advance(2 * tickMs)
         assertWhole(await answer, await gateway.served(marker, reserve), moment)
-        assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+        assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
       })
 
-    test(`in the middle of a ${format} stream ends it at the idle limit, told honestly`, async () => {
+    test(`in the middle of a ${format} stream ends it at the idle limit, with an error event`, async () => {
       const ask = { format, isStream: true }
       const { marker, answer, begun } = await fallSilent(ask, 'stall_event=4', afterEvents(4))
       await begun
       clock.advance(90 * second + 2 * tickMs)
       assertBrokenOff(await answer, await gateway.served(marker, main), format, 'idle')
-      assert.deepEqual(await gateway.lessons(), { [`${main} broken`]: 1 })
-      const { ending, chargeCount } = await gateway.booked(await answer)
+      assert.deepEqual(await gateway.attempts(), { [`${main} broken`]: 1 })
+      const { ending, chargeCount } = await gateway.recorded(await answer)
       assert.deepEqual([ending, chargeCount], ['upstream_cut', 0])
     })
 
     test(`pings keep a begun ${format} stream alive, and the deadline ends even that`, async () => {
       // Each event waits for a gate of the vendor's own clock: the stream never falls silent.
       const marker = `pinging-${count++}`
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.clear()
       gateway.sandbox.faults.set(main, 'output=400; event_delay_ms=1')
       let chunks = 0
@@ -145,8 +139,8 @@ describe('a silent vendor', () => {
       assert.match(answer.body.toString(), /longer than one request may take/)
       // The vendor kept its limits: it was the gateway that ended the answer, and what had come of
       // it by then is charged, or a slow reader would have it for nothing.
-      assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 1 })
-      const { ending, chargeCount } = await gateway.booked(answer)
+      assert.deepEqual(await gateway.attempts(), { [`${main} nobody`]: 1 })
+      const { ending, chargeCount } = await gateway.recorded(answer)
       assert.deepEqual([ending, chargeCount], ['gateway_cut', 1])
     })
   }
@@ -154,10 +148,10 @@ describe('a silent vendor', () => {
   test('every channel silent: the deadline ends the exchange with a 504', async () => {
     const format: FormatName = 'messages'
     const marker = `deadline-${count++}`
-    gateway.forget()
+    gateway.resetHealth()
     gateway.sandbox.faults.set('alpha-main', `hold=${marker}-main@before_head`)
     gateway.sandbox.faults.set('alpha-reserve', `hold=${marker}-reserve@before_head`)
-    await gateway.lessons()
+    await gateway.attempts()
     const answer = gateway.ask({ format, isStream: false, marker })
     await gateway.sandbox.faults.reached(`${marker}-main`)
     clock.advance(10 * minute + tickMs)
@@ -167,9 +161,9 @@ describe('a silent vendor', () => {
     clock.advance(2 * tickMs)
     const error = assertOwnError(await answer, format, 504, 'deadline')
     assert.equal(error.type, 'timeout_error')
-    assert.equal((await gateway.booked(await answer)).attemptCount, 2)
+    assert.equal((await gateway.recorded(await answer)).attemptCount, 2)
     // The main channel had used up its own limit, the reserve had not.
-    assert.deepEqual(await gateway.lessons(), { 'alpha-main hard': 1, 'alpha-reserve nobody': 1 })
+    assert.deepEqual(await gateway.attempts(), { 'alpha-main hard': 1, 'alpha-reserve nobody': 1 })
   })
 })
 
@@ -179,14 +173,14 @@ describe('a limit for the first event tighter than the general one', () => {
 
   async function withGateway(
     settings: Record<string, string>,
-    work: (gateway: FailoverGateway, clock: ManualClock) => Promise<void>,
+    work: (gateway: Scenario, clock: ManualClock) => Promise<void>,
   ): Promise<void> {
     const clock = new ManualClock()
-    const catalogue = catalogueOf({
+    const channels: CatalogueChange = {
       every: { check: 'none' },
-      channels: { [main]: { baselines: { [model]: { p50: '1s', p95: '5s' } } } },
-    })
-    const gateway = await startFailoverGateway({ clock, catalogue, settings })
+      named: { [main]: { baselines: { [model]: { p50: '1s', p95: '5s' } } } },
+    }
+    const gateway = await scenario({ ...failoverDefaults, clock, channels, settings })
     try {
       await work(gateway, clock)
     } finally {
@@ -195,7 +189,7 @@ describe('a limit for the first event tighter than the general one', () => {
   }
 
   async function hold(
-    gateway: FailoverGateway,
+    gateway: Scenario,
     gate: string,
   ): Promise<{ readonly answer: Promise<WireAnswer> }> {
     gateway.sandbox.faults.set(main, `hold=${gate}@before_head`)
@@ -204,14 +198,14 @@ describe('a limit for the first event tighter than the general one', () => {
     return { answer }
   }
 
-  test('is four times what is usual on the channel, and moves the request to the reserve', () =>
+  test('is four times the usual time of the channel, and moves the request to the reserve', () =>
     withGateway({}, async (gateway, clock) => {
       const { answer } = await hold(gateway, 'usual')
       clock.advance(20 * second - tickMs)
       assert.deepEqual(gateway.tried('usual'), [main])
       clock.advance(2 * tickMs)
       assertWhole(await answer, await gateway.served('usual', reserve), 'usual')
-      assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+      assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
     }))
 
   test('is by the operator’s factor, and never below the least', () =>
@@ -240,6 +234,31 @@ describe('a limit for the first event tighter than the general one', () => {
     }))
 })
 
+test('a stream has the whole limit where no other channel is left, and a slow request blames no channel', async () => {
+  const clock = new ManualClock()
+  const gateway = await scenario({ ...failoverDefaults, clock })
+  const { main, reserve, model } = places.messages
+  try {
+    for (const channel of [main, reserve])
+      gateway.sandbox.faults.set(channel, `hold=slow-${channel}@before_head`)
+    const answer = gateway.ask({ format: 'messages', isStream: true, marker: 'slow' })
+    await gateway.sandbox.faults.reached(`slow-${main}`)
+    clock.advance(30 * second + tickMs)
+    await gateway.sandbox.faults.reached(`slow-${reserve}`)
+    clock.advance(2 * minute - 2 * tickMs)
+    gateway.sandbox.faults.release(`slow-${reserve}`)
+    assertWhole(await answer, await gateway.served('slow', reserve), 'slow')
+    // The reserve took as long as the main channel was given: nothing counts against the main channel.
+    const { failures } = gateway.app.health.state(main, model).evidence.stream
+    assert.deepEqual(
+      failures.map(({ isCounted }) => isCounted),
+      [false],
+    )
+  } finally {
+    await gateway.close()
+  }
+})
+
 describe('a commit point at the first content', () => {
   for (const format of formats)
     for (const [moment, fault] of [
@@ -248,14 +267,17 @@ describe('a commit point at the first content', () => {
       ['ends cleanly', 'cut_event=1; cut_as=end'],
     ] as const)
       test(`a ${format} stream that ${moment} before any is replaced by the reserve`, async () => {
-        const gateway = await startFailoverGateway({ settings: { commit_point: 'first_content' } })
+        const gateway = await scenario({
+          ...failoverDefaults,
+          settings: { commit_point: 'first_content' },
+        })
         try {
           const { main, reserve } = places[format]
           gateway.sandbox.faults.set(main, fault)
           const answer = await gateway.ask({ format, isStream: true, marker: moment })
           assert.deepEqual(gateway.tried(moment), [main, reserve])
           assertWhole(answer, await gateway.served(moment, reserve), moment)
-          assert.deepEqual(await gateway.lessons(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
+          assert.deepEqual(await gateway.attempts(), { [`${main} hard`]: 1, [`${reserve} ok`]: 1 })
           // An answer without any content is an answer all the same.
           gateway.sandbox.faults.set(main, 'output=0')
           const empty = await gateway.ask({ format, isStream: true, marker: 'empty' })
@@ -270,9 +292,13 @@ describe('a request deadline shorter than every limit of a channel', () => {
   for (const format of formats)
     for (const isStream of [false, true]) {
       const asked = isStream ? 'stream' : 'plain request'
-      test(`blames nobody for a ${format} ${asked}, however often it strikes`, async () => {
+      test(`counts no failure for a ${format} ${asked}, however often it strikes`, async () => {
         const clock = new ManualClock()
-        const gateway = await startFailoverGateway({ clock, settings: { request_deadline: '30s' } })
+        const gateway = await scenario({
+          ...failoverDefaults,
+          clock,
+          settings: { request_deadline: '30s' },
+        })
         try {
           const { main, model } = places[format]
           const untouched = gateway.app.health.state(main, model)
@@ -284,9 +310,9 @@ describe('a request deadline shorter than every limit of a channel', () => {
             clock.advance(30 * second + tickMs)
             assertOwnError(await answer, format, 504, gate)
             assert.deepEqual(gateway.tried(gate), [main])
-            assert.equal((await gateway.booked(await answer)).chargeCount, 0)
+            assert.equal((await gateway.recorded(await answer)).chargeCount, 0)
           }
-          assert.deepEqual(await gateway.lessons(), { [`${main} nobody`]: 6 })
+          assert.deepEqual(await gateway.attempts(), { [`${main} nobody`]: 6 })
           assert.equal(gateway.app.health.state(main, model), untouched)
         } finally {
           await gateway.close()
@@ -321,14 +347,15 @@ describe('a vendor that cannot be reached', () => {
 
   async function withMainAt(
     unreachable: Unreachable,
-    work: (gateway: FailoverGateway) => Promise<void>,
+    work: (gateway: Scenario) => Promise<void>,
   ): Promise<void> {
-    const gateway = await startFailoverGateway({
+    const gateway = await scenario({
+      ...failoverDefaults,
       settings: { connect_timeout: '1s' },
-      catalogue: catalogueOf({
+      channels: {
         every: { check: 'none' },
-        channels: { 'alpha-main': { url: unreachable.url } },
-      }),
+        named: { 'alpha-main': { url: unreachable.url } },
+      },
     })
     try {
       await work(gateway)
@@ -338,22 +365,22 @@ describe('a vendor that cannot be reached', () => {
     }
   }
 
-  async function assertReserveServes(gateway: FailoverGateway, word: string): Promise<void> {
+  async function assertReserveServes(gateway: Scenario, word: string): Promise<void> {
     for (const isStream of [false, true]) {
-      gateway.forget()
-      await gateway.lessons()
+      gateway.resetHealth()
+      await gateway.attempts()
       const marker = `unreachable-${isStream}`
       const answer = await gateway.ask({ format: 'messages', isStream, marker })
       assertWhole(answer, await gateway.served(marker, 'alpha-reserve'), word)
-      assert.deepEqual(await gateway.lessons(), {
+      assert.deepEqual(await gateway.attempts(), {
         [`alpha-main ${word}`]: 1,
         'alpha-reserve ok': 1,
       })
-      assert.equal((await gateway.booked(answer)).attemptCount, 2)
+      assert.equal((await gateway.recorded(answer)).attemptCount, 2)
     }
   }
 
-  test('by the connect limit, because nobody answers the handshake', async () => {
+  test('by the connect limit, because the handshake gets no answer', async () => {
     const silent = createServer()
     await withMainAt(await listen(silent, 'https'), (gateway) =>
       assertReserveServes(gateway, 'hard'),
@@ -394,14 +421,15 @@ describe('a vendor that cannot be reached', () => {
   test('and neither can any other: a 502 that names no address', async () => {
     const closed = await listen(createServer(), 'http')
     await closed.close()
-    const gateway = await startFailoverGateway({
-      catalogue: catalogueOf({ every: { check: 'none', url: closed.url } }),
+    const gateway = await scenario({
+      ...failoverDefaults,
+      channels: { every: { check: 'none', url: closed.url } },
     })
     try {
       for (const format of formats) {
         const answer = await gateway.ask({ format, isStream: true })
         assertOwnError(answer, format, 502, 'nobody there')
-        assert.equal((await gateway.booked(answer)).chargeCount, 0)
+        assert.equal((await gateway.recorded(answer)).chargeCount, 0)
       }
     } finally {
       await gateway.close()

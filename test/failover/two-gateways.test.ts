@@ -10,15 +10,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { pino } from 'pino'
 import { seededRandom } from '../../src/base/random.ts'
-import { openChannelKeeper, type ChannelKeeper } from '../../src/channels/channel-keeper.ts'
+import { ChannelKeeper } from '../../src/channels/cluster/channel-keeper.ts'
 import type { Channel } from '../../src/channels/channel.ts'
-import { listChanges } from '../../src/channels/channel-change-store.ts'
-import { createUpstream } from '../../src/channels/http-upstream.ts'
-import type { Upstream } from '../../src/channels/upstream.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { listChanges } from '../../src/channels/cluster/channel-history.ts'
+import { UpstreamPools } from '../../src/http/client/pool.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { openMembership } from '../../src/storage/membership.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
+import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
 import { createTelemetry } from '../../src/telemetry/events.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -55,7 +55,7 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
   const database: Database = await openSqliteThread(join(folder, 'store.db'))
   await migrate(database)
   const clock = new ManualClock()
-  const upstream: Upstream = createUpstream({ connectTimeoutMs: 5_000, clock })
+  const upstream = new UpstreamPools({ connectTimeoutMs: 5_000, clock })
   const metrics = createMetrics()
   const faults: unknown[] = []
   const channel = makeChannel('main', {
@@ -63,16 +63,21 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
     models: new Map([[model, undefined]]),
   })
   const snapshot = makeSnapshot([channel], [makeModel(model)])
-  const keeper = await openChannelKeeper({
+  const keeper = await ChannelKeeper.open({
     clock,
     random: seededRandom(1),
     database,
     upstream,
     telemetry: createTelemetry({ log: pino({ level: 'silent' }), metrics, clock }),
     snapshot: () => snapshot,
-    nodeName: 'test',
-    region: 'test',
-    readStoreTime: () => Promise.resolve(clock.now()),
+    membership: await openMembership({
+      clock,
+      database,
+      name: 'test',
+      region: 'test',
+      readTime: () => clock.now(),
+      onError: (error) => faults.push(error),
+    }),
     checkIntervalMs: options.checkIntervalMs,
     failoverTokensMax: 100,
     onError: (error) => faults.push(error),
@@ -166,7 +171,7 @@ test('one at a time makes the regular checks, and the next one goes on when it i
   assert.ok((await other.probes()) >= 1)
 })
 
-test('what was off when a gateway ended is on trial for the next one, and back after its probes', async () => {
+test('a channel that was off when a gateway ended is on trial for the next one, and back after its probes', async () => {
   const first = await startGateway({ checkIntervalMs: never })
   sandbox.faults.set('main', 'close=before_head')
   fail(first)

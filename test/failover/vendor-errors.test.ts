@@ -6,17 +6,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import { errorPresets, type ErrorPreset } from '../../src/sandbox/error-presets.ts'
-import {
-  assertBrokenOff,
-  assertOwnError,
-  assertWhole,
-  formats,
-  namesOperator,
-  places,
-  startFailoverGateway,
-  type FailoverGateway,
-} from './harness.ts'
+import { errorPresets, type ErrorPreset } from '../../sandbox/error-presets.ts'
+import { assertBrokenOff, assertOwnError, assertWhole, namesOperator } from '../support/answers.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 /**
  * - `client`: the request's own fault: passes as it came, after one attempt
@@ -220,10 +213,10 @@ const otherModel: Readonly<Record<FormatName, string>> = {
   chat: 'chat-mini-1',
 }
 
-let gateway: FailoverGateway
+let gateway: Scenario
 let markerCount = 0
 before(async () => {
-  gateway = await startFailoverGateway()
+  gateway = await scenario(failoverDefaults)
 })
 after(() => gateway.close())
 
@@ -258,10 +251,10 @@ async function meetsOnce({ kind, name, format }: Row, isStream: boolean): Promis
   const expected = onceExpected[kind]
   const { main, model } = places[format]
   const marker = `once-${markerCount++}`
-  gateway.forget()
+  gateway.resetHealth()
   gateway.sandbox.faults.clear()
   gateway.sandbox.faults.set(main, [`error=${name}`])
-  await gateway.lessons()
+  await gateway.attempts()
   const answer = await gateway.ask({ format, isStream, marker })
 
   assert.deepEqual(gateway.tried(marker), named(format, expected.tried))
@@ -272,16 +265,16 @@ async function meetsOnce({ kind, name, format }: Row, isStream: boolean): Promis
   if (kind === 'client') {
     await gateway.served(marker, main)
     assertPassed(answer, presetOf(name), last.responseBody)
-    assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+    assert.deepEqual(await gateway.attempts(), { [`${main} client`]: 1 })
   } else {
     await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
     assertWhole(answer, last, name)
     assert.ok(!namesOperator(answer.body.toString() + answer.rawHeaders.join('\n')))
-    assert.deepEqual(await gateway.lessons(), counts([`${main} ${expected.word}`, `${server} ok`]))
+    assert.deepEqual(await gateway.attempts(), counts([`${main} ${expected.word}`, `${server} ok`]))
   }
   assert.equal(gateway.grade(main, model), expected.grade)
   assert.equal(gateway.grade(main, otherModel[format]), expected.otherGrade)
-  const booked = await gateway.booked(answer)
+  const booked = await gateway.recorded(answer)
   assert.equal(booked.attemptCount, expected.tried.length)
   assert.equal(booked.chargeCount, kind === 'client' ? 0 : 1)
   assert.equal(booked.channel, server)
@@ -290,7 +283,7 @@ async function meetsOnce({ kind, name, format }: Row, isStream: boolean): Promis
 async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Promise<void> {
   const preset = presetOf(name)
   const marker = `always-${markerCount++}`
-  gateway.forget()
+  gateway.resetHealth()
   gateway.sandbox.faults.clear()
   gateway.sandbox.faults.set('*', `error=${name}`)
   const answer = await gateway.ask({ format, isStream, marker })
@@ -307,7 +300,7 @@ async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Prom
     await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
     assertPassed(answer, preset, last.responseBody)
   }
-  const booked = await gateway.booked(answer)
+  const booked = await gateway.recorded(answer)
   assert.equal(booked.attemptCount, channels.length)
   assert.deepEqual([booked.chargeCount, booked.amountPicos], [0, 0n])
   assert.equal(booked.ending, kind === 'client' || kind === 'conflict' ? 'refused' : 'failed')
@@ -321,7 +314,7 @@ for (const format of formats)
       readonly tried: readonly string[]
       readonly status: number
     }> {
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.clear()
       gateway.sandbox.faults.set(main, 'error=401')
       await gateway.ask({ format, isStream: false })
@@ -345,7 +338,7 @@ for (const format of formats)
 
 /** The vendor's own error, to the byte, with the headers a client acts on. */
 function assertPassed(
-  answer: Awaited<ReturnType<FailoverGateway['ask']>>,
+  answer: Awaited<ReturnType<Scenario['ask']>>,
   preset: ErrorPreset,
   body: Buffer | undefined,
 ): void {
@@ -397,17 +390,17 @@ async function beginsStream({ kind, name, format }: Row): Promise<void> {
   const { word } = onceExpected[kind]
   const { main, reserve } = places[format]
   const marker = `first-${markerCount++}`
-  gateway.forget()
+  gateway.resetHealth()
   gateway.sandbox.faults.clear()
   gateway.sandbox.faults.set(main, [`error_first=${name}; pings=1`])
-  await gateway.lessons()
+  await gateway.attempts()
   const answer = await gateway.ask({ format, isStream: true, marker })
   const expected = onceExpected[kind]
   assert.deepEqual(gateway.tried(marker), named(format, expected.tried))
   assert.ok(!namesOperator(answer.body.toString() + answer.rawHeaders.join('\n')))
   if (kind === 'client') {
     assert.equal(answer.status, eventStatuses[presetOf(name).type] ?? 400)
-    assert.deepEqual(await gateway.lessons(), { [`${main} client`]: 1 })
+    assert.deepEqual(await gateway.attempts(), { [`${main} client`]: 1 })
     return
   }
   const last = gateway.sandbox.log.forMarker(marker).at(-1)
@@ -415,16 +408,16 @@ async function beginsStream({ kind, name, format }: Row): Promise<void> {
   await gateway.sandbox.log.waitFor((one) => one === last && one.phase === 'closed')
   assertWhole(answer, last, name)
   const server = kind === 'conflict' ? main : reserve
-  assert.deepEqual(await gateway.lessons(), counts([`${main} ${word}`, `${server} ok`]))
+  assert.deepEqual(await gateway.attempts(), counts([`${main} ${word}`, `${server} ok`]))
 }
 
 async function breaksStream({ kind, name, format }: Row): Promise<void> {
   const { main } = places[format]
   const marker = `middle-${markerCount++}`
-  gateway.forget()
+  gateway.resetHealth()
   gateway.sandbox.faults.clear()
   gateway.sandbox.faults.set(main, [`error_at=3; event_error=${name}`])
-  await gateway.lessons()
+  await gateway.attempts()
   const answer = await gateway.ask({ format, isStream: true, marker })
   assert.deepEqual(gateway.tried(marker), [main])
   const record = await gateway.served(marker, main)
@@ -437,11 +430,11 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
     assert.equal(text, record.responseBody?.toString(), 'the vendor’s own error passes as it came')
     assert.equal(answer.isComplete, false)
   }
-  assert.deepEqual(await gateway.lessons(), { [`${main} ${middleWords[kind]}`]: 1 })
+  assert.deepEqual(await gateway.attempts(), { [`${main} ${middleWords[kind]}`]: 1 })
   const expected = onceExpected[kind]
   assert.equal(gateway.grade(main, places[format].model), expected.grade)
   assert.equal(gateway.grade(main, otherModel[format]), expected.otherGrade)
-  const { ending, attemptCount, chargeCount } = await gateway.booked(answer)
+  const { ending, attemptCount, chargeCount } = await gateway.recorded(answer)
   assert.deepEqual([ending, attemptCount, chargeCount], ['upstream_cut', 1, 0])
 }
 
@@ -458,10 +451,10 @@ const middleWords: Readonly<Record<Class, string>> = {
 
 describe('an error page in place of a refused credential', () => {
   for (const format of formats)
-    test(`a 403 page of whatever stands in front of the vendor never passes (${format})`, async () => {
+    test(`a 403 page of a proxy in front of the vendor never passes (${format})`, async () => {
       const page = 'status=403; content_type=text/html; body=%3Chtml%3Eno%3C/html%3E'
       const marker = `page-${markerCount++}`
-      gateway.forget()
+      gateway.resetHealth()
       gateway.sandbox.faults.clear()
       gateway.sandbox.faults.set('*', page)
       const answer = await gateway.ask({ format, isStream: false, marker })

@@ -1,6 +1,6 @@
 /**
- * Canaries: unique words planted where something private stands, and the search for them. A canary
- * found anywhere but in the places its owner allows is a leak. The search also looks for a canary
+ * Canaries: unique words planted in private data, and the search for them. A canary that is found
+ * outside its allowed places is a leak. The search also looks for a canary
  * written in another way, and for a large part of one.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ export interface Place {
 export interface Canary {
   readonly name: string
   readonly text: string
-  /** Names of places in which it may stand, by their beginnings. */
+  /** Places where it is allowed, by the beginnings of their names. */
   readonly allowed: readonly string[]
 }
 
@@ -41,19 +41,19 @@ export class Canaries {
     return this.#all.map((canary) => canary.name)
   }
 
-  /** What was found where it must not be: a line for each. */
+  /** Canaries in places that are not allowed, a line for each. */
   search(places: readonly Place[]): string[] {
     const found: string[] = []
     for (const { name, text, allowed } of this.#all)
       for (const place of places) {
         if (allowed.some((beginning) => place.name.startsWith(beginning))) continue
         const way = findIn(place.bytes, text)
-        if (way !== undefined) found.push(`${name} stands ${way} in ${place.name}`)
+        if (way !== undefined) found.push(`${name} is ${way} in ${place.name}`)
       }
     return found
   }
 
-  /** The places in which it stands at all: to show that the search can find what is there. */
+  /** All places that contain it, to show that the search works. */
   placesOf(name: string, places: readonly Place[]): string[] {
     const canary = this.#all.find((one) => one.name === name)
     if (canary === undefined) throw new Error(`no canary ${name}`)
@@ -67,7 +67,7 @@ function randomWord(): string {
   return Array.from({ length: 16 }, () => Math.floor(Math.random() * 36).toString(36)).join('')
 }
 
-/** In which way the text stands there; undefined where it does not. */
+/** Returns in which form a text contains the canary; undefined if it does not. */
 export function findIn(bytes: Buffer, text: string): string | undefined {
   const plain = Buffer.from(text)
   const ways: readonly (readonly [string, Buffer])[] = [
@@ -82,7 +82,7 @@ export function findIn(bytes: Buffer, text: string): string | undefined {
   return ways.find(([, wanted]) => bytes.includes(wanted))?.[0]
 }
 
-/** The characters of base64 that do not depend on what stands around the text. */
+/** The characters of base64 that do not depend on the neighbours of the text. */
 function base64Core(plain: Buffer, shift: number): Buffer {
   const padded = Buffer.concat([Buffer.alloc(shift), plain])
   const whole = padded.subarray(0, padded.length - (padded.length % 3))

@@ -1,17 +1,16 @@
 /**
- * Nothing private is kept or told: a word of its own is planted in everything that is (prompts,
- * answers, keys, tokens, credentials, headers, queries, vendors' errors, names), a varied load runs
- * at the most talkative log level with commands in between, and then everything that was written
- * anywhere is searched. What a client sent and was answered may stand on the wire and nowhere else.
+ * Private data is neither stored nor shown. Each kind of private data (prompts, answers, keys, tokens,
+ * credentials, headers, queries, vendors' errors, names) contains a canary. A varied load runs at the
+ * most detailed log level, with commands in between; then everything that was written is searched.
+ * Requests and answers of a client may appear on the wire and nowhere else.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readFileSync } from 'node:fs'
 import type { FormatName } from '../../src/formats/format.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { send, type WireAnswer, type WireRequest } from '../support/http-client.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
+import { exchangeRaw, send, type WireAnswer, type WireRequest } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
-import { exchangeRaw } from '../support/raw-client.ts'
 import { Canaries, filesIn, findIn, type Place } from './canaries.ts'
 
 const canaries = new Canaries()
@@ -21,12 +20,12 @@ const paths: Readonly<Record<FormatName, string>> = {
   chat: '/beta/v1/chat/completions',
 }
 
-/** A name as somebody would choose it who hopes that a page, a table or a shell runs it. */
+/** A hostile name: a page, a table or a shell might run it. */
 function hostile(word: string): string {
   return `=1+1"'<script>${word}</script>$(id)`
 }
 
-/** Known to commands and tables that show it, and to nobody else. */
+/** Only commands and tables that show it know it. */
 const names = {
   account: hostile(canaries.plant('account name', 'store', 'command')),
   key: hostile(canaries.plant('key name', 'store', 'command')),
@@ -44,7 +43,7 @@ const secrets = {
   environment: canaries.plant('credential in the environment'),
   master: canaries.watch('master key', 'c'.repeat(20) + '0123456789abcdef'.repeat(3).slice(0, 44)),
 }
-/** What the client sends; it never comes back but in answers that quote it. */
+/** What the client sends; only answers that quote it contain it. */
 const sent = {
   prompt: canaries.plant('prompt', 'answer'),
   system: canaries.plant('system prompt', 'answer'),
@@ -65,7 +64,7 @@ const sent = {
   wrongKey: canaries.plant('wrong key'),
   head: canaries.plant('head that is no HTTP'),
 }
-/** What the vendor sends; it comes to the client it is for. */
+/** What the vendor sends; only the client of that exchange gets it. */
 const answered = {
   text: canaries.plant('answer', 'answer'),
   header: canaries.plant('vendor header', 'answer'),
@@ -141,7 +140,7 @@ after(async () => {
   await sandbox.close()
 })
 
-/** The running gateway has taken note of what the commands made. */
+/** The running gateway has followed the changes of the commands. */
 async function untilServed(): Promise<void> {
   for (let look = 0; look < 5_000; look++) {
     const answers = await Promise.all(
@@ -232,7 +231,7 @@ function wholeAnswer(answer: WireAnswer): Buffer {
   return Buffer.concat([Buffer.from(`${answer.rawHeaders.join('\n')}\n`), answer.body])
 }
 
-/** A request of another kind than an exchange; what it is answered must quote nothing private. */
+/** A request that is not an exchange; its answer must not quote private data. */
 async function request(path: string, wire: WireRequest): Promise<WireAnswer> {
   const answer = await send(`${gateway.url}${path}`, {
     ...wire,
@@ -283,7 +282,7 @@ async function runLoad(): Promise<void> {
     // Clients that leave in the middle.
     const leaving = `piece=${answered.text}; output=30; event_delay_ms=1`
     for (let count = 0; count < 3; count++)
-      await ask({ format, isStream: true, sandbox: leaving, onChunk: () => 'stop' })
+      await ask({ format, isStream: true, sandbox: leaving, onChunk: () => 'leave' })
   }
   await sendWrongRequests()
 }
@@ -378,14 +377,14 @@ async function runCommands(): Promise<void> {
   await program.run('export')
   await program.json('export')
   await program.json('apply', '-f', 'catalog.yaml', '--dry-run')
-  // Mistakes are told without quoting what they are about, where that is a secret.
+  // Messages about mistakes do not quote secrets.
   await program.write(
     'wrong.yaml',
     `${catalogue()}  wrong: { credential: "${secrets.literal} x" }\n`,
   )
   await program.run('apply', '-f', 'wrong.yaml', '--json')
   await program.run('apply', '-f', 'wrong.yaml')
-  // A secret where an id belongs stays in the operator's own line and nowhere else.
+  // A secret given in place of an id appears in the operator's own command line only.
   await program.run('key', 'revoke', key, '--json')
   await program.run('account', 'show', `nobody ${account}`, '--json')
 }
@@ -416,7 +415,7 @@ function commandPlaces(): Place[] {
   }))
 }
 
-/** What the process shows to everybody on the machine. */
+/** What the process shows to every user of the machine. */
 function processPlaces(): Place[] {
   return [{ name: 'command line', bytes: readFileSync(`/proc/${gateway.pid}/cmdline`) }]
 }
@@ -444,11 +443,11 @@ describe('a canary', () => {
     )
   })
 
-  test('is nowhere it must not be', () => {
+  test('is only in allowed places', () => {
     assert.deepEqual([...new Set(canaries.search(places))], [])
   })
 
-  test('of a name is where names are shown, so the search does see', () => {
+  test('of a name is found where names are shown, so the search works', () => {
     const shown = canaries.placesOf('account name', places)
     assert.ok(shown.some((name) => name.startsWith('store turnpike.db')))
     assert.ok(shown.some((name) => name.startsWith('command account list')))
@@ -459,7 +458,7 @@ describe('a canary', () => {
       assert.ok(canaries.placesOf(name, places).includes('answer'), `${name} reached its client`)
   })
 
-  test('of a prompt, a header and a credential reached the vendor it was meant for', () => {
+  test('of a prompt, a header and a credential reaches its vendor', () => {
     const wire = Buffer.concat(
       sandbox.log.records.flatMap((record) => [
         Buffer.from(record.rawHeaders.join('\n') + record.target),
@@ -472,7 +471,7 @@ describe('a canary', () => {
       assert.equal(findIn(wire, text), undefined, 'what is not the vendor’s did not reach it')
   })
 
-  test('is found in whatever way it is written', () => {
+  test('is found in every encoding', () => {
     const text = 'canary000xabcdefghijklmnop'
     for (const written of [
       `before ${text} after`,
@@ -487,7 +486,7 @@ describe('a canary', () => {
     assert.equal(findIn(Buffer.from('canary000x'), text), undefined)
   })
 
-  test('the load was what it says: every kind of ending is in the log', () => {
+  test('the load has every kind of ending in the log', () => {
     const log = gateway.output()
     const lines = log
       .split('\n')

@@ -1,8 +1,10 @@
 /** A backup taken while clients are served, and what they had seen the end of before it began. */
 import assert from 'node:assert/strict'
-import type { TestAccount } from '../support/gateway.ts'
+import { hasEnd } from '../support/answers.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import type { Scenario } from '../support/scenario.ts'
 import type { Program } from '../support/program.ts'
-import { formats, hasEnd, sendAsk, type Ask, type MoneyGateway } from './harness.ts'
 
 const clients = 8
 
@@ -16,7 +18,7 @@ export interface TakenUnderLoad<Result> {
 
 /** Calls `backUp` once every client has been served a few times; the load goes on until it has ended. */
 export async function backUpUnderLoad<Result>(
-  gateway: MoneyGateway,
+  gateway: Scenario,
   account: TestAccount,
   backUp: () => Promise<Result>,
 ): Promise<TakenUnderLoad<Result>> {

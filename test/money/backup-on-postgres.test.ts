@@ -6,17 +6,18 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { AuditView } from '../../src/operations/audit.ts'
-import { sharedMasterKey, type TestAccount } from '../support/gateway.ts'
+import type { AuditView } from '../../src/operations/store/audit.ts'
+import { wireRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario, sharedMasterKey } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
 import { runPostgresProgram } from '../support/postgres-programs.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openProgram, type Program } from '../support/program.ts'
 import { backUpUnderLoad, demandCharges } from './backup-load.ts'
-import { startMoneyGateway, wireRequest, type MoneyGateway } from './harness.ts'
 
 let server: PostgresServer
-let gateway: MoneyGateway
+let gateway: Scenario
 let account: TestAccount
 let elsewhere: Program
 let acknowledged: readonly string[] = []
@@ -24,7 +25,7 @@ let acknowledged: readonly string[] = []
 before(async () => {
   server = await startPostgres()
   const storeUrl = await server.createDatabase()
-  gateway = await startMoneyGateway({ storeUrl })
+  gateway = await scenario({ storeUrl })
   account = await gateway.createAccount({ balance_usd: '100' })
   const file = join(server.folder, 'one.dump')
   const taken = await backUpUnderLoad(gateway, account, () =>
@@ -50,14 +51,14 @@ after(async () => {
   await server.close()
 })
 
-test('restored, it has every charge that had been acknowledged, and audits clean', async () => {
+test('a restored backup has every acknowledged charge and passes the audit', async () => {
   const { clean, counts } = await elsewhere.json<AuditView>('audit')
   assert.equal(clean, true)
   assert.ok(counts.charges >= acknowledged.length)
   await demandCharges(elsewhere, account, acknowledged)
 })
 
-test('a gateway serves from it, and the books go on', async () => {
+test('a gateway serves from the restored store and continues its ledger', async () => {
   const serving = await elsewhere.serve()
   const requests = async (): Promise<number> =>
     ((await usage(serving.url, account.token, 'total'))['usage'] as { requests: number }).requests

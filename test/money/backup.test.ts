@@ -7,15 +7,16 @@ import assert from 'node:assert/strict'
 import { copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { AuditView } from '../../src/operations/audit.ts'
-import type { BackupView } from '../../src/operations/backup.ts'
-import type { TestAccount } from '../support/gateway.ts'
+import type { AuditView } from '../../src/operations/store/audit.ts'
+import type { BackupView } from '../../src/operations/store/backup.ts'
+import { wireRequest } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
 import { openProgram, runProgram, type Program, type Ran } from '../support/program.ts'
 import { backUpUnderLoad, demandCharges } from './backup-load.ts'
-import { startMoneyGateway, wireRequest, type MoneyGateway } from './harness.ts'
 
-let gateway: MoneyGateway
+let gateway: Scenario
 let account: TestAccount
 let elsewhere: Program
 let acknowledged: readonly string[] = []
@@ -28,7 +29,7 @@ function here(...words: readonly string[]): Promise<Ran> {
 }
 
 before(async () => {
-  gateway = await startMoneyGateway()
+  gateway = await scenario()
   account = await gateway.createAccount({ balance_usd: '100' })
   elsewhere = await openProgram()
   const taken = await backUpUnderLoad(gateway, account, () =>
@@ -45,7 +46,7 @@ after(async () => {
   await gateway.close()
 })
 
-test('a backup under load is private, sound and clean', async () => {
+test('a backup under load is private, intact and passes the audit', async () => {
   assert.ok(answeredWhile > 0, 'clients were served meanwhile')
   const { mode } = await stat(backup.file)
   assert.equal(mode & 0o777, 0o600)
@@ -55,7 +56,7 @@ test('a backup under load is private, sound and clean', async () => {
   assert.equal(backup.last_entry?.sequence, backup.audit.counts.entries)
 })
 
-test('restored, it has every charge that had been acknowledged, audits clean and serves', async () => {
+test('a restored backup has every acknowledged charge, passes the audit and serves', async () => {
   const restored = await elsewhere.json('restore', backup.file)
   assert.deepEqual(restored['audit'], backup.audit)
   await copyFile(join(gateway.folder, 'master.key'), join(elsewhere.folder, 'data', 'master.key'))
@@ -75,11 +76,11 @@ test('restored, it has every charge that had been acknowledged, audits clean and
   assert.equal((await elsewhere.json<AuditView>('audit'))['clean'], true)
 })
 
-test('nothing is overwritten, neither by a backup nor by a restore', async () => {
+test('neither a backup nor a restore overwrites a file', async () => {
   const before = await readFile(backup.file)
   const again = await here('backup', 'copies/one.db')
   assert.equal(again.code, 1)
-  assert.match(again.error, /nothing is ever overwritten/)
+  assert.match(again.error, /is not overwritten/)
   assert.deepEqual(await readFile(backup.file), before)
   const over = await here('restore', backup.file)
   assert.equal(over.code, 1)
@@ -87,7 +88,7 @@ test('nothing is overwritten, neither by a backup nor by a restore', async () =>
   assert.equal((await gateway.audit()).clean, true)
 })
 
-test('a log left behind by another store is in the way of a restore', async () => {
+test("a restore is refused where another store's log is left behind", async () => {
   const program = await openProgram()
   try {
     await mkdir(join(program.folder, 'data'))
@@ -100,7 +101,7 @@ test('a log left behind by another store is in the way of a restore', async () =
   }
 })
 
-test('a damaged file is refused and leaves nothing behind', async () => {
+test('a damaged file is refused and leaves no file behind', async () => {
   const program = await openProgram()
   try {
     const bytes = await readFile(backup.file)
@@ -116,13 +117,15 @@ test('a damaged file is refused and leaves nothing behind', async () => {
   }
 })
 
-test('a copy of books that do not agree is kept as evidence, and told', async () => {
+test('a copy whose audit fails is kept as evidence and reported', async () => {
   const program = await openProgram()
   try {
     await program.json('restore', backup.file)
     const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(join(program.folder, 'data', 'turnpike.db'))
-    database.exec('UPDATE account SET balance_picos = balance_picos + 1')
+    database
+      .prepare('UPDATE account SET balance_picos = balance_picos + 1 WHERE id = ?')
+      .run(account.id)
     database.close()
     const ran = await program.run('backup', 'evidence.db', '--json')
     assert.equal(ran.code, 1)

@@ -3,34 +3,31 @@
  * is done behind its back, the clock is moved by hand, and each audit is waited for by its log line.
  */
 import assert from 'node:assert/strict'
-import { Writable } from 'node:stream'
 import { afterEach, test } from 'node:test'
-import { pino } from 'pino'
 import { createFirstAdminToken } from '../../src/operations/keys.ts'
-import { startGateway, type Gateway } from '../support/gateway.ts'
-import { send, usage } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { exchangesOf, sendAsk } from './harness.ts'
-
-type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string }
+import { exchangesOf } from '../support/money.ts'
+import { sendAsk } from '../support/requests.ts'
+import { type LogLine, type Scenario, scenario } from '../support/scenario.ts'
+import { send, usage } from '../support/http-client.ts'
 
 const hourMs = 3_600_000
 const clock = new ManualClock(Date.now())
-let gateway: Gateway
+let gateway: Scenario
 let lines: LogLine[]
 let look: () => void = () => undefined
 
 async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
   lines = []
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()) as LogLine)
+  gateway = await scenario({
+    clock,
+    settings,
+    account: { balance_usd: '10' },
+    onLogLine(line) {
+      lines.push(line)
       look()
-      done()
     },
   })
-  const log = pino({ level: 'debug' }, destination)
-  gateway = await startGateway({ clock, log, settings })
 }
 afterEach(() => gateway.close())
 
@@ -53,20 +50,20 @@ async function metric(name: string): Promise<number> {
 }
 let adminToken: string | undefined
 
-test('audits after the start and every hour, and raises an alarm that stands until it is mended', async () => {
+test('audits after the start and every hour, and raises an alarm that stays until the ledger is repaired', async () => {
   await start()
   adminToken = (await createFirstAdminToken(gateway.context))?.secret
-  const account = await gateway.createAccount()
+  const { account } = gateway
   assert.equal(await metric('turnpike_audit_time_seconds'), 0)
 
   clock.advance(20_000)
-  await logged('books audited')
+  await logged('ledger audit passed')
   assert.equal(await metric('turnpike_audits_total{result="clean"}'), 1)
   assert.equal(await metric('turnpike_audit_time_seconds'), clock.now() / 1_000)
 
   await setBalance(9_999_999_999_999n)
   clock.advance(1.1 * hourMs)
-  const difference = await logged('the books contradict themselves')
+  const difference = await logged('ledger audit failed')
   assert.equal(difference['invariant'], 'I1')
   assert.equal(difference['row'], `account ${account.id}`)
   assert.match(String(difference['message']), /stored 9\.999999999999 USD, derived 10 USD/)
@@ -76,11 +73,11 @@ test('audits after the start and every hour, and raises an alarm that stands unt
 
   await setBalance(10_000_000_000_000n)
   clock.advance(1.1 * hourMs)
-  await logged('books audited', 2)
+  await logged('ledger audit passed', 2)
   assert.equal(await metric('turnpike_audit_differences'), 0)
 })
 
-test('tells an audit that could not be made', async () => {
+test('reports an audit that could not run', async () => {
   await start()
   adminToken = (await createFirstAdminToken(gateway.context))?.secret
   await gateway.context.database.transact((transaction) =>
@@ -91,9 +88,9 @@ test('tells an audit that could not be made', async () => {
   assert.equal(await metric('turnpike_audits_total{result="failed"}'), 1)
 })
 
-test('lets exchanges go that are older than the setting says, and the books still close', async () => {
+test('removes exchanges older than the setting, and the audit still passes', async () => {
   await start({ exchange_retention: '2d' })
-  const account = await gateway.createAccount()
+  const { account } = gateway
   const ask = { format: 'messages', isStream: false } as const
   assert.equal((await sendAsk(gateway.url, account.key, ask)).status, 200)
   const beforehand = await usage(gateway.url, account.token, 'total')

@@ -8,20 +8,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
-import type { Reconciliation } from '../../src/operations/reconcile.ts'
-import { billedParts } from '../../src/sandbox/served-record.ts'
+import type { Reconciliation } from '../../src/operations/reconcile/reconcile.ts'
+import { billedParts } from '../../sandbox/served-record.ts'
 import { runProgram, type Ran } from '../support/program.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import {
-  formats,
-  mainChannels,
-  only,
-  sendAsk,
-  startMoneyGateway,
-  usd,
-  vendorPrice,
-  type MoneyGateway,
-} from './harness.ts'
+import { only, usd, vendorPrice } from '../support/money.ts'
+import { formats, places, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 
 const classes = {
   input: 'input',
@@ -42,11 +35,11 @@ const behaviours: readonly string[] = [
   'cut_event=4',
 ]
 
-let gateway: MoneyGateway
+let gateway: Scenario
 let account: TestAccount
 
 before(async () => {
-  gateway = await startMoneyGateway()
+  gateway = await scenario()
   account = await gateway.createAccount()
   let asked = 0
   for (const format of formats)
@@ -111,7 +104,7 @@ function vendorFile(): string {
 }
 
 for (const format of formats) {
-  const channel = mainChannels[format]
+  const channel = places[format].main
   test(`${channel}: what its vendor counted beyond the charges was lost by the operator`, async () => {
     const { code, result } = await reconcile(channel, vendorCounts(channel))
     const { comparison } = result
@@ -130,7 +123,7 @@ for (const format of formats) {
   })
 }
 
-test('what is charged alone agrees to the token', async () => {
+test('a model without other costs agrees to the token', async () => {
   const counts = new Map<string, Counts>()
   const plain = await gateway.createAccount()
   const from = gateway.sandbox.log.records.length
@@ -155,7 +148,7 @@ test('what is charged alone agrees to the token', async () => {
   assert.equal(result.comparison?.verdicts[0]?.verdict, 'explained')
 })
 
-test('shows what counts that were not believed would have cost beyond their hold', async () => {
+test('shows what implausible counts would have cost beyond their hold', async () => {
   const strange = await gateway.createAccount()
   const from = gateway.sandbox.log.records.length
   await sendAsk(gateway.url, strange.key, {
@@ -183,7 +176,7 @@ test('shows what counts that were not believed would have cost beyond their hold
   assert.match(text.out, /capped +not charged USD/)
   assert.match(
     text.out,
-    new RegExp(`small-1: explained: .*; ${row?.not_charged_usd} USD of what it`),
+    new RegExp(`small-1: explained: .*; ${row?.not_charged_usd} USD was not charged`),
   )
 })
 
@@ -191,17 +184,17 @@ const changes: readonly [title: string, change: (counts: Counts) => void, reason
   [
     'tokens that nobody was charged',
     (counts) => (counts['output'] = (counts['output'] ?? 0) + 1_000_000),
-    /it counted tokens worth .* USD that nothing here explains/,
+    /the vendor counted tokens worth .* USD that are not explained/,
   ],
   [
     'a request too many',
     (counts) => (counts['requests'] = (counts['requests'] ?? 0) + 1_000),
-    /requests that nothing here explains/,
+    /requests that are not explained/,
   ],
   [
     'tokens that were charged and not served',
     (counts) => (counts['input'] = 0),
-    /input were charged that it did not count/,
+    /the gateway charged \d+ input\S* more than the vendor counted/,
   ],
 ]
 for (const [title, change, reason] of changes)
@@ -217,7 +210,7 @@ for (const [title, change, reason] of changes)
     assert.match(verdict.reasons.join('; '), reason)
   })
 
-test('finds a model that the vendor knows and the gateway does not, and one the other way', async () => {
+test('finds a model that only the vendor knows, and one that only the gateway knows', async () => {
   const counts = new Map([
     ['never-1', { requests: 1 }],
     ['unused-1', { requests: 0 }],
@@ -226,10 +219,10 @@ test('finds a model that the vendor knows and the gateway does not, and one the 
   assert.equal(code, 1)
   assert.deepEqual(result.comparison?.unknown_models, ['never-1'])
   const verdict = result.comparison.verdicts.find(({ model }) => model === 'chat-1')
-  assert.deepEqual(verdict?.reasons, ['the vendor counted nothing of it, and it was charged'])
+  assert.deepEqual(verdict?.reasons, ['the gateway charged it, and the vendor counted nothing'])
 })
 
-test('a model that the vendor counts under several names is compared once, with all of them', async () => {
+test('compares a model once when the vendor counts it under several names', async () => {
   const counts = vendorCounts('alpha-main')
   counts.set('large-1-20260115', { requests: 0 })
   const { code, result } = await reconcile('alpha-main', counts)
@@ -240,10 +233,10 @@ test('a model that the vendor counts under several names is compared once, with 
     [['large-1', 'large-1-20260115']],
   )
   const { out } = await runReconcile('alpha-main')
-  assert.match(out, /^large-1 \(large-1 \+ large-1-20260115 with the vendor\): possible: /m)
+  assert.match(out, /^large-1 \(at the vendor: large-1 \+ large-1-20260115\): possible: /m)
 })
 
-test('says from when on exchanges are kept, and compares nothing of the time before', async () => {
+test('reports since when exchanges are kept, and compares nothing from before', async () => {
   const { cutMs } = await removeOldExchanges(gateway.context.database, {
     nowMs: gateway.context.clock.now(),
     keepMs: 0,
@@ -252,7 +245,7 @@ test('says from when on exchanges are kept, and compares nothing of the time bef
   const since = new Date(cutMs).toISOString()
   const shown = await runCommand('alpha-main')
   assert.equal(shown.code, 0, shown.error)
-  assert.ok(shown.out.includes(`Only from ${since} on: exchanges before it are no longer kept.`))
+  assert.ok(shown.out.includes(`From ${since} on only: earlier exchanges are no longer kept.`))
   const refused = await runReconcile('alpha-main')
   assert.notEqual(refused.code, 0)
   assert.ok(refused.error.includes(`exchanges before ${since} are no longer kept`), refused.error)

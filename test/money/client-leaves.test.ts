@@ -7,26 +7,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import type { ServedRecord } from '../../src/sandbox/served-record.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
+import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
   chargesOf,
-  formats,
-  framesIn,
-  hasEnd,
-  hasTerminalEvent,
   holdBound,
-  mainChannels,
   only,
-  openAsk,
-  sendAsk,
+  type RecordedExchange,
   vendorPrice,
-  whileNothingIsBooked,
-  withMoneyGateway,
-  type Ask,
-  type BookedExchange,
-  type MoneyGateway,
-} from './harness.ts'
+  whileChargesWait,
+} from '../support/money.ts'
+import { type Ask, formats, places, openAsk, sendAsk } from '../support/requests.ts'
+import { type Scenario, withScenario } from '../support/scenario.ts'
+import { eventCount } from '../support/http-client.ts'
 
 /** A word that every vocabulary has as one token, so that an estimate is close to the truth. */
 const content = 'input=20; output=6; piece=the%20'
@@ -47,7 +41,7 @@ function askOf(format: FormatName, sandbox: string, marker: string): Ask {
 }
 
 interface Paced {
-  readonly gateway: MoneyGateway
+  readonly gateway: Scenario
   readonly gatewayClock: ManualClock
   /** Has the vendor send events of this exchange until so many are out, or all of them. */
   playTo(marker: string, count: number): Promise<void>
@@ -62,7 +56,7 @@ function withPaced(grace: '0s' | '5s', work: (paced: Paced) => Promise<void>): P
     sandbox: { clock: vendorClock },
     settings: { client_left_grace: grace },
   }
-  return withMoneyGateway(options, (gateway) => {
+  return withScenario(options, (gateway) => {
     const playTo = async (marker: string, count: number): Promise<void> => {
       for (;;) {
         const [record] = gateway.sandbox.log.forMarker(marker)
@@ -77,34 +71,34 @@ function withPaced(grace: '0s' | '5s', work: (paced: Paced) => Promise<void>): P
 }
 
 /** How many events the answer has, the terminal one included. */
-async function countEvents(gateway: MoneyGateway, format: FormatName): Promise<number> {
+async function countEvents(gateway: Scenario, format: FormatName): Promise<number> {
   const account = await gateway.createAccount()
   const ask = askOf(format, '', `whole-${format}`)
   const answer = await sendAsk(gateway.url, account.key, ask)
   assert.ok(hasEnd(answer, ask))
-  return framesIn(answer.body.toString())
+  return eventCount(answer.body.toString())
 }
 
-function closed(gateway: MoneyGateway, marker: string): Promise<ServedRecord> {
+function closed(gateway: Scenario, marker: string): Promise<ServedRecord> {
   return gateway.sandbox.log.waitFor(
     (record) => record.marker === marker && record.phase === 'closed',
   )
 }
 
-function assertEstimated(exchange: BookedExchange, record: ServedRecord): void {
+function assertEstimated(exchange: RecordedExchange, record: ServedRecord): void {
   assert.equal(exchange.ending, 'client_left')
   assert.ok(exchange.amountPicos > 0n, 'what was delivered is not free')
   assert.ok(exchange.amountPicos <= holdBound(record, maxTokens))
 }
 
-function assertFree(exchange: BookedExchange): void {
+function assertFree(exchange: RecordedExchange): void {
   assert.equal(exchange.ending, 'client_left')
   assert.equal(exchange.amountPicos, 0n)
 }
 
 for (const format of formats) {
   describe(`a client of a ${format} stream that leaves`, () => {
-    test('after any event is charged for what it got, where nobody reads on', async () => {
+    test('after any event is charged for what it got, where the gateway does not read on', async () => {
       await withPaced('0s', async ({ gateway, ...paced }) => {
         const total = await countEvents(gateway, format)
         let before = 0n
@@ -114,7 +108,7 @@ for (const format of formats) {
           const ask = askOf(format, `stall_event=${count}`, marker)
           const client = openAsk(gateway.url, account.key, ask)
           await paced.playTo(marker, count)
-          await client.until((text) => framesIn(text) >= count)
+          await client.until((text) => eventCount(text) >= count)
           client.leave()
           const exchange = only(await gateway.ended(account, 1))
           const record = await closed(gateway, marker)
@@ -132,7 +126,7 @@ for (const format of formats) {
       })
     })
 
-    test('after any event is charged by the count that the vendor gives within the grace', async () => {
+    test("after any event is charged by the vendor's count where it comes within the grace period", async () => {
       await withPaced('5s', async ({ gateway, ...paced }) => {
         const total = await countEvents(gateway, format)
         for (let count = 1; count < total; count++) {
@@ -141,7 +135,7 @@ for (const format of formats) {
           const ask = askOf(format, 'event_delay_ms=1', marker)
           const client = openAsk(gateway.url, account.key, ask)
           await paced.playTo(marker, count)
-          await client.until((text) => framesIn(text) >= count)
+          await client.until((text) => eventCount(text) >= count)
           client.leave()
           await gateway.passed('client_left', count)
           await paced.playTo(marker, total)
@@ -154,12 +148,12 @@ for (const format of formats) {
       })
     })
 
-    test('has its vendor read on for the grace and not longer', async () => {
+    test('has its vendor read on for the grace period and not longer', async () => {
       await withPaced('5s', async ({ gateway, gatewayClock }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, 'stall_event=5', 'silent')
         const client = openAsk(gateway.url, account.key, ask)
-        await client.until((text) => framesIn(text) >= 5)
+        await client.until((text) => eventCount(text) >= 5)
         client.leave()
         await gateway.passed('client_left')
         gatewayClock.advance(graceMs - 1)
@@ -172,7 +166,7 @@ for (const format of formats) {
       })
     })
 
-    test('is charged for what it got, and not for what came while the vendor was read on', async () => {
+    test('is charged for what it got, and not for what the gateway read afterwards', async () => {
       const amounts: bigint[] = []
       for (const lastEvent of [5, 20])
         await withPaced('5s', async ({ gateway, gatewayClock, ...paced }) => {
@@ -180,7 +174,7 @@ for (const format of formats) {
           const sandbox = `output=30; event_delay_ms=1; stall_event=${lastEvent}`
           const client = openAsk(gateway.url, account.key, askOf(format, sandbox, 'long'))
           await paced.playTo('long', 5)
-          await client.until((text) => framesIn(text) >= 5)
+          await client.until((text) => eventCount(text) >= 5)
           client.leave()
           await gateway.passed('client_left')
           await paced.playTo('long', lastEvent)
@@ -192,14 +186,14 @@ for (const format of formats) {
       assert.equal(amounts[0], amounts[1])
     })
 
-    test('is charged although the vendor breaks off afterwards', async () => {
+    test('is charged even if the vendor breaks off afterwards', async () => {
       for (const fault of ['cut_event=5', 'error_at=5', 'cut_event=5; cut_as=end']) {
         await withPaced('5s', async ({ gateway, ...paced }) => {
           const account = await gateway.createAccount()
           const ask = askOf(format, `event_delay_ms=1; ${fault}`, 'broken')
           const client = openAsk(gateway.url, account.key, ask)
           await paced.playTo('broken', 4)
-          await client.until((text) => framesIn(text) >= 4)
+          await client.until((text) => eventCount(text) >= 4)
           client.leave()
           await gateway.passed('client_left')
           await paced.playTo('broken', Infinity)
@@ -210,7 +204,7 @@ for (const format of formats) {
       }
     })
 
-    test('before the first event costs nothing where none comes within the grace', async () => {
+    test('before the first event pays nothing where none comes within the grace period', async () => {
       for (const grace of ['0s', '5s'] as const) {
         await withPaced(grace, async ({ gateway, gatewayClock }) => {
           const account = await gateway.createAccount()
@@ -228,7 +222,7 @@ for (const format of formats) {
       }
     })
 
-    test('before the first event has one grace in all, not one more from the first event on', async () => {
+    test('before the first event has one grace period, not another one after the first event', async () => {
       await withPaced('5s', async ({ gateway, gatewayClock }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, 'hold=g@after_head; stall_event=4', 'late')
@@ -246,15 +240,15 @@ for (const format of formats) {
       })
     })
 
-    test('while the charge is being booked is charged once, by the count', async () => {
+    test("while the charge is being stored is charged once, by the vendor's count", async () => {
       await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const ask = askOf(format, '', 'booking')
         let client
-        await whileNothingIsBooked(gateway.context.database, async () => {
+        await whileChargesWait(gateway.context.database, async () => {
           client = openAsk(gateway.url, account.key, ask)
           await gateway.passed('charge_submitted')
-          await client.until((text) => framesIn(text) >= 8)
+          await client.until((text) => eventCount(text) >= 8)
           client.leave()
           await gateway.passed('client_left')
         })
@@ -269,7 +263,7 @@ for (const format of formats) {
   describe(`a client that leaves while it waits for a whole ${format} answer`, () => {
     const waiting: Ask = { format, isStream: false, marker: 'm', maxTokens, sandbox: content }
 
-    test('costs nothing where the vendor is not waited for, or does not answer in time', async () => {
+    test('pays nothing where the gateway does not wait, or the vendor does not answer in time', async () => {
       for (const grace of ['0s', '5s'] as const)
         for (const point of ['before_head', 'mid']) {
           await withPaced(grace, async ({ gateway, gatewayClock }) => {
@@ -288,7 +282,7 @@ for (const format of formats) {
         }
     })
 
-    test('pays at most what the answer costs that comes within the grace', async () => {
+    test('pays at most the cost of the answer that comes within the grace period', async () => {
       await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const sandbox = `${content}; hold=g@mid`
@@ -303,11 +297,11 @@ for (const format of formats) {
       })
     })
 
-    test('has no second channel asked on its behalf', async () => {
+    test('causes no attempt on a second channel', async () => {
       await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const fault = { hold: 'g@before_head', reset: 'before_head' } as const
-        gateway.sandbox.faults.set(mainChannels[format], fault)
+        gateway.sandbox.faults.set(places[format].main, fault)
         const client = openAsk(gateway.url, account.key, waiting)
         await gateway.sandbox.faults.reached('g')
         client.leave()
@@ -321,16 +315,16 @@ for (const format of formats) {
   })
 
   for (const isStream of [true, false])
-    test(`no client has the end of ${isStream ? 'a stream' : 'an answer'} before its charge is durable (${format})`, async () => {
+    test(`no client gets the end of ${isStream ? 'a stream' : 'an answer'} before its charge is durable (${format})`, async () => {
       await withPaced('5s', async ({ gateway }) => {
         const account = await gateway.createAccount()
         const ask = { ...askOf(format, '', 'm'), isStream, more: {} }
         let answer: Promise<{ text: string; isComplete: boolean }> | undefined
-        await whileNothingIsBooked(gateway.context.database, async () => {
+        await whileChargesWait(gateway.context.database, async () => {
           const client = openAsk(gateway.url, account.key, ask)
           answer = client.ended
           await gateway.passed('charge_submitted')
-          if (isStream) await client.until((text) => framesIn(text) >= 8)
+          if (isStream) await client.until((text) => eventCount(text) >= 8)
           let seen = ''
           await client.until((text) => (seen = text) !== '' || !isStream)
           assert.ok(isStream ? !hasTerminalEvent(seen, format) : seen === '')

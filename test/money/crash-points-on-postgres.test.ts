@@ -5,7 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { TestAccount } from '../support/gateway.ts'
+import { hasTerminalEvent } from '../support/answers.ts'
+import { assertClean, chargesOf, vendorPrice, whileChargesWait } from '../support/money.ts'
+import { type Ask, formats, openAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import {
   content,
@@ -16,17 +20,6 @@ import {
   testCrashes,
   type CrashPoint,
 } from './crash-scenario.ts'
-import {
-  assertClean,
-  chargesOf,
-  formats,
-  hasTerminalEvent,
-  openAsk,
-  vendorPrice,
-  whileNothingIsBooked,
-  type Ask,
-} from './harness.ts'
-import { openStand, type Stand } from './process-stand.ts'
 
 /**
  * Short, so that the tests need not wait long; with a peer, long enough that no living node
@@ -41,9 +34,10 @@ describe('a gateway killed, on PostgreSQL', () => {
     server = await startPostgres()
   })
   after(() => server.close())
-  const open = async (): Promise<Stand> => openStand({ storeUrl: await server.createDatabase() })
+  const open = async (): Promise<ProcessScenario> =>
+    scenario({ process: 'own', storeUrl: await server.createDatabase() })
 
-  describe('and started again', { concurrency: 2 }, () => {
+  describe('and restarted', { concurrency: 2 }, () => {
     for (const format of formats)
       describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
         const settings = { node_lease: leaseAlone }
@@ -51,7 +45,7 @@ describe('a gateway killed, on PostgreSQL', () => {
       })
   })
 
-  describe('beside another one', { concurrency: 2 }, () => {
+  describe('beside a second one', { concurrency: 2 }, () => {
     for (const format of formats)
       describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
         const settings = { node_lease: leaseWithPeer }
@@ -64,17 +58,17 @@ describe('a gateway killed, on PostgreSQL', () => {
 
   describe('while the server is busy with the charge', { concurrency: 1 }, () => {
     for (const isStream of [true, false])
-      it(`has charged it once, ${isStream ? 'streamed' : 'whole'}`, async () => {
-        const stand = await open()
+      it(`has charged the answer once, ${isStream ? 'streamed' : 'whole'}`, async () => {
+        const setup = await open()
         try {
           const settings = { node_lease: leaseWithPeer }
-          const gateway = await stand.start(settings)
-          await stand.start(settings)
-          const account = await stand.createAccount(oneRequest)
+          const gateway = await setup.start(settings)
+          await setup.start(settings)
+          const account = await setup.createAccount(oneRequest)
           const ask: Ask = { format: 'messages', isStream, maxTokens, marker: 'busy' }
           const client = openAsk(gateway.url, account.key, { ...ask, sandbox: content })
           const ended = client.ended.catch(() => ({ text: '', isComplete: false }))
-          await whileNothingIsBooked(stand.context.database, async () => {
+          await whileChargesWait(setup.context.database, async () => {
             await untilChargeWaits(server)
             gateway.signal('SIGKILL')
             await gateway.ended
@@ -82,28 +76,32 @@ describe('a gateway killed, on PostgreSQL', () => {
           const { text, isComplete } = await ended
           assert.ok(!isComplete && !hasTerminalEvent(text, ask.format))
           // The server goes on with what it was told, although nobody is there to hear of it.
-          assert.equal(await expiredWhenFree(stand, account), 0n)
-          const [record] = stand.sandbox.log.forMarker('busy')
+          assert.equal(await expiredWhenFree(setup, account), 0n)
+          const [record] = setup.sandbox.log.forMarker('busy')
           assert.ok(record !== undefined)
-          const charges = await chargesOf(stand.context.database, account.id)
+          const charges = await chargesOf(setup.context.database, account.id)
           assert.deepEqual([...charges.values()], [vendorPrice(record)])
-          await assertClean(stand)
+          await assertClean(setup)
         } finally {
-          await stand.close()
+          await setup.close()
         }
       })
   })
 })
 
 /** Of a dead node's hold there is one record, and where there was none there is none. */
-async function untilFree(stand: Stand, account: TestAccount, point: CrashPoint): Promise<void> {
-  assert.equal(await expiredWhenFree(stand, account), leavesHold(point) ? 1n : 0n)
+async function untilFree(
+  setup: ProcessScenario,
+  account: TestAccount,
+  point: CrashPoint,
+): Promise<void> {
+  assert.equal(await expiredWhenFree(setup, account), leavesHold(point) ? 1n : 0n)
 }
 
 /** Once nothing is set aside for the account any more: how many of its holds have expired. */
-async function expiredWhenFree(stand: Stand, account: TestAccount): Promise<unknown> {
+async function expiredWhenFree(setup: ProcessScenario, account: TestAccount): Promise<unknown> {
   for (;;) {
-    const [row] = await stand.context.database.query(
+    const [row] = await setup.context.database.query(
       `SELECT held_picos, (SELECT COUNT(*) FROM hold WHERE account_id = a.id) AS holds,
               (SELECT COUNT(*) FROM expired_hold WHERE account_id = a.id) AS expired
          FROM account a WHERE id = $1`,

@@ -5,12 +5,12 @@
  */
 import { describe } from 'node:test'
 import { crashPoints, testCrashes } from './crash-scenario.ts'
-import { formats } from './harness.ts'
-import { openStand } from './process-stand.ts'
+import { formats } from '../support/requests.ts'
+import { scenario } from '../support/scenario.ts'
 
 describe('a gateway killed', { concurrency: 2 }, () => {
   for (const format of formats)
     describe(`while it serves the ${format} format`, { concurrency: 1 }, () => {
-      testCrashes({ format, points: crashPoints, open: () => openStand() })
+      testCrashes({ format, points: crashPoints, open: () => scenario({ process: 'own' }) })
     })
 })

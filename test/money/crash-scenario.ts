@@ -8,25 +8,18 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import type { Milestone } from '../../src/telemetry/events.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import {
-  assertClean,
-  chargesOf,
-  hasEnd,
-  hasTerminalEvent,
-  openAsk,
-  sendAsk,
-  vendorPrice,
-  type Ask,
-} from './harness.ts'
-import type { GatewayProcess, Stand } from './process-stand.ts'
-import { reconcile, type Seen } from './reconcile.ts'
+import type { TracePoint } from '../../src/relay/stages.ts'
+import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
+import { assertClean, chargesOf, reconcile, type Seen, vendorPrice } from '../support/money.ts'
+import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import type { ProcessScenario } from '../support/scenario.ts'
 
 export interface CrashPoint {
   readonly name: string
   /** The gateway kills itself there … */
-  readonly milestone?: Milestone
+  readonly point?: TracePoint
   /** … or is killed while the vendor waits there. */
   readonly gate?: 'before_head' | 'first_event' | 'mid'
   readonly isStream: boolean
@@ -38,31 +31,31 @@ const both = [true, false]
 
 export const crashPoints: readonly CrashPoint[] = [
   ...both.flatMap((isStream): CrashPoint[] => [
-    { name: 'before the hold', milestone: 'hold_wanted', isStream, charges: 0 },
-    { name: 'after the hold', milestone: 'hold_placed', isStream, charges: 0 },
-    { name: 'before the request is sent', milestone: 'attempt_sending', isStream, charges: 0 },
+    { name: 'before the hold', point: 'hold_requested', isStream, charges: 0 },
+    { name: 'after the hold', point: 'hold_placed', isStream, charges: 0 },
+    { name: 'before the request is sent', point: 'attempt_sending', isStream, charges: 0 },
     { name: 'after the vendor has it', gate: 'before_head', isStream, charges: 0 },
     { name: 'at the first bytes', gate: 'first_event', isStream, charges: 0 },
     { name: 'in the middle', gate: 'mid', isStream, charges: 0 },
-    { name: 'when the count is known', milestone: 'usage_seen', isStream, charges: 0 },
-    { name: 'before the charge', milestone: 'charge_submitted', isStream, charges: 0 },
-    { name: 'after the charge', milestone: 'charge_durable', isStream, charges: 1 },
-    { name: 'after the last bytes', milestone: 'answer_released', isStream, charges: 1 },
+    { name: 'when the count is known', point: 'usage_seen', isStream, charges: 0 },
+    { name: 'before the charge', point: 'charge_submitted', isStream, charges: 0 },
+    { name: 'after the charge', point: 'charge_durable', isStream, charges: 1 },
+    { name: 'after the last bytes', point: 'answer_released', isStream, charges: 1 },
   ]),
-  { name: 'at the commit point', milestone: 'first_event', isStream: true, charges: 0 },
-  { name: 'after some events', milestone: 'mid_stream', isStream: true, charges: 0 },
+  { name: 'at the commit point', point: 'first_event', isStream: true, charges: 0 },
+  { name: 'after some events', point: 'mid_stream', isStream: true, charges: 0 },
 ]
 
 /** Whether the gateway that dies there leaves a hold behind, on a store that keeps holds. */
-export function leavesHold({ milestone, charges }: CrashPoint): boolean {
-  return charges === 0 && milestone !== 'hold_wanted'
+export function leavesHold({ point, charges }: CrashPoint): boolean {
+  return charges === 0 && point !== 'hold_requested'
 }
 
 export interface CrashOptions {
   readonly format: FormatName
   readonly points: readonly CrashPoint[]
-  /** A stand on an empty store. */
-  readonly open: () => Promise<Stand>
+  /** A scenario on an empty store. */
+  readonly open: () => Promise<ProcessScenario>
   /** Settings of every gateway. */
   readonly settings?: Readonly<Record<string, string>>
   /**
@@ -71,7 +64,11 @@ export interface CrashOptions {
    */
   readonly hasPeer?: boolean
   /** Resolves when the store has set nothing aside for the account any more; checks what became of it. */
-  readonly untilFree?: (stand: Stand, account: TestAccount, point: CrashPoint) => Promise<void>
+  readonly untilFree?: (
+    setup: ProcessScenario,
+    account: TestAccount,
+    point: CrashPoint,
+  ) => Promise<void>
 }
 
 /** Room for one request, so that the next one proves that nothing is held any more. */
@@ -82,27 +79,27 @@ export const content = 'input=1; output=3; output_tokens=3'
 /** One test for each point, and one for the books of all of them. */
 export function testCrashes(options: CrashOptions): void {
   const { format, points, settings } = options
-  let stand: Stand
+  let setup: ProcessScenario
   let peer: GatewayProcess | undefined
   let started: GatewayProcess | undefined
   const seen: Seen[] = []
   before(async () => {
-    stand = await options.open()
-    if (options.hasPeer === true) peer = await stand.start(settings)
+    setup = await options.open()
+    if (options.hasPeer === true) peer = await setup.start(settings)
   })
-  after(() => stand.close())
+  after(() => setup.close())
 
   for (const point of points)
     it(`${point.name}, ${point.isStream ? 'streamed' : 'whole'}`, async () => {
-      const gateway = started ?? (await stand.start(settings))
-      const account = await stand.createAccount(oneRequest)
+      const gateway = started ?? (await setup.start(settings))
+      const account = await setup.createAccount(oneRequest)
       const marker = `${point.name} ${point.isStream}`
       const ask: Ask = { format, isStream: point.isStream, maxTokens, marker }
-      seen.push(await crash({ stand, gateway, account }, ask, point))
-      if (peer === undefined) started = await stand.start(settings)
-      await assertClean(stand)
-      await assertCharged(stand, account, { marker, point })
-      await options.untilFree?.(stand, account, point)
+      seen.push(await crash({ setup, gateway, account }, ask, point))
+      if (peer === undefined) started = await setup.start(settings)
+      await assertClean(setup)
+      await assertCharged(setup, account, { marker, point })
+      await options.untilFree?.(setup, account, point)
       // A gateway serves, and nothing is held: the balance has no room for two.
       const next = { ...ask, marker: `${marker} again`, sandbox: content }
       const answer = await sendAsk((peer ?? started)?.url ?? '', account.key, next)
@@ -110,10 +107,10 @@ export function testCrashes(options: CrashOptions): void {
       seen.push({ marker: next.marker, hasEnd: true })
     })
 
-  it('and has the books of all of it in order', async () => {
-    await assertClean(stand)
-    const { records } = stand.sandbox.log
-    const { database } = stand.context
+  it('the ledger is correct after all of them', async () => {
+    await assertClean(setup)
+    const { records } = setup.sandbox.log
+    const { database } = setup.context
     const { chargedCount } = await reconcile({ records, database, seen, maxTokens })
     const charged = points.filter((point) => point.charges === 1).length
     assert.equal(chargedCount, charged + points.length)
@@ -124,33 +121,33 @@ export function testCrashes(options: CrashOptions): void {
 
 /** Right after the crash: as often as the point says, and what the vendor counted. */
 async function assertCharged(
-  stand: Stand,
+  setup: ProcessScenario,
   account: TestAccount,
   { marker, point }: { readonly marker: string; readonly point: CrashPoint },
 ): Promise<void> {
-  const [record] = stand.sandbox.log.forMarker(marker)
-  const charges = [...(await chargesOf(stand.context.database, account.id)).values()]
+  const [record] = setup.sandbox.log.forMarker(marker)
+  const charges = [...(await chargesOf(setup.context.database, account.id)).values()]
   assert.equal(charges.length, point.charges)
   if (record !== undefined && point.charges === 1) assert.deepEqual(charges, [vendorPrice(record)])
 }
 
 interface Scene {
-  readonly stand: Stand
+  readonly setup: ProcessScenario
   readonly gateway: GatewayProcess
   readonly account: TestAccount
 }
 
 /** Sends the request and has the gateway die at the point; returns what the client saw. */
 async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
-  const { stand, gateway, account } = scene
-  const { faults } = stand.sandbox
+  const { setup, gateway, account } = scene
+  const { faults } = setup.sandbox
   const marker = ask.marker ?? ''
   const gate = `${ask.format} ${marker}`
   // The vendor waits behind its first event, so that what follows is a read of its own.
-  const hold = point.milestone === 'mid_stream' ? `${gate}@first_event` : `${gate}@${point.gate}`
-  const isHeld = point.gate !== undefined || point.milestone === 'mid_stream'
+  const hold = point.point === 'mid_stream' ? `${gate}@first_event` : `${gate}@${point.gate}`
+  const isHeld = point.gate !== undefined || point.point === 'mid_stream'
   const sandbox = isHeld ? `${content}; hold=${hold}` : content
-  if (point.milestone !== undefined) await gateway.crashAt(point.milestone)
+  if (point.point !== undefined) await gateway.crashAt(point.point)
   const client = openAsk(gateway.url, account.key, { ...ask, sandbox })
   const ended = client.ended.catch(() => ({ text: '', isComplete: false }))
   if (isHeld) {
@@ -158,7 +155,7 @@ async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
     if (ask.isStream && point.gate !== 'before_head') await client.until((text) => text !== '')
     if (point.gate !== undefined) gateway.signal('SIGKILL')
   }
-  if (point.milestone === 'mid_stream') faults.release(gate)
+  if (point.point === 'mid_stream') faults.release(gate)
   assert.equal(await gateway.ended, 'SIGKILL')
   faults.release(gate)
   const { text, isComplete } = await ended

@@ -5,11 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createClientKey } from '../../src/operations/keys.ts'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
 import type { Usage } from '../../src/metering/usage.ts'
-import { usage } from '../support/http-client.ts'
-import { framesIn, only, openAsk, sendAsk, withMoneyGateway, type Ask } from './harness.ts'
+import { eventCount, usage } from '../support/http-client.ts'
+import { only } from '../support/money.ts'
+import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
+import { withScenario } from '../support/scenario.ts'
+import { createClientKey } from '../support/operations.ts'
 
 const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 10 }
 
@@ -49,10 +51,10 @@ const dear: readonly (Ask & { readonly name: string })[] = [
   },
 ]
 
-const withDearWork = (work: Parameters<typeof withMoneyGateway>[1]): Promise<void> =>
-  withMoneyGateway({ catalogue: dearCatalogue }, work)
+const withDearWork = (work: Parameters<typeof withScenario>[1]): Promise<void> =>
+  withScenario({ catalogue: dearCatalogue }, work)
 
-describe('a balance is not overspent by', () => {
+describe('a balance is not exceeded by', () => {
   for (const { name, ...ask } of dear)
     it(name, () =>
       withDearWork(async (gateway) => {
@@ -68,11 +70,11 @@ describe('a balance is not overspent by', () => {
     )
 })
 
-describe('a client that leaves pays what it had of', () => {
+describe('a client that leaves pays for the delivered', () => {
   const left = async (ask: Ask, hasAll: (text: string) => boolean): Promise<unknown> => {
     const settings = { client_left_grace: '0s' }
     let usage: unknown
-    await withMoneyGateway({ catalogue: dearCatalogue, settings }, async (gateway) => {
+    await withScenario({ catalogue: dearCatalogue, settings }, async (gateway) => {
       const account = await gateway.createAccount()
       const client = openAsk(gateway.url, account.key, ask)
       await client.until(hasAll)
@@ -85,7 +87,7 @@ describe('a client that leaves pays what it had of', () => {
     return (usage as Usage).parts.map(({ counts }) => counts)
   }
 
-  it('searches, by the results that came', async () => {
+  it('searches, by the delivered results', async () => {
     const ask: Ask = {
       format: 'messages',
       isStream: true,
@@ -97,7 +99,7 @@ describe('a client that leaves pays what it had of', () => {
     assert.deepEqual(counts, { ...counts, input: 10, web_search: 1 })
   })
 
-  it('sound, in both directions', async () => {
+  it('audio, in both directions', async () => {
     const data = 'QUJD'.repeat(1_600)
     const content = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }]
     const ask: Ask = {
@@ -111,12 +113,12 @@ describe('a client that leaves pays what it had of', () => {
       },
       sandbox: 'content=audio; stall_event=4',
     }
-    const [counts] = (await left(ask, (text) => framesIn(text) >= 4)) as [object]
+    const [counts] = (await left(ask, (text) => eventCount(text) >= 4)) as [object]
     assert.deepEqual(counts, { ...counts, input_audio: 3, output_audio: 1 })
   })
 })
 
-describe('the models of a key are all that may answer it', () => {
+describe("only a key's allowed models may answer it", () => {
   for (const named of ['large-1', 'no-such-model'])
     for (const more of [
       { fallbacks: [{ model: named }] },

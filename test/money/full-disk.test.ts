@@ -5,33 +5,23 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pino } from 'pino'
 import type { FormatName } from '../../src/formats/format.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { send, usage, type WireAnswer } from '../support/http-client.ts'
+import { hasEnd, hasTerminalEvent, isErrorEvent } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import {
-  byValue,
-  chargesOf,
-  formats,
-  hasEnd,
-  hasTerminalEvent,
-  isErrorEvent,
-  sendAsk,
-  withMoneyGateway,
-  vendorPrice,
-  type Ask,
-  type MoneyGateway,
-} from './harness.ts'
+import { byValue, chargesOf, vendorPrice } from '../support/money.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { type Scenario, withScenario } from '../support/scenario.ts'
+import { send, usage, type WireAnswer } from '../support/http-client.ts'
 
 /** More than the schema, the catalogue and a few accounts take; the rest is filled. */
 const pagesMax = 160
 
 for (const format of formats)
   for (const isStream of [true, false])
-    test(`a full disk gives no answer away and heals by itself (${format}, ${isStream ? 'streamed' : 'whole'})`, async () => {
+    test(`gives no answer away on a full disk and recovers by itself (${format}, ${isStream ? 'streamed' : 'whole'})`, async () => {
       const clock = new ManualClock()
-      await withMoneyGateway({ clock, storePagesMax: pagesMax }, async (gateway) => {
+      await withScenario({ clock, storePagesMax: pagesMax }, async (gateway) => {
         const account = await gateway.createAccount()
         await fillDisk(gateway)
         const ask: Ask = { format, isStream }
@@ -59,33 +49,33 @@ for (const format of formats)
       })
     })
 
-test('the log names a full disk, and says when charges can be stored again', async () => {
+test('the log reports a full disk, and when charges can be stored again', async () => {
   const clock = new ManualClock()
   const lines: Record<string, unknown>[] = []
-  const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>)
-  const log = pino({ level: 'info' }, { write })
-  await withMoneyGateway({ clock, log, storePagesMax: pagesMax }, async (gateway) => {
-    const account = await gateway.createAccount()
-    await fillDisk(gateway)
-    await askUntilFull(gateway, account, { format: 'messages', isStream: false })
-    const whileFull = lines.splice(0)
-    await gateway.context.database.query('DROP TABLE filler')
-    clock.advance(10_000)
-    await untilUp(gateway)
-    const again = (line: Record<string, unknown>): boolean =>
-      line['msg'] === 'charges can be stored again'
-    const outages = whileFull.filter(({ code }) => code === 'ledger.unavailable')
-    assert.deepEqual(
-      outages.map(({ where, reason }) => [where, reason]),
-      [['settle', 'disk_full']],
-    )
-    assert.equal(whileFull.filter(again).length, 0)
-    assert.equal(lines.filter(again).length, 1)
-  })
+  await withScenario(
+    { clock, onLogLine: (line) => lines.push(line), storePagesMax: pagesMax },
+    async (gateway) => {
+      const account = await gateway.createAccount()
+      await fillDisk(gateway)
+      await askUntilFull(gateway, account, { format: 'messages', isStream: false })
+      const whileFull = lines.splice(0)
+      await gateway.context.database.query('DROP TABLE filler')
+      clock.advance(10_000)
+      await untilUp(gateway)
+      const again = (line: Record<string, unknown>): boolean => line['msg'] === 'ledger recovered'
+      const outages = whileFull.filter(({ code }) => code === 'ledger.unavailable')
+      assert.deepEqual(
+        outages.map(({ where, reason }) => [where, reason]),
+        [['settle', 'disk_full']],
+      )
+      assert.equal(whileFull.filter(again).length, 0)
+      assert.equal(lines.filter(again).length, 1)
+    },
+  )
 })
 
 /** Takes all pages but those that are in use and a few. */
-async function fillDisk(gateway: MoneyGateway): Promise<void> {
+async function fillDisk(gateway: Scenario): Promise<void> {
   const { database } = gateway.context
   const [row] = await database.query('PRAGMA page_count')
   const usedPages = Number(row?.['page_count'])
@@ -97,7 +87,7 @@ async function fillDisk(gateway: MoneyGateway): Promise<void> {
 
 /** Sends one request after another until one cannot be booked. */
 async function askUntilFull(
-  gateway: MoneyGateway,
+  gateway: Scenario,
   account: TestAccount,
   ask: Ask,
 ): Promise<{ answers: number; unbooked: WireAnswer }> {
@@ -120,7 +110,7 @@ function assertWithheld(answer: WireAnswer, format: FormatName, isStream: boolea
   assert.ok(isErrorEvent(text, format), text)
 }
 
-async function assertDown(gateway: MoneyGateway, account: TestAccount): Promise<void> {
+async function assertDown(gateway: Scenario, account: TestAccount): Promise<void> {
   const served = gateway.sandbox.log.records.length
   for (const format of formats)
     for (const isStream of [true, false]) {
@@ -135,7 +125,7 @@ async function assertDown(gateway: MoneyGateway, account: TestAccount): Promise<
 }
 
 /** The ledger's next attempt has been answered; nobody asks it to hurry. */
-async function untilUp(gateway: MoneyGateway): Promise<void> {
+async function untilUp(gateway: Scenario): Promise<void> {
   for (;;) {
     const health = await send(`${gateway.url}/health`)
     if (health.status === 200) return

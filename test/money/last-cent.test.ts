@@ -5,18 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TestAccount } from '../support/gateway.ts'
-import type { WireAnswer } from '../support/http-client.ts'
+import { hasEnd } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertClean,
-  chargesOf,
-  hasEnd,
-  sendAsk,
-  startMoneyGateway,
-  type Ask,
-  type MoneyGateway,
-} from './harness.ts'
+import { assertClean, chargesOf } from '../support/money.ts'
+import { type Ask, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import type { WireAnswer } from '../support/http-client.ts'
 
 const parallel = 50
 const rounds = 20
@@ -36,7 +31,7 @@ interface Race {
 }
 
 interface Field {
-  readonly gateway: MoneyGateway
+  readonly gateway: Scenario
   readonly race: (account: TestAccount, round: number) => Promise<Race>
 }
 
@@ -47,12 +42,12 @@ async function openField(clock?: ManualClock): Promise<Field> {
     decided++
     onDecided()
   }
-  const gateway = await startMoneyGateway({
+  const gateway = await scenario({
     // The gateway’s own checks are no answer to anybody’s requests.
     settings: { check_interval: '1440m' },
     ...(clock === undefined ? {} : { clock }),
-    onMilestone: (milestone) => {
-      if (milestone === 'hold_placed') decide()
+    onTracePoint: (point) => {
+      if (point === 'hold_placed') decide()
     },
   })
   return {
@@ -87,7 +82,7 @@ function assertOneAdmitted({ admitted, refused }: Race, status: number): void {
   for (const answer of refused) assert.equal(answer.status, status, answer.body.toString())
 }
 
-test('a balance for one admits one of fifty; the others are told to try again', async () => {
+test('a balance for one request admits one of fifty; the others get x-should-retry true', async () => {
   const { gateway, race } = await openField()
   try {
     for (let round = 0; round < rounds; round++) {
@@ -110,7 +105,7 @@ test('a balance for one admits one of fifty; the others are told to try again', 
   }
 })
 
-test('a balance that not even one request fits in is no reason to try again', async () => {
+test('a balance below one request gets x-should-retry false', async () => {
   const { gateway, race } = await openField()
   try {
     const account = await gateway.createAccount({ balance_usd: '0.001' })
@@ -126,7 +121,7 @@ test('a balance that not even one request fits in is no reason to try again', as
   }
 })
 
-test('a daily limit for one admits one of fifty; the others are not to try again', async () => {
+test('a daily limit for one request admits one of fifty; the others get x-should-retry false', async () => {
   const { gateway, race } = await openField(new ManualClock())
   try {
     for (let round = 0; round < rounds; round++) {
@@ -146,7 +141,7 @@ test('a daily limit for one admits one of fifty; the others are not to try again
   }
 })
 
-test('one request per minute admits one of fifty in every minute', async () => {
+test('a limit of one request per minute admits one of fifty in every minute', async () => {
   const clock = new ManualClock()
   const { gateway, race } = await openField(clock)
   try {

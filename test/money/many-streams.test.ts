@@ -4,42 +4,31 @@
  * charged. Nothing here is timed.
  */
 import assert from 'node:assert/strict'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import type { ServedRecord } from '../../src/sandbox/served-record.ts'
-import { send, usage } from '../support/http-client.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
+import { openUnread, send, usage } from '../support/http-client.ts'
+import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import {
-  assertClean,
-  chargesOf,
-  formats,
-  hasEnd,
-  hasTerminalEvent,
-  only,
-  sendAsk,
-  startMoneyGateway,
-  urlOf,
-  usd,
-  vendorPrice,
-  wireRequest,
-  type Ask,
-  type MoneyGateway,
-  withMoneyGateway,
-} from './harness.ts'
+import { assertClean, chargesOf, only, usd, vendorPrice } from '../support/money.ts'
+import { type Ask, formats, sendAsk, urlOf, wireRequest } from '../support/requests.ts'
+import { type Scenario, scenario, withScenario } from '../support/scenario.ts'
 
 const mebibyte = 1_048_576
 /** What the operating system's buffers of two connections take, and a little of ours. */
 const underwayBytesMax = 24 * mebibyte
 
 for (const format of formats)
-  test(`a client that does not read a large ${format} stream stops the vendor`, async () => {
+  test(`a client that does not read a large ${format} stream pauses the vendor`, async () => {
     // Bodies are not kept: this process is the gateway and the vendor, and its memory is looked at.
-    await withMoneyGateway({ sandbox: { keepBodies: false } }, async (gateway) => {
+    await withScenario({ sandbox: { keepBodies: false } }, async (gateway) => {
       const account = await gateway.createAccount()
       const sandbox = 'output=4000; frame=16384'
       const ask: Ask = { format, isStream: true, marker: 'large', maxTokens: 4_000, sandbox }
       const memoryBefore = process.memoryUsage().arrayBuffers
-      const response = await openUnread(gateway, account.key, ask)
+      const response = await openUnread(
+        urlOf(gateway.url, ask.format),
+        wireRequest(account.key, ask),
+      )
       const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'large')
       await untilStopped(gateway, record)
       assert.ok(record.responseBytes < underwayBytesMax, `${record.responseBytes} bytes are out`)
@@ -60,14 +49,14 @@ for (const format of formats)
     })
   })
 
-test('a client that reads nothing for too long is taken for one that left, and pays', async () => {
+test('a client that reads nothing for too long counts as disconnected and pays', async () => {
   const clock = new ManualClock()
   const settings = { write_stall_timeout: '60s', client_left_grace: '0s' }
-  await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
+  await withScenario({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
     const account = await gateway.createAccount()
     const sandbox = 'output=4000; frame=16384'
     const ask: Ask = { format: 'chat', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
-    const response = await openUnread(gateway, account.key, ask)
+    const response = await openUnread(urlOf(gateway.url, ask.format), wireRequest(account.key, ask))
     response.on('error', () => undefined)
     const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
     await untilStopped(gateway, record)
@@ -83,11 +72,14 @@ for (const format of formats)
   test(`a client that reads a large ${format} stream slowly gets all of it`, async () => {
     const clock = new ManualClock()
     const settings = { write_stall_timeout: '60s', request_deadline: '60m' }
-    await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
+    await withScenario({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
       const account = await gateway.createAccount()
       const sandbox = 'output=1000; frame=16384'
       const ask: Ask = { format, isStream: true, marker: 'slow', maxTokens: 4_000, sandbox }
-      const response = await openUnread(gateway, account.key, ask)
+      const response = await openUnread(
+        urlOf(gateway.url, ask.format),
+        wireRequest(account.key, ask),
+      )
       const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'slow')
       await untilStopped(gateway, record)
       let receivedBytes = 0
@@ -107,14 +99,14 @@ for (const format of formats)
     })
   })
 
-test('a client that is behind at the deadline reads what had come, and then why it ends', async () => {
+test('a slow client gets what had come by the deadline, and then the error', async () => {
   const clock = new ManualClock()
   const settings = { write_stall_timeout: '60m', request_deadline: '15m' }
-  await withMoneyGateway({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
+  await withScenario({ clock, settings, sandbox: { keepBodies: false } }, async (gateway) => {
     const account = await gateway.createAccount()
     const sandbox = 'output=4000; frame=16384'
     const ask: Ask = { format: 'messages', isStream: true, marker: 'm', maxTokens: 4_000, sandbox }
-    const response = await openUnread(gateway, account.key, ask)
+    const response = await openUnread(urlOf(gateway.url, ask.format), wireRequest(account.key, ask))
     const record = await gateway.sandbox.log.waitFor(({ marker }) => marker === 'm')
     await untilStopped(gateway, record)
     clock.advance(15 * 60_000 + 1_000)
@@ -132,25 +124,11 @@ test('a client that is behind at the deadline reads what had come, and then why 
   })
 })
 
-function openUnread(gateway: MoneyGateway, key: string, ask: Ask): Promise<IncomingMessage> {
-  const { headers = {}, body } = wireRequest(key, ask)
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(urlOf(gateway.url, ask.format), {
-      method: 'POST',
-      agent: false,
-      headers: { ...headers },
-    })
-    request.on('error', reject)
-    request.on('response', resolve)
-    request.end(body)
-  })
-}
-
 /**
  * The vendor has written nothing during many round trips of other requests. Each of them gives a
  * stream that may go on several turns to do so in, and the gateway answers them meanwhile.
  */
-async function untilStopped(gateway: MoneyGateway, record: ServedRecord): Promise<void> {
+async function untilStopped(gateway: Scenario, record: ServedRecord): Promise<void> {
   let bytes = -1
   for (let unchanged = 0; unchanged < 60; unchanged++) {
     if (record.responseBytes !== bytes) unchanged = 0
@@ -160,14 +138,14 @@ async function untilStopped(gateway: MoneyGateway, record: ServedRecord): Promis
   }
 }
 
-test('a thousand streams that wait are all alive, end whole and are charged', async () => {
+test('a thousand waiting streams stay open, complete and are charged', async () => {
   const count = 1_000
   let begun = 0
   const allBegun = Promise.withResolvers<void>()
-  const gateway = await startMoneyGateway({
+  const gateway = await scenario({
     sandbox: { keepBodies: false },
-    onMilestone(milestone) {
-      if (milestone === 'first_event' && ++begun === count) allBegun.resolve()
+    onTracePoint(point) {
+      if (point === 'first_event' && ++begun === count) allBegun.resolve()
     },
   })
   try {

@@ -9,20 +9,12 @@ import { test } from 'node:test'
 import type { Random } from '../../src/base/random.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { createFirstAdminToken } from '../../src/operations/keys.ts'
-import type { TestAccount } from '../support/gateway.ts'
+import { hasEnd } from '../support/answers.ts'
+import { assertClean, chargesOf, exchangesOf, reconcile, type Seen, usd } from '../support/money.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
-import {
-  assertClean,
-  chargesOf,
-  exchangesOf,
-  formats,
-  hasEnd,
-  sendAsk,
-  startMoneyGateway,
-  usd,
-  type Ask,
-} from './harness.ts'
-import { reconcile, type Seen } from './reconcile.ts'
 
 const clients = 40
 const exchangesPerClient = 12
@@ -73,14 +65,14 @@ function randomAsk(random: Random, marker: string): Ask {
   }
 }
 
-test('every exchange of a mixed load is charged as the vendors’ log says', async () => {
+test('charges every exchange of a mixed load as the vendors’ log says', async () => {
   const seed = Number(process.env['TURNPIKE_TEST_SEED'] ?? 20_261_121)
   const random = seededRandom(seed)
   let holds = 0
-  const gateway = await startMoneyGateway({
+  const gateway = await scenario({
     settings: { client_left_grace: '200ms' },
-    onMilestone(milestone) {
-      if (milestone === 'hold_placed') holds++
+    onTracePoint(point) {
+      if (point === 'hold_placed') holds++
     },
   })
   try {
@@ -96,8 +88,9 @@ test('every exchange of a mixed load is charged as the vendors’ log says', asy
           const ask = randomAsk(own, marker)
           const account = pick(own, accounts)
           const leavesAt = own() < 0.25 ? Math.floor(own() * 8) : Infinity
-          const answer = await sendAsk(gateway.url, account.key, ask, {
-            onChunk: (_chunk, index) => (index >= leavesAt ? 'stop' : undefined),
+          const answer = await sendAsk(gateway.url, account.key, {
+            ...ask,
+            onChunk: (_chunk, index) => (index >= leavesAt ? 'leave' : undefined),
           })
           if (answer.headers['x-turnpike-request-id'] !== undefined)
             expected.set(account.id, (expected.get(account.id) ?? 0) + 1)

@@ -9,8 +9,9 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { formats, hasEnd, sendAsk, type Ask } from './harness.ts'
-import { openStand } from './process-stand.ts'
+import { hasEnd } from '../support/answers.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import { scenario } from '../support/scenario.ts'
 
 const requests = 60
 const parallel = 4
@@ -27,13 +28,13 @@ function demandStrace(): void {
 
 test('an answer’s last bytes follow the sync of its charge', async () => {
   demandStrace()
-  const stand = await openStand()
+  const setup = await scenario({ process: 'own' })
   try {
-    const trace = join(stand.folder, 'trace')
+    const trace = join(setup.folder, 'trace')
     const calls = 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg'
     const tracer = ['strace', '-f', '-yy', '-s', '20000', '-e', calls, '-o', trace]
-    const gateway = await stand.start({}, tracer)
-    const account = await stand.createAccount()
+    const gateway = await setup.start({}, tracer)
+    const account = await setup.createAccount()
     const exchanges: { id: string; ask: Ask }[] = []
     await Promise.all(
       Array.from({ length: parallel }, async (_, lane) => {
@@ -57,7 +58,7 @@ test('an answer’s last bytes follow the sync of its charge', async () => {
     assert.equal(exchanges.length, requests)
     for (const { id, ask } of exchanges) assertOrder(lines, id, ask)
   } finally {
-    await stand.close()
+    await setup.close()
   }
 })
 

@@ -7,12 +7,15 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { importPrices, type ImportResult } from '../../src/operations/prices/import.ts'
-import { listPrices } from '../../src/operations/prices.ts'
+import type { ImportResult } from '../../src/operations/prices/import.ts'
+import { listPrices } from '../../src/operations/prices/versions.ts'
 import { openProgram, type Program } from '../support/program.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { chargesOf, openAsk, sendAsk, startMoneyGateway, type MoneyGateway } from './harness.ts'
+import { chargesOf } from '../support/money.ts'
+import { openAsk, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { importPrices } from '../support/operations.ts'
 
 const M = 1_000_000n
 const hourMs = 3_600_000
@@ -24,12 +27,12 @@ function priceList(inputPerToken: string): string {
 }
 
 describe('a running gateway', () => {
-  let gateway: MoneyGateway
+  let gateway: Scenario
   let clock: ManualClock
   let account: TestAccount
   beforeEach(async () => {
     clock = new ManualClock(Date.parse('2026-11-21T12:00:00Z'))
-    gateway = await startMoneyGateway({ clock })
+    gateway = await scenario({ clock })
     account = await gateway.createAccount()
   })
   afterEach(() => gateway.close())
@@ -37,7 +40,7 @@ describe('a running gateway', () => {
   const ask = { format: 'messages', isStream: false, sandbox: 'input=10; output=1' } as const
   const take = async (input: string, validFrom: string): Promise<ImportResult> => {
     const wanted = { text: priceList(input), valid_from: validFrom }
-    const taken = await importPrices(gateway.context, wanted, { dryRun: false })
+    const taken = await importPrices(gateway.context, wanted)
     await gateway.app.refresh()
     return taken
   }
@@ -46,7 +49,7 @@ describe('a running gateway', () => {
       Number(left - right),
     )
 
-  test('switches at the moment, and an exchange keeps the prices it began with', async () => {
+  test('changes its price at the given time, and an exchange keeps the prices it began with', async () => {
     assert.equal((await take('7e-06', '2026-11-21T13:00:00Z')).kind, 'applied')
     await sendAsk(gateway.url, account.key, ask)
     const running = openAsk(gateway.url, account.key, {
@@ -69,7 +72,7 @@ describe('a running gateway', () => {
   test('charges speed and region by the factors that were imported', async () => {
     const text = `{"large-1": {"input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
       "provider_specific_entry": {"us": 1.2, "fast": 6}}}`
-    await importPrices(gateway.context, { text }, { dryRun: false })
+    await importPrices(gateway.context, { text })
     await gateway.app.refresh()
     for (const served of ['', '; speed=fast', '; geo=us'])
       await sendAsk(gateway.url, account.key, { ...ask, sandbox: ask.sandbox + served })
@@ -119,7 +122,7 @@ channels:
 
   const list = (text: string): Promise<void> => writeFile(join(program.folder, 'prices.json'), text)
 
-  test('says so where the file has nothing for the catalogue', async () => {
+  test('reports that the file has no price for the catalogue', async () => {
     for (const text of [
       '{}',
       '{"theirs-9": {"input_cost_per_token": 1, "output_cost_per_token": 1}}',
@@ -130,12 +133,12 @@ channels:
       assert.equal(
         out,
         'note: large-1 is not in the list; it stays\nnote: ours is not in the list; it stays\n' +
-          'The file has prices for none of these models; nothing changed.\n',
+          'Nothing changed: the list has no prices for these models.\n',
       )
     }
   })
 
-  test('shows what it would do and does nothing, then does it once', async () => {
+  test('shows the changes in a dry run, then applies them once', async () => {
     await list(priceList('2.5e-06'))
     const before = await program.json<unknown>('price', 'list')
     const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
@@ -165,7 +168,7 @@ channels:
     })
   })
 
-  test('takes factors in place of those that stand here, and keeps the others', async () => {
+  test('replaces the imported factors and keeps the others', async () => {
     await list(`{"large-1": {"input_cost_per_token": 2.5e-06, "output_cost_per_token": 1e-05,
       "provider_specific_entry": {"us": 1.1}, "regional_processing_uplift_multiplier_eu": 1.1}}`)
     const dry = await program.run('price', 'import', 'prices.json', '--dry-run')
@@ -174,7 +177,7 @@ channels:
     assert.match(dry.out, /not priced: regional_processing_uplift_multiplier_eu 1\.1/)
   })
 
-  test('finds a model by the name its channels have for it, or by the one it is told', async () => {
+  test("finds a model by its channels' name or by the given name", async () => {
     const entry = '{"input_cost_per_token": 1e-07, "output_cost_per_token": 2e-06}'
     await list(`{"theirs-2": ${entry}, "third": ${entry}}`)
     type Taken = { readonly models: readonly { model: string; listed_as: string }[] }
@@ -190,12 +193,12 @@ channels:
     assert.equal(wrong.code, 2)
   })
 
-  test('takes nothing where one price does not fit, and says which', async () => {
+  test('imports nothing where one price is invalid, and names it', async () => {
     await list(priceList('2.5e-13'))
     const before = await program.json<unknown>('price', 'list')
     const refused = await program.run('price', 'import', 'prices.json')
     assert.equal(refused.code, 1)
-    assert.match(refused.error, /large-1: input_cost_per_token 2\.5e-13 is no whole number/)
+    assert.match(refused.error, /large-1: input_cost_per_token 2\.5e-13 is not a whole number/)
     assert.deepEqual(await program.json<unknown>('price', 'list'), before)
   })
 })

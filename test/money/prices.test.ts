@@ -6,27 +6,21 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
-import { applyCatalogue } from '../../src/operations/catalogue.ts'
-import { demoCatalogue } from '../../src/sandbox/demo.ts'
-import { limitAccount, setAccountStatus } from '../../src/operations/accounts.ts'
-import { listAccountKeys, revoke } from '../../src/operations/keys.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { usage } from '../support/http-client.ts'
+import { demoCatalogue } from '../../sandbox/demo.ts'
+import { hasEnd } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { assertClean, chargesOf, exchangesOf, only, usd } from '../support/money.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario, withScenario } from '../support/scenario.ts'
+import { usage } from '../support/http-client.ts'
 import {
-  assertClean,
-  chargesOf,
-  exchangesOf,
-  formats,
-  hasEnd,
-  only,
-  sendAsk,
-  startMoneyGateway,
-  usd,
-  type Ask,
-  type MoneyGateway,
-  withMoneyGateway,
-} from './harness.ts'
+  applyCatalogue,
+  limitAccount,
+  setAccountStatus,
+  listAccountKeys,
+  revokeKey,
+} from '../support/operations.ts'
 
 const M = 1_000_000n
 
@@ -426,12 +420,12 @@ const goldens: readonly Golden[] = [
   },
 ]
 
-describe('the charge and /v1/usage show exactly what is worked by hand', () => {
-  let gateway: MoneyGateway
+describe('the charge and /v1/usage show exactly the amounts computed by hand', () => {
+  let gateway: Scenario
   before(async () => {
     // On a day that does not end while the figures of the day are compared.
     const clock = new ManualClock()
-    gateway = await startMoneyGateway({ clock, catalogue: (url) => goldenCatalogue(url) })
+    gateway = await scenario({ clock, catalogue: (url) => goldenCatalogue(url) })
   })
   after(async () => {
     await assertClean(gateway)
@@ -443,11 +437,7 @@ describe('the charge and /v1/usage show exactly what is worked by hand', () => {
         assertGolden(gateway, golden, isStream))
 })
 
-async function assertGolden(
-  gateway: MoneyGateway,
-  golden: Golden,
-  isStream: boolean,
-): Promise<void> {
+async function assertGolden(gateway: Scenario, golden: Golden, isStream: boolean): Promise<void> {
   const account = await gateway.createAccount({
     balance_usd: '5',
     ...(golden.multiplier === undefined ? {} : { price_multiplier: golden.multiplier }),
@@ -477,8 +467,8 @@ async function assertGolden(
 }
 
 for (const format of formats)
-  test(`a price that changes in the middle of an answer is for later requests (${format})`, async () => {
-    await withMoneyGateway({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
+  test(`a price change in the middle of an answer affects later requests only (${format})`, async () => {
+    await withScenario({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
       const account = await gateway.createAccount()
       const model = format === 'messages' ? 'plain-1' : 'talk-1'
       const sandbox = 'input=100; output_tokens=10'
@@ -490,7 +480,7 @@ for (const format of formats)
       await gateway.sandbox.faults.reached('g')
       const dearer = { [model]: { input: 30, output: 150 } }
       const text = goldenCatalogue(gateway.sandbox.url, dearer)
-      const applied = await applyCatalogue(gateway.context, text, { dryRun: false })
+      const applied = await applyCatalogue(gateway.context, { text: text })
       assert.equal(applied.kind, 'applied')
       await gateway.app.refresh()
       gateway.sandbox.faults.release('g')
@@ -508,21 +498,24 @@ for (const format of formats)
 
 const changes: readonly {
   readonly name: string
-  readonly change: (gateway: MoneyGateway, account: TestAccount) => Promise<unknown>
+  readonly change: (gateway: Scenario, account: TestAccount) => Promise<unknown>
   readonly later: number
 }[] = [
   {
     name: 'a key that is revoked',
     change: async (gateway, account) => {
-      const [key] = await listAccountKeys(gateway.context, 'client', { account: account.name })
-      return revoke(gateway.context, 'client', { id: key?.id })
+      const [key] = await listAccountKeys(gateway.context, {
+        account: account.name,
+        kind: 'client',
+      })
+      return revokeKey(gateway.context, { kind: 'client', id: key?.id })
     },
     later: 401,
   },
   {
     name: 'an account that is suspended',
     change: (gateway, { name }) =>
-      setAccountStatus(gateway.context, 'suspended', { account: name }),
+      setAccountStatus(gateway.context, { account: name, status: 'suspended' }),
     later: 403,
   },
   {
@@ -540,8 +533,8 @@ const changes: readonly {
 ]
 
 for (const { name, change, later } of changes)
-  test(`${name} in the middle of an answer lets that answer end at its price`, async () => {
-    await withMoneyGateway({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
+  test(`${name} in the middle of an answer does not change that answer's price`, async () => {
+    await withScenario({ catalogue: (url) => goldenCatalogue(url) }, async (gateway) => {
       const account = await gateway.createAccount()
       const ask: Ask = { format: 'chat', model: 'talk-1', isStream: true }
       const sandbox = 'input=100; output_tokens=10; hold=g@mid'

@@ -6,35 +6,37 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, type Random } from '../../src/base/random.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { assertClean, hasEnd, hasTerminalEvent, sendAsk, type Ask } from './harness.ts'
-import { openStand, type GatewayProcess } from './process-stand.ts'
-import { reconcile, type Seen } from './reconcile.ts'
+import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
+import { assertClean, reconcile, type Seen } from '../support/money.ts'
+import { type Ask, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario } from '../support/scenario.ts'
 
 const clients = 40
 const maxTokens = 100
 
-test('a gateway killed at any moment under load owes nobody and is owed nothing', async () => {
+test('charges every delivered answer once when the gateway is killed at random under load', async () => {
   const cycles = Number(process.env['TURNPIKE_TEST_CYCLES'] ?? 3)
   const seed = Number(process.env['TURNPIKE_TEST_SEED'] ?? 11)
   const random = seededRandom(seed)
-  const stand = await openStand()
+  const setup = await scenario({ process: 'own' })
   try {
-    const accounts = await Promise.all([1, 2, 3].map(() => stand.createAccount()))
+    const accounts = await Promise.all([1, 2, 3].map(() => setup.createAccount()))
     const seen: Seen[] = []
     for (let cycle = 0; cycle < cycles; cycle++) {
-      const gateway = await stand.start()
+      const gateway = await setup.start()
       seen.push(...(await loadUntilKilled(gateway, accounts, { random, cycle })))
-      await assertClean(stand)
-      const { records } = stand.sandbox.log
-      await reconcile({ records, database: stand.context.database, seen, maxTokens })
+      await assertClean(setup)
+      const { records } = setup.sandbox.log
+      await reconcile({ records, database: setup.context.database, seen, maxTokens })
     }
     assert.ok(seen.filter(({ hasEnd }) => hasEnd).length >= 20 * cycles, `seed ${seed}`)
-    const gateway = await stand.start()
+    const gateway = await setup.start()
     const ask: Ask = { format: 'chat', isStream: true }
     assert.ok(hasEnd(await sendAsk(gateway.url, accounts[0]?.key ?? '', ask), ask))
   } finally {
-    await stand.close()
+    await setup.close()
   }
 })
 

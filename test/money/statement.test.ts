@@ -6,19 +6,24 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { picosPerUsd } from '../../src/base/money.ts'
-import { creditAccount } from '../../src/operations/accounts.ts'
-import type { StatementEnd, StatementHead, StatementLine } from '../../src/operations/statement.ts'
+import type {
+  StatementEnd,
+  StatementHead,
+  StatementLine,
+} from '../../src/operations/reports/statement.ts'
 import { charge, holdRequest, makeAccount, mustPlace, recordOf } from '../storage/ledger-harness.ts'
 import { openEmbedded } from '../storage/embedded-harness.ts'
 import { readStatement } from '../support/statement.ts'
-import type { TestAccount } from '../support/gateway.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario } from '../support/scenario.ts'
 import { usage } from '../support/http-client.ts'
 import { runProgram } from '../support/program.ts'
-import { formats, sendAsk, startMoneyGateway, type Ask } from './harness.ts'
+import { creditAccount } from '../support/operations.ts'
 
 type Statement = StatementHead & StatementEnd & { readonly entries: readonly StatementLine[] }
 
-let gateway: Awaited<ReturnType<typeof startMoneyGateway>>
+let gateway: Awaited<ReturnType<typeof scenario>>
 let account: TestAccount
 let statement: Statement
 let asked = 0
@@ -32,7 +37,7 @@ const asks: readonly Pick<Ask, 'sandbox' | 'isStream'>[] = [
 ]
 
 before(async () => {
-  gateway = await startMoneyGateway()
+  gateway = await scenario()
   account = await gateway.createAccount()
   await creditAccount(gateway.context, {
     account: account.name,
@@ -60,7 +65,7 @@ async function statementOf(...words: readonly string[]): Promise<string> {
   return ran.out
 }
 
-test('the lines add up to the difference of the balances, each after the one before', () => {
+test('the lines add up to the difference of the balances, line by line', () => {
   let balance = exact(statement.opening_balance)
   for (const line of statement.entries) {
     balance += exact(line.amount)
@@ -107,7 +112,7 @@ test('its totals are the figures of /v1/usage', async () => {
   assert.equal(figures['balance_usd'], Number(statement.closing_balance))
 })
 
-test('CSV says the same, and nothing in it is a formula', async () => {
+test('CSV has the same content, and no cell is a formula', async () => {
   const rows = (await statementOf(account.name, '--csv')).split('\r\n').map(splitCsv)
   const [heading, opening, ...lines] = rows
   const column = (row: readonly string[] | undefined, name: string): string =>
@@ -123,7 +128,7 @@ test('CSV says the same, and nothing in it is a formula', async () => {
   for (const cell of rows.flat()) assert.doesNotMatch(cell, /^[=+@]|^-[^\d]/)
 })
 
-test('entries come in the order they were booked, from whatever order exchanges began in', async () => {
+test('entries are in the order of the ledger, not in the order in which exchanges began', async () => {
   const harness = await openEmbedded()
   try {
     const accountId = await makeAccount(harness, { balancePicos: 1_000n })

@@ -4,17 +4,18 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startGateway, type Gateway, type TestAccount } from '../support/gateway.ts'
+import { sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
 import { send } from '../support/http-client.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
-import { sendAsk } from './harness.ts'
 
 let server: PostgresServer
-let gateway: Gateway
+let gateway: Scenario
 let account: TestAccount
 before(async () => {
   server = await startPostgres()
-  gateway = await startGateway({ storeUrl: await server.createDatabase() })
+  gateway = await scenario({ storeUrl: await server.createDatabase() })
   account = await gateway.createAccount()
 })
 after(async () => {
@@ -33,7 +34,7 @@ async function askUsage(): Promise<{ readonly status: number; readonly text: str
   return { status: answer.status, text: answer.body.toString() }
 }
 
-test('a store that is away is a 503 for keys known and unknown, for figures and for health', async () => {
+test('a store outage is a 503 for cached and unknown keys, for figures and for health', async () => {
   assert.equal(await ask(account.key, 'messages'), 200)
   await server.stop('immediate')
   for (const format of ['messages', 'chat'] as const) {

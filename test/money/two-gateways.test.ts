@@ -4,20 +4,20 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startGateway, type Gateway } from '../support/gateway.ts'
+import { sendAsk } from '../support/requests.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { usage } from '../support/http-client.ts'
-import { sendAsk } from './harness.ts'
 
 describe('two gateways on one PostgreSQL', () => {
   let server: PostgresServer
-  let one: Gateway
-  let other: Gateway
+  let one: Scenario
+  let other: Scenario
   before(async () => {
     server = await startPostgres()
     const storeUrl = await server.createDatabase()
-    one = await startGateway({ storeUrl })
-    other = await startGateway({ storeUrl, catalogue: () => one.catalogueText })
+    one = await scenario({ storeUrl })
+    other = await scenario({ storeUrl, catalogue: () => one.catalogueText })
   })
   after(async () => {
     await one.close()
@@ -25,7 +25,7 @@ describe('two gateways on one PostgreSQL', () => {
     await server.close()
   })
 
-  it('charge every answer once, and both show it at once', async () => {
+  it('charge every answer once, and both show the charge at once', async () => {
     const account = await one.createAccount()
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>

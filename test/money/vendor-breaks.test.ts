@@ -6,23 +6,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
+import { hasEnd, hasTerminalEvent, isErrorEvent } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import {
-  chargesOf,
-  formats,
-  framesIn,
-  hasEnd,
-  hasTerminalEvent,
-  holdBound,
-  isErrorEvent,
-  only,
-  openAsk,
-  sendAsk,
-  withMoneyGateway,
-  vendorPrice,
-  type Ask,
-  type MoneyGateway,
-} from './harness.ts'
+import { chargesOf, holdBound, only, vendorPrice } from '../support/money.ts'
+import { type Ask, formats, openAsk, sendAsk } from '../support/requests.ts'
+import { type Scenario, withScenario } from '../support/scenario.ts'
+import { eventCount } from '../support/http-client.ts'
 
 const content = 'input=20; output=4; piece=the%20'
 const maxTokens = 50
@@ -34,7 +23,7 @@ function askOf(format: FormatName, sandbox: string, marker: string): Ask {
 
 /** Breaks after each event from the first to the last but one. */
 async function eachBreak(
-  gateway: MoneyGateway,
+  gateway: Scenario,
   format: FormatName,
   check: (count: number) => Promise<void>,
 ): Promise<void> {
@@ -42,7 +31,7 @@ async function eachBreak(
   const whole = askOf(format, '', 'whole')
   const answer = await sendAsk(gateway.url, account.key, whole)
   assert.ok(hasEnd(answer, whole))
-  const total = framesIn(answer.body.toString())
+  const total = eventCount(answer.body.toString())
   assert.ok(total > 6)
   for (let count = 1; count < total; count++) await check(count)
 }
@@ -66,8 +55,8 @@ for (const format of formats)
     ['sends an error event', (count: number) => `error_at=${count}`],
   ] as const)
     describe(`a vendor that ${name} in a ${format} stream`, () => {
-      test('costs nothing, after any event', async () => {
-        await withMoneyGateway({}, async (gateway) => {
+      test('costs the client nothing, after any event', async () => {
+        await withScenario({}, async (gateway) => {
           await eachBreak(gateway, format, async (count) => {
             const account = await gateway.createAccount()
             const ask = askOf(format, fault(count), `cut-${count}`)
@@ -82,8 +71,8 @@ for (const format of formats)
         })
       })
 
-      test('costs what was delivered where the operator says so', async () => {
-        await withMoneyGateway({ settings: { upstream_cut: 'delivered' } }, async (gateway) => {
+      test('costs the client what was delivered where the setting says so', async () => {
+        await withScenario({ settings: { upstream_cut: 'delivered' } }, async (gateway) => {
           await eachBreak(gateway, format, async (count) => {
             const account = await gateway.createAccount()
             const marker = `cut-${count}`
@@ -105,8 +94,8 @@ for (const format of formats)
     })
 
 for (const format of formats)
-  test(`a vendor that breaks off before its first ${format} event is replaced by the reserve`, async () => {
-    await withMoneyGateway({}, async (gateway) => {
+  test(`fails over to the reserve when the vendor breaks off before its first ${format} event`, async () => {
+    await withScenario({}, async (gateway) => {
       for (const isStream of [true, false]) {
         const account = await gateway.createAccount()
         const channel = format === 'messages' ? 'alpha-main' : 'beta-main'
@@ -125,12 +114,12 @@ for (const format of formats)
   })
 
 for (const format of formats)
-  test(`a vendor that falls silent in a ${format} stream is cut off and costs nothing`, async () => {
+  test(`cuts off a vendor that falls silent in a ${format} stream, and charges nothing`, async () => {
     const clock = new ManualClock()
-    await withMoneyGateway({ clock, settings: { idle_timeout: '2m' } }, async (gateway) => {
+    await withScenario({ clock, settings: { idle_timeout: '2m' } }, async (gateway) => {
       const account = await gateway.createAccount()
       const client = openAsk(gateway.url, account.key, askOf(format, 'stall_event=4', 'silent'))
-      await client.until((text) => framesIn(text) >= 4)
+      await client.until((text) => eventCount(text) >= 4)
       clock.advance(121_000)
       const { text, isComplete } = await client.ended
       assertBrokenOff({ body: Buffer.from(text), isComplete }, format)

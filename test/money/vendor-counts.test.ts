@@ -7,21 +7,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
 import { usage } from '../support/http-client.ts'
-import {
-  assertClean,
-  chargesOf,
-  formats,
-  hasEnd,
-  hasTerminalEvent,
-  holdBound,
-  only,
-  sendAsk,
-  startMoneyGateway,
-  vendorPrice,
-  type Ask,
-  type MoneyGateway,
-  withMoneyGateway,
-} from './harness.ts'
+import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
+import { assertClean, chargesOf, holdBound, only, vendorPrice } from '../support/money.ts'
+import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import { type Scenario, scenario, withScenario } from '../support/scenario.ts'
 
 const maxTokens = 200
 const both = [true, false] as const
@@ -159,9 +148,9 @@ const cases: readonly Case[] = [
 
 for (const format of formats)
   describe(`a ${format} answer with`, () => {
-    let gateway: MoneyGateway
+    let gateway: Scenario
     before(async () => {
-      gateway = await startMoneyGateway()
+      gateway = await scenario()
     })
     after(async () => {
       await assertClean(gateway)
@@ -175,7 +164,7 @@ for (const format of formats)
     }
   })
 
-async function assertCase(gateway: MoneyGateway, plain: Ask, one: Case): Promise<void> {
+async function assertCase(gateway: Scenario, plain: Ask, one: Case): Promise<void> {
   const account = await gateway.createAccount()
   const marker = account.name
   const answer = await sendAsk(gateway.url, account.key, { ...plain, marker })
@@ -212,8 +201,8 @@ function isDoubt(mark: string): boolean {
 }
 
 for (const format of formats)
-  it(`a ${format} stream without its end is not charged and not passed off as whole`, async () => {
-    await withMoneyGateway({}, async (gateway) => {
+  it(`a ${format} stream without its end is not charged and does not look complete`, async () => {
+    await withScenario({}, async (gateway) => {
       const account = await gateway.createAccount()
       const sandbox = `${content}; terminal=missing`
       const answer = await sendAsk(gateway.url, account.key, { format, isStream: true, sandbox })

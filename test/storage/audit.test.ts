@@ -12,7 +12,7 @@ import {
   recordOf,
 } from './ledger-harness.ts'
 import { picos } from '../../src/base/money.ts'
-import { audit, type AuditDifference, type AuditReport } from '../../src/ledger/audit.ts'
+import { audit, type AuditDifference, type AuditReport } from '../../src/ledger/audit/audit.ts'
 import { credit } from '../../src/ledger/entry-store.ts'
 
 describe('the audit', () => {
@@ -51,7 +51,7 @@ describe('the audit', () => {
     await harness.database.query('PRAGMA foreign_keys = ON')
   }
 
-  it('is clean on a sound store and counts what it has looked at', async () => {
+  it('is clean on an undamaged store and counts the audited rows', async () => {
     assert.deepEqual(await runAudit(), {
       isClean: true,
       differences: [],
@@ -196,7 +196,7 @@ describe('the audit', () => {
       assert.equal(report.counts.differences, found.length)
     })
 
-  it('finds that the last entries were taken out, with their money', async () => {
+  it('finds that the last entries were removed together with their money', async () => {
     for (let index = 0; index < 2; index++) await addCredit(harness, accountId, 50n)
     await damage(
       `DELETE FROM entry WHERE amount_picos = 50;
@@ -221,7 +221,7 @@ describe('the audit', () => {
     assert.equal(report.differences[0]?.accountId, other)
   })
 
-  it('does not take a credit for lost that was never booked', async () => {
+  it('does not report a credit that was never booked', async () => {
     await assert.rejects(
       harness.database.transact(async (transaction) => {
         const atMs = harness.clock.now()
@@ -235,7 +235,7 @@ describe('the audit', () => {
     assert.deepEqual((await runAudit()).differences, [])
   })
 
-  it('finds a guard that was taken down', async () => {
+  it('finds a trigger that was dropped', async () => {
     await harness.database.transact((transaction) =>
       transaction.script('DROP TRIGGER entry_is_never_deleted'),
     )
@@ -252,7 +252,7 @@ describe('the audit', () => {
     assert.equal(difference.accountId, accountId)
   })
 
-  it('says what differs with both figures', async () => {
+  it('reports a difference with both figures', async () => {
     await damage('UPDATE account SET balance_picos = 971 WHERE balance_picos = 970')
     const [difference] = (await runAudit()).differences
     assert.equal(difference?.accountId, accountId)
@@ -271,7 +271,7 @@ describe('the audit', () => {
     assert.equal(report.counts.differences, 6)
   })
 
-  it('adds up what passes 64 bits on the way', async () => {
+  it('sums amounts that exceed 64 bits on the way', async () => {
     const rich = await makeAccount(harness)
     const half = 9_000_000n * 10n ** 12n
     for (let index = 0; index < 3; index++) {
@@ -281,7 +281,7 @@ describe('the audit', () => {
     assert.deepEqual((await runAudit()).differences, [])
   })
 
-  it('looks at more exchanges than fit on a page, while others go on being charged', async () => {
+  it('audits more exchanges than one page while charges go on', async () => {
     const settling: Promise<void>[] = []
     for (let index = 0; index < 900; index++) {
       const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
@@ -301,7 +301,7 @@ describe('the audit', () => {
   describe('from checkpoints', () => {
     const days = (count: number): void => harness.clock.advance(count * 86_400_000)
 
-    it('looks at what has come since the day before yesterday, and at no more', async () => {
+    it('audits only the rows since the day before yesterday', async () => {
       assert.equal((await runFromCheckpoints()).counts.exchanges, 2)
       days(3)
       assert.equal((await runFromCheckpoints()).counts.exchanges, 2)
@@ -319,7 +319,7 @@ describe('the audit', () => {
       assert.equal(afterwards.isClean, true)
     })
 
-    it('writes nothing down for somebody who only looks', async () => {
+    it('stores no checkpoint when it is not asked to remember', async () => {
       for (let round = 0; round < 2; round++)
         assert.equal((await runFromCheckpoints({ isRemembered: false })).counts.exchanges, 2)
       await runFromCheckpoints()
@@ -338,7 +338,7 @@ describe('the audit', () => {
       assert.deepEqual(report.differences.map(nameOf), ['I13 entry_hash'])
     })
 
-    it('takes a charge that comes late for what it is', async () => {
+    it('reports no difference for a charge that was booked late', async () => {
       const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 4n))
       const endedAtMs = harness.clock.now()
       days(4)
@@ -348,7 +348,7 @@ describe('the audit', () => {
       assert.deepEqual((await runFromCheckpoints()).counts, { ...none, accounts: 2 })
     })
 
-    it('goes on telling a difference until it is mended', async () => {
+    it('reports a difference again until it is repaired', async () => {
       await damage('UPDATE account SET balance_picos = 971 WHERE balance_picos = 970')
       for (let round = 0; round < 3; round++) {
         days(1)

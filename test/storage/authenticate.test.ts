@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import { zeroPicos } from '../../src/base/money.ts'
 import type { Database, Queryable } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { createAuthenticate, type Authenticate } from '../../src/access/authenticate.ts'
-import { hashSecret, headOf, makeSecret } from '../../src/access/key.ts'
+import { hashSecret, headOf, makeSecret, type KeyKind } from '../../src/access/key.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../src/access/key-directory.ts'
 import { insertKey, revokeKey } from '../../src/access/key-store.ts'
-import type { KeyKind } from '../../src/access/principal.ts'
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z')
 const caller = { address: '192.0.2.1', nowMs }
@@ -112,7 +111,7 @@ describe('authentication', () => {
       }
     }))
 
-  it('hands out the principal with what its key and account allow', () =>
+  it('returns the principal with the limits of its key and account', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('client', { id: 'key_a', allowedModels: ['m-1'] })
       const answer = await world.authenticate(secret, 'client', caller)
@@ -127,7 +126,7 @@ describe('authentication', () => {
       })
     }))
 
-  it('refuses missing, malformed, unknown, revoked and expired alike, to the word', () =>
+  it('refuses missing, malformed, unknown, revoked and expired credentials with the same words', () =>
     withWorld(async (world) => {
       const revoked = await world.addKey('client', { id: 'key_revoked' })
       await world.database.transact((transaction) =>
@@ -180,17 +179,16 @@ describe('authentication', () => {
 })
 
 describe('the key directory', () => {
-  it('answers at once, with the very same principal, once a key has been read', () =>
+  it('returns the same principal without another read once a key has been read', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('client')
       const first = await world.authenticate(secret, 'client', caller)
-      const second = world.authenticate(secret, 'client', caller)
-      assert.ok(!(second instanceof Promise))
+      const second = await world.authenticate(secret, 'client', caller)
       assert.equal(second, first)
       assert.equal(world.reads(), 1)
     }))
 
-  it('reads once for requests that come together, and spares the store typos', () =>
+  it('reads once for requests that come together, and never for typos', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('client')
       await Promise.all(Array.from({ length: 20 }, () => outcome(world, secret)))
@@ -219,18 +217,19 @@ describe('the key directory', () => {
       assert.equal(await outcome(world, later), 'client')
     }))
 
-  it('does not remember what was read before it was cleared', () =>
+  it('does not cache a read from before the cache was cleared', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('client', { id: 'key_a' })
       const early = world.authenticate(secret, 'client', caller)
       world.directory.clear()
       await early
-      assert.ok(world.authenticate(secret, 'client', caller) instanceof Promise)
+      await outcome(world, secret)
+      assert.equal(world.reads(), 2)
       await outcome(world, secret)
       assert.equal(world.reads(), 2)
     }))
 
-  it('keeps a key that is in use, however many others pass by, within its bound', () =>
+  it('keeps a key that is in use while many others pass, within its bound', () =>
     withWorld(async (world) => {
       const kept = await world.addKey('client')
       await outcome(world, kept)
@@ -258,7 +257,7 @@ describe('the key directory', () => {
         { bound: 10 },
       )
       const authenticate = createAuthenticate(directory)
-      await assert.rejects(async () => authenticate(secret, 'client', caller), /out of order/)
+      await assert.rejects(authenticate(secret, 'client', caller), /out of order/)
       isBroken = false
       const answer = await authenticate(secret, 'client', caller)
       assert.equal(answer.kind, 'principal')

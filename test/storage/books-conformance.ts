@@ -10,10 +10,9 @@ import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord, Hold } from '../../src/ledger/ledger.ts'
-import { applyCatalogue } from '../../src/operations/catalogue.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
-import { reconcileChannel, type Reconciliation } from '../../src/operations/reconcile.ts'
-import type { ModelVerdict } from '../../src/operations/vendor-comparison.ts'
+import type { OperationContext } from '../../src/operations/operation.ts'
+import type { Reconciliation } from '../../src/operations/reconcile/reconcile.ts'
+import type { ModelVerdict } from '../../src/operations/reconcile/vendor-comparison.ts'
 import { readStatement } from '../support/statement.ts'
 import {
   holdRequest,
@@ -22,6 +21,7 @@ import {
   recordOf,
   type LedgerHarness,
 } from './ledger-harness.ts'
+import { applyCatalogue, reconcileChannel } from '../support/operations.ts'
 
 const secondMs = 1_000
 const hourMs = 3_600 * secondMs
@@ -108,7 +108,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
 
     describe('a vendor that counted more than was charged', () => {
       beforeEach(async () => {
-        await applyCatalogue(context, catalogue, { dryRun: false })
+        await applyCatalogue(context, { text: catalogue })
         await chargeNow(1n, { model: 'bare-1' })
       })
       const served = { model: 'bare-1', requests: 1, input: 10, output: 20, cache_read: 5 }
@@ -152,7 +152,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
         assert.equal(verdict?.verdict, 'unexplained')
         assert.match(
           verdict.reasons.join(),
-          /it counted 1 output more, of a model that has no price/,
+          /the vendor counted 1 output more, and the model has no price/,
         )
       })
     })
@@ -160,7 +160,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
     describe('two models that a channel has one name for', () => {
       const counts = { input: 10, output: 5 }
       const chargeBoth = async (channel: string, served: string): Promise<void> => {
-        await applyCatalogue(context, catalogue, { dryRun: false })
+        await applyCatalogue(context, { text: catalogue })
         for (const model of ['one-1', 'other-1'])
           await chargeNow(1n, {
             model,
@@ -177,7 +177,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
         ['alpha-renamed', 'vendor-big-2026-01-01'],
         ['alpha-shared', 'one-1'],
       ] as const)
-        it(`are compared together, each with its own charges: ${served}`, async () => {
+        it(`are compared together, each with its charges: ${served}`, async () => {
           await chargeBoth(channel, served)
           const result = await reconcile(channel, { model: served, ...both })
           assert.deepEqual(
@@ -205,10 +205,10 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       it('are not explained where the vendor counted other than both together', async () => {
         await chargeBoth('alpha-renamed', 'vendor-big')
         for (const [change, reason] of [
-          [{ requests: 3 }, /it counted 1 requests that nothing here explains/],
-          [{ output: 9 }, /1 output were charged that it did not count/],
+          [{ requests: 3 }, /the vendor counted 1 requests that are not explained/],
+          [{ output: 9 }, /the gateway charged 1 output more than the vendor counted/],
           // At the lower one of the two prices: whose tokens they are is not known.
-          [{ input: 1_000_020 }, /it counted tokens worth 2 USD that nothing here explains/],
+          [{ input: 1_000_020 }, /the vendor counted tokens worth 2 USD that are not explained/],
         ] as const) {
           const changed = { model: 'vendor-big', ...both, ...change }
           const [verdict] = verdictsOf(await reconcile('alpha-renamed', changed))
@@ -229,7 +229,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       const served = { model: 'bare-1', requests: 1, input: 10, output: 20 }
 
       beforeEach(async () => {
-        await applyCatalogue(context, catalogue, { dryRun: false })
+        await applyCatalogue(context, { text: catalogue })
         for (let day = 0; day < 4; day++) {
           await chargeNow(1n, { model: 'bare-1' })
           harness.clock.advance(dayMs)
@@ -242,7 +242,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
         assert.equal(new Date(cutMs).toISOString(), '2026-11-23T00:00:00.000Z')
       })
 
-      it('are told, and what came after them is shown', async () => {
+      it('are reported, and the days after them are shown', async () => {
         const { explained_from, models } = await of('2026-11-21', '2026-11-23')
         assert.equal(explained_from, '2026-11-23T00:00:00.000Z')
         assert.deepEqual(

@@ -12,25 +12,41 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { readCatalogue, setOverride } from '../../src/channels/channel-store.ts'
 import { loadSnapshot } from '../../src/channels/snapshot.ts'
-import { pricesAt } from '../../src/metering/price-book.ts'
+import { pricesAt } from '../../src/metering/prices.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openNewStore } from '../support/test-store.ts'
 import { readRevisions } from '../../src/storage/changes.ts'
-import { listActions } from '../../src/operations/action-store.ts'
 import {
   applyCatalogue,
   exportCatalogue,
   type ApplyResult,
-} from '../../src/operations/catalogue.ts'
+} from '../../src/operations/catalogue/catalogue.ts'
+import type { Mistake } from '../../src/operations/catalogue/document.ts'
 import { entryKeys } from '../../src/operations/catalogue/entries.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
+import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
+import { recentActions } from '../support/operations.ts'
 
 const masterKey = new Secret('0123456789abcdef'.repeat(4))
+
+type Applied = ApplyResult | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
+
+/** Applies a file; a refusal with mistakes is a result here. */
+async function applyText(
+  context: OperationContext,
+  text: string,
+  isDryRun = false,
+): Promise<Applied> {
+  const outcome = await applyCatalogue(context, { text, dry_run: isDryRun })
+  const mistakes = outcome.kind === 'refusal' ? outcome.details?.['mistakes'] : undefined
+  return mistakes === undefined
+    ? valueOf(outcome)
+    : { kind: 'mistakes', list: mistakes as readonly Mistake[] }
+}
 
 interface Bench {
   readonly clock: ManualClock
   readonly context: OperationContext
-  readonly apply: (text: string, dryRun?: boolean) => Promise<ApplyResult>
+  readonly apply: (text: string, dryRun?: boolean) => Promise<Applied>
   readonly snapshot: (key?: Secret) => ReturnType<typeof loadSnapshot>
   readonly revision: () => Promise<number>
 }
@@ -55,7 +71,7 @@ async function openStore(t: TestContext, clock = new ManualClock()): Promise<Ben
   return {
     clock,
     context,
-    apply: (text, dryRun = false) => applyCatalogue(context, text, { dryRun }),
+    apply: (text, dryRun = false) => applyText(context, text, dryRun),
     snapshot: (key = masterKey) =>
       loadSnapshot(database, { masterKey: () => key, environment, revision: 1 }),
     revision: async () => (await readRevisions(database)).catalogue,
@@ -84,12 +100,12 @@ channels:
   alpha-reserve: { vendor: alpha, url: https://reserve.example/base/, credential: sk-literal, models: { large-1: vendor-side }, rank: 1 }
 `
 
-function mistakesOf(result: ApplyResult): readonly string[] {
+function mistakesOf(result: Applied): readonly string[] {
   assert.ok(result.kind === 'mistakes', JSON.stringify(result))
   return result.list.map(({ line, path, message }) => `${line} ${path}: ${message}`)
 }
 
-function actionsOf(result: ApplyResult): readonly string[] {
+function actionsOf(result: Applied): readonly string[] {
   assert.ok(result.kind !== 'mistakes', JSON.stringify(result))
   return result.diff.map(({ action, kind, name }) => `${action} ${kind} ${name}`)
 }
@@ -139,7 +155,7 @@ test('applying the same file again changes nothing, not even a counter or the lo
   assert.equal(result.kind, 'unchanged')
   assert.deepEqual(actionsOf(result), [])
   assert.equal(await revision(), before)
-  assert.equal((await listActions(context.database, { countMax: 10 })).length, 1)
+  assert.equal((await recentActions(context, {})).length, 1)
 })
 
 test('an applied change raises the counter that running gateways follow', async (t) => {
@@ -150,16 +166,16 @@ test('an applied change raises the counter that running gateways follow', async 
   assert.ok((await revision()) > before)
 })
 
-test('a dry run tells the difference and writes nothing', async (t) => {
+test('a dry run shows the difference and writes nothing', async (t) => {
   const { apply, snapshot, context } = await openStore(t)
   const result = await apply(demo, true)
   assert.equal(result.kind, 'would_apply')
   assert.equal(actionsOf(result).length, 5)
   assert.equal((await snapshot()).channels.size, 0)
-  assert.deepEqual(await listActions(context.database, { countMax: 10 }), [])
+  assert.deepEqual(await recentActions(context, {}), [])
 })
 
-test('the difference names each field with what it was and what it becomes', async (t) => {
+test('the difference names each field with its old and new value', async (t) => {
   const { apply } = await openStore(t)
   await apply(demo)
   const result = await apply(
@@ -188,7 +204,7 @@ test('the difference names each field with what it was and what it becomes', asy
   ])
 })
 
-test('what the file no longer names is retired and comes back when it is named again', async (t) => {
+test('an entry that the file no longer names is retired, and is restored when it is named again', async (t) => {
   const { apply, snapshot, context, clock } = await openStore(t)
   await apply(demo)
   clock.advance(1_000)
@@ -211,7 +227,7 @@ test('everything is retired by an explicit empty section, nothing by an empty fi
   assert.equal((await snapshot()).vendors.size, 0)
 })
 
-test("an operator's hand on a channel outlives every apply", async (t) => {
+test("an operator's override of a channel survives every apply", async (t) => {
   const { apply, snapshot, context } = await openStore(t)
   await apply(demo)
   await context.database.transact((transaction) =>
@@ -258,7 +274,7 @@ test('a secret written again is no change, a new one is, and neither shows anywh
   assert.ok(!seen.includes('sk-other') && !seen.includes('sk-literal'))
 })
 
-test('a sealed credential of another channel or another master key is a mistake with its line', async (t) => {
+test('a sealed credential of another channel or another master key is an error with its line', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(demo)
   const text = await exportCatalogue(context)
@@ -269,9 +285,7 @@ test('a sealed credential of another channel or another master key is a mistake 
   )
   const otherKey = new Secret('f'.repeat(44))
   const foreign = await openStore(t)
-  const result = await applyCatalogue({ ...foreign.context, masterKey: () => otherKey }, text, {
-    dryRun: false,
-  })
+  const result = await applyText({ ...foreign.context, masterKey: () => otherKey }, text)
   assert.match(mistakesOf(result)[0] ?? '', /sealed with master key/)
 })
 
@@ -285,7 +299,7 @@ test('with a lost master key a new secret replaces the unreadable one', async (t
     ['channel alpha-reserve'],
   )
   assert.ok(before.channels.has('alpha-main'))
-  await applyCatalogue({ ...context, masterKey: () => newKey }, demo, { dryRun: false })
+  await applyText({ ...context, masterKey: () => newKey }, demo)
   assert.equal(
     (await snapshot(newKey)).channels.get('alpha-reserve')?.credential.reveal(),
     'sk-literal',
@@ -319,7 +333,7 @@ test('two changes of price within one millisecond stay two versions', async (t) 
   assert.equal((await readCatalogue(context.database)).prices.length, 3)
 })
 
-test('a price announced for later waits, can be changed and taken back until it is in force', async (t) => {
+test('a future price can be changed and removed until it is in force', async (t) => {
   const { apply, context, clock, snapshot } = await openStore(t)
   await apply(demo)
   const withLater = (input: string): string =>
@@ -351,7 +365,7 @@ test('a price announced for later waits, can be changed and taken back until it 
   assert.equal((await readCatalogue(context.database)).prices.length, 2)
 })
 
-test('taking back a future price raises the counter that running gateways follow', async (t) => {
+test('removing a future price raises the counter that running gateways follow', async (t) => {
   const { apply, revision } = await openStore(t)
   const later = demo.replace(
     /price: .*/,
@@ -374,7 +388,7 @@ test('a model without any price is noted and not served, its channel is', async 
   const { apply, snapshot } = await openStore(t)
   const result = await apply(demo.replace(/ {4}price: .*\n/, ''))
   assert.ok(result.kind === 'applied')
-  assert.deepEqual(result.notes, ['model large-1 has no price: it is not served until it has one'])
+  assert.deepEqual(result.notes, ['model large-1 has no price; it is served when it has one'])
   const served = await snapshot()
   assert.equal(served.models.size, 0)
   assert.equal(served.channels.get('alpha-main')?.models.size, 0)
@@ -471,7 +485,7 @@ channels:
   assert.equal(after.channels.get('a')?.baselines?.size, 0)
 })
 
-test('mistaken limits for the first event are told with their lines', async (t) => {
+test('invalid limits for the first event are reported with their lines', async (t) => {
   const { apply } = await openStore(t)
   const result = await apply(`models:
   m: { vendor: alpha, first_event_timeout: 10, price: { input: 1, output: 2 } }
@@ -507,7 +521,7 @@ channels:
   )
 })
 
-test('all mistakes come at once, each with its line, and nothing is applied', async (t) => {
+test('all errors are reported at once, each with its line, and nothing is applied', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const result = await apply(`vendors:
   alpha: { format: mesages }
@@ -537,7 +551,7 @@ chanels: {}
   const seen = mistakesOf(result)
   for (const expected of [
     /^2 vendors\.alpha\.format: must be one of messages, chat/,
-    /^3 vendors\.health: health cannot be a vendor's name/,
+    /^3 vendors\.health: health is reserved/,
     /^6 models\.large-1\.vendor: there is no vendor alfa \(did you mean alpha\?\)/,
     /^7 models\.large-1\.max_output_token: unknown key max_output_token \(did you mean max_output_tokens\?\)/,
     /^8 models\.large-1\.price\.inptu: unknown key inptu \(did you mean input\?\)/,
@@ -551,7 +565,7 @@ chanels: {}
     /^20 channels\.second\.models\.2: there is no model larg-1 \(did you mean large-1\?\)/,
     /^21 channels\.second\.rank: must be a whole number from 0 to 99/,
     /^22 channels\.second\.wieght: unknown key wieght \(did you mean weight\?\)/,
-    /^23 channels\.all: all cannot be a channel's name/,
+    /^23 channels\.all: all is reserved/,
     /^24 chanels: unknown key chanels \(did you mean channels\?\)/,
   ])
     assert.ok(
@@ -586,7 +600,7 @@ channels:
   ])
 })
 
-test('references are checked in entries with other mistakes too, each once', async (t) => {
+test('references are checked in entries with other errors, too, each once', async (t) => {
   const { apply } = await openStore(t)
   const seen = mistakesOf(
     await apply(`
@@ -610,7 +624,7 @@ channels:
     '4 models.n.vendor: must be the name of a vendor',
     '6 channels.a.url: must be a web address such as https://vendor.example',
     '6 channels.a.models.0: there is no model nosuch',
-    '6 channels.a.models.1: nosuch stands twice in the list',
+    '6 channels.a.models.1: nosuch is in the list twice',
     '6 channels.a.models.3: must be the id of a model',
     '8 channels.b.vendor: there is no vendor gamma',
     '10 channels.b.credential: must have no spaces, line breaks or characters outside ASCII',
@@ -620,7 +634,7 @@ channels:
   ])
 })
 
-test('what is missing is named at the entry it is missing in', async (t) => {
+test('a missing field is reported at its entry', async (t) => {
   const { apply } = await openStore(t)
   const seen = mistakesOf(
     await apply(
@@ -629,11 +643,11 @@ test('what is missing is named at the entry it is missing in', async (t) => {
   )
   assert.deepEqual(seen, [
     '2 channels.a.url: url is missing: it must be a web address such as https://vendor.example',
-    '2 channels.a.credential: credential is missing: it must be env:NAME, or the secret itself (it is sealed on apply)',
+    '2 channels.a.credential: credential is missing: it must be env:NAME, or the secret itself (apply seals it)',
   ])
 })
 
-test('text that is no YAML, doubles keys or is hostile is a mistake, never a crash', async (t) => {
+test('text that is not YAML, repeats keys or is hostile is an error, never a crash', async (t) => {
   const { apply } = await openStore(t)
   const bomb =
     'a: &a [x,x,x,x,x,x,x,x,x,x]\n' +
@@ -646,16 +660,16 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
       .join('')
   const cases: readonly (readonly [string, RegExp])[] = [
     ['vendors: {', /^1 : /],
-    ['models: {}\nmodels: {}', /^2 : this key stands twice/],
-    ['channels: { a: {vendor: alpha, vendor: beta} }', /^1 : this key stands twice/],
-    ['models: { 1: {}, "1": {} }', /stands twice/],
+    ['models: {}\nmodels: {}', /^2 : duplicate key/],
+    ['channels: { a: {vendor: alpha, vendor: beta} }', /^1 : duplicate key/],
+    ['models: { 1: {}, "1": {} }', /duplicate key/],
     [bomb, /aliases cannot be followed/],
     ['a: 1\nb: *nowhere', /^2 : there is no &nowhere before \*nowhere/],
-    ['vendors:\n  x:\n    <<: 5', /^3 : << takes a mapping, or a list of mappings/],
-    ['vendors:\n  x:\n    <<: [{}, 1]', /^3 : << takes a mapping, or a list of mappings/],
-    ['a: &a 5\nvendors:\n  x:\n    <<: *a', /^4 : << takes a mapping, or a list of mappings/],
+    ['vendors:\n  x:\n    <<: 5', /^3 : << needs a mapping or a list of mappings/],
+    ['vendors:\n  x:\n    <<: [{}, 1]', /^3 : << needs a mapping or a list of mappings/],
+    ['a: &a 5\nvendors:\n  x:\n    <<: *a', /^4 : << needs a mapping or a list of mappings/],
     ['vendors:\n  x:\n    <<: *q', /^3 : there is no &q before \*q/],
-    ['vendors: {}\n---\nmodels: {}', /^2 : a second document begins here, and one is expected/],
+    ['vendors: {}\n---\nmodels: {}', /^2 : the file must have one document/],
     ['['.repeat(200_000), /^1 : /],
     ['x'.repeat(5_000_000), /larger than/],
     ['- a\n- b', /must be a mapping with vendors/],
@@ -665,7 +679,7 @@ test('text that is no YAML, doubles keys or is hostile is a mistake, never a cra
     ['vendors: { __proto__: { format: chat } }', /a vendor's name has/],
     ['channels: { a: { models: 3 } }', /channels.a.models: must be a list of models/],
     ['channels: { a: { models: [1, m, m] } }', /must be the id of a model/],
-    ['channels: { a: { models: { m: "two words" } } }', /must be the name the vendor knows/],
+    ['channels: { a: { models: { m: "two words" } } }', /must be the vendor's name for the model/],
     ['channels: { a: { credential: "a\\nb" } }', /must have no spaces, line breaks/],
     ['vendors: { v: { format: chat, default_version: "1" } }', /needs a version_header/],
   ]
@@ -689,17 +703,14 @@ test('a version header has no name that the gateway or HTTP uses itself', async 
   ).split(' ')
   for (const name of taken) {
     const [seen, ...more] = mistakesOf(await apply(vendor(name)))
-    assert.match(
-      seen ?? name,
-      /^1 vendors\.v\.version_header: must be a header of the vendor's own/,
-    )
+    assert.match(seen ?? name, /^1 vendors\.v\.version_header: must be a header of the vendor; /)
     assert.deepEqual(more, [])
   }
   for (const name of ['anthropic-version', 'API-Version'])
     assert.notEqual((await apply(vendor(name))).kind, 'mistakes', name)
 })
 
-test('what is merged into an entry counts as if it stood there', async (t) => {
+test('merged fields count as fields of the entry', async (t) => {
   const { apply, snapshot } = await openStore(t)
   const text = `
 vendors: { gamma: &common { format: chat }, delta: { <<: *common }, zeta: { <<: [*common] } }`
@@ -715,7 +726,7 @@ test('a section whose entries are all commented out retires nothing', async (t) 
     ])
 })
 
-test('a mistake in a price or a list is told in words of the file, with what would do', async (t) => {
+test('an error in a price or a list uses the words of the file and says what is valid', async (t) => {
   const { apply } = await openStore(t)
   const priced = (more: string): string =>
     `models: { m: { vendor: beta, price: { input: 1, output: 2, ${more} } } }`
@@ -742,7 +753,7 @@ test('a mistake in a price or a list is told in words of the file, with what wou
   }
 })
 
-test('a key that stands twice hides no other mistake, and nothing is applied', async (t) => {
+test('a duplicate key hides no other error, and nothing is applied', async (t) => {
   const { apply, context } = await openStore(t)
   const text = [
     'models: { m: { vendor: beta, price: { input: 1, output: 2 } } }',
@@ -752,14 +763,14 @@ test('a key that stands twice hides no other mistake, and nothing is applied', a
     'bogus: 1',
   ].join('\n')
   assert.deepEqual(mistakesOf(await apply(text)), [
-    '4 : this key stands twice in the same mapping',
+    '4 : duplicate key in this mapping',
     '4 channels.c.url: must begin with https://',
     '5 bogus: unknown key bogus',
   ])
   assert.deepEqual((await context.database.snapshot(readCatalogue)).models, [])
 })
 
-test('an export quotes what older YAML would take for something else than text', async (t) => {
+test('an export quotes text that older YAML would read as another type', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(
     'vendors: { alpha: { format: messages, version_header: v, default_version: "2023-06-01" } }',
@@ -770,7 +781,7 @@ test('an export quotes what older YAML would take for something else than text',
 test('the actor and a difference without secrets are recorded with the change', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(demo)
-  const [action] = await listActions(context.database, { countMax: 1 })
+  const [action] = await recentActions(context, { count: 1 })
   assert.equal(action?.actor, 'cli:test')
   assert.equal(action?.action, 'catalogue.apply')
   assert.ok(!JSON.stringify(action?.detail).includes('sk-'))
@@ -787,7 +798,7 @@ test('the catalogue page explains every key, and its examples apply', async (t) 
   }
 })
 
-test('the vendors that need no entry are what the catalogue page says they are', async (t) => {
+test('the built-in vendors are those that the catalogue page lists', async (t) => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   const vendors = /```yaml\n(vendors:\n  alpha:[^`]*\n  beta:[^`]*)```/.exec(page)?.[1] ?? ''
   const models = 'models: { m: { vendor: alpha }, n: { vendor: beta } }\n'

@@ -7,8 +7,8 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { readRevisions, watchRevisions, type RevisionWatch } from '../../src/storage/changes.ts'
 import type { Database, Queryable, RevisionArea } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
 describe('the watch over changes', () => {
   let folder: string
@@ -65,7 +65,7 @@ describe('the watch over changes', () => {
   const addAccount = (where: Database, id: string): Promise<unknown> =>
     where.query('INSERT INTO account (id, name, created_at_ms) VALUES ($1, $1, 0)', [id])
 
-  it('reports what commands and the gateway itself have changed, once', async () => {
+  it('reports the changes of commands and of the gateway itself once', async () => {
     const { poll, errors } = await startWatch()
     assert.deepEqual(await poll(), [])
     await addAccount(command, 'acc_1')
@@ -87,7 +87,7 @@ describe('the watch over changes', () => {
     assert.deepEqual(errors, [])
   })
 
-  it('does not mistake charges for changes', async () => {
+  it('does not report charges as changes', async () => {
     await addAccount(command, 'acc_1')
     const { poll } = await startWatch()
     await command.query(
@@ -114,7 +114,7 @@ describe('the watch over changes', () => {
     assert.deepEqual(await poll(), ['accounts 1'])
   })
 
-  it('reports a change again until it is taken over, and tells of the trouble and its end once', async () => {
+  it('reports a change again until it is followed, and reports the error and the recovery once', async () => {
     let isOut = true
     const take = async (): Promise<void> => {
       if (isOut) throw new Error('out of order')
@@ -135,7 +135,7 @@ describe('the watch over changes', () => {
     assert.deepEqual([errors.length, recovered], [2, ['accounts']])
   })
 
-  it('reports an area again only when its last change is taken over, and others meanwhile', async () => {
+  it('reports an area again only after its last change was followed, and others meanwhile', async () => {
     const slow = Promise.withResolvers<void>()
     const take = (area: RevisionArea): Promise<void> =>
       area === 'accounts' ? slow.promise : Promise.resolve()

@@ -3,7 +3,7 @@
  * which the last of them has become durable. Arguments: from, to, pages.
  */
 import { systemClock } from '../../src/base/clock.ts'
-import { copyStoreTo } from '../../src/operations/store-copy.ts'
+import { copyStoreTo } from '../support/operations.ts'
 
 const [from = '', to = '', pages = ''] = process.argv.slice(2)
 let left = Number(pages)

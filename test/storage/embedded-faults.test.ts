@@ -8,9 +8,9 @@ import { afterEach, describe, it, mock } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import { systemClock } from '../../src/base/clock.ts'
-import { outageReasonOf } from '../../src/base/store-outage.ts'
+import { outageReasonOf } from '../../src/base/errors.ts'
 import type { Hold } from '../../src/ledger/ledger.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import {
   addCredit,
@@ -81,7 +81,7 @@ describe('the embedded ledger under faults', () => {
     assert.deepEqual(harness.fatalErrors, [])
   })
 
-  it('counts against no limit what was withheld on a full disk', async () => {
+  it('does not count withheld charges against limits', async () => {
     harness = await openEmbedded({ pagesMax: 40 })
     const { ledger, database, clock } = harness
     const filling = await makeAccount(harness, { balancePicos: 1_000n })
@@ -99,7 +99,7 @@ describe('the embedded ledger under faults', () => {
     await mustPlace(ledger, holdRequest(harness, accountId, 1_000n))
   })
 
-  it('says on closing what a full disk kept it from storing', async () => {
+  it('reports on close the exchanges that a full disk prevented from being stored', async () => {
     const full = await openEmbedded({ pagesMax: 40 })
     const accountId = await makeAccount(full, { balancePicos: 1_000n })
     await full.database.query('CREATE TABLE filler (bytes BLOB)')
@@ -109,7 +109,7 @@ describe('the embedded ledger under faults', () => {
     await full.close()
   })
 
-  it('is finished when the file is ruined: nothing acknowledged, its owner told once', async () => {
+  it('fails when the file is damaged: acknowledges nothing and reports it once', async () => {
     harness = await openEmbedded()
     const { ledger } = harness
     const accountId = await makeAccount(harness, { balancePicos: 1_000n })
@@ -192,7 +192,7 @@ describe('the embedded ledger under faults', () => {
     assert.equal((await ledger.place(holdRequest(harness, accountId, 90n))).kind, 'hold')
   })
 
-  it('is dead with its thread: what was in the air is rejected, its owner told once', async () => {
+  it('fails when its thread dies: rejects everything in flight and reports it once', async () => {
     const posting = mock.method(Worker.prototype, 'postMessage')
     try {
       harness = await openEmbedded()
@@ -227,7 +227,7 @@ describe('the embedded ledger under faults', () => {
     }
   })
 
-  it('takes in what the store tells in the order it was true, however late it is heard', async () => {
+  it("applies the store's answers in their order, however late they arrive", async () => {
     harness = await openEmbedded()
     const { ledger, clock } = harness
     const accountId = await makeAccount(harness, { balancePicos: 1_000n })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import type { LedgerHarness } from './ledger-harness.ts'
 

@@ -37,7 +37,7 @@ describe('entries', () => {
   const balance = async (): Promise<bigint | undefined> =>
     (await findAccount(harness.database, accountId))?.balancePicos
 
-  it('book money in once per reference, and say so when repeated', async () => {
+  it('book a credit once per reference, and report a repetition', async () => {
     const first = await book({ note: 'first top-up' })
     assert.equal(first.kind, 'booked')
     harness.clock.advance(1_000)
@@ -62,7 +62,7 @@ describe('entries', () => {
     assert.equal(await balance(), 100n)
   })
 
-  it('are repetitions also of what was booked before the hash covered account and reference', async () => {
+  it('recognise repetitions of entries from before the hash covered account and reference', async () => {
     await harness.database.transact(async (transaction) => {
       await transaction.query(
         `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, created_at_ms)
@@ -107,7 +107,7 @@ describe('entries', () => {
       assert.deepEqual(await book({ reference }), { kind: 'invalid', reason: 'reference' })
   })
 
-  it('keep every balance within what 64 bits can hold', async () => {
+  it('keep every balance within 64 bits', async () => {
     const outOfRange = { kind: 'invalid', reason: 'balance_out_of_range' }
     assert.equal((await book({ amountPicos: balanceMax })).kind, 'booked')
     assert.deepEqual(await book({ reference: 'b', amountPicos: picos(1n) }), outOfRange)

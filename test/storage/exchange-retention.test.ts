@@ -11,7 +11,7 @@ import {
   readTestBill,
   recordOf,
 } from './ledger-harness.ts'
-import { audit } from '../../src/ledger/audit.ts'
+import { audit } from '../../src/ledger/audit/audit.ts'
 import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 
@@ -99,7 +99,7 @@ describe('old exchanges', () => {
     assert.deepEqual(await findDifferences(harness.database), [])
   })
 
-  it('leave the audit its eyes: what is wrong with old days still shows', async () => {
+  it('leave enough data for the audit to find differences on old days', async () => {
     await chargeOnEachOf(5, 2)
     await removeOlderThan(2)
     await harness.database.query("UPDATE usage_day SET cost_picos = 3 WHERE day = '2026-11-21'")

@@ -139,7 +139,7 @@ test('a number of bytes is counted from when the rule is armed', async () => {
   assert.equal(caller.heard(), 'HELLO FOUR')
 })
 
-test('what is stalled arrives after all; what is refused is reset', async () => {
+test('delivers stalled bytes later; resets refused connections', async () => {
   proxy.stall()
   caller.socket.write('late ')
   const other = call(proxy.port)

@@ -10,12 +10,16 @@ import { test, type TestContext } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { idTimeMs } from '../../src/base/id.ts'
 import type { Row } from '../../src/storage/database.ts'
-import { auditLedger, auditSinceCheckpoints } from '../../src/operations/audit.ts'
+import { auditLedger, auditSinceCheckpoints } from '../../src/operations/store/audit.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { Charging } from '../../bench/growth/charges.ts'
-import { checkpointScript, dayMs, type HistoryShape } from '../../bench/growth/history-sql.ts'
-import { beginHistory, type History } from '../../bench/growth/history.ts'
-import { measureRetention } from '../../bench/growth/retention.ts'
+import { Charging, measureRetention } from '../../bench/growth/charges.ts'
+import {
+  beginHistory,
+  checkpointScript,
+  dayMs,
+  type History,
+  type HistoryShape,
+} from '../../bench/growth/history.ts'
 import { embeddedStore, serverStore, type GrowthStore } from '../../bench/growth/store.ts'
 
 const shape: HistoryShape = { accounts: 5, keysPerAccount: 2, models: 3, requestsPerDay: 40 }
@@ -27,7 +31,7 @@ const stores: Readonly<Record<string, (folder: string) => Promise<GrowthStore>>>
 }
 
 for (const [name, open] of Object.entries(stores)) {
-  test(`on ${name} the books of a made-up past agree, also after charges in its middle`, async (t) => {
+  test(`on ${name} the audit of a generated history is clean, also after charges in its middle`, async (t) => {
     const store = await openStore(t, open)
     let past = await begin(store)
     past = await store.writeInBulk((writer) => past.extendTo(writer, 10 * shape.requestsPerDay - 7))
@@ -84,7 +88,7 @@ for (const [name, open] of Object.entries(stores)) {
     const past = await store.writeInBulk((writer) => begun.extendTo(writer, 800))
     const charging = await openCharging(store, past)
     const cutMs = Date.parse('2026-01-02')
-    const figures = await measureRetention({ store, past, cutMs, charging })
+    const figures = await measureRetention({ store, history: past, cutMs, charging })
     await charging.close()
     const [months, days] = name === 'SQLite' ? [0, 9] : [1, 1]
     assert.deepEqual([figures.months, figures.rows], [months, days * shape.requestsPerDay])

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { migrate } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
-import type { SavedHealth } from '../../src/channels/health-saved.ts'
-import { readHealth, replaceHealth } from '../../src/channels/health-store.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
+import type { SavedHealth } from '../../src/channels/health/health-store.ts'
+import { readHealth, replaceHealth } from '../../src/channels/health/health-store.ts'
 
 const off: SavedHealth = {
   channel: 'main',
@@ -18,7 +18,7 @@ const off: SavedHealth = {
   detail: '{}',
 }
 
-test('health read back is what was stored last, and only that', async (t) => {
+test('reads exactly the health that was stored last', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-'))
   const database = openSqlite(join(folder, 'store.db'))
   t.after(async () => {

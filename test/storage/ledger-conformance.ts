@@ -65,7 +65,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
-      it('refuses an amount beyond all counting like any other, and nobody else with it', async () => {
+      it('refuses an amount beyond 64 bits, and no other request with it', async () => {
         const accountId = await makeAccount(harness)
         const otherId = await makeAccount(harness, { balancePicos: 100n })
         const [beyond, other] = await Promise.all([
@@ -242,7 +242,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
-      it('hold for a key of its own without touching other keys', async () => {
+      it('hold for one key without affecting other keys', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 900n })
         const limited = { keyId: 'key_limited', keyDailyLimitPicos: picos(50n) }
         const first = await mustPlace(harness.ledger, holdRequest(harness, accountId, 30n, limited))
@@ -269,7 +269,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 50n)).kind, 'hold')
       })
 
-      it('count what is booked today while the wall clock stands on yesterday', async () => {
+      it('count charges of today while the wall clock is on yesterday', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
         harness.clock.jumpWallTime(86_400_000)
         await charge(harness, accountId, 10n)
@@ -310,7 +310,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 1n)).kind, 'hold')
       })
 
-      it('do not count what was refused, for whatever reason', async () => {
+      it('do not count refused requests, whatever the reason', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 10n, rpm: 1 })
         assert.equal((await place(accountId, 11n)).kind, 'insufficient_balance')
         assert.equal((await place(accountId, 10n)).kind, 'hold')
@@ -339,7 +339,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await harness.ledger.admitUnmetered(nobody))?.kind, 'unknown_account')
       })
 
-      it('remember over a restart what was recorded within the window', async () => {
+      it('keep the requests of the window over a restart', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 900n, rpm: 2 })
         await charge(harness, accountId, 1n)
         harness.clock.advance(30_000)
@@ -353,7 +353,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 30_000 })
       })
 
-      it('tell what is left of them', async () => {
+      it('report the remaining requests', async () => {
         const limits = { balancePicos: 900n, rpm: 2, windowMinutes: 2 }
         const accountId = await makeAccount(harness, limits)
         const headroom = (): unknown => harness.ledger.headroom(accountId)
@@ -392,7 +392,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
-      it('take away what is not there any more, without touching open holds', async () => {
+      it('remove money that is already held, without touching open holds', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 100n })
         const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 80n))
         await addCredit(harness, accountId, -50n)
@@ -496,7 +496,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       )
     })
 
-    it('writes what was handed in before it closes', async () => {
+    it('writes everything it has accepted before it closes', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 1_000n })
       const settling: Promise<void>[] = []
       for (let index = 0; index < 300; index++) {

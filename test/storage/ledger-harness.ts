@@ -2,7 +2,7 @@
 import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos, type Picos } from '../../src/base/money.ts'
 import { insertAccount, type AccountLimits } from '../../src/ledger/account-store.ts'
-import { audit, type AuditedBill } from '../../src/ledger/audit.ts'
+import { audit, type AuditedBill } from '../../src/ledger/audit/audit.ts'
 import { credit, type CreditResult } from '../../src/ledger/entry-store.ts'
 import type { ExchangeRecord, Hold, HoldRequest, Ledger } from '../../src/ledger/ledger.ts'
 import type { Database } from '../../src/storage/database.ts'

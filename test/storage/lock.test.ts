@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { lockStore } from '../../src/storage/lock.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { lockStore } from '../../src/storage/sqlite/lock.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
-const lockModule = JSON.stringify(import.meta.resolve('../../src/storage/lock.ts'))
+const lockModule = JSON.stringify(import.meta.resolve('../../src/storage/sqlite/lock.ts'))
 
 describe('the store lock', () => {
   let path: string
@@ -19,7 +19,7 @@ describe('the store lock', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('is refused to a second process, with what to do', () => {
+  it('is refused to a second process, with advice', () => {
     const lock = lockStore(path)
     const code = `import { lockStore } from ${lockModule}
       try { lockStore(${JSON.stringify(path)}) } catch (error) { console.log(error.code, error.message) }`
@@ -27,7 +27,7 @@ describe('the store lock', () => {
     lock.close()
     assert.match(
       second.stdout.toString(),
-      /^operations\.conflict Another gateway process .*store\.db.* Stop that process first/,
+      /^operations\.conflict Another gateway process .*store\.db.* Stop that process, or set TURNPIKE_STORE/,
     )
   })
 

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
 const source = join(import.meta.dirname, '../../src/storage')
 /** Import specifiers for the small programs. */
-const sqliteModule = JSON.stringify(join(source, 'sqlite.ts'))
+const sqliteModule = JSON.stringify(join(source, 'sqlite/sqlite.ts'))
 const migrateModule = JSON.stringify(join(source, 'migrate.ts'))
 
 describe('migrations', () => {
@@ -49,7 +49,7 @@ describe('migrations', () => {
     assert.ok((await tables()).includes('account'))
   })
 
-  it('apply what is new in order, once', async () => {
+  it('apply new migrations in order, once', async () => {
     write('001.do.one.sql', 'CREATE TABLE one (id INTEGER); INSERT INTO one VALUES (1)')
     await migrate(database, migrations)
     write('010.do.ten.sql', 'INSERT INTO two VALUES (10)')

@@ -11,38 +11,32 @@ import { Secret } from '../../src/base/secret.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openNewStore } from '../support/test-store.ts'
+import { listAccounts } from '../../src/operations/accounts.ts'
+import { readStatement } from '../support/statement.ts'
+import { auditLedger } from '../../src/operations/store/audit.ts'
+import { listChannels, type RunCheck } from '../../src/operations/channels.ts'
+import type { OperationContext } from '../../src/operations/operation.ts'
+import { diagnose } from '../../src/operations/store/doctor.ts'
+import { createFirstAdminToken, listAdminTokens } from '../../src/operations/keys.ts'
+import { listPrices } from '../../src/operations/prices/versions.ts'
 import {
   createAccount,
   creditAccount,
   limitAccount,
-  listAccounts,
   setAccountStatus,
   showAccount,
-} from '../../src/operations/accounts.ts'
-import { recentActions } from '../../src/operations/actions.ts'
-import { readStatement } from '../support/statement.ts'
-import { auditLedger } from '../../src/operations/audit.ts'
-import { applyCatalogue } from '../../src/operations/catalogue.ts'
-import {
+  recentActions,
+  applyCatalogue,
   checkChannel,
-  listChannels,
   switchChannel,
-  type RunCheck,
-} from '../../src/operations/channels.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
-import { diagnose } from '../../src/operations/doctor.ts'
-import {
   adoptAdminToken,
   createAdminToken,
   createClientKey,
-  createFirstAdminToken,
   createReaderToken,
   listAccountKeys,
-  listAdminTokens,
-  revoke,
-} from '../../src/operations/keys.ts'
-import { listPrices } from '../../src/operations/prices.ts'
-import { accountUsage } from '../../src/operations/usage.ts'
+  revokeKey,
+  accountUsage,
+} from '../support/operations.ts'
 
 interface World {
   readonly context: OperationContext
@@ -132,7 +126,7 @@ describe('accounts', () => {
       assert.equal(figures.balancePicos, 12_500_000_000_000n)
     }))
 
-  it('refuse a taken name and leave nothing of the attempt', () =>
+  it('refuse an existing name and leave nothing of the attempt', () =>
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme' })
       await rejectsWith('operations.conflict', /named acme already/, () =>
@@ -141,7 +135,7 @@ describe('accounts', () => {
       assert.equal((await recentActions(context, {})).length, 1)
     }))
 
-  it('report every mistake of the input at once, with the field', () =>
+  it('report every error of the input at once, with its field', () =>
     withWorld(async ({ context }) => {
       const input = {
         name: 'a\u0007b',
@@ -178,8 +172,10 @@ describe('accounts', () => {
         )
       }
       await creditAccount(context, { account: 'acme', amount_usd: '9000000', reference: 'r' })
-      await rejectsWith('operations.invalid', /balance would pass 9000000 USD/, () =>
-        creditAccount(context, { account: 'acme', amount_usd: '0.01', reference: 's' }),
+      await rejectsWith(
+        'operations.invalid',
+        /balance must stay between -9000000 and 9000000 USD/,
+        () => creditAccount(context, { account: 'acme', amount_usd: '0.01', reference: 's' }),
       )
       assert.ok((await auditLedger(context)).clean)
     }))
@@ -211,19 +207,19 @@ describe('accounts', () => {
       const again = await creditAccount(context, { ...credit, amount_usd: '10.00' })
       assert.equal(again.repeated, true)
       assert.equal(again.balance_usd, 10)
-      await rejectsWith('operations.conflict', /invoice-1 stands for another booking/, () =>
+      await rejectsWith('operations.conflict', /invoice-1 is in use for another entry/, () =>
         creditAccount(context, { ...credit, amount_usd: '11' }),
       )
       const noted = { ...credit, reference: 'invoice-2', note: 'March' }
       await creditAccount(context, noted)
       await rejectsWith(
         'operations.conflict',
-        /invoice-2 stands for the same amount with the note "March", booked on .*; this one has the note "May"\./,
+        /invoice-2 is in use for the same amount with the note "March", booked on .*; this request has the note "May"\./,
         () => creditAccount(context, { ...noted, note: 'May' }),
       )
       await rejectsWith(
         'operations.conflict',
-        /invoice-1 stands for the same amount without a note, booked on .*; this one has the note "May"\./,
+        /invoice-1 is in use for the same amount without a note, booked on .*; this request has the note "May"\./,
         () => creditAccount(context, { ...credit, note: 'May' }),
       )
       await rejectsWith('operations.invalid', /must not begin with ex_/, () =>
@@ -235,7 +231,7 @@ describe('accounts', () => {
       assert.equal(actions.filter((one) => one.action === 'account.credit').length, 3)
     }))
 
-  it('credit exactly what was asked, whatever the amounts', () =>
+  it('credit exactly the requested amounts', () =>
     withWorld(async ({ context }) => {
       const amounts = fc.array(fc.bigInt({ min: 1n, max: 10n ** 15n }), { maxLength: 8 })
       let run = 0
@@ -280,17 +276,17 @@ describe('accounts', () => {
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme' })
       for (let count = 0; count < 2; count++) {
-        const view = await setAccountStatus(context, 'suspended', { account: 'acme' })
+        const view = await setAccountStatus(context, { account: 'acme', status: 'suspended' })
         assert.equal(view.status, 'suspended')
       }
       assert.equal(
-        (await setAccountStatus(context, 'active', { account: 'acme' })).status,
+        (await setAccountStatus(context, { account: 'acme', status: 'active' })).status,
         'active',
       )
       const names = (await recentActions(context, {})).map((action) => action.action)
       assert.deepEqual(names, ['account.resume', 'account.suspend', 'account.create'])
       await rejectsWith('operations.not_found', /no account nobody/, () =>
-        setAccountStatus(context, 'active', { account: 'nobody' }),
+        setAccountStatus(context, { account: 'nobody', status: 'active' }),
       )
     }))
 
@@ -335,7 +331,7 @@ describe('accounts', () => {
 describe('keys', () => {
   it('are made with everything that restricts them, and the secret is stored nowhere', () =>
     withWorld(async ({ context, folder }) => {
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await applyCatalogue(context, { text: catalogue })
       await createAccount(context, { name: 'acme' })
       const { key, secret } = await createClientKey(context, {
         account: 'acme',
@@ -351,7 +347,7 @@ describe('keys', () => {
       const known = await findKnownKey(context.database, hashSecret(secret))
       assert.deepEqual(known?.principal.allowedModels, new Set(['large-1']))
       assert.equal(known?.principal.keyDailyLimitPicos, 500_000_000_000n)
-      assert.deepEqual(await listAccountKeys(context, 'client', { account: 'acme' }), [key])
+      assert.deepEqual(await listAccountKeys(context, { account: 'acme', kind: 'client' }), [key])
       const admin = await createAdminToken(context, { name: 'op' })
       const reader = await createReaderToken(context, { account: 'acme' })
       for (const file of readdirSync(folder)) {
@@ -362,12 +358,12 @@ describe('keys', () => {
       }
     }))
 
-  it('refuse what could never work', () =>
+  it('refuse invalid values', () =>
     withWorld(async ({ context }) => {
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await applyCatalogue(context, { text: catalogue })
       await createAccount(context, { name: 'acme' })
       for (const [input, message] of [
-        [{ models: ['large-2'] }, /models: unknown: large-2; there are large-1, small-1/],
+        [{ models: ['large-2'] }, /models: unknown: large-2; choose from large-1, small-1/],
         [{ models: [] }, /models: must name at least one/],
         [{ ip: ['192.0.2.0/33'] }, /ip: "192.0.2.0\/33" is not an address/],
         [{ expires: 'soon' }, /expires: must be a date/],
@@ -383,25 +379,27 @@ describe('keys', () => {
       await rejectsWith('operations.not_found', /no account nobody/, () =>
         createReaderToken(context, { account: 'nobody' }),
       )
-      assert.deepEqual(await listAccountKeys(context, 'client', { account: 'acme' }), [])
+      assert.deepEqual(await listAccountKeys(context, { account: 'acme', kind: 'client' }), [])
     }))
 
   it('are revoked by id and kind, once', () =>
     withWorld(async ({ context, clock }) => {
       await createAccount(context, { name: 'acme' })
       const { key } = await createReaderToken(context, { account: 'acme' })
-      await rejectsWith('operations.not_found', /is no key but a token; revoke it as one/, () =>
-        revoke(context, 'client', { id: key.id }),
+      await rejectsWith(
+        'operations.not_found',
+        /is a token, not a key\. Use: turnpike token revoke/,
+        () => revokeKey(context, { kind: 'client', id: key.id }),
       )
       await rejectsWith('operations.not_found', /no token with the id key_x/, () =>
-        revoke(context, 'reader', { id: 'key_x' }),
+        revokeKey(context, { kind: 'reader', id: 'key_x' }),
       )
       await rejectsWith('operations.not_found', /^ro_abcd… is a secret, not an id/, () =>
-        revoke(context, 'reader', { id: 'ro_abcdefghijkl' }),
+        revokeKey(context, { kind: 'reader', id: 'ro_abcdefghijkl' }),
       )
-      const revoked = await revoke(context, 'reader', { id: key.id })
+      const revoked = await revokeKey(context, { kind: 'reader', id: key.id })
       clock.advance(1_000)
-      assert.deepEqual(await revoke(context, 'reader', { id: key.id }), revoked)
+      assert.deepEqual(await revokeKey(context, { kind: 'reader', id: key.id }), revoked)
       assert.equal(revoked.status, 'revoked')
       const actions = await recentActions(context, {})
       assert.equal(actions.filter((one) => one.action === 'key.revoke').length, 1)
@@ -412,7 +410,9 @@ describe('keys', () => {
       await createAccount(context, { name: 'acme' })
       await createClientKey(context, { account: 'acme', expires: '2026-11-21T12:00:01Z' })
       const status = async () =>
-        (await listAccountKeys(context, 'client', { account: 'acme' })).map((key) => key.status)
+        (await listAccountKeys(context, { account: 'acme', kind: 'client' })).map(
+          (key) => key.status,
+        )
       assert.deepEqual(await status(), ['active'])
       clock.advance(1_000)
       assert.deepEqual(await status(), ['expired'])
@@ -453,10 +453,10 @@ describe('channels and prices', () => {
       status: model === 'small-1' ? 404 : 200,
     })
 
-  it('are listed without secrets, and switched by hand', () =>
+  it('are listed without secrets, and switched by operators', () =>
     withWorld(async ({ context }) => {
-      await applyCatalogue(context, catalogue.replace('env:NOT_SET', 'vendor-canary'), {
-        dryRun: false,
+      await applyCatalogue(context, {
+        text: catalogue.replace('env:NOT_SET', 'vendor-canary'),
       })
       const channels = await listChannels(context)
       assert.deepEqual(
@@ -466,24 +466,24 @@ describe('channels and prices', () => {
           ['alpha-reserve', 'sealed', true],
         ],
       )
-      const off = await switchChannel(context, 'disabled', { channel: 'alpha-main' })
+      const off = await switchChannel(context, { channel: 'alpha-main', override: 'disabled' })
       assert.equal(off.enabled, false)
       assert.equal((await listChannels(context))[0]?.enabled, false)
-      await switchChannel(context, 'disabled', { channel: 'alpha-main' })
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await switchChannel(context, { channel: 'alpha-main', override: 'disabled' })
+      await applyCatalogue(context, { text: catalogue })
       assert.equal((await listChannels(context))[0]?.enabled, false)
-      await switchChannel(context, 'enabled', { channel: 'alpha-main' })
+      await switchChannel(context, { channel: 'alpha-main', override: 'enabled' })
       const actions = await recentActions(context, {})
       assert.equal(actions.filter((one) => one.action === 'channel.off').length, 1)
       assert.doesNotMatch(JSON.stringify(actions), /canary/)
-      await rejectsWith('operations.not_found', /no channel beta; there are alpha-main/, () =>
-        switchChannel(context, 'disabled', { channel: 'beta' }),
+      await rejectsWith('operations.not_found', /no channel beta\. Channels: alpha-main/, () =>
+        switchChannel(context, { channel: 'beta', override: 'disabled' }),
       )
     }))
 
   it('are checked model by model, or say why nothing can be sent', () =>
     withWorld(async ({ context }) => {
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await applyCatalogue(context, { text: catalogue })
       const check = await checkChannel(context, { channel: 'alpha-main' }, answering)
       assert.equal(check.ok, false)
       assert.deepEqual(check.models, [
@@ -500,7 +500,7 @@ describe('channels and prices', () => {
 
   it('have prices with their time of validity', () =>
     withWorld(async ({ context }) => {
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await applyCatalogue(context, { text: catalogue })
       const prices = await listPrices(context)
       assert.deepEqual(
         prices.map(({ model, state, price }) => [model, state, Number(price.output)]),
@@ -511,39 +511,42 @@ describe('channels and prices', () => {
       )
     }))
 
-  it('are examined by the doctor, who says what to do', () =>
+  it('are checked by the doctor, which says what to do', () =>
     withWorld(async ({ context }) => {
       const empty = await diagnose(context, answering)
       assert.equal(empty.ok, false)
       assert.match(JSON.stringify(empty), /turnpike apply -f/)
       assert.match(JSON.stringify(empty), /turnpike account create/)
 
-      await applyCatalogue(context, catalogue, { dryRun: false })
+      await applyCatalogue(context, { text: catalogue })
       await createAccount(context, { name: 'acme' })
       const partly = await diagnose(context, answering)
       const messages = partly.findings.map((finding) => `${finding.status} ${finding.message}`)
       const text = messages.join('\n')
-      assert.match(text, /problem channel alpha-reserve is not served: .*NOT_SET/)
-      assert.match(text, /advice model large-1 has one channel in use and no reserve/)
-      assert.match(text, /advice No usable key: acme/)
-      assert.match(text, /advice There is no usable admin token/)
-      assert.match(text, /ok channel alpha-main answers/)
+      assert.match(text, /problem The channel alpha-reserve is not served: .*NOT_SET/)
+      assert.match(text, /advice Model large-1 has one enabled channel and no reserve/)
+      assert.match(text, /advice Accounts without a valid key: acme/)
+      assert.match(text, /advice There is no valid admin token/)
+      assert.match(text, /ok Channel alpha-main answers/)
 
       const unset = catalogue.replace('ALPHA_KEY', 'NOT_SET')
-      await applyCatalogue(context, unset, { dryRun: false })
+      await applyCatalogue(context, { text: unset })
       const unserved = JSON.stringify(await diagnose(context, answering))
       assert.match(
         unserved,
-        /every channel of model large-1 is out of service \(alpha-main, alpha-reserve\)/,
+        /Every channel of model large-1 is out of service \(alpha-main, alpha-reserve\)/,
       )
-      assert.match(unserved, /every channel of model small-1 is out of service \(alpha-main\)/)
+      assert.match(unserved, /Every channel of model small-1 is out of service \(alpha-main\)/)
       assert.doesNotMatch(unserved, /has no channel/)
 
-      await applyCatalogue(context, catalogue.replace('NOT_SET', 'ALPHA_KEY'), { dryRun: false })
+      await applyCatalogue(context, { text: catalogue.replace('NOT_SET', 'ALPHA_KEY') })
       const well = await diagnose(context, answering)
       assert.equal(well.ok, true, JSON.stringify(well.findings))
       const [ledger] = well.findings.filter(({ area }) => area === 'ledger')
-      assert.match(ledger?.message ?? '', /^1 accounts agree .* run: turnpike audit/)
+      assert.match(
+        ledger?.message ?? '',
+        /^Ledger audit passed .*: 1 accounts, .* run: turnpike audit/,
+      )
       assert.deepEqual(await context.database.query('SELECT * FROM audit_checkpoint'), [])
       const refused: RunCheck = () =>
         Promise.resolve({ outcome: 'config', durationMs: 1, status: 401 })

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { addPicos, picos } from '../../src/base/money.ts'
-import { listCosts } from '../../src/channels/operator-cost-store.ts'
-import { audit, type AuditReport } from '../../src/ledger/audit.ts'
+import { listCosts } from '../../src/channels/cluster/operator-cost-store.ts'
+import { audit, type AuditReport } from '../../src/ledger/audit/audit.ts'
 import { sumChannels } from '../../src/ledger/channel-sums.ts'
 import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
@@ -65,7 +65,7 @@ test('an audit is clean beside an open hold, also from a checkpoint', async () =
   assert.equal(next.counts.exchanges, 1)
 })
 
-test('an audit finds what was set aside and is no hold, and a hold that has ended', async () => {
+test('an audit finds a held amount without a hold, and a hold of an ended exchange', async () => {
   const { exchangeId } = await charge(harness, accountId, 30n)
   await harness.database.query('UPDATE account SET held_picos = 5')
   assert.deepEqual(await found(), ['I2 held'])
@@ -77,7 +77,7 @@ test('an audit finds what was set aside and is no hold, and a hold that has ende
   assert.deepEqual(await found(), ['I4 hold_ended', 'I4 hold_overdue'])
 })
 
-test('an audit finds a changed balance and a guard that was taken down', async () => {
+test('an audit finds a changed balance and a dropped trigger', async () => {
   await harness.database.query('UPDATE account SET balance_picos = 1001')
   await harness.database.query('DROP TRIGGER entry_is_never_deleted ON entry')
   assert.deepEqual(await found(), ['I9 guard', 'I1 balance'])
@@ -144,7 +144,7 @@ function keepFortyDays(): Promise<RetentionReport> {
   })
 }
 
-test('old months go as whole tables, the rest of the cut row by row, and the books close', async () => {
+test('drops old months as whole tables, deletes the rest row by row, and the audit is clean', async () => {
   await chargeForNineWeeks()
   assert.ok((await months()).includes('exchange_2026_11'))
   const report = await keepFortyDays()
@@ -172,7 +172,7 @@ test('a month that somebody still reads stays until later, and charges do not wa
   assert.ok(!(await months()).includes('exchange_2026_11'))
 })
 
-test('holds and charges wait for the disk, whatever a reload has told the server since', async () => {
+test("holds and charges wait for the disk, also after the server's settings were reloaded", async () => {
   const calls = [
     "SELECT settle_exchanges('{}', '[]')",
     "SELECT place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",

@@ -1,14 +1,17 @@
 /** Changes on PostgreSQL are heard of without polling: the clock stands still, so no poll is ever made. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { readRevisions, watchRevisions, type RevisionWatch } from '../../src/storage/changes.ts'
+import { readRevisions, type RevisionWatch, watchRevisions } from '../../src/storage/changes.ts'
 import type { RevisionArea } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { listenForRevisions } from '../../src/storage/postgres-listener.ts'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres.ts'
+import {
+  listenForRevisions,
+  openPostgres,
+  type PostgresDatabase,
+} from '../../src/storage/postgres/postgres.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 
 describe('changes of a store on PostgreSQL', () => {
   let server: PostgresServer
@@ -38,7 +41,7 @@ describe('changes of a store on PostgreSQL', () => {
     await server.close()
   })
 
-  it('are told by area, also after the connection was cut', async () => {
+  it('are reported by area, also after the connection was cut', async () => {
     const account = heard('accounts')
     await database.query(
       "INSERT INTO account (id, name, created_at_ms) VALUES ('acc_one', 'one', 1)",

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { GatewayError } from '../../src/base/errors.ts'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { openPostgres } from '../../src/storage/postgres.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
@@ -105,7 +105,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(left, 10_000n - 4n - 30n)
   })
 
-  it('takes a server that comes back without its promise for one that is away', async () => {
+  it('treats a server that returns with unsafe settings as down', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
     const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
@@ -122,7 +122,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await onceAvailable(() => balanceOf(accountId)), 10_000n - 4n)
   })
 
-  it('keeps charges for a store that has lost what it is written with', async () => {
+  it('keeps charges while a table is missing', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
     const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
@@ -184,7 +184,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     assert.equal(await balanceOf(accountId), 10_000n)
   })
 
-  it('books the others of a group in which the store refuses one', async () => {
+  it('books the rest of a batch in which the store refuses one', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
     const holds = await Promise.all(
@@ -223,7 +223,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     )
   })
 
-  it('places holds that are asked for beside a charge which the store refuses', async () => {
+  it('places the holds of a batch in which the store refuses a charge', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 10_000n })
     const bad = await mustPlace(harness.ledger, holdRequest(harness, accountId, 10n))
@@ -247,7 +247,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     ['fsync', 'off'],
     ['full_page_writes', 'off'],
   ] as const)
-    it(`refuses a server with ${setting} = ${value} and says what to change`, async () => {
+    it(`refuses a server with ${setting} = ${value} and says how to change it`, async () => {
       harness = await openPostgresHarness(url, { isRealTime: true })
       await server.restart('fast', { [setting]: value })
       try {

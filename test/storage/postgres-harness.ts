@@ -1,14 +1,26 @@
 /** Ledgers on PostgreSQL for tests: one server per file, time held still by hand for all its nodes. */
-import { openPostgresLedger, type PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { invariant } from '../../src/base/errors.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
+import { moneyPoolOptions, openPostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { openMembership } from '../../src/storage/membership.ts'
+import { PostgresPool } from '../../src/storage/postgres/pool.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { migrate } from '../../src/storage/migrate.ts'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
+import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import type { LedgerHarness } from './ledger-harness.ts'
 
+/** A ledger with the lease on its holds, as one gateway has them. */
+export interface TestNode extends Ledger {
+  /** Renews the lease and frees what dead nodes held, as the timer does. */
+  tick(): Promise<void>
+  /** Drops everything, as a process that is killed. */
+  abandon(): Promise<void>
+}
+
 export interface PostgresHarness extends LedgerHarness {
-  readonly ledger: PostgresLedger
+  readonly ledger: TestNode
   readonly database: PostgresDatabase
   /** What the ledger has reported, and the exchanges the store refused. */
   readonly errors: readonly unknown[]
@@ -17,7 +29,7 @@ export interface PostgresHarness extends LedgerHarness {
   recoveredCount(): number
   restart(): Promise<PostgresHarness>
   /** One more node on the same store, with the same clock. */
-  openNode(): Promise<PostgresLedger>
+  openNode(): Promise<TestNode>
 }
 
 export const testLeaseMs = 30_000
@@ -39,21 +51,52 @@ export async function openPostgresHarness(
   const errors: unknown[] = []
   const faults: string[] = []
   let recoveredCount = 0
-  const others: PostgresLedger[] = []
-  const open = (): Promise<PostgresLedger> =>
-    openPostgresLedger({
-      location,
+  const others: TestNode[] = []
+  const open = async (): Promise<TestNode> => {
+    const pool = new PostgresPool({ location, ...moneyPoolOptions })
+    const nodeClock = options.isRealTime === true ? systemClock : clock
+    const onError = (error: unknown): void => void errors.push(error)
+    const { holdLease: lease } = await openMembership({
+      clock: nodeClock,
       database,
-      clock: options.isRealTime === true ? systemClock : clock,
-      nodeName: 'test',
-      leaseMs: testLeaseMs,
-      settleTimeoutMs: options.settleTimeoutMs ?? 600_000,
+      name: 'test',
+      region: 'test',
+      holdLease: { pool, leaseMs: testLeaseMs },
+      onError,
       ...(options.isRealTime === true ? {} : { readTime: () => clock.now() }),
+    })
+    invariant(lease !== undefined, 'holds on PostgreSQL have a lease')
+    const ledger = await openPostgresLedger({
+      pool,
+      lease,
+      database,
+      clock: nodeClock,
+      settleTimeoutMs: options.settleTimeoutMs ?? 600_000,
       onFault: (_error, exchangeId) => faults.push(exchangeId),
-      onError: (error) => errors.push(error),
+      onError,
       onRecovered: () => void recoveredCount++,
     })
-  const around = (ledger: PostgresLedger): PostgresHarness => ({
+    const closeLedger = ledger.close.bind(ledger)
+    let isAbandoned = false
+    return Object.assign(ledger, {
+      tick: () => lease.tick(),
+      async abandon() {
+        isAbandoned = true
+        lease.abandon()
+        await pool.close()
+      },
+      async close() {
+        if (isAbandoned) return
+        try {
+          await closeLedger()
+        } finally {
+          await lease.end()
+          await pool.close()
+        }
+      },
+    })
+  }
+  const around = (ledger: TestNode): PostgresHarness => ({
     ledger,
     clock,
     database,

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { picos } from '../../src/base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
-import type { PostgresLedger } from '../../src/ledger/postgres/ledger.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import {
   findDifferences,
@@ -13,7 +12,12 @@ import {
   readBalance,
   recordOf,
 } from './ledger-harness.ts'
-import { openPostgresHarness, testLeaseMs, type PostgresHarness } from './postgres-harness.ts'
+import {
+  openPostgresHarness,
+  testLeaseMs,
+  type PostgresHarness,
+  type TestNode,
+} from './postgres-harness.ts'
 
 const rounds = 20
 const parallel = 100
@@ -22,8 +26,8 @@ describe('several nodes on one PostgreSQL', () => {
   let server: PostgresServer
   let url: string
   let harness: PostgresHarness
-  let one: PostgresLedger
-  let other: PostgresLedger
+  let one: TestNode
+  let other: TestNode
   before(async () => {
     server = await startPostgres()
     url = await server.createDatabase()
@@ -66,7 +70,7 @@ describe('several nodes on one PostgreSQL', () => {
   const admitted = (placed: readonly (Hold | HoldRefusal)[]): readonly Hold[] =>
     placed.filter((answer) => answer.kind === 'hold')
 
-  it('admit exactly as many as the balance has room for, round after round', async () => {
+  it('admit exactly as many as the balance covers, round after round', async () => {
     for (let round = 0; round < rounds; round++) {
       const fundsFor = 1 + (round % 9)
       const accountId = await makeAccount(harness, { balancePicos: BigInt(fundsFor) * 100n })
@@ -117,7 +121,7 @@ describe('several nodes on one PostgreSQL', () => {
     assert.equal(admitted(byAccount).length, 3)
   })
 
-  it('charge an exchange once, whichever of them books it and however often', async () => {
+  it('charge an exchange once, whichever node books it and however often', async () => {
     const accountId = await makeAccount(harness, { balancePicos: 1_000n })
     const hold = await mustPlace(one, holdRequest(harness, accountId, 100n))
     const record = recordOf(hold, 60n, { endedAtMs: harness.clock.now() })
@@ -151,14 +155,14 @@ describe('several nodes on one PostgreSQL', () => {
 
   describe('when one dies', () => {
     /** Lets the lease of whoever is not told to tick run out, tick by tick as in real time. */
-    async function outlive(survivors: readonly PostgresLedger[]): Promise<void> {
+    async function outlive(survivors: readonly TestNode[]): Promise<void> {
       for (let tick = 0; tick < 12; tick++) {
         harness.clock.advance(testLeaseMs / 6)
         await Promise.all(survivors.map((ledger) => ledger.tick()))
       }
     }
 
-    it('its holds are free within the lease and recorded as expired; those of the living stay', async () => {
+    it('its holds are freed within the lease and recorded as expired; those of running nodes stay', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       await mustPlace(one, holdRequest(harness, accountId, 30n))
       await mustPlace(other, holdRequest(harness, accountId, 70n))
@@ -177,7 +181,7 @@ describe('several nodes on one PostgreSQL', () => {
       assert.equal((await third.place(holdRequest(harness, accountId, 70n))).kind, 'hold')
     })
 
-    it('they are free five sixths of the lease after its last sign of life, and not before', async () => {
+    it('its holds are freed five sixths of the lease after its last renewal, and not before', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       await outlive([one, other])
       await mustPlace(other, holdRequest(harness, accountId, 100n))
@@ -194,7 +198,7 @@ describe('several nodes on one PostgreSQL', () => {
       assert.equal((await ask()).kind, 'hold')
     })
 
-    it('a charge of it that still comes is booked, once, and frees nothing twice', async () => {
+    it('a late charge of it is booked once and frees nothing twice', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       const hold = await mustPlace(other, holdRequest(harness, accountId, 70n))
       await other.abandon()
@@ -205,13 +209,13 @@ describe('several nodes on one PostgreSQL', () => {
       assert.equal((await one.place(holdRequest(harness, accountId, 50n))).kind, 'hold')
     })
 
-    it('a node that was only paused goes on: its next hold renews the lease', async () => {
+    it('a node that was only paused renews the lease with its next hold', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       harness.clock.advance(10 * testLeaseMs)
       assert.equal((await one.place(holdRequest(harness, accountId, 10n))).kind, 'hold')
     })
 
-    it('so does one whose next hold comes together with a charge, which is booked', async () => {
+    it('a paused node renews the lease also when its next hold shares a batch with a charge', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       const hold = await mustPlace(one, holdRequest(harness, accountId, 10n))
       await harness.database.query('UPDATE node SET lease_until_ms = 0')
@@ -223,7 +227,7 @@ describe('several nodes on one PostgreSQL', () => {
       assert.equal(await readBalance(harness, accountId), 93n)
     })
 
-    it('nothing is freed by a node whose own lease has just begun', async () => {
+    it('a node whose own lease has just begun frees nothing', async () => {
       const accountId = await makeAccount(harness, { balancePicos: 100n })
       await mustPlace(other, holdRequest(harness, accountId, 100n))
       await other.abandon()

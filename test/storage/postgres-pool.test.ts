@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
-import type { PostgresConnection } from '../../src/storage/postgres-connection.ts'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { PostgresPool } from '../../src/storage/postgres-pool.ts'
+import type { PostgresConnection } from '../../src/storage/postgres/connection.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
+import { PostgresPool } from '../../src/storage/postgres/pool.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 
@@ -19,7 +19,7 @@ interface Lent {
   giveBack(): Promise<void>
 }
 
-describe('a pool on a server that has no room for more', () => {
+describe('a pool on a server without free connections', () => {
   let server: PostgresServer
   let database: string
   let pool: PostgresPool
@@ -77,7 +77,7 @@ describe('a pool on a server that has no room for more', () => {
   const ask = (): Promise<unknown> =>
     pool.use(async (connection) => (await connection.query('SELECT pg_backend_pid() AS id'))[0])
 
-  it('lends those it has to one after the other', async () => {
+  it('shares its connections between callers', async () => {
     await makeRoom(2)
     const first = await lend()
     const second = await lend()
@@ -91,14 +91,14 @@ describe('a pool on a server that has no room for more', () => {
     assert.equal(pool.isAvailable(), true)
   })
 
-  it('serves as many as there is room for of those that ask at once', async () => {
+  it('serves all concurrent callers with the connections it gets', async () => {
     await makeRoom(1)
     const answers = await Promise.all([ask(), ask(), ask()])
     assert.equal(new Set(answers.map((answer) => JSON.stringify(answer, asText))).size, 1)
     assert.equal(pool.isAvailable(), true)
   })
 
-  it('opens one more for those who wait as soon as there is room again', async () => {
+  it('opens one more connection for waiting callers when the server has one', async () => {
     await makeRoom(1)
     const first = await lend()
     const second = ask()
@@ -108,7 +108,7 @@ describe('a pool on a server that has no room for more', () => {
     await first.giveBack()
   })
 
-  it('tells those who wait when its last connection is lost as well', async () => {
+  it('rejects waiting callers when its last connection is lost', async () => {
     await makeRoom(1)
     const last = await lend()
     const waiting = assert.rejects(ask(), { code: 'ledger.unavailable' })
@@ -123,7 +123,7 @@ describe('a pool on a server that has no room for more', () => {
     await assert.rejects(ask(), { code: 'ledger.unavailable' })
   })
 
-  it('finds the server again by itself after its last connection was lost', async () => {
+  it('reconnects by itself after its last connection was lost', async () => {
     await makeRoom(1)
     const last = await lend()
     const isLost = new Promise<void>((resolve) => last.connection.onEnd(resolve))
@@ -137,7 +137,7 @@ describe('a pool on a server that has no room for more', () => {
     await ask()
   })
 
-  it('lends no connection of a server that has given up its promise', async () => {
+  it('uses no connection to a server with unsafe settings', async () => {
     const first = await lend()
     const second = await lend()
     await first.giveBack()

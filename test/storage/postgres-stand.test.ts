@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 
-describe('a PostgreSQL of the tests', () => {
+describe('the PostgreSQL server of the tests', () => {
   let server: PostgresServer
   before(async () => {
     server = await startPostgres()
@@ -28,7 +28,7 @@ describe('a PostgreSQL of the tests', () => {
     assert.equal(await server.run(`SELECT rolsuper FROM pg_roles WHERE rolname = 'turnpike'`), 'f')
   })
 
-  test('keeps what was committed over a crash, on the same port', async () => {
+  test('keeps commits over a crash, on the same port', async () => {
     const { port } = server
     await server.run('CREATE TABLE kept AS SELECT 7 AS value')
     await server.restart('immediate', { synchronous_commit: 'off' })

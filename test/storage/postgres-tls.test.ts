@@ -9,8 +9,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { openPostgres } from '../../src/storage/postgres.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { unprivilegedAccount } from '../support/postgres-programs.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -83,26 +83,26 @@ describe('TLS to PostgreSQL', () => {
     return message
   }
 
-  it('is there where it is asked for, and only there', async () => {
+  it('encrypts when sslmode asks for it, and only then', async () => {
     assert.equal(await isEncrypted({ sslmode: 'disable' }), false)
     assert.equal(await isEncrypted({ sslmode: 'require' }), true)
     assert.equal(await isEncrypted({ sslmode: 'verify-ca', sslrootcert: own }), true)
     assert.equal(await isEncrypted({ sslmode: 'verify-full', sslrootcert: own }), true)
   })
 
-  it('knows a server by its address as well as by its name', async () => {
+  it('accepts a certificate for the address as well as for the name', async () => {
     const way = { host: '127.0.0.1', sslmode: 'verify-full', sslrootcert: own }
     assert.equal(await isEncrypted(way), true)
   })
 
-  it('is refused with a certificate that nobody trusted has signed', async () => {
+  it('refuses a certificate from an untrusted authority', async () => {
     for (const sslmode of ['verify-ca', 'verify-full']) {
       assert.match(await refusal({ sslmode }), notSigned)
       assert.match(await refusal({ sslmode, sslrootcert: foreign }), notSigned)
     }
   })
 
-  it('is refused with a certificate for another name where the name counts', async () => {
+  it('refuses a certificate for another name with verify-full', async () => {
     const other = await writeCertificate('other', 'db.example')
     await serveWith(other)
     assert.equal(await isEncrypted({ sslmode: 'verify-ca', sslrootcert: other }), true)
@@ -112,23 +112,23 @@ describe('TLS to PostgreSQL', () => {
     )
   })
 
-  it('asks who is there also with require, where it is told whom to trust', async () => {
+  it('verifies the certificate with require when sslrootcert is set', async () => {
     assert.match(await refusal({ sslmode: 'require', sslrootcert: foreign }), notSigned)
   })
 
-  it('is refused where the file of certificates to trust is not there', async () => {
+  it('fails when the file of sslrootcert is missing', async () => {
     const way = { sslmode: 'verify-full', sslrootcert: '/nowhere/ca.pem' }
     const told = /^(?!.*does not answer).*sslrootcert.*no such file[^]*\/nowhere\/ca\.pem/
     assert.match(await refusal(way), told)
   })
 
-  it('is refused by a server that has none, instead of going on in plain text', async () => {
+  it('fails on a server without TLS instead of continuing unencrypted', async () => {
     await server.restart('fast', {})
     for (const sslmode of ['require', 'verify-ca', 'verify-full'])
       assert.match(await refusal({ sslmode }), /server does not support SSL/)
   })
 
-  it('is given up after connect_timeout where nothing answers', async () => {
+  it('gives up after connect_timeout when nothing answers', async () => {
     const sockets = new Set<Socket>()
     const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
     await once(silent, 'listening')

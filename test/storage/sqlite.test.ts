@@ -11,10 +11,10 @@ import {
   openConnection,
   storeError,
   type SqliteFault,
-} from '../../src/storage/sqlite-connection.ts'
-import { outageReasonOf } from '../../src/base/store-outage.ts'
-import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+} from '../../src/storage/sqlite/connection.ts'
+import { outageReasonOf } from '../../src/base/errors.ts'
+import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
 let folder: string
 beforeEach(() => {
@@ -42,7 +42,7 @@ for (const [way, open] of ways)
     const texts = async (): Promise<unknown[]> =>
       (await database.query('SELECT text FROM note ORDER BY id')).map((row) => row['text'])
 
-    it('is readable by its owner alone', () => {
+    it('is readable only by its owner', () => {
       assert.equal(statSync(path).mode & 0o777, 0o600)
       assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700)
     })
@@ -57,7 +57,7 @@ for (const [way, open] of ways)
       assert.equal(await pragma('busy_timeout'), 5_000n)
     })
 
-    it('moves what is committed into its file a few megabytes at a time', async () => {
+    it('moves commits into its file a few megabytes at a time', async () => {
       const megabyte = 'x'.repeat(1024 * 1024)
       for (let count = 0; count < 16; count++) await add(megabyte)
       assert.ok(statSync(`${path}-wal`).size < 8 * 1024 * 1024, 'the log is kept small')
@@ -79,7 +79,7 @@ for (const [way, open] of ways)
       )
     })
 
-    it('refuses a second statement instead of forgetting it', async () => {
+    it('refuses a second statement instead of ignoring it', async () => {
       await assert.rejects(
         database.query("INSERT INTO note (text) VALUES ('a'); DELETE FROM note"),
         /one statement at a time/,
@@ -88,7 +88,7 @@ for (const [way, open] of ways)
       assert.deepEqual(await texts(), ['a; b'])
     })
 
-    it('commits what a transaction did, and returns its result', async () => {
+    it('commits a transaction and returns its result', async () => {
       const result = await database.transact(async (transaction) => {
         await transaction.query('INSERT INTO note (text) VALUES ($1)', ['one'])
         await transaction.script("INSERT INTO note (text) VALUES ('two'), ('three'); SELECT 1")
@@ -98,7 +98,7 @@ for (const [way, open] of ways)
       assert.deepEqual(await texts(), ['one', 'two', 'three'])
     })
 
-    it('undoes everything where a transaction fails, and goes on', async () => {
+    it('rolls back a failed transaction and goes on', async () => {
       const failing = database.transact(async (transaction) => {
         await transaction.query('INSERT INTO note (text) VALUES ($1)', ['lost'])
         throw new Error('changed my mind')
@@ -113,7 +113,7 @@ for (const [way, open] of ways)
       assert.deepEqual(await texts(), ['kept'])
     })
 
-    it('lets nothing from outside into an open transaction', async () => {
+    it('runs no other statement inside an open transaction', async () => {
       const gate = Promise.withResolvers<void>()
       const first = database.transact(async (transaction) => {
         await transaction.query("INSERT INTO note (text) VALUES ('lost')")
@@ -133,7 +133,7 @@ for (const [way, open] of ways)
       assert.deepEqual((await texts()).map(String).toSorted(), ['outside', 'second'])
     })
 
-    it('takes no statement for a transaction that is over', async () => {
+    it('refuses a statement after its transaction has ended', async () => {
       let kept: Parameters<Parameters<Database['transact']>[0]>[0] | undefined
       await database.transact(async (transaction) => {
         kept = transaction
@@ -156,7 +156,7 @@ for (const [way, open] of ways)
       assert.deepEqual(await texts(), ['before', 'meanwhile'])
     })
 
-    it('passes on what is wrong with a statement', async () => {
+    it('passes on the error of a statement', async () => {
       await assert.rejects(database.query('SELEKT'), /syntax error/)
       await assert.rejects(
         database.query('INSERT INTO note (id) VALUES ($1)', ['x']),
@@ -164,7 +164,7 @@ for (const [way, open] of ways)
       )
     })
 
-    it('finishes what it has been asked before it closes, and takes nothing afterwards', async () => {
+    it('finishes accepted statements before it closes, and refuses later ones', async () => {
       const asked = Array.from({ length: 20 }, (_, index) => add(String(index)))
       await database.close()
       await Promise.all(asked)
@@ -179,7 +179,7 @@ for (const [way, open] of ways)
   })
 
 describe('the store thread', () => {
-  it('rejects all that waits for it when it dies, and says so', async () => {
+  it('rejects everything that waits when it dies, and reports it', async () => {
     const posting = mock.method(Worker.prototype, 'postMessage')
     const deaths: Error[] = []
     const database = await openSqliteThread(join(folder, 'store.db'), (error) => deaths.push(error))
@@ -200,7 +200,7 @@ describe('the store thread', () => {
     }
   })
 
-  it('tells why a store cannot be opened', async () => {
+  it('says why a store cannot be opened', async () => {
     const path = join(folder, 'store.db')
     await openSqlite(path).close()
     const refusal = { code: 'operations.invalid', message: /cannot be opened: .*store\.db/ }
@@ -215,7 +215,7 @@ describe('the store thread', () => {
 })
 
 describe('a SQLite connection', () => {
-  it('tells faults apart by what may be done next', () => {
+  it('classifies faults by the next step', () => {
     const path = join(folder, 'store.db')
     const connection = openConnection(path, { busyTimeoutMs: 0, pagesMax: 20 })
     const other = openConnection(path, { busyTimeoutMs: 0 })
@@ -251,7 +251,7 @@ describe('a SQLite connection', () => {
     }
   })
 
-  it('gives what keeps it from answering a word beside the sentence', () => {
+  it('adds the reason code of an outage to the message', () => {
     const cause = new Error('what SQLite says')
     const reasonOf = (fault: SqliteFault): string | undefined =>
       outageReasonOf(storeError(fault, cause))
@@ -262,7 +262,7 @@ describe('a SQLite connection', () => {
     assert.equal(storeError('statement', cause), cause)
   })
 
-  it('forgets the statements used least', () => {
+  it('evicts the least recently used statements', () => {
     const connection = openConnection(join(folder, 'store.db'))
     for (let index = 0; index < 1_000; index++)
       assert.deepEqual(

@@ -8,14 +8,14 @@ import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos } from '../../src/base/money.ts'
 import { formatPriceLines, priceLine } from '../../src/metering/price-lines.ts'
-import { auditLedger } from '../../src/operations/audit.ts'
-import { copyStoreTo } from '../../src/operations/store-copy.ts'
+import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { refuseUnfinishedCopy } from '../../src/storage/store-copy.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import { addCredit, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import { copyStoreTo } from '../support/operations.ts'
 
 const script = join(import.meta.dirname, 'copying-process.ts')
 /** More than two pages of exchanges and entries. */
@@ -101,7 +101,7 @@ describe('a copy of the store', () => {
     )
   }
 
-  it('has everything, numbers entries on, and is refused a second time', async () => {
+  it('copies everything, continues the numbers, and refuses a second run', async () => {
     const { audit } = await copy()
     assert.equal(audit.clean, true)
     await assertArrived()
@@ -113,7 +113,7 @@ describe('a copy of the store', () => {
     await assert.rejects(copy(), { code: 'operations.conflict' })
   })
 
-  it('goes on where it was killed, after any page', async () => {
+  it('continues after a kill at any page', async () => {
     let kills = 0
     for (;;) {
       const child = spawn(process.execPath, [script, from, to, '2'], {
@@ -133,7 +133,7 @@ describe('a copy of the store', () => {
     await assertArrived()
   })
 
-  it('is not gone on with when the old store has been used meanwhile', async () => {
+  it('does not continue when the old store was used meanwhile', async () => {
     const broken = new Error('broken off')
     await assert.rejects(
       copy(() => {
@@ -142,11 +142,14 @@ describe('a copy of the store', () => {
       broken,
     )
     await addCredit(harness, accountIds[1] ?? '', 1n)
-    await assert.rejects(copy(), { code: 'operations.conflict', message: /used since/ })
+    await assert.rejects(copy(), {
+      code: 'operations.conflict',
+      message: /old store has changed since/,
+    })
   })
 
   it('is refused while a gateway serves the old store, or where the new one is in use', async () => {
-    const { lockStore } = await import('../../src/storage/lock.ts')
+    const { lockStore } = await import('../../src/storage/sqlite/lock.ts')
     const lock = lockStore(harness.path)
     await assert.rejects(copy(), { code: 'operations.conflict', message: /Another gateway/ })
     lock.close()
@@ -161,6 +164,6 @@ describe('a copy of the store', () => {
         `INSERT INTO account (id, name, created_at_ms) VALUES ('${newId('acc', 1)}', 'other', 1)`,
       )
     })
-    await assert.rejects(copy(), { code: 'operations.conflict', message: /in use already/ })
+    await assert.rejects(copy(), { code: 'operations.conflict', message: /new store is not empty/ })
   })
 })

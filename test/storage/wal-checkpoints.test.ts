@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { openConnection, type SqliteConnection } from '../../src/storage/sqlite-connection.ts'
-import { openSqliteThread, type ThreadDatabase } from '../../src/storage/sqlite-thread.ts'
-import { WalCheckpoints } from '../../src/storage/wal-checkpoints.ts'
+import { openConnection, type SqliteConnection } from '../../src/storage/sqlite/connection.ts'
+import { openSqliteThread, type ThreadDatabase } from '../../src/storage/sqlite/thread.ts'
+import { WalCheckpoints } from '../../src/storage/sqlite/wal-checkpoints.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { makeFolder, openEmbedded } from './embedded-harness.ts'
 import { holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
@@ -83,7 +83,7 @@ describe('the log of a SQLite store', () => {
     await new Promise((resolve) => setImmediate(resolve))
   }
 
-  it('is kept short by whoever commits, without a thread', () => {
+  it('is kept short by commits, without a thread', () => {
     for (let count = 0; count < 20; count++) {
       commit(1)
       assert.ok(writer.countWalPages() < 5 * pagesPerMegabyte)
@@ -91,7 +91,7 @@ describe('the log of a SQLite store', () => {
     assert.equal(openedCount, 0)
   })
 
-  it('is moved by a thread where much has gathered behind a reader, while commits go on', async () => {
+  it('is moved by a thread when it has grown behind a reader, while commits go on', async () => {
     const reading = startReading()
     commit(24)
     assert.equal(openedCount, 1)
@@ -111,7 +111,7 @@ describe('the log of a SQLite store', () => {
     assert.equal(openedCount, 1)
   })
 
-  it('is left alone for a while where a reader keeps all of it', async () => {
+  it('pauses checkpoints while a reader keeps all of the log', async () => {
     const reading = startReading()
     commit(20)
     assert.equal(openedCount, 1)
@@ -125,7 +125,7 @@ describe('the log of a SQLite store', () => {
     reading.stop()
   })
 
-  it('is moved by another thread where the first one has died', async () => {
+  it('is moved by another thread when the first one has died', async () => {
     const reading = startReading()
     const dead = Promise.withResolvers<void>()
     let isDead = false
@@ -158,7 +158,7 @@ describe('the log of a SQLite store', () => {
     assert.equal(writer.countWalPages(), 0)
   })
 
-  it('is no reason to fail where it cannot be moved', () => {
+  it('causes no failure when it cannot be moved', () => {
     commit(1)
     writer.close()
     assert.doesNotThrow(() => checkpoints.afterCommit())

@@ -1,5 +1,5 @@
-/** What an answer tells whoever writes it, as promises and counts. */
-import type { ResponseWriter } from '../../src/http/response-writer.ts'
+/** The events of an answer as its writer sees them, as promises and counts. */
+import type { ResponseWriter } from '../../src/http/server/response-writer.ts'
 
 export interface AnswerNews {
   readonly gone: Promise<void>
@@ -7,7 +7,7 @@ export interface AnswerNews {
   readonly goneCount: () => number
 }
 
-/** Takes the place of whoever watched the answer before. */
+/** Replaces the watcher that the answer had before. */
 export function watchAnswer(response: ResponseWriter): AnswerNews {
   const gone = Promise.withResolvers<void>()
   const drained = Promise.withResolvers<void>()

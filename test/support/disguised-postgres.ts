@@ -13,9 +13,9 @@ export interface DisguisedPostgres {
 
 export async function disguisePostgres(
   target: { readonly port: number },
-  version: { readonly real: string; readonly told: string },
+  version: { readonly real: string; readonly shown: string },
 ): Promise<DisguisedPostgres> {
-  if (version.real.length !== version.told.length) throw new Error('not of one length')
+  if (version.real.length !== version.shown.length) throw new Error('not of one length')
   const sockets = new Set<Socket>()
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
@@ -27,7 +27,7 @@ export async function disguisePostgres(
     const upstream = keep(connect(target.port, '127.0.0.1'))
     keep(client).pipe(upstream)
     upstream.on('data', (bytes: Buffer) => {
-      const text = bytes.toString('latin1').replaceAll(version.real, version.told)
+      const text = bytes.toString('latin1').replaceAll(version.real, version.shown)
       client.write(text, 'latin1')
     })
     upstream.on('end', () => client.end())

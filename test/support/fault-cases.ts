@@ -25,6 +25,6 @@ export function testFaults(
       const { status, headers = {}, ...parts } = answer
       const body = Object.keys(parts).length > 0 ? JSON.stringify(envelope(parts)) : '<html>'
       const error = format.readError(Buffer.from(body))
-      assert.equal(format.classify({ status, headers }, error), fault)
+      assert.equal(format.probe.operation.classify({ status, headers }, error), fault)
     })
 }

@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-export type Direction = 'to_server' | 'to_client'
+type Direction = 'to_server' | 'to_client'
 
 /**
  * `before`: the bytes do not arrive. `after`: they arrive, nothing that follows does. `answered`:
@@ -14,7 +14,7 @@ export type Direction = 'to_server' | 'to_client'
  */
 export type Moment = 'before' | 'after' | 'answered'
 
-export interface CutRule {
+interface CutRule {
   readonly direction: Direction
   /** When these bytes have passed on one connection, however they are split … */
   readonly pattern?: string
@@ -34,7 +34,7 @@ export interface FaultProxy {
   /** From now on nothing passes and nothing is lost: the ends are silent to each other. */
   stall(): void
   resume(): void
-  /** Resets what is open and whatever comes until `accept`. */
+  /** Resets open and new connections until `accept`. */
   refuse(): void
   accept(): void
   /** Takes the server's end away without a word to the client, as a lost route does. */

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { gather } from './gather.ts'
 
 describe('a stream that is gathered', () => {
-  it('tells everyone who waits, of what has come and of what comes', async () => {
+  it('resolves every waiter, for text that has come and for text to come', async () => {
     const stream = new PassThrough()
     const gathered = gather(stream)
     const first = gathered.until(/b+/)

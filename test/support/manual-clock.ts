@@ -1,4 +1,5 @@
-/** A clock that stands still until a test moves it. Timers run inside `advance`, in due order. */
+/** A clock that moves only when a test advances it. Timers run inside `advance`, in due order. */
+import assert from 'node:assert/strict'
 import type { Clock, Timer } from '../../src/base/clock.ts'
 
 interface Pending {
@@ -66,4 +67,21 @@ export class ManualClock implements Clock {
     }
     return best
   }
+}
+
+/** Advances the clock second by second until the condition holds; fails after `atMostMs`. */
+export async function advanceUntil(
+  clock: ManualClock,
+  atMostMs: number,
+  holds: () => Promise<boolean> | boolean,
+): Promise<number> {
+  const startedMs = clock.monotonic()
+  while (!(await holds())) {
+    assert.ok(
+      clock.monotonic() - startedMs < atMostMs,
+      `the condition does not hold after ${atMostMs} ms`,
+    )
+    clock.advance(1_000)
+  }
+  return clock.monotonic() - startedMs
 }

@@ -1,5 +1,5 @@
 /**
- * A real PgBouncer in front of a test's PostgreSQL, in the pool mode that is asked for. Debian's
+ * A real PgBouncer in front of a test's PostgreSQL, in the given pool mode. Debian's
  * package brings it; it runs without privileges and ends with the test process.
  */
 import { spawn } from 'node:child_process'

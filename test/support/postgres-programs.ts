@@ -1,6 +1,6 @@
 /**
  * Where PostgreSQL's programs are and as whom they may run. The server refuses to run as root, so
- * under root its programs run as the account that Debian's package makes, or as nobody.
+ * under root its programs run as the account that Debian's package makes, or as the user nobody.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ export function unprivilegedAccount(): UnixAccount | undefined {
   throw new Error('there is neither a user postgres nor a user nobody to run PostgreSQL as')
 }
 
-/** English messages and no settings of whoever runs the tests. */
+/** English messages, and no settings of the user who runs the tests. */
 export const postgresEnvironment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' }
 
 /** Runs one of the programs to its end; resolves with what it wrote to stdout. */

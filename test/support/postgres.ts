@@ -2,7 +2,7 @@
  * A real PostgreSQL server of a test's own: its data folder and its socket below the temporary
  * folder, a free port on 127.0.0.1, durable as in production (fsync and synchronous_commit stay on
  * unless a test says otherwise). It goes down with `close()`, and also when the test process dies
- * in whatever way, and nothing of it stays. One server per test file, one database per test.
+ * in any way, and leaves nothing behind. One server per test file, one database per test.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,21 +18,21 @@ import {
   unprivilegedAccount,
 } from './postgres-programs.ts'
 
-export type ServerSettings = Readonly<Record<string, string>>
+type ServerSettings = Readonly<Record<string, string>>
 
 /** `smart` waits for clients to leave, `fast` cuts them off, `immediate` is a crash. */
-export type StopMode = 'smart' | 'fast' | 'immediate'
+type StopMode = 'smart' | 'fast' | 'immediate'
 
 export interface PostgresOptions {
   /** On top of the test defaults, such as `{ synchronous_commit: 'off' }`. */
   readonly settings?: ServerSettings
   readonly standbyOf?: StandbyOptions
-  /** Where its folder is made; the temporary folder unless told. */
+  /** Where its folder is made; by default in the temporary folder. */
   readonly parentFolder?: string
 }
 
 /** Begin as a copy of a running server and follow it under this application name. */
-export interface StandbyOptions {
+interface StandbyOptions {
   readonly primary: PostgresServer
   readonly name: string
   /** Where it finds the primary: a proxy's port instead of the server's own. */
@@ -83,7 +83,7 @@ const signals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as co
 
 /**
  * When its input ends, which is when the test process closes it or dies, the server goes down at
- * once and the folder is deleted. It runs in a process group of its own, so no Ctrl-C reaches it.
+ * once and the folder is deleted. It has its own process group, so no Ctrl-C reaches it.
  */
 const watchScript = `read -r _
 data="$1/data"

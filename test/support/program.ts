@@ -90,7 +90,7 @@ export async function openProgram(
   }
 }
 
-/** One command in a process of its own, on whatever store `env` names. */
+/** Runs one command in its own process, on the store that `env` names. */
 export async function runProgram(
   words: readonly string[],
   place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },

@@ -1,21 +1,18 @@
 /**
  * A vendor that says exactly what a test scripts, byte by byte and write by write, and keeps what it
- * was sent. For bytes the simulated vendors cannot say; everything else is asked of them.
+ * was sent. For bytes that the simulated vendors cannot send; all other tests use those.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface VendorRequest {
+interface VendorRequest {
   readonly method: string
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
 }
 
-export type VendorScript = (
-  response: ServerResponse,
-  request: VendorRequest,
-) => void | Promise<void>
+type VendorScript = (response: ServerResponse, request: VendorRequest) => void | Promise<void>
 
 export interface ScriptedVendor {
   /** Any path in front of `/v1/` may be added, as for a channel. */

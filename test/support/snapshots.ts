@@ -24,7 +24,7 @@ export const vendors: Readonly<Record<FormatName, Vendor>> = {
   },
 }
 
-// One for all: channels that differ in nothing are the same channel to whoever compares them.
+// One for all: channels that differ in nothing are equal.
 const credential = new Secret('credential')
 
 /** A main channel of vendor `alpha` that serves model `m`. */

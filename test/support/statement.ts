@@ -1,11 +1,11 @@
 /** A whole statement in memory, for tests that look at its parts. */
-import type { OperationContext } from '../../src/operations/context.ts'
-import {
-  writeStatement,
-  type StatementEnd,
-  type StatementHead,
-  type StatementLine,
-} from '../../src/operations/statement.ts'
+import type { OperationContext } from '../../src/operations/operation.ts'
+import type {
+  StatementEnd,
+  StatementHead,
+  StatementLine,
+} from '../../src/operations/reports/statement.ts'
+import { writeStatement } from './operations.ts'
 
 export interface Statement {
   readonly head: StatementHead

@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { sleep, systemClock } from '../../src/base/clock.ts'
-import type { GatewayProcess } from '../money/process-stand.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
 import { send } from '../support/http-client.ts'
 
 /** From now on no sync succeeds. Resolves when the gateway has ended, as it must. */

@@ -4,21 +4,21 @@
  * paid for, nobody has paid twice, and the books are clean.
  */
 import { test } from 'node:test'
-import { openStand } from '../money/process-stand.ts'
+import { scenario } from '../support/scenario.ts'
 import { failSync, fillDisk } from './disk-faults.ts'
 import { startNodes } from './nodes.ts'
 import { report } from './report.ts'
 import { shuffledMishaps, torture, tortureFactor, tortureRandom } from './torture.ts'
 
-test('one gateway on SQLite, everything breaking', async (context) => {
+test('one gateway on SQLite survives every fault', async (context) => {
   const random = tortureRandom()
-  const stand = await openStand({ isVendorCut: true })
-  const nodes = await startNodes({ stand, random, settings: [{}] })
+  const setup = await scenario({ process: 'own', hasVendorProxy: true })
+  const nodes = await startNodes({ setup, random, settings: [{}] })
   try {
     const mishaps = shuffledMishaps(
       [
         { name: 'kill -9', happen: () => nodes.kill() },
-        { name: 'vendors cut', happen: () => stand.vendorProxy?.cut() },
+        { name: 'vendors cut', happen: () => setup.vendorProxy?.cut() },
         { name: 'sync fails', happen: () => nodes.strike(failSync) },
         { name: 'disk full', happen: () => nodes.strike(fillDisk) },
       ],
@@ -26,7 +26,7 @@ test('one gateway on SQLite, everything breaking', async (context) => {
       random,
     )
     const volume = await torture({
-      stand,
+      setup,
       nodes,
       random,
       mishaps,
@@ -36,6 +36,6 @@ test('one gateway on SQLite, everything breaking', async (context) => {
     report(context, volume)
   } finally {
     await nodes.end()
-    await stand.close()
+    await setup.close()
   }
 })

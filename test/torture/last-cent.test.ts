@@ -6,9 +6,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'
-import type { ServedRecord } from '../../src/sandbox/served-record.ts'
-import { assertClean, chargesOf, hasEnd, sendAsk, type Ask } from '../money/harness.ts'
-import { openStand, type GatewayProcess, type Stand } from '../money/process-stand.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
+import { hasEnd } from '../support/answers.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
+import { assertClean, chargesOf } from '../support/money.ts'
+import { type Ask, sendAsk } from '../support/requests.ts'
+import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { report } from './report.ts'
 import { tortureFactor, tortureRandom } from './torture.ts'
@@ -20,17 +23,17 @@ const ask: Ask = { format: 'messages', isStream: true, maxTokens: 100 }
 
 describe('the last cent over two nodes', () => {
   let server: PostgresServer
-  let stand: Stand
+  let setup: ProcessScenario
   let gateways: readonly GatewayProcess[]
   before(async () => {
     server = await startPostgres()
-    stand = await openStand({ storeUrl: await server.createDatabase() })
+    setup = await scenario({ process: 'own', storeUrl: await server.createDatabase() })
     // A node's own checks are no answer to anybody's requests.
     const settings = { check_interval: '1440m' }
-    gateways = [await stand.start(settings), await stand.start(settings)]
+    gateways = [await setup.start(settings), await setup.start(settings)]
   })
   after(async () => {
-    await stand.close()
+    await setup.close()
     await server.close()
   })
 
@@ -38,14 +41,14 @@ describe('the last cent over two nodes', () => {
   async function race(key: string, gate: string): Promise<readonly { status: number }[]> {
     let decided = 0
     const decide = (): void => {
-      if (++decided === parallel) stand.sandbox.faults.release(gate)
+      if (++decided === parallel) setup.sandbox.faults.release(gate)
     }
     const isRound = (record: ServedRecord): boolean =>
       record.marker?.startsWith(`${gate}-`) === true
     const seen = new Set<number>()
     const noteAdmitted = async (): Promise<void> => {
       for (;;) {
-        const record = await stand.sandbox.log.waitFor(
+        const record = await setup.sandbox.log.waitFor(
           (one) => isRound(one) && !seen.has(one.index),
         )
         seen.add(record.index)
@@ -68,22 +71,22 @@ describe('the last cent over two nodes', () => {
 
   /** What one of these requests holds, read from the one hold there is while it runs. */
   async function findHoldPicos(): Promise<bigint> {
-    const account = await stand.createAccount()
+    const account = await setup.createAccount()
     const sandbox = 'input=1; output=2; hold=measure@before_head'
     const running = sendAsk(gateways[0]?.url ?? '', account.key, {
       ...ask,
       marker: 'round-0-000',
       sandbox,
     })
-    await stand.sandbox.faults.reached('measure')
-    const rows = await stand.context.database.query('SELECT amount_picos FROM hold')
-    stand.sandbox.faults.release('measure')
+    await setup.sandbox.faults.reached('measure')
+    const rows = await setup.context.database.query('SELECT amount_picos FROM hold')
+    setup.sandbox.faults.release('measure')
     await running
     assert.equal(rows.length, 1)
     return BigInt(String(rows[0]?.['amount_picos']))
   }
 
-  it('exactly as many are admitted as there are funds for', async (context) => {
+  it('admits exactly as many requests as there is money for', async (context) => {
     const random = tortureRandom()
     const holdPicos = await findHoldPicos()
     const rounds = Math.max(roundsMin, 2 * tortureFactor)
@@ -91,7 +94,7 @@ describe('the last cent over two nodes', () => {
     for (let round = 1; round <= rounds; round++) {
       const affordable = 1 + Math.floor(random() * 20)
       const funds = holdPicos * BigInt(affordable + 1) - 1n
-      const account = await stand.createAccount({ balance_usd: formatUsd(picos(funds)) })
+      const account = await setup.createAccount({ balance_usd: formatUsd(picos(funds)) })
       const answers = await race(account.key, `round-${round}`)
       const counts = Map.groupBy(answers, ({ status }) => status)
       assert.deepEqual(
@@ -99,11 +102,11 @@ describe('the last cent over two nodes', () => {
         [affordable, parallel - affordable],
         `round ${round}`,
       )
-      const charges = await chargesOf(stand.context.database, account.id)
+      const charges = await chargesOf(setup.context.database, account.id)
       assert.equal(charges.size, affordable)
       admitted += affordable
     }
-    await assertClean(stand)
+    await assertClean(setup)
     report(context, {
       name: 'last cent',
       requests: rounds * parallel,

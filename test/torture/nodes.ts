@@ -1,10 +1,11 @@
 /**
- * Gateways that are killed and come back: each node is a process on the stand's store, started again
+ * Gateways that are killed and come back: each node is a process on the scenario's store, started again
  * as soon as it has died, whatever killed it. Clients ask for the address of one that is alive.
  */
 import assert from 'node:assert/strict'
 import type { Random } from '../../src/base/random.ts'
-import type { GatewayProcess, Stand } from '../money/process-stand.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
+import type { ProcessScenario } from '../support/scenario.ts'
 
 export interface Nodes {
   /** kill -9 of a random node; resolves when it serves again. Nothing where none is alive. */
@@ -23,7 +24,7 @@ export interface Nodes {
 }
 
 export interface NodesPlan {
-  readonly stand: Stand
+  readonly setup: ProcessScenario
   readonly random: Random
   /** Settings of each node; as many nodes as there are members. */
   readonly settings: readonly Readonly<Record<string, string>>[]
@@ -34,7 +35,7 @@ interface Node {
   serving: Promise<void>
 }
 
-export async function startNodes({ stand, random, settings }: NodesPlan): Promise<Nodes> {
+export async function startNodes({ setup, random, settings }: NodesPlan): Promise<Nodes> {
   let killCount = 0
   let isEnding = false
   const waiting = new Set<() => void>()
@@ -45,7 +46,7 @@ export async function startNodes({ stand, random, settings }: NodesPlan): Promis
   })
 
   async function bringUp(node: Node, own: Readonly<Record<string, string>>): Promise<void> {
-    const started = await stand.start(own)
+    const started = await setup.start(own)
     node.process = started
     for (const look of waiting) look()
     void comeBack(node, own, started)

@@ -5,32 +5,34 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sleep, systemClock } from '../../src/base/clock.ts'
-import { createClientKey, revoke } from '../../src/operations/keys.ts'
-import { assertClean, chargesOf, hasEnd, sendAsk, type Ask } from '../money/harness.ts'
-import { openStand, type Stand } from '../money/process-stand.ts'
+import { hasEnd } from '../support/answers.ts'
+import { assertClean, chargesOf } from '../support/money.ts'
+import { type Ask, sendAsk } from '../support/requests.ts'
+import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { startNodes, type Nodes } from './nodes.ts'
 import { report } from './report.ts'
 import { torture, tortureRandom } from './torture.ts'
+import { createClientKey, revokeKey } from '../support/operations.ts'
 
 describe('behind PgBouncer in transaction mode', () => {
   let server: PostgresServer
   let pooler: PgBouncer
-  let stand: Stand
+  let setup: ProcessScenario
   let nodes: Nodes
   const random = tortureRandom()
   before(async () => {
     server = await startPostgres()
     pooler = await startPgBouncer(server, 'transaction')
     const storeUrl = pooler.urlOf(await server.createDatabase())
-    stand = await openStand({ storeUrl })
+    setup = await scenario({ process: 'own', storeUrl })
     const settings = { node_lease: '2s' }
-    nodes = await startNodes({ stand, random, settings: [settings, settings] })
+    nodes = await startNodes({ setup, random, settings: [settings, settings] })
   })
   after(async () => {
     await nodes.end()
-    await stand.close()
+    await setup.close()
     await pooler.close()
     await server.close()
   })
@@ -38,7 +40,7 @@ describe('behind PgBouncer in transaction mode', () => {
   it('two nodes are charged exactly, one of them killed', async (context) => {
     const mishaps = [{ name: 'kill -9', happen: () => nodes.kill() }]
     const volume = await torture({
-      stand,
+      setup,
       nodes,
       random,
       mishaps,
@@ -49,15 +51,15 @@ describe('behind PgBouncer in transaction mode', () => {
   })
 
   it('a key that is revoked is refused on every node', async () => {
-    const account = await stand.createAccount()
-    const key = await createClientKey(stand.context, { account: account.name, name: 'lost' })
+    const account = await setup.createAccount()
+    const key = await createClientKey(setup.context, { account: account.name, name: 'lost' })
     const ask: Ask = { format: 'chat', isStream: false }
     assert.ok(hasEnd(await sendAsk(await nodes.findUrl(), key.secret, ask), ask))
-    assert.equal((await chargesOf(stand.context.database, account.id)).size, 1)
-    await revoke(stand.context, 'client', { id: key.key.id })
+    assert.equal((await chargesOf(setup.context.database, account.id)).size, 1)
+    await revokeKey(setup.context, { kind: 'client', id: key.key.id })
     // Nothing is told through a pooler, so the nodes look by themselves.
     for (const url of nodes.urls())
       while ((await sendAsk(url, key.secret, ask)).status !== 401) await sleep(systemClock, 20)
-    await assertClean(stand)
+    await assertClean(setup)
   })
 })

@@ -4,7 +4,7 @@
  * double, zero answers seen to the end and not charged; the holds of dead nodes become free.
  */
 import { test } from 'node:test'
-import { openStand } from '../money/process-stand.ts'
+import { scenario } from '../support/scenario.ts'
 import { startFaultProxy, type FaultProxy, type Moment } from '../support/fault-proxy.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startNodes } from './nodes.ts'
@@ -14,14 +14,14 @@ import { shuffledMishaps, torture, tortureFactor, tortureRandom, type Mishap } f
 /** Short, so that a test need not wait long for what a dead node held. */
 const lease = '2s'
 
-test('two nodes on one PostgreSQL, everything breaking', async (context) => {
+test('two nodes on one PostgreSQL survive every fault', async (context) => {
   const random = tortureRandom()
   const server = await startPostgres()
   const storeUrl = await server.createDatabase()
-  const stand = await openStand({ storeUrl, isVendorCut: true })
+  const setup = await scenario({ process: 'own', storeUrl, hasVendorProxy: true })
   const proxies = [await startFaultProxy(server), await startFaultProxy(server)]
   const nodes = await startNodes({
-    stand,
+    setup,
     random,
     settings: proxies.map(({ port }, index) => ({
       store: withPort(storeUrl, port),
@@ -60,13 +60,13 @@ test('two nodes on one PostgreSQL, everything breaking', async (context) => {
           happen: async () => void (await server.terminateBackends()),
         },
         { name: 'server crashed', happen: () => server.restart('immediate') },
-        { name: 'vendors cut', happen: () => stand.vendorProxy?.cut() },
+        { name: 'vendors cut', happen: () => setup.vendorProxy?.cut() },
       ],
       tortureFactor,
       random,
     )
     const volume = await torture({
-      stand,
+      setup,
       nodes,
       random,
       mishaps,
@@ -77,7 +77,7 @@ test('two nodes on one PostgreSQL, everything breaking', async (context) => {
   } finally {
     await nodes.end()
     for (const proxy of proxies) await proxy.close()
-    await stand.close()
+    await setup.close()
     await server.close()
   }
 })

@@ -6,8 +6,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sleep, systemClock } from '../../src/base/clock.ts'
-import { assertClean, chargesOf, hasEnd, openAsk, sendAsk, type Ask } from '../money/harness.ts'
-import { openStand, type Stand } from '../money/process-stand.ts'
+import { hasEnd } from '../support/answers.ts'
+import { assertClean, chargesOf } from '../support/money.ts'
+import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
+import { type ProcessScenario, scenario } from '../support/scenario.ts'
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts'
 import { startPostgres, turnpikeRole, type PostgresServer } from '../support/postgres.ts'
 import { startNodes } from './nodes.ts'
@@ -63,12 +65,12 @@ describe('a primary with a synchronous standby', () => {
   it('dies under load, and no charge is lost or doubled', async (context) => {
     const random = tortureRandom()
     const pair = await startPair()
-    const stand = await openStand({ storeUrl: pair.storeUrl })
+    const setup = await scenario({ process: 'own', storeUrl: pair.storeUrl })
     const settings = { node_lease: '2s' }
-    const nodes = await startNodes({ stand, random, settings: [settings, settings] })
+    const nodes = await startNodes({ setup, random, settings: [settings, settings] })
     try {
       const volume = await torture({
-        stand,
+        setup,
         nodes,
         random,
         mishaps: [
@@ -82,7 +84,7 @@ describe('a primary with a synchronous standby', () => {
       report(context, volume)
     } finally {
       await nodes.end()
-      await stand.close()
+      await setup.close()
       await pair.close()
     }
   })
@@ -94,24 +96,24 @@ const interruptions = { terminated: 'pg_terminate_backend', cancelled: 'pg_cance
 for (const [name, call] of Object.entries(interruptions))
   describe(`a charge whose session is ${name} while the standby is out of reach`, () => {
     let pair: Pair
-    let stand: Stand
+    let setup: ProcessScenario
     before(async () => {
       pair = await startPair()
-      stand = await openStand({ storeUrl: pair.storeUrl })
+      setup = await scenario({ process: 'own', storeUrl: pair.storeUrl })
     })
     after(async () => {
-      await stand.close()
+      await setup.close()
       await pair.close()
     })
 
     it('is not told before the standby has it, and survives the primary', async () => {
-      const gateway = await stand.start({ node_lease: '60s' })
-      const account = await stand.createAccount()
+      const gateway = await setup.start({ node_lease: '60s' })
+      const account = await setup.createAccount()
       const ask: Ask = { format: 'messages', isStream: true, sandbox: 'output=3; hold=g@mid' }
       const client = openAsk(gateway.url, account.key, ask)
-      await stand.sandbox.faults.reached('g')
+      await setup.sandbox.faults.reached('g')
       pair.replication.stall()
-      stand.sandbox.faults.release('g')
+      setup.sandbox.faults.release('g')
       const isSettling = `query LIKE '%settle_exchanges%' AND wait_event = 'SyncRep'`
       const interrupt = `SELECT count(${call}(pid)) FROM pg_stat_activity WHERE ${isSettling}`
       await until(async () => (await pair.primary.run(interrupt)) !== '0')
@@ -127,9 +129,9 @@ for (const [name, call] of Object.entries(interruptions))
       await failOver(pair)
       pair.replication.cut()
       const { text } = await client.ended
-      const charges = await chargesOf(stand.context.database, account.id)
+      const charges = await chargesOf(setup.context.database, account.id)
       assert.equal(text.includes('message_stop'), charges.size === 1)
-      await assertClean(stand)
+      await assertClean(setup)
       // The gateway finds its new server by itself.
       const next: Ask = { format: 'chat', isStream: false }
       while (!hasEnd(await sendAsk(gateway.url, account.key, next), next))

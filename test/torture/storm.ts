@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict'
 import { sleep, systemClock } from '../../src/base/clock.ts'
 import type { Random } from '../../src/base/random.ts'
-import type { TestAccount } from '../support/gateway.ts'
-import { hasTerminalEvent, openAsk, sendAsk, type Ask } from '../money/harness.ts'
-import type { Seen } from '../money/reconcile.ts'
+import { hasTerminalEvent } from '../support/answers.ts'
+import type { Seen } from '../support/money.ts'
+import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
+import type { TestAccount } from '../support/accounts.ts'
 
 export interface StormPlan {
   readonly random: Random
@@ -21,7 +22,7 @@ export interface StormPlan {
   readonly name: string
 }
 
-export const stormClients = 40
+const stormClients = 40
 export const stormMaxTokens = 60
 /** As a client's library would wait after a 503, so that an outage is not a busy loop. */
 const retryDelayMs = 25

@@ -1,13 +1,12 @@
 /**
- * One run of torture: a storm of clients over the nodes of a stand, mishaps at moments drawn by the
+ * One run of torture: a storm of clients over the nodes of a setup, mishaps at moments drawn by the
  * seed, then calm, and the three-way join of what vendors, clients and ledger have written down.
  */
 import assert from 'node:assert/strict'
 import { sleep, systemClock } from '../../src/base/clock.ts'
 import { seededRandom, type Random } from '../../src/base/random.ts'
-import { assertClean } from '../money/harness.ts'
-import type { Stand } from '../money/process-stand.ts'
-import { reconcile, type Seen } from '../money/reconcile.ts'
+import { assertClean, reconcile, type Seen } from '../support/money.ts'
+import type { ProcessScenario } from '../support/scenario.ts'
 import type { Nodes } from './nodes.ts'
 import { storm, stormMaxTokens } from './storm.ts'
 
@@ -18,7 +17,7 @@ export interface Mishap {
 }
 
 export interface TorturePlan {
-  readonly stand: Stand
+  readonly setup: ProcessScenario
   readonly nodes: Nodes
   readonly random: Random
   /** What happens, one after the other, each while clients are at it. */
@@ -39,15 +38,15 @@ export interface Volume {
 
 /** How much more than in the ordinary tests. */
 export const tortureFactor = Number(process.env['TURNPIKE_TORTURE'] ?? 1)
-export const tortureSeed = Number(process.env['TURNPIKE_TEST_SEED'] ?? 5)
+const tortureSeed = Number(process.env['TURNPIKE_TEST_SEED'] ?? 5)
 
 export function tortureRandom(): Random {
   return seededRandom(tortureSeed)
 }
 
 export async function torture(plan: TorturePlan): Promise<Volume> {
-  const { stand, nodes, random, name } = plan
-  const accounts = await Promise.all([1, 2, 3].map(() => stand.createAccount()))
+  const { setup, nodes, random, name } = plan
+  const accounts = await Promise.all([1, 2, 3].map(() => setup.createAccount()))
   const seen: Seen[] = []
   for (const [index, mishap] of plan.mishaps.entries()) {
     // The mishap strikes in the middle; the storm goes on until as many answers have come after it.
@@ -69,10 +68,10 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
     await passing
   }
   await nodes.allServe()
-  await untilNothingIsHeld(stand)
-  await assertClean(stand)
-  const { records } = stand.sandbox.log
-  const { database } = stand.context
+  await untilNothingIsHeld(setup)
+  await assertClean(setup)
+  const { records } = setup.sandbox.log
+  const { database } = setup.context
   const { chargedCount } = await reconcile({ records, database, seen, maxTokens: stormMaxTokens })
   const ends = seen.filter(({ hasEnd }) => hasEnd).length
   assert.ok(ends >= plan.endsPerMishap * plan.mishaps.length)
@@ -87,8 +86,8 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
 }
 
 /** Holds of the living end with their exchanges, those of the dead with their lease. */
-async function untilNothingIsHeld(stand: Stand): Promise<void> {
-  const { database } = stand.context
+async function untilNothingIsHeld(setup: ProcessScenario): Promise<void> {
+  const { database } = setup.context
   if (database.dialect === 'sqlite') return
   for (;;) {
     const [row] = await database.query('SELECT count(*) AS holds FROM hold')

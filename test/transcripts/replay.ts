@@ -1,10 +1,15 @@
 /**
- * Transcripts: streams as vendors send them, each with what a meter must say of it. A case is two
- * files, `name.txt` (the bytes, LF as line ends) and `name.json` (what is expected).
+ * Transcripts: streams as vendors send them, each with the expected reading. A case is two files, `name.txt`
+ * (the bytes, with LF as line ends) and `name.json` (the expectation).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { noExtras } from '../../src/formats/fields.ts'
-import type { Format, MeterReading, RequestFacts, VendorError } from '../../src/formats/format.ts'
+import type {
+  ForwardedOperation,
+  MeterReading,
+  RequestFacts,
+  VendorError,
+} from '../../src/formats/format.ts'
 
 export interface Transcript {
   readonly name: string
@@ -16,7 +21,7 @@ interface Expected {
   readonly facts?: Partial<RequestFacts>
   /** Frames that the client must not see. */
   readonly dropped?: readonly string[]
-  /** Nothing behind this text is looked at or passed on. */
+  /** Nothing behind this text is read or passed on. */
   readonly untilAfter?: string
   readonly hasStarted?: boolean
   readonly isTerminated?: boolean
@@ -24,7 +29,7 @@ interface Expected {
   readonly reading: Record<string, unknown>
 }
 
-/** What came of a whole stream: everything the client would see, and everything known of it. */
+/** The result of a whole stream: everything the client would receive, and everything read from it. */
 export interface Replayed {
   readonly passed: string
   readonly held: string
@@ -63,8 +68,12 @@ export function readTranscripts(format: 'messages' | 'chat'): readonly Transcrip
 }
 
 /** Pushes the chunks through a meter and ends the stream. */
-export function replay(format: Format, facts: RequestFacts, chunks: readonly Buffer[]): Replayed {
-  const meter = format.openMeter(facts)
+export function replay(
+  operation: ForwardedOperation,
+  facts: RequestFacts,
+  chunks: readonly Buffer[],
+): Replayed {
+  const meter = operation.openMeter(facts)
   const passed: Buffer[] = []
   for (const chunk of chunks) passed.push(...meter.push(chunk))
   passed.push(...meter.end())
@@ -79,7 +88,7 @@ export function replay(format: Format, facts: RequestFacts, chunks: readonly Buf
   }
 }
 
-/** A reading as the expectation files spell it: null for what is not known. */
+/** Returns a reading in the form of the expectation files: null for what is not known. */
 export function plainReading(reading: MeterReading): Record<string, unknown> {
   const { usage, isFinal, isImplausible, hasOutput, isRefusal, output, model } = reading
   return {
@@ -94,7 +103,7 @@ export function plainReading(reading: MeterReading): Record<string, unknown> {
   }
 }
 
-/** What a replay of the transcript must give, with `lineEnd` in place of each LF. */
+/** Returns the expected result of a replay, with `lineEnd` in place of each LF. */
 export function expectedReplay({ text, expected }: Transcript, lineEnd: string): Replayed {
   const isTerminated = expected.isTerminated ?? true
   const until = expected.untilAfter === undefined ? undefined : text.indexOf(expected.untilAfter)
@@ -115,8 +124,8 @@ export function expectedReplay({ text, expected }: Transcript, lineEnd: string):
 }
 
 /**
- * A CR ends the error's frame, and nothing behind an error is passed on, so that the LF of its last
- * CRLF may or may not have come along.
+ * A CR ends the error's frame, and nothing behind an error is passed on: the LF of its last CRLF may be
+ * missing.
  */
 function closed(text: string, endsInError: boolean): string {
   return endsInError ? text.replace(/\r\n$/, '\r') : text

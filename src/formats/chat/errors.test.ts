@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts'
 import type { ErrorCode } from '../../base/errors.ts'
-import type { UpstreamFault } from '../format.ts'
-import { chatFormat } from './index.ts'
+import type { ListedModel, UpstreamFault } from '../format.ts'
+import { chatCompletions, chatFormat } from './index.ts'
 
 const invalid = 'invalid_request_error'
 
@@ -61,13 +61,13 @@ const cases: readonly FaultCase[] = [
   { status: 307, fault: 'hard' },
 ]
 
-describe('whose fault an answer is', () => {
+describe('the class of an answer', () => {
   testFaults(chatFormat, cases, ({ type, code, message }) => ({
     error: { message, type, param: null, code },
   }))
 })
 
-describe('whose fault an error event is that comes first', () => {
+describe('the class of a first error event', () => {
   const events: readonly [string | undefined, string | undefined, UpstreamFault, number][] = [
     ['server_error', undefined, 'hard', 500],
     ['service_unavailable_error', 'server_is_overloaded', 'throttle', 503],
@@ -93,7 +93,7 @@ describe('whose fault an error event is that comes first', () => {
   }
 })
 
-describe('an error of ours', () => {
+describe('a gateway error', () => {
   const cases: readonly [ErrorCode, number, string, string | null][] = [
     ['relay.request_invalid', 400, 'invalid_request_error', null],
     ['access.credential_invalid', 401, 'invalid_request_error', 'invalid_api_key'],
@@ -118,7 +118,7 @@ describe('an error of ours', () => {
     })
   }
 
-  test('in a stream stands on its own and names no event', () => {
+  test('in a stream is a frame of its own without an event name', () => {
     const error = { code: 'relay.upstream_failed', status: 502, message: 'a\nb', requestId: 'x' }
     const event = chatFormat.errorEvent({ ...error, code: 'relay.upstream_failed' }).toString()
     assert.match(event, /^\n\ndata: \{"error":\{[^\n]*\}\}\n\n$/)
@@ -133,20 +133,28 @@ test('model lists have the vendor’s shape', () => {
     vendor: 'beta',
   }
   const shown = { id: 'gpt-x', object: 'model', created: 1_790_000_000, owned_by: 'beta' }
-  assert.deepEqual(JSON.parse(chatFormat.modelList([model]).toString()), {
+  assert.deepEqual(readModels([model]), {
     object: 'list',
     data: [shown],
   })
-  assert.deepEqual(JSON.parse(chatFormat.modelItem(model).toString()), shown)
+  assert.deepEqual(readModels([model], model.id), shown)
 })
 
-test('a check is a request this format itself accepts, for few tokens, by either name of the limit', () => {
-  const options = { requireMaxTokens: true, operation: 'chat.completions.create' } as const
-  const limits = chatFormat.checkBodies('m').map((body) => {
-    const facts = chatFormat.readRequest(body, options)
+test('a probe is a request that this format accepts, for few tokens, by either name of the limit', () => {
+  const options = { requireMaxTokens: true }
+  const limits = chatFormat.probe.bodies('m', false).map((body) => {
+    const facts = chatCompletions.readRequest(body, options)
     assert.ok(!('kind' in facts))
     assert.deepEqual([facts.model, facts.isStream], ['m', false])
     return facts.maxOutputTokens
   })
   assert.deepEqual(limits, [1, 16])
 })
+
+/** The answer to the list of models; to one model where an id is given. */
+function readModels(models: readonly ListedModel[], id?: string): unknown {
+  const name = id === undefined ? 'models.list' : 'models.get'
+  const operation = chatFormat.operations.find((candidate) => candidate.name === name)
+  if (operation?.kind !== 'models') assert.fail('the format lists no models')
+  return JSON.parse(operation.answer(models, id)?.toString() ?? 'null')
+}

@@ -1,12 +1,18 @@
 /**
- * Errors of the chat format, both ways: whose fault a vendor's error is, and how an error of ours
- * looks. It decides nothing about what happens next; relay/verdict.ts does.
+ * Errors of the chat format in both directions: classifies a vendor's error, and writes a gateway error. It
+ * does not decide what happens next; relay/verdict.ts does.
  */
 import type { ErrorCode } from '../../base/errors.ts'
-import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
-import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../status-fault.ts'
+import type {
+  ErrorToShow,
+  EventFault,
+  UpstreamAnswerHead,
+  UpstreamFault,
+  VendorError,
+} from '../format.ts'
+import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 
-/** The operator's account, money or keys: nothing a client can mend, and no waiting helps. */
+/** The operator's account, money or keys: no client can fix it, and waiting does not help. */
 const accountCodes: ReadonlySet<string> = new Set([
   'account_deactivated',
   'billing_hard_limit_reached',
@@ -18,7 +24,7 @@ const accountCodes: ReadonlySet<string> = new Set([
   'project_spend_limit_exceeded',
 ])
 
-/** Out of capacity for now, whatever the status. */
+/** Out of capacity for now, with any status. */
 const overloadCodes: ReadonlySet<string> = new Set([
   'overloaded',
   'overloaded_error',
@@ -35,8 +41,8 @@ export function classifyChat(head: UpstreamAnswerHead, error: VendorError): Upst
   return faultOfStatus(head, error, faultOfMissing)
 }
 
-/** The status an error event would have had as an answer of its own; the code says it best. */
-const statusOfWord: Readonly<Record<string, number>> = {
+/** The status that an error event would have had as an answer; the code is the best source. */
+const statusOfCode: Readonly<Record<string, number>> = {
   context_length_exceeded: 400,
   invalid_request_error: 400,
   invalid_api_key: 401,
@@ -58,10 +64,7 @@ const statusOfWord: Readonly<Record<string, number>> = {
   timeout: 504,
 }
 
-export function classifyChatEvent(error: VendorError): {
-  readonly fault: UpstreamFault
-  readonly status: number
-} {
+export function classifyChatEvent(error: VendorError): EventFault {
   const status = statusOfEvent(error)
   return { fault: faultOfEvent(classifyChat({ status, headers: {} }, error)), status }
 }
@@ -71,7 +74,7 @@ function statusOfEvent(error: VendorError): number {
   if (error.code === 'slow_down') return 429
   if (isOneOf(overloadCodes, error)) return 503
   if (/^[45]\d\d$/.test(error.code ?? '')) return Number(error.code)
-  return statusOfWord[error.code ?? ''] ?? statusOfWord[error.type ?? ''] ?? 502
+  return statusOfCode[error.code ?? ''] ?? statusOfCode[error.type ?? ''] ?? 502
 }
 
 function isOneOf(words: ReadonlySet<string>, error: VendorError): boolean {
@@ -92,8 +95,8 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   529: 'service_unavailable_error',
 }
 
-/** The words that this vendor's clients branch on; errors without one have a null code. */
-const wordOfCode: Readonly<Partial<Record<ErrorCode, string>>> = {
+/** The codes that this vendor's clients branch on; other errors have a null code. */
+const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'access.credential_invalid': 'invalid_api_key',
   'access.account_suspended': 'account_deactivated',
   'access.model_not_allowed': 'model_not_allowed',
@@ -117,7 +120,7 @@ function errorJson(error: ErrorToShow): string {
       message: error.message,
       type: typeOfStatus[error.status] ?? fallback,
       param: error.code === 'relay.model_unknown' ? 'model' : null,
-      code: wordOfCode[error.code] ?? null,
+      code: vendorCodes[error.code] ?? null,
     },
   })
 }
@@ -126,7 +129,7 @@ export function chatErrorBody(error: ErrorToShow): Buffer {
   return Buffer.from(errorJson(error))
 }
 
-/** The cut may lie inside a frame, so a blank line closes whatever stands open. */
+/** The stream may have been cut inside a frame: a blank line ends that frame. */
 export function chatErrorEvent(error: ErrorToShow): Buffer {
   return Buffer.from(`\n\ndata: ${errorJson(error)}\n\n`)
 }

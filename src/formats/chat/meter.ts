@@ -1,10 +1,11 @@
 /**
- * Reads a chat answer, streamed or whole: its counts, its output for an estimate, how it began and
- * ended, and which chunk the client did not ask for. It knows chunks and choices, no prices.
+ * Reads a chat answer, streamed or whole: its counts, its output for an estimate, its start and end, and the
+ * usage chunk that the client did not request. It knows chunks and choices, no prices.
  */
-import { readFields, type FrameBytes } from '../../http/sse.ts'
+import { readFields, type FrameBytes } from '../sse.ts'
 import type {
   AnswerReading,
+  EventFault,
   MeterReading,
   RequestFacts,
   StreamMeter,
@@ -12,8 +13,7 @@ import type {
 } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
-import { StreamGate, type FrameFate, type FrameReader } from '../stream.ts'
-import { namesVendorAccount, readVendorError, unreadableError } from '../vendor-error.ts'
+import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
 import { classifyChatEvent } from './errors.ts'
 import { ChatUsage } from './usage.ts'
 
@@ -33,11 +33,10 @@ export function readChatAnswer(body: Buffer): AnswerReading {
   return { kind: 'answer', reading: gathered.reading(true) }
 }
 
-/** Everything known of one answer, from wherever it was read. */
+/** Everything known of one answer, streamed or whole. */
 class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
-  hasOutput = false
   hasFinished = false
   #model: string | undefined
   #tier: string | undefined
@@ -52,26 +51,21 @@ class GatheredAnswer {
     const reason = asText(choice['finish_reason'])
     if (reason !== undefined) this.hasFinished = true
     if (reason === 'content_filter') this.#isFiltered = true
-    const said = asObject(choice[field])
-    if (said === undefined) return
-    this.#addContent(said['content'])
-    this.addOutput(said['refusal'])
-    this.addOutput(said['reasoning_content'] ?? said['reasoning'])
-    for (const call of asArray(said['tool_calls']) ?? []) this.#addToolCall(asObject(call))
-    if (asObject(said['function_call']) !== undefined) {
-      this.#addToolCall({ function: said['function_call'] })
+    const content = asObject(choice[field])
+    if (content === undefined) return
+    this.#addContent(content['content'])
+    this.output.addText(content['refusal'])
+    this.output.addText(content['reasoning_content'] ?? content['reasoning'])
+    for (const call of asArray(content['tool_calls']) ?? []) this.#addToolCall(asObject(call))
+    if (asObject(content['function_call']) !== undefined) {
+      this.#addToolCall({ function: content['function_call'] })
     }
-    this.#addAudio(asObject(said['audio']))
-  }
-
-  addOutput(value: unknown): void {
-    if (typeof value !== 'string' || value === '') return
-    this.hasOutput = true
-    this.output.add(value)
+    this.#addAudio(asObject(content['audio']))
   }
 
   reading(isComplete: boolean): MeterReading {
-    const { usage, output, hasOutput } = this
+    const { usage, output } = this
+    const { hasOutput } = output
     const counted = usage.toUsage(this.#model, this.#tier)
     return {
       usage: counted,
@@ -87,60 +81,46 @@ class GatheredAnswer {
 
   /** Usually a string; some servers send a list of parts. */
   #addContent(content: unknown): void {
-    this.addOutput(content)
+    this.output.addText(content)
     for (const part of asArray(content) ?? []) {
-      this.hasOutput = true
-      this.addOutput(asObject(part)?.['text'])
+      this.output.hasOutput = true
+      this.output.addText(asObject(part)?.['text'])
     }
   }
 
   #addToolCall(call: JsonObject | undefined): void {
     if (call === undefined) return
-    this.hasOutput = true
+    this.output.hasOutput = true
     const called = asObject(call['function']) ?? asObject(call['custom'])
-    this.addOutput(called?.['name'])
-    this.addOutput(called?.['arguments'] ?? called?.['input'])
+    this.output.addText(called?.['name'])
+    this.output.addText(called?.['arguments'] ?? called?.['input'])
   }
 
-  /** Sound itself is no text; its transcript is. */
+  /** Audio is not text; its transcript is. */
   #addAudio(audio: JsonObject | undefined): void {
     const data = asText(audio?.['data'])
     if (data !== undefined) {
-      this.hasOutput = true
+      this.output.hasOutput = true
       this.output.addAudio(data.length)
     }
-    this.addOutput(audio?.['transcript'])
+    this.output.addText(audio?.['transcript'])
   }
 }
 
-class ChatReader implements FrameReader {
+class ChatReader extends FrameReader {
   readonly #answer = new GatheredAnswer()
   readonly #asksUsageChunk: boolean
-  #hasStarted = false
   #isDone = false
   #hasUsageChunk = false
-  /** The frame that passes unread is one of sound. */
+  /** The frame that passes unread contains audio. */
   #isUnreadAudio = false
-  #error: VendorError | undefined
-  #errorEnvelope: string | undefined
 
   constructor(asksUsageChunk: boolean) {
+    super()
     this.#asksUsageChunk = asksUsageChunk
   }
 
-  get hasStarted(): boolean {
-    return this.#hasStarted
-  }
-
-  get error(): VendorError | undefined {
-    return this.#error
-  }
-
-  get errorEnvelope(): string | undefined {
-    return this.#errorEnvelope
-  }
-
-  /** Counts are final with the chunk that carries nothing else, or when the stream is done. */
+  /** Counts are final with the usage chunk, or when the stream is done. */
   reading(): MeterReading {
     return this.#answer.reading(this.#isDone || (this.#hasUsageChunk && this.#answer.hasFinished))
   }
@@ -150,21 +130,14 @@ class ChatReader implements FrameReader {
     if (data === undefined || data === '') return 'pass'
     if (data.startsWith('[DONE]')) return this.#finish()
     const payload = asObject(parseJson(data))
-    // Behind the end of the stream only counts are of interest.
+    // Behind the end of the stream only counts matter.
     if (this.#isDone) return payload === undefined ? 'pass' : this.#readUsage(payload)
-    if (payload === undefined) return this.#readUnparsable(event, data)
-    if (event === 'error' || isError(payload)) {
-      this.#error = readVendorError(payload)
-      if (asObject(payload['error']) !== undefined) this.#errorEnvelope = data
-      // What speaks of the operator's account is not for the client to read.
-      const isOperators =
-        namesVendorAccount(data) || classifyChatEvent(this.#error).fault === 'config'
-      return isOperators ? 'drop' : 'pass'
-    }
+    if (payload === undefined) return this.readUnparsable(event, data)
+    if (event === 'error' || isError(payload)) return this.readErrorEvent(payload, data)
     return this.#readChunk(payload)
   }
 
-  /** A chunk that shows at its beginning what it is; counts it might have at its end are given up. */
+  /** A chunk whose kind its beginning shows. Counts at its end are not read. */
   mayPassUnread(beginning: FrameBytes): boolean {
     const head = beginning.text.slice(beginning.start, beginning.start + 4096)
     this.#isUnreadAudio = /"audio": ?\{[^{}]*"data": ?"/.test(head)
@@ -172,37 +145,32 @@ class ChatReader implements FrameReader {
   }
 
   noteUnread(bytes: number): void {
-    this.#hasStarted = true
-    this.#answer.hasOutput = true
+    this.hasStarted = true
+    this.#answer.output.hasOutput = true
     if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)
     else this.#answer.output.addUnread(bytes)
   }
 
   #finish(): FrameFate {
-    this.#hasStarted = true
+    this.hasStarted = true
     this.#isDone = true
     return 'terminal'
   }
 
-  #readUnparsable(event: string | undefined, data: string): FrameFate {
-    if (event === 'error') {
-      this.#error = { type: undefined, code: undefined, message: data }
-      return namesVendorAccount(data) ? 'drop' : 'pass'
-    }
-    if (!this.#hasStarted) this.#error = unreadableError
-    return 'pass'
+  protected classifyEvent(error: VendorError): EventFault {
+    return classifyChatEvent(error)
   }
 
   #readChunk(payload: JsonObject): FrameFate {
     const choices = asArray(payload['choices'])
     if (choices === undefined) return this.#readUsage(payload)
-    this.#hasStarted = true
+    this.hasStarted = true
     this.#answer.readEnvelope(payload)
     for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, 'delta')
     return this.#readUsage(payload)
   }
 
-  /** Only the chunk that carries nothing else is the one the gateway asked for. */
+  /** The chunk that the gateway requested has usage and nothing else. */
   #readUsage(payload: JsonObject): FrameFate {
     if (asObject(payload['usage']) === undefined) return 'pass'
     this.#answer.usage.apply(payload['usage'])

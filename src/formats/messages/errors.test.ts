@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { testFaults, type FaultCase } from '../../../test/support/fault-cases.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import { noExtras } from '../fields.ts'
-import type { UpstreamFault } from '../format.ts'
-import { messagesFormat } from './index.ts'
+import type { ListedModel, UpstreamFault } from '../format.ts'
+import { messagesCreate, messagesFormat } from './index.ts'
 
 const invalid = 'invalid_request_error'
 const limits =
@@ -80,14 +80,14 @@ const cases: readonly FaultCase[] = [
   { status: 302, fault: 'hard' },
 ]
 
-describe('whose fault an answer is', () => {
+describe('the class of an answer', () => {
   testFaults(messagesFormat, cases, ({ type, code, message }) => {
     const details = code === undefined ? undefined : { error_code: code }
     return { type: 'error', error: { type, message, details }, request_id: 'req_1' }
   })
 })
 
-describe('whose fault an error event is that comes first', () => {
+describe('the class of a first error event', () => {
   const events: readonly [string, string, UpstreamFault, number][] = [
     ['overloaded_error', 'Overloaded', 'throttle', 529],
     ['rate_limit_error', 'slow', 'throttle', 429],
@@ -109,7 +109,7 @@ describe('whose fault an error event is that comes first', () => {
     })
   }
 
-  test('one that cannot be read is a failure of the vendor', () => {
+  test('an unreadable one is a failure of the vendor', () => {
     const nothing = { type: undefined, code: undefined, message: undefined }
     assert.deepEqual(messagesFormat.classifyEvent(nothing), { fault: 'hard', status: 502 })
   })
@@ -134,7 +134,7 @@ describe('reading an error body', () => {
   }
 })
 
-describe('an error of ours', () => {
+describe('a gateway error', () => {
   const shown = (status: number, code: ErrorCode = 'gateway.internal') => ({
     code,
     status,
@@ -166,10 +166,10 @@ describe('an error of ours', () => {
     })
   }
 
-  test('in a stream stands on its own, even where the stream was cut within a frame', () => {
+  test('in a stream is a frame of its own, also if the stream was cut inside a frame', () => {
     const event = messagesFormat.errorEvent(shown(502)).toString()
     assert.match(event, /^\n\nevent: error\ndata: \{[^\n]*\}\n\n$/)
-    const meter = messagesFormat.openMeter({
+    const meter = messagesCreate.openMeter({
       model: 'm',
       maxOutputTokens: 1,
       isStream: true,
@@ -199,7 +199,7 @@ test('model lists have the vendor’s shape', () => {
     created_at: '2026-09-21T14:13:20.000Z',
     max_tokens: 8192,
   }
-  const list: unknown = JSON.parse(messagesFormat.modelList(listed).toString())
+  const list: unknown = readModels(listed)
   const { max_tokens: _, ...second } = { ...first, id: 'large-2', display_name: 'large-2' }
   assert.deepEqual(list, {
     data: [first, second],
@@ -207,18 +207,24 @@ test('model lists have the vendor’s shape', () => {
     first_id: 'large-1',
     last_id: 'large-2',
   })
-  const empty: unknown = JSON.parse(messagesFormat.modelList([]).toString())
+  const empty: unknown = readModels([])
   assert.deepEqual(empty, { data: [], has_more: false, first_id: null, last_id: null })
-  const item: unknown = JSON.parse(
-    messagesFormat.modelItem({ ...model, maxOutputTokens: 8192 }).toString(),
-  )
+  const item: unknown = readModels(listed, 'large-1')
   assert.deepEqual(item, first)
 })
 
-test('a check is a request this format itself accepts, for one token', () => {
-  const options = { requireMaxTokens: true, operation: 'messages.create' } as const
-  const [body = Buffer.alloc(0)] = messagesFormat.checkBodies('a "b"')
-  const facts = messagesFormat.readRequest(body, options)
+test('a probe is a request that this format accepts, for one token', () => {
+  const options = { requireMaxTokens: true }
+  const [body = Buffer.alloc(0)] = messagesFormat.probe.bodies('a "b"', false)
+  const facts = messagesCreate.readRequest(body, options)
   assert.ok(!('kind' in facts))
   assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['a "b"', 1, false])
 })
+
+/** The answer to the list of models; to one model where an id is given. */
+function readModels(models: readonly ListedModel[], id?: string): unknown {
+  const name = id === undefined ? 'models.list' : 'models.get'
+  const operation = messagesFormat.operations.find((candidate) => candidate.name === name)
+  if (operation?.kind !== 'models') assert.fail('the format lists no models')
+  return JSON.parse(operation.answer(models, id)?.toString() ?? 'null')
+}

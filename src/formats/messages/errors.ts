@@ -1,15 +1,21 @@
 /**
- * Errors of the messages format, both ways: whose fault a vendor's error is, and how an error of
- * ours looks. It decides nothing about what happens next; relay/verdict.ts does.
+ * Errors of the messages format in both directions: classifies a vendor's error, and writes a gateway
+ * error. It does not decide what happens next; relay/verdict.ts does.
  *
- * The vendor asks to go by `details.error_code` rather than by wording; wording is matched only for
- * the account's own troubles that come without a code.
+ * The vendor recommends `details.error_code` instead of the text; the text is matched only for problems
+ * of the operator's account that have no code.
  */
-import type { ErrorToShow, UpstreamAnswerHead, UpstreamFault, VendorError } from '../format.ts'
+import type {
+  ErrorToShow,
+  EventFault,
+  UpstreamAnswerHead,
+  UpstreamFault,
+  VendorError,
+} from '../format.ts'
 import { asObject, parseJson } from '../json.ts'
-import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../status-fault.ts'
+import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 
-/** The operator's account, money or keys: nothing a client can mend. */
+/** The operator's account, money or keys: no client can fix it. */
 const accountCodes: ReadonlySet<string> = new Set([
   'cmek_key_disabled',
   'cmek_key_network_blocked',
@@ -20,21 +26,21 @@ const accountCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * How the vendor's own messages begin. Others quote what the client sent, words of its choice among
- * them: behind words of the vendor's, or as a field's name with a colon behind it. So the beginning
- * counts, and only where no colon sets it apart from what is said about it (a time of day has no space).
+ * The beginning of the vendor's own messages. Other messages quote the client's text, behind words of the
+ * vendor or as a field's name with a colon and a space. So only the beginning counts, and only without such a
+ * colon (a time of day has no space behind it).
  */
 const accountMessage =
   /^(?:Your credit balance is too low|You have reached your specified (?:workspace )?API usage limits)\b(?!.*:\s)/is
 
 export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
-  if (status >= 400 && status < 500 && isAccountTrouble(error)) return 'config'
+  if (status >= 400 && status < 500 && isAccountProblem(error)) return 'config'
   if (error.type === 'overloaded_error' && status >= 500) return 'throttle'
   return faultOfStatus(head, error, faultOfMissing)
 }
 
-/** The status an error event would have had as an answer of its own. */
+/** The status that an error event would have had as an answer. */
 const statusOfType: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -49,15 +55,12 @@ const statusOfType: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-export function classifyMessagesEvent(error: VendorError): {
-  readonly fault: UpstreamFault
-  readonly status: number
-} {
+export function classifyMessagesEvent(error: VendorError): EventFault {
   const status = statusOfType[error.type ?? ''] ?? 502
   return { fault: faultOfEvent(classifyMessages({ status, headers: {} }, error)), status }
 }
 
-function isAccountTrouble(error: VendorError): boolean {
+function isAccountProblem(error: VendorError): boolean {
   if (error.type === 'billing_error') return true
   const code = error.code ?? ''
   if (accountCodes.has(code) || code.startsWith('linked_organization_')) return true
@@ -100,14 +103,14 @@ export function messagesErrorBody(error: ErrorToShow): Buffer {
   return Buffer.from(errorJson(error))
 }
 
-/** Clients look for the id in the header and in the body, and are to find one. */
+/** Clients read the id from the header or from the body: both must be the same. */
 export function messagesBodyOfEvent(envelope: Buffer, requestId: string): Buffer {
   const payload = asObject(parseJson(envelope.toString('utf8')))
   if (payload === undefined || payload['request_id'] === requestId) return envelope
   return Buffer.from(JSON.stringify({ ...payload, request_id: requestId }))
 }
 
-/** The cut may lie inside a frame, so a blank line closes whatever stands open. */
+/** The stream may have been cut inside a frame: a blank line ends that frame. */
 export function messagesErrorEvent(error: ErrorToShow): Buffer {
   return Buffer.from(`\n\nevent: error\ndata: ${errorJson(error)}\n\n`)
 }

@@ -1,13 +1,20 @@
 /**
- * The messages format, put together: routes, and which function does what. Everything it declares
- * is pure; the relay calls it through the `Format` interface only.
+ * The messages format: its operations and which function does what. Everything it declares is pure;
+ * the relay calls it through the interfaces of format.ts only.
  */
-import { askedService, isAsked, type RequestRules } from '../fields.ts'
-import type { Format, ListedModel, OperatorFeature } from '../format.ts'
-import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
+import type { RequestRules } from '../fields.ts'
+import type {
+  AnswerReading,
+  Format,
+  ForwardedOperation,
+  ListedModel,
+  RequestFacts,
+} from '../format.ts'
+import { asObject, parseJson } from '../json.ts'
+import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
-import { splice } from '../splice.ts'
-import { readErrorBody } from '../vendor-error.ts'
+import { splice } from '../scan.ts'
+import { notOffered, readErrorBody } from '../vendor-error.ts'
 import {
   classifyMessages,
   classifyMessagesEvent,
@@ -15,83 +22,92 @@ import {
   messagesErrorBody,
   messagesErrorEvent,
 } from './errors.ts'
-import { estimateMessagesBlobs } from './estimate.ts'
+import { messagesRules } from './request.ts'
 import { openMessagesMeter, readMessagesAnswer } from './meter.ts'
-import { findMessagesWork } from './work.ts'
 
-const requestRules: RequestRules = {
-  limitFields: ['max_tokens'],
-  isNullAbsent: false,
-  hasChoices: false,
-  countingOperation: 'messages.count_tokens',
-  toolPromptTokens: 800,
-  estimateBlobs: estimateMessagesBlobs,
-  findFeatures,
-  findAsked: (body) =>
-    askedService({
-      tier: body['service_tier'],
-      speed: body['speed'],
-      geo: body['inference_geo'],
-    }),
-  findWork: findMessagesWork,
-  asksOneHourCache: (text) =>
-    (text.includes('1h"') && /"ttl"\s*:\s*"1h"/.test(text)) ||
-    (text.includes('\\u00') && spelledOneHour.test(text)),
+/** This answer is a count and nothing else: no output, no stream. */
+const countRules: RequestRules = { ...messagesRules, hasOutput: false }
+
+export const messagesCreate: ForwardedOperation = {
+  kind: 'forwarded',
+  name: 'messages.create',
+  method: 'POST',
+  path: '/v1/messages',
+  isFree: false,
+  readRequest: (body, options) => peek(body, messagesRules, options),
+  amend: renameModel,
+  openMeter: openMessagesMeter,
+  readAnswer: readMessagesAnswer,
+  classify: classifyMessages,
 }
 
-/** The same in any spelling that JSON allows for its letters. */
-const spelledOneHour = /"(?:t|\\u0074){2}(?:l|\\u006[cC])"\s*:\s*"(?:1|\\u0031)(?:h|\\u0068)"/
+export const countTokens: ForwardedOperation = {
+  kind: 'forwarded',
+  name: 'messages.count_tokens',
+  method: 'POST',
+  path: '/v1/messages/count_tokens',
+  isFree: true,
+  readRequest: (body, options) => peek(body, countRules, options),
+  amend: renameModel,
+  openMeter: openMessagesMeter,
+  readAnswer: (body) => (isTokenCount(body) ? countAnswer : { kind: 'not_the_format' }),
+  // Some vendors do not offer it; their address is right all the same.
+  classify(head, error) {
+    return notOffered(classifyMessages(head, error), head.status)
+  },
+}
 
 export const messagesFormat: Format = {
   name: 'messages',
-  routes: [
-    { method: 'POST', path: '/v1/messages', operation: 'messages.create' },
-    { method: 'POST', path: '/v1/messages/count_tokens', operation: 'messages.count_tokens' },
-    { method: 'GET', path: '/v1/models', operation: 'models.list' },
-    { method: 'GET', path: '/v1/models/*id', operation: 'models.get' },
-    { method: 'HEAD', path: '/api/hello', operation: 'hello' },
-  ],
-  requestIdHeader: 'request-id',
-  readRequest: (body, options) => peek(body, requestRules, options),
-  amend(body, facts, upstreamModel) {
-    if (upstreamModel === undefined || upstreamModel === facts.model) return body
-    return splice(body, [{ ...facts.spans.model, text: JSON.stringify(upstreamModel) }])
-  },
-  openMeter: openMessagesMeter,
-  readAnswer: readMessagesAnswer,
-  isTokenCount: (body) =>
-    typeof asObject(parseJson(body.toString('utf8')))?.['input_tokens'] === 'number',
-  readError: readErrorBody,
-  classify: classifyMessages,
-  classifyEvent: classifyMessagesEvent,
-  bodyOfEvent: messagesBodyOfEvent,
-  errorBody: messagesErrorBody,
-  errorEvent: messagesErrorEvent,
-  modelList(models) {
-    const data = models.map(showModel)
-    return toJson({
+  operations: [
+    messagesCreate,
+    countTokens,
+    ...modelsOperations(showModel, (data) => ({
       data,
       has_more: false,
       first_id: data[0]?.id ?? null,
       last_id: data.at(-1)?.id ?? null,
-    })
-  },
-  modelItem: (model) => toJson(showModel(model)),
-  checkBodies: (model) => [
-    toJson({ model, max_tokens: 1, messages: [{ role: 'user', content: 'ping' }] }),
+    })),
+    { kind: 'warm_up', name: 'hello', method: 'HEAD', path: '/api/hello' },
   ],
+  basePath: '',
+  requestIdHeader: 'request-id',
+  readError: readErrorBody,
+  classifyEvent: classifyMessagesEvent,
+  bodyOfEvent: messagesBodyOfEvent,
+  errorBody: messagesErrorBody,
+  errorEvent: messagesErrorEvent,
+  probe: {
+    operation: messagesCreate,
+    bodies(model, isStream) {
+      const messages = [{ role: 'user', content: 'ping' }]
+      return [toJson({ model, max_tokens: 1, messages, ...(isStream && { stream: true }) })]
+    },
+  },
 }
 
-/** Code execution is billed by the time its container runs, which no usage object shows. */
-function findFeatures(body: JsonObject): OperatorFeature[] {
-  const features: OperatorFeature[] = []
-  if (isAsked(body['container'])) features.push('containers')
-  if (isAsked(body['thread'])) features.push('threads')
-  const runsCode = asArray(body['tools'])?.some(
-    (tool) => asText(asObject(tool)?.['type'])?.startsWith('code_execution') === true,
-  )
-  if (runsCode === true) features.push('code_execution')
-  return features
+function renameModel(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer {
+  if (upstreamModel === undefined || upstreamModel === facts.model) return body
+  return splice(body, [{ ...facts.spans.model, text: JSON.stringify(upstreamModel) }])
+}
+
+/** Nothing of it is billed. */
+const countAnswer: AnswerReading = {
+  kind: 'answer',
+  reading: {
+    usage: undefined,
+    isFinal: true,
+    isImplausible: false,
+    hasOutput: false,
+    isRefusal: false,
+    output: { text: '', bytes: 0, audioBytes: 0 },
+    webSearches: 0,
+    model: undefined,
+  },
+}
+
+function isTokenCount(body: Buffer): boolean {
+  return typeof asObject(parseJson(body.toString('utf8')))?.['input_tokens'] === 'number'
 }
 
 function showModel(model: ListedModel) {
@@ -102,8 +118,4 @@ function showModel(model: ListedModel) {
     created_at: new Date(model.createdAtMs).toISOString(),
     ...(model.maxOutputTokens !== undefined && { max_tokens: model.maxOutputTokens }),
   }
-}
-
-function toJson(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value))
 }

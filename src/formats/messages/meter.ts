@@ -1,11 +1,12 @@
 /**
- * Reads a messages answer, streamed or whole: its counts, its output for an estimate, how it began
- * and ended. It knows events and blocks, no prices. Event, block and delta kinds are open lists:
- * what is unknown passes and counts as output where it could have cost something.
+ * Reads a messages answer, streamed or whole: its counts, its output for an estimate, its start and end. It
+ * knows events and blocks, no prices. Event, block and delta types are open lists: an unknown one passes, and
+ * counts as output if it could cost something.
  */
-import { readFields, type FrameBytes } from '../../http/sse.ts'
+import { readFields, type FrameBytes } from '../sse.ts'
 import type {
   AnswerReading,
+  EventFault,
   MeterReading,
   RequestFacts,
   StreamMeter,
@@ -14,8 +15,7 @@ import type {
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
 import { plainStringEnd } from '../scan.ts'
-import { StreamGate, type FrameFate, type FrameReader } from '../stream.ts'
-import { namesVendorAccount, readVendorError, unreadableError } from '../vendor-error.ts'
+import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
 import { classifyMessagesEvent } from './errors.ts'
 import { MessagesUsage } from './usage.ts'
 
@@ -37,11 +37,10 @@ export function readMessagesAnswer(body: Buffer, facts: RequestFacts): AnswerRea
   return { kind: 'answer', reading: gathered.reading(true) }
 }
 
-/** Everything known of one answer, from wherever it was read. */
+/** Everything known of one answer, streamed or whole. */
 class GatheredAnswer {
   readonly usage: MessagesUsage
   readonly output = new OutputText()
-  hasOutput = false
   #model: string | undefined
   #stopReason: string | undefined
   #webSearches = 0
@@ -52,55 +51,51 @@ class GatheredAnswer {
 
   readMessage(message: JsonObject): void {
     this.#model = asText(message['model']) ?? this.#model
-    this.noteStop(message)
+    this.readStop(message)
   }
 
-  /** Why the answer ends, from the message itself or from the end of its stream. */
-  noteStop(told: JsonObject): void {
-    const reason = told['stop_reason']
+  /** Reads why the answer ends, from a message or from the delta at the end of a stream. */
+  readStop(message: JsonObject): void {
+    const reason = message['stop_reason']
     if (typeof reason === 'string') this.#stopReason = reason
-    // Which of the client's sequences was met is said outside the content, and can be all it asked for.
-    if (asText(told['stop_sequence']) !== undefined) this.hasOutput = true
+    // The stop sequence is outside the content, and may be all that the client asked for.
+    if (asText(message['stop_sequence']) !== undefined) this.output.hasOutput = true
   }
 
-  /** Nothing more will be said; what has been counted by now is all there is. */
+  /** The answer is complete, and so are the counts so far. */
   get hasFinished(): boolean {
     return this.#stopReason !== undefined
   }
 
-  addOutput(value: unknown): void {
-    if (typeof value !== 'string' || value === '') return
-    this.hasOutput = true
-    this.output.add(value)
-  }
-
-  /** A block as it starts in a stream, or whole in a body. */
+  /** Reads a block as it starts in a stream, or whole in a body. */
   readBlock(block: JsonObject): void {
     const type = block['type']
     if (type === 'fallback') {
       this.#model = asText(asObject(block['to'])?.['model']) ?? this.#model
       return
     }
-    this.addOutput(block['text'])
-    this.addOutput(block['thinking'])
+    this.output.addText(block['text'])
+    this.output.addText(block['thinking'])
     if (type === 'text') return
     if (type === 'thinking') {
-      // Where thinking is not shown its signature is all that tells of it.
-      if (asText(block['signature']) !== undefined) this.hasOutput = true
+      // Hidden thinking shows only as a signature.
+      if (asText(block['signature']) !== undefined) this.output.hasOutput = true
       return
     }
-    this.hasOutput = true
-    // The vendor does not bill a search that failed, which has an object there.
+    this.output.hasOutput = true
+    // The vendor does not bill a failed search: it has an object here, not a list.
     if (type === 'web_search_tool_result' && asArray(block['content']) !== undefined) {
       this.#webSearches++
     }
-    this.addOutput(block['name'])
+    this.output.addText(block['name'])
     const input = asObject(block['input'])
-    if (input !== undefined && Object.keys(input).length > 0) this.addOutput(JSON.stringify(input))
+    if (input !== undefined && Object.keys(input).length > 0)
+      this.output.addText(JSON.stringify(input))
   }
 
   reading(isComplete: boolean): MeterReading {
-    const { usage, output, hasOutput } = this
+    const { usage, output } = this
+    const { hasOutput } = output
     const counted = usage.toUsage(this.#model)
     return {
       usage: counted,
@@ -115,7 +110,7 @@ class GatheredAnswer {
   }
 }
 
-/** Events that must be understood whole; any other may pass unread when it is too large. */
+/** Events that must be read whole; any other may pass unread when it is too large. */
 const essentialEvents: readonly string[] = [
   'message_start',
   'message_delta',
@@ -123,53 +118,32 @@ const essentialEvents: readonly string[] = [
   'error',
 ]
 
-class MessagesReader implements FrameReader {
+class MessagesReader extends FrameReader {
   readonly #answer: GatheredAnswer
-  #hasStarted = false
   #hasStopped = false
-  #error: VendorError | undefined
-  #errorEnvelope: string | undefined
 
   constructor(asksOneHourCache: boolean) {
+    super()
     this.#answer = new GatheredAnswer(asksOneHourCache)
   }
 
-  get hasStarted(): boolean {
-    return this.#hasStarted
-  }
-
-  get error(): VendorError | undefined {
-    return this.#error
-  }
-
-  get errorEnvelope(): string | undefined {
-    return this.#errorEnvelope
-  }
-
-  /** Counts are final with the reason why the answer ends, which comes with them. */
+  /** Counts are final when the stop reason is known: it comes with them. */
   reading(): MeterReading {
     return this.#answer.reading(this.#hasStopped || this.#answer.hasFinished)
   }
 
   read(frame: FrameBytes): FrameFate {
     if (this.#hasStopped) return 'pass'
-    if (this.#hasStarted && this.#readPlainDelta(frame)) return 'pass'
+    if (this.hasStarted && this.#readPlainDelta(frame)) return 'pass'
     const { event, data } = readFields(frame)
     if (data === undefined || data === '') return 'pass'
     const payload = asObject(parseJson(data))
     const type = asText(payload?.['type']) ?? event
-    if (payload === undefined) return this.#readUnparsable(event, data)
-    if (type === 'error' || event === 'error') {
-      this.#error = readVendorError(payload)
-      if (asObject(payload['error']) !== undefined) this.#errorEnvelope = data
-      // What speaks of the operator's account is not for the client to read.
-      const isOperators =
-        namesVendorAccount(data) || classifyMessagesEvent(this.#error).fault === 'config'
-      return isOperators ? 'drop' : 'pass'
-    }
-    // Clients drop a frame that names no event, so it does not begin an answer.
+    if (payload === undefined) return event === 'ping' ? 'pass' : this.readUnparsable(event, data)
+    if (type === 'error' || event === 'error') return this.readErrorEvent(payload, data)
+    // Clients drop a frame without an event name, so it does not begin an answer.
     if (type === undefined || type === 'ping') return 'pass'
-    this.#hasStarted = true
+    this.hasStarted = true
     return this.#readEvent(type, payload)
   }
 
@@ -180,19 +154,13 @@ class MessagesReader implements FrameReader {
   }
 
   noteUnread(bytes: number): void {
-    this.#hasStarted = true
-    this.#answer.hasOutput = true
+    this.hasStarted = true
+    this.#answer.output.hasOutput = true
     this.#answer.output.addUnread(bytes)
   }
 
-  #readUnparsable(event: string | undefined, data: string): FrameFate {
-    if (event === 'ping') return 'pass'
-    if (event === 'error') {
-      this.#error = { type: undefined, code: undefined, message: data }
-      return namesVendorAccount(data) ? 'drop' : 'pass'
-    }
-    if (!this.#hasStarted) this.#error = unreadableError
-    return 'pass'
+  protected classifyEvent(error: VendorError): EventFault {
+    return classifyMessagesEvent(error)
   }
 
   #readEvent(type: string, payload: JsonObject): FrameFate {
@@ -210,7 +178,7 @@ class MessagesReader implements FrameReader {
         this.#readDelta(asObject(payload['delta']) ?? {})
         return 'pass'
       case 'message_delta':
-        this.#answer.noteStop(asObject(payload['delta']) ?? {})
+        this.#answer.readStop(asObject(payload['delta']) ?? {})
         this.#answer.usage.apply(payload['usage'], 'delta')
         return 'pass'
       case 'message_stop':
@@ -222,21 +190,21 @@ class MessagesReader implements FrameReader {
   }
 
   #readDelta(delta: JsonObject): void {
-    this.#answer.addOutput(delta['text'])
-    this.#answer.addOutput(delta['partial_json'])
-    this.#answer.addOutput(delta['thinking'])
-    this.#answer.addOutput(delta['content'])
+    this.#answer.output.addText(delta['text'])
+    this.#answer.output.addText(delta['partial_json'])
+    this.#answer.output.addText(delta['thinking'])
+    this.#answer.output.addText(delta['content'])
     if (
       asText(delta['signature']) !== undefined ||
       asText(delta['encrypted_content']) !== undefined
     ) {
-      this.#answer.hasOutput = true
+      this.#answer.output.hasOutput = true
     }
   }
 
   /**
-   * The events a stream mostly consists of, in the spelling vendors use: recognised by their bytes,
-   * without a parse. Anything spelled otherwise goes the general way. True when the frame was one.
+   * Reads the most frequent events, in the spelling that vendors use, by their bytes and without a parse.
+   * Returns false for any other spelling, which is parsed.
    */
   #readPlainDelta(frame: FrameBytes): boolean {
     const { bytes, text, start, end } = frame
@@ -255,7 +223,7 @@ class MessagesReader implements FrameReader {
       if (typeof piece !== 'string') return false
       this.#answer.output.add(piece)
     }
-    this.#answer.hasOutput = true
+    this.#answer.output.hasOutput = true
     return true
   }
 }

@@ -1,12 +1,12 @@
 /**
- * What a messages answer used: merges the usage objects of one answer and sorts the counts into
- * price classes. It knows the vendor's field names and no frames, no prices.
+ * The usage of a messages answer: merges its usage objects and sorts the counts into price classes. It knows
+ * the vendor's field names and no frames, no prices.
  *
- * The vendor's `input_tokens` excludes cache reads and writes, so the classes are disjoint as they
- * come; only the writes need splitting by lifetime.
+ * The vendor's `input_tokens` excludes cache reads and writes, so the classes are disjoint already; only the
+ * writes are split by lifetime.
  */
 import type { Usage, UsageCounts, UsagePart } from '../../metering/usage.ts'
-import { CountBook } from '../counts.ts'
+import { Counters } from '../counts.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
 const counterNames = [
@@ -19,17 +19,17 @@ const counterNames = [
 type CounterName =
   (typeof counterNames)[number] | 'ephemeral_5m' | 'ephemeral_1h' | 'web_search_requests'
 
-/** Iterations that another model served than the one that had begun; a compaction names none. */
+/** Iterations served by another model than the first one; a compaction names no model. */
 const otherModelTypes: ReadonlySet<string | undefined> = new Set([
   'fallback_message',
   'advisor_message',
 ])
 
-/** Where a usage object stood: the counts of a stream's start are not final. */
+/** Where a usage object was found: the counts at a stream's start are not final. */
 export type UsagePlace = 'start' | 'delta' | 'answer'
 
 export class MessagesUsage {
-  readonly #book = new CountBook<CounterName>()
+  readonly #counters = new Counters<CounterName>()
   readonly #asksOneHourCache: boolean
   #iterations: readonly JsonObject[] = []
   #served: Served = {}
@@ -41,10 +41,10 @@ export class MessagesUsage {
   }
 
   get isImplausible(): boolean {
-    return this.#book.isImplausible
+    return this.#counters.isImplausible
   }
 
-  /** The output count of a stream's start is a placeholder; without a later one nothing is final. */
+  /** The output count at a stream's start is a placeholder: only a later one is final. */
   get hasFinalOutput(): boolean {
     return this.#hasFinalOutput
   }
@@ -56,29 +56,29 @@ export class MessagesUsage {
     this.#applyIterations(usage['iterations'])
     this.#applyCounters(usage, place)
     const split = asObject(usage['cache_creation'])
-    this.#book.set('ephemeral_5m', split?.['ephemeral_5m_input_tokens'])
-    this.#book.set('ephemeral_1h', split?.['ephemeral_1h_input_tokens'])
-    this.#book.set(
+    this.#counters.set('ephemeral_5m', split?.['ephemeral_5m_input_tokens'])
+    this.#counters.set('ephemeral_1h', split?.['ephemeral_1h_input_tokens'])
+    this.#counters.set(
       'web_search_requests',
       asObject(usage['server_tool_use'])?.['web_search_requests'],
     )
     this.#served = { ...this.#served, ...readServed(usage) }
   }
 
-  /** The usage in price classes; `model` is the one the answer names for itself. */
+  /** Returns the usage in price classes; `model` is the model that the answer names. */
   toUsage(model: string | undefined): Usage | undefined {
     if (!this.#hasAny) return undefined
-    const book = this.#book
+    const counters = this.#counters
     const isIterated = this.#iterations.length > 0
     const known = this.#wholeWrites()
-    // With iterations the split may be of an attempt that the totals leave out.
+    // With iterations the split may belong to an attempt that the totals exclude.
     const written = isIterated ? known.total : splitWrites(known).total
     return {
       parts: isIterated ? this.#iterationParts() : [this.#wholePart(model)],
       reported: {
-        inputTokens: book.get('input_tokens'),
-        outputTokens: book.get('output_tokens'),
-        cacheTokens: book.get('cache_read_input_tokens') + written,
+        inputTokens: counters.get('input_tokens'),
+        outputTokens: counters.get('output_tokens'),
+        cacheTokens: counters.get('cache_read_input_tokens') + written,
       },
     }
   }
@@ -94,11 +94,11 @@ export class MessagesUsage {
   #applyCounters(usage: JsonObject, place: UsagePlace): void {
     for (const name of counterNames) {
       const isOutput = name === 'output_tokens'
-      // With a fallback to another model the totals describe only the attempt that answered, so
-      // they may fall below what the start told about the first one.
+      // With a fallback to another model the totals are those of the attempt that answered, so they may be
+      // lower than the counts at the start, which are those of the first attempt.
       const mayFall = this.#iterations.length > 0 || (isOutput && !this.#hasFinalOutput)
-      if (mayFall) this.#book.replace(name, usage[name])
-      else this.#book.set(name, usage[name])
+      if (mayFall) this.#counters.replace(name, usage[name])
+      else this.#counters.set(name, usage[name])
       if (isOutput && place !== 'start' && typeof usage[name] === 'number') {
         this.#hasFinalOutput = true
       }
@@ -106,31 +106,32 @@ export class MessagesUsage {
   }
 
   #wholeWrites(): KnownWrites {
-    const book = this.#book
-    const hasSplit = book.has('ephemeral_5m') || book.has('ephemeral_1h')
+    const counters = this.#counters
+    const hasSplit = counters.has('ephemeral_5m') || counters.has('ephemeral_1h')
     return {
-      total: book.get('cache_creation_input_tokens'),
-      known5m: book.get('ephemeral_5m'),
-      known1h: book.get('ephemeral_1h'),
+      total: counters.get('cache_creation_input_tokens'),
+      known5m: counters.get('ephemeral_5m'),
+      known1h: counters.get('ephemeral_1h'),
       isRestOneHour: !hasSplit && this.#asksOneHourCache,
     }
   }
 
-  /** A split larger than its total is a contradiction; a total of zero may only not have been told. */
-  #judgedWrites(known: KnownWrites): CacheWrites {
-    if (known.total > 0 && known.known5m + known.known1h > known.total) this.#book.distrust()
+  /** A split larger than its total is inconsistent, unless the total is zero, that is, not given. */
+  #checkedWrites(known: KnownWrites): CacheWrites {
+    if (known.total > 0 && known.known5m + known.known1h > known.total)
+      this.#counters.markImplausible()
     return splitWrites(known)
   }
 
   #wholePart(model: string | undefined): UsagePart {
-    const book = this.#book
+    const counters = this.#counters
     return buildPart({
       model,
-      input: book.get('input_tokens'),
-      output: book.get('output_tokens'),
-      cacheRead: book.get('cache_read_input_tokens'),
-      writes: this.#judgedWrites(this.#wholeWrites()),
-      webSearches: book.get('web_search_requests'),
+      input: counters.get('input_tokens'),
+      output: counters.get('output_tokens'),
+      cacheRead: counters.get('cache_read_input_tokens'),
+      writes: this.#checkedWrites(this.#wholeWrites()),
+      webSearches: counters.get('web_search_requests'),
       served: this.#served,
     })
   }
@@ -146,22 +147,22 @@ export class MessagesUsage {
         input: this.#count(entry['input_tokens']),
         output: this.#count(entry['output_tokens']),
         cacheRead: this.#count(entry['cache_read_input_tokens']),
-        writes: this.#judgedWrites({
+        writes: this.#checkedWrites({
           total: this.#count(entry['cache_creation_input_tokens']),
           known5m: this.#count(split?.['ephemeral_5m_input_tokens']),
           known1h: this.#count(split?.['ephemeral_1h_input_tokens']),
           isRestOneHour: split === undefined && this.#asksOneHourCache,
         }),
-        // Searches are counted for the whole answer only; they go to the part that finished it.
-        webSearches: isLast ? this.#book.get('web_search_requests') : 0,
+        // Searches are counted for the whole answer only: they belong to the last part.
+        webSearches: isLast ? this.#counters.get('web_search_requests') : 0,
         served: { ...this.#served, ...readServed(entry) },
       })
     })
   }
 
   /**
-   * The vendor lists an attempt that declined before any output and does not charge it. It shows as
-   * a message without output that a fallback then took over.
+   * The vendor lists an attempt that declined before any output and does not charge it: a message without
+   * output that is followed by a fallback.
    */
   #isDeclinedEarly(entry: JsonObject, index: number): boolean {
     const type = entry['type']
@@ -171,11 +172,11 @@ export class MessagesUsage {
   }
 
   #count(value: unknown): number {
-    return this.#book.read(value) ?? 0
+    return this.#counters.read(value) ?? 0
   }
 }
 
-/** What the answer says was served, whatever the request asked for. */
+/** The service that the answer names, which may differ from the request's. */
 interface Served {
   readonly tier?: string
   readonly speed?: string
@@ -193,7 +194,7 @@ function readServed(usage: JsonObject): Served {
   }
 }
 
-/** What the answer says of its cache writes. */
+/** The answer's counts of its cache writes. */
 interface KnownWrites {
   readonly total: number
   readonly known5m: number
@@ -208,8 +209,8 @@ interface CacheWrites {
 }
 
 /**
- * Writes beyond the known split have no stated lifetime. They count as five minutes, which is what
- * server tools write by themselves, unless nothing at all is known and the request asked for one hour.
+ * Writes beyond the known split have no stated lifetime. They count as five minutes, as server tools write
+ * them, unless no split is known and the request asked for one hour.
  */
 function splitWrites(known: KnownWrites): CacheWrites {
   const split = known.known5m + known.known1h

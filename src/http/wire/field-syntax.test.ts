@@ -1,11 +1,11 @@
 /** Fields of a head: what is read, and that nothing doubtful is. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { hasListMember, isFieldValue, isToken, parseFields } from './field-syntax.ts'
+import { describe, it } from 'node:test'
+import { hasListMember, isFieldValue, isToken, parseFields, KnownNames } from './field-syntax.ts'
 
 describe('fields', () => {
-  it('are read as received, white space around values aside', () => {
+  it('are read as received, without white space around values', () => {
     const text = 'first line\r\nA: b\r\nX-Empty:\r\nx-tab:\t a b \t\r\nA:c\r\n__proto__: \xe9\r\n'
     const fields = ['A', 'b', 'X-Empty', '', 'x-tab', 'a b', 'A', 'c', '__proto__', '\xe9']
     assert.deepEqual(parseFields(text, 12, 10), fields)
@@ -38,7 +38,7 @@ describe('fields', () => {
     assert.equal(parseFields('a: b\r\n'.repeat(11), 0, 10), 'too_many')
   })
 
-  it('give back what was written, whatever it is', () => {
+  it('are read back as any fields were written', () => {
     const token = fc.stringMatching(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/)
     const value = fc.stringMatching(
       /^([\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/,
@@ -65,16 +65,50 @@ describe('the characters', () => {
     assert.equal(isToken(''), false)
   })
 
-  it('of a value are the printable ones, the tab and what is no ASCII', () => {
+  it('of a value are printable ASCII, the tab and bytes beyond ASCII', () => {
     for (let code = 0; code < 300; code++) {
       const isAllowed = code === 9 || (code >= 0x20 && code <= 0xff && code !== 0x7f)
       assert.equal(isFieldValue(`a${String.fromCharCode(code)}b`), isAllowed, `code ${code}`)
     }
   })
 
-  it('of a list member are compared in any case, whole', () => {
+  it('of a list member are compared whole and in any case', () => {
     assert.ok(hasListMember('Close', 'close'))
     assert.ok(hasListMember('x-a , CLOSE', 'close'))
     assert.ok(!hasListMember('closed, not-close', 'close'))
+  })
+})
+
+describe('known names', () => {
+  it('are found in place, whole and in their own case', () => {
+    const names = new KnownNames(['host', 'accept'])
+    assert.equal(names.find('host: a', 0, 4), 'host')
+    assert.equal(names.find('x-host: a', 2, 6), 'host')
+    assert.equal(names.find('hosts: a', 0, 5), undefined)
+    assert.equal(names.find('Host: a', 0, 4), undefined)
+    assert.equal(names.find('hos', 0, 4), undefined)
+    assert.ok(names.has('accept'))
+    assert.ok(!names.has('accep'))
+  })
+
+  it('are replaced by newer ones of their length, so that a peer cannot fill memory', () => {
+    const names = new KnownNames(['host'])
+    const invented = Array.from(
+      { length: 1_000 },
+      (_, index) => `x${String(index).padStart(3, '0')}`,
+    )
+    for (const name of invented) names.add(name)
+    const kept = invented.filter((name) => names.has(name))
+    assert.ok(kept.length < 100 && kept.includes('x999'), `${kept.length} are kept`)
+    assert.ok(!names.has('host'))
+    names.add('host')
+    assert.ok(names.has('host'))
+  })
+
+  it('are not kept when they are very long', () => {
+    const names = new KnownNames()
+    const long = 'x'.repeat(10_000)
+    assert.equal(names.add(long), long)
+    assert.ok(!names.has(long))
   })
 })

@@ -1,7 +1,13 @@
-/** How the end of a message's body is found (RFC 9112 section 6), and how its length is written. */
+/**
+ * How the end of a message's body is found (RFC 9112 section 6), and the decoder of the chunked coding
+ * (section 7.1). The decoder is strict: lines end in CRLF, a size is plain hexadecimal, extensions and
+ * trailers are bounded, checked and dropped. Invariant: no byte of framing is taken for content or the
+ * other way round, and no byte behind the end of the body is consumed.
+ */
+import { hasListMember, isNamed, parseFields } from './field-syntax.ts'
 
 export type Framing =
-  /** There is no body at all. */
+  /** There is no body. */
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
@@ -9,12 +15,250 @@ export type Framing =
   | { readonly kind: 'close' }
 
 export const noBody: Framing = { kind: 'none' }
-export const chunkedBody: Framing = { kind: 'chunked' }
 export const untilClose: Framing = { kind: 'close' }
+const chunkedBody: Framing = { kind: 'chunked' }
 
+/** What the fields of a head state about its message and its connection. */
+export interface HeadFacts {
+  hostCount: number
+  typeCount: number
+  lengthCount: number
+  length: string
+  codingCount: number
+  coding: string
+  /** Several values are joined by commas. */
+  connection: string | undefined
+  expectation: string | undefined
+  keepAlive: string | undefined
+}
+
+export function readHeadFacts(fields: readonly string[]): HeadFacts {
+  const facts: HeadFacts = {
+    hostCount: 0,
+    typeCount: 0,
+    lengthCount: 0,
+    length: '',
+    codingCount: 0,
+    coding: '',
+    connection: undefined,
+    expectation: undefined,
+    keepAlive: undefined,
+  }
+  for (let index = 0; index < fields.length; index += 2)
+    noteField(facts, fields[index] ?? '', fields[index + 1] ?? '')
+  return facts
+}
+
+/** Compares lengths first: comparing seven strings per header costs more than looking at a number. */
+function noteField(facts: HeadFacts, name: string, value: string): void {
+  switch (name.length) {
+    case 4:
+      if (isNamed(name, 'host')) facts.hostCount++
+      break
+    case 6:
+      if (isNamed(name, 'expect')) facts.expectation = joined(facts.expectation, value)
+      break
+    case 10:
+      if (isNamed(name, 'connection')) facts.connection = joined(facts.connection, value)
+      else if (isNamed(name, 'keep-alive')) facts.keepAlive = value
+      break
+    case 12:
+      if (isNamed(name, 'content-type')) facts.typeCount++
+      break
+    case 14:
+      if (!isNamed(name, 'content-length')) break
+      facts.lengthCount++
+      facts.length = value
+      break
+    case 17:
+      if (!isNamed(name, 'transfer-encoding')) break
+      facts.codingCount++
+      facts.coding = value
+      break
+    default:
+  }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`
+}
+
+/** Returns `fallback` where nothing is stated; undefined where two programs could read it differently. */
+export function readFraming(
+  { lengthCount, length, codingCount, coding }: HeadFacts,
+  isHttp11: boolean,
+  fallback: Framing,
+): Framing | undefined {
+  if (lengthCount + codingCount === 0) return fallback
+  if (lengthCount + codingCount > 1) return undefined
+  if (codingCount === 1) return isHttp11 && isNamed(coding, 'chunked') ? chunkedBody : undefined
+  if (!lengthPattern.test(length)) return undefined
+  const bytes = Number(length)
+  return bytes === 0 ? noBody : { kind: 'length', bytes }
+}
+
+/** Plain digits of an exact number. */
 const lengthPattern = /^\d{1,15}$/
 
-/** Undefined for anything but plain digits of an exact number. */
-export function parseLength(value: string): number | undefined {
-  return lengthPattern.test(value) ? Number(value) : undefined
+/** Returns whether the sender of a head keeps its connection open. */
+export function isKeptAlive({ connection }: HeadFacts, isHttp11: boolean): boolean {
+  if (connection !== undefined && hasListMember(connection, 'close')) return false
+  return isHttp11 || (connection !== undefined && hasListMember(connection, 'keep-alive'))
+}
+
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+const semicolon = 0x3b
+const space = 0x20
+const tab = 0x09
+const deleteCharacter = 0x7f
+
+/** Digits of one size: 2^48 bytes are more than any body has, and exact as a number. */
+const sizeDigitsMax = 12
+/** Limits of all extensions of a message together, and of all its trailers. */
+const extensionBytesMax = 16_384
+const trailerBytesMax = 16_384
+const trailerCountMax = 100
+
+type State =
+  /** In the digits of a size, or before the first one. */
+  | 'size'
+  | 'extension'
+  /** Behind the CR of a size's line. */
+  | 'size_end'
+  | 'content'
+  | 'content_end'
+  | 'content_end_line'
+  /** Behind the last chunk: trailers, if any, and the blank line. */
+  | 'trailers'
+  | 'done'
+  | 'broken'
+
+export class ChunkedDecoder {
+  /** Once done: the offset behind the body in the last piece. */
+  next = 0
+  #state: State = 'size'
+  #sizeDigits = 0
+  /** The chunk's size while it is read, then the rest of its content. */
+  #remaining = 0
+  #extensionBytes = 0
+  #trailers = ''
+
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Final: the content read so far is valid, nothing more can be read. */
+  get isBroken(): boolean {
+    return this.#state === 'broken'
+  }
+
+  /**
+   * Reads the next piece from `from` on. Returns where its content lies, as a flat list of starts and
+   * ends.
+   */
+  read(piece: Buffer, from: number): number[] {
+    const places: number[] = []
+    let at = from
+    while (at < piece.length && this.#state !== 'done' && this.#state !== 'broken') {
+      if (this.#state !== 'content') {
+        at = this.#readFraming(piece, at)
+        continue
+      }
+      const end = Math.min(piece.length, at + this.#remaining)
+      places.push(at, end)
+      this.#remaining -= end - at
+      if (this.#remaining === 0) this.#state = 'content_end'
+      at = end
+    }
+    this.next = at
+    return places
+  }
+
+  /** Reads one byte of framing, or a line of trailers. Returns the next offset. */
+  #readFraming(piece: Buffer, at: number): number {
+    const byte = piece[at] ?? 0
+    switch (this.#state) {
+      case 'size':
+        this.#readSize(byte)
+        break
+      case 'extension':
+        this.#readExtension(byte)
+        break
+      case 'size_end':
+        this.#expect(byte, lineFeed, this.#remaining > 0 ? 'content' : 'trailers')
+        this.#sizeDigits = 0
+        break
+      case 'content_end':
+        this.#expect(byte, carriageReturn, 'content_end_line')
+        break
+      case 'content_end_line':
+        this.#expect(byte, lineFeed, 'size')
+        break
+      case 'trailers':
+        return this.#readTrailers(piece, at)
+      case 'content':
+      case 'done':
+      case 'broken':
+    }
+    return at + 1
+  }
+
+  #expect(byte: number, expected: number, next: State): void {
+    this.#state = byte === expected ? next : 'broken'
+  }
+
+  #readSize(byte: number): void {
+    const digit = hexDigit(byte)
+    if (digit !== -1) {
+      this.#remaining = this.#remaining * 16 + digit
+      if (++this.#sizeDigits > sizeDigitsMax) this.#state = 'broken'
+    } else if (this.#sizeDigits === 0) this.#state = 'broken'
+    else if (byte === carriageReturn) this.#state = 'size_end'
+    else this.#state = byte === semicolon ? 'extension' : 'broken'
+  }
+
+  #readExtension(byte: number): void {
+    if (byte === carriageReturn) this.#state = 'size_end'
+    else if ((byte < space && byte !== tab) || byte === deleteCharacter) this.#state = 'broken'
+    else if (++this.#extensionBytes > extensionBytesMax) this.#state = 'broken'
+  }
+
+  /** Checks trailers line by line, like the fields of a head, and drops them. */
+  #readTrailers(piece: Buffer, at: number): number {
+    const lineEnd = piece.indexOf(lineFeed, at)
+    const end = lineEnd === -1 ? piece.length : lineEnd + 1
+    if (this.#trailers.length + end - at > trailerBytesMax) {
+      this.#state = 'broken'
+      return end
+    }
+    this.#trailers += piece.toString('latin1', at, end)
+    if (lineEnd === -1) return end
+    if (this.#trailers === '\r\n') this.#state = 'done'
+    else if (this.#trailers.endsWith('\n\r\n')) {
+      const lines = this.#trailers.slice(0, -2)
+      const fields = parseFields(lines, 0, trailerCountMax)
+      this.#state = typeof fields === 'string' ? 'broken' : 'done'
+    } else if (!this.#trailers.endsWith('\r\n')) this.#state = 'broken'
+    return end
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lowerCase = byte | 0x20
+  return lowerCase >= 0x61 && lowerCase <= 0x66 ? lowerCase - 0x57 : -1
+}
+
+/** Returns a copy of the content at those places; undefined where there is none. */
+export function copyPlaces(piece: Buffer, places: readonly number[]): Buffer | undefined {
+  let length = 0
+  for (let index = 0; index < places.length; index += 2)
+    length += (places[index + 1] ?? 0) - (places[index] ?? 0)
+  if (length === 0) return undefined
+  const copy = Buffer.allocUnsafe(length)
+  let at = 0
+  for (let index = 0; index < places.length; index += 2)
+    at += piece.copy(copy, at, places[index], places[index + 1])
+  return copy
 }

@@ -1,4 +1,4 @@
-/** Heads in whatever pieces: found whole, bounded, and refused as soon as they cannot become one. */
+/** Heads in pieces of any size: found whole, bounded, and refused as soon as they are invalid. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
@@ -27,7 +27,7 @@ function read(pieces: readonly Buffer[], bytesMax = 1_000): Read {
 }
 
 describe('a head', () => {
-  it('is found in every split, with the bytes behind it left alone', () => {
+  it('is found in every split, and the bytes behind it are not consumed', () => {
     for (const pieces of everySplit(Buffer.from(`${head}body\r\n\r\n`, 'latin1')))
       assert.deepEqual(read(pieces), {
         reading: 'whole',
@@ -46,7 +46,7 @@ describe('a head', () => {
     assert.equal(reader.hasBegun, false)
   })
 
-  it('of exactly the most bytes is taken, of one more refused, in every split', () => {
+  it('of exactly the limit is accepted, of one byte more refused, in every split', () => {
     const bytes = Buffer.from(head, 'latin1')
     for (const pieces of everySplit(bytes)) {
       assert.equal(read(pieces, bytes.length).reading, 'whole')
@@ -54,7 +54,7 @@ describe('a head', () => {
     }
   })
 
-  it('without an end is refused at the limit and not kept beyond it', () => {
+  it('without an end is refused at the limit, and memory stays within it', () => {
     const reader = new HeadReader(100)
     const piece = Buffer.alloc(30, 0x61)
     const readings = Array.from({ length: 4 }, () => reader.read(piece, 0))

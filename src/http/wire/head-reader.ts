@@ -1,8 +1,8 @@
 /**
- * Collects the head of a message from pieces of a connection: everything up to the first blank
- * line. Nearly always a head is in one piece and nothing is copied. Invariant: work is linear in the
- * bytes, however they are cut; memory is bounded by the limit; and bytes that no head can have are
- * refused when they come, not when a blank line does.
+ * Collects the head of a message from pieces of a connection: everything up to the first blank line.
+ * Usually a head arrives in one piece and nothing is copied. Invariant: work is linear in the bytes,
+ * however they are cut; memory is bounded by the limit; bytes that no head can contain are refused when
+ * they arrive, not at the blank line.
  */
 
 /** `malformed` and `too_large` are final. */
@@ -18,11 +18,11 @@ const deleteCharacter = 0x7f
 
 export class HeadReader {
   /**
-   * Once whole: the head with the line end of its last line and without the blank one, a
-   * character per byte.
+   * Once whole: the head with the end of its last line and without the blank line, one character per
+   * byte.
    */
   text = ''
-  /** Once whole: where in the last piece the bytes behind the head begin. */
+  /** Once whole: the offset behind the head in the last piece. */
   next = 0
   readonly #bytesMax: number
   #partial: Buffer | undefined
@@ -32,12 +32,12 @@ export class HeadReader {
     this.#bytesMax = bytesMax
   }
 
-  /** Some of a head has come, but not all of it. */
+  /** Part of a head has arrived, but not all of it. */
   get hasBegun(): boolean {
     return this.#length > 0
   }
 
-  /** What has come of an unfinished head, for a look at its first line. */
+  /** Returns what has arrived of an unfinished head, to check its first line. */
   beginning(): string {
     return this.#partial === undefined ? '' : this.#partial.toString('latin1', 0, this.#length)
   }
@@ -82,7 +82,7 @@ export class HeadReader {
     return hasOnlyHeadBytes(partial, before, length) ? 'more' : 'malformed'
   }
 
-  /** Doubling keeps the copying linear however small the pieces are. */
+  /** Doubling keeps the copying linear, however small the pieces are. */
   #grow(neededBytes: number): void {
     const size = Math.max(neededBytes, firstBytes, 2 * this.#length)
     const grown = Buffer.allocUnsafeSlow(Math.min(size, Math.max(neededBytes, this.#bytesMax)))
@@ -92,8 +92,8 @@ export class HeadReader {
 }
 
 /**
- * Whether the bytes from `from` on can be part of a head: lines that end in CRLF, and no other
- * control character but the tab. Bytes behind a blank line are not looked at.
+ * Returns whether the bytes from `from` on can be part of a head: lines that end in CRLF, and no other
+ * control character but the tab. Bytes behind a blank line are not checked.
  */
 function hasOnlyHeadBytes(bytes: Buffer, from: number, to: number): boolean {
   for (let index = from; index < to; index++) {

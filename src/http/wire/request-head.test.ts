@@ -18,7 +18,7 @@ function refusal(text: string): RequestFault['status'] | undefined {
 }
 
 describe('the head of a request', () => {
-  it('is read as it was sent', () => {
+  it('is read as sent', () => {
     assert.deepEqual(read(`${line}${host}X-A:  b \r\ncontent-length: 12\r\n`), {
       kind: 'head',
       method: 'POST',
@@ -27,11 +27,11 @@ describe('the head of a request', () => {
       rawHeaders: ['Host', 'gateway', 'X-A', 'b', 'content-length', '12'],
       framing: { kind: 'length', bytes: 12 },
       isKeptAlive: true,
-      awaitsInvitation: false,
+      expectsContinue: false,
     })
   })
 
-  it('may name any method, and has a body by its length all the same', () => {
+  it('may have any method, and a body by its length', () => {
     for (const method of ['PROPFIND', 'VERSION-CONTROL', 'BREW']) {
       const head = read(`${method} / HTTP/1.1\r\n${host}content-length: 3\r\n`)
       assert.equal(head.method, method)
@@ -40,13 +40,13 @@ describe('the head of a request', () => {
     }
   })
 
-  it('says how its body ends', () => {
+  it('states how its body ends', () => {
     assert.equal(read(`GET / HTTP/1.1\r\n${host}`).framing.kind, 'none')
     assert.equal(read(`${line}${host}content-length: 0\r\n`).framing.kind, 'none')
     assert.equal(read(`${line}${host}Transfer-Encoding: Chunked\r\n`).framing.kind, 'chunked')
   })
 
-  it('says whether the connection is kept', () => {
+  it('states whether the connection is kept alive', () => {
     const isKept = (lines: string, version = '1.1'): boolean =>
       read(`GET / HTTP/${version}\r\n${host}${lines}`).isKeptAlive
     assert.equal(isKept(''), true)
@@ -57,10 +57,10 @@ describe('the head of a request', () => {
     assert.equal(isKept('Connection: Keep-Alive\r\n', '1.0'), true)
   })
 
-  it('says whether the body waits to be asked for', () => {
+  it('states whether the client expects 100 Continue', () => {
     const expecting = `${host}content-length: 1\r\nExpect: 100-Continue\r\n`
-    assert.equal(read(`POST / HTTP/1.1\r\n${expecting}`).awaitsInvitation, true)
-    assert.equal(read(`POST / HTTP/1.0\r\n${expecting}`).awaitsInvitation, false)
+    assert.equal(read(`POST / HTTP/1.1\r\n${expecting}`).expectsContinue, true)
+    assert.equal(read(`POST / HTTP/1.0\r\n${expecting}`).expectsContinue, false)
   })
 
   const refused: Readonly<Record<string, readonly [status: number, text: string]>> = {
@@ -107,7 +107,7 @@ describe('the head of a request', () => {
   for (const [name, [status, text]] of Object.entries(refused))
     it(`with ${name} is refused`, () => assert.equal(refusal(text), status))
 
-  it('of HTTP/1.0 may be without a Host', () => {
+  it('of HTTP/1.0 may have no Host', () => {
     assert.equal(read('GET / HTTP/1.0\r\n').isHttp11, false)
   })
 })

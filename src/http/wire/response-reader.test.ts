@@ -1,6 +1,6 @@
 /**
- * Answers in whatever pieces, and beside Node's own client: what the reader takes for an answer,
- * Node takes for the same one. Where the reader is stricter, that is meant.
+ * Answers in pieces of any size, compared with Node's own client: what the reader accepts, Node reads as the
+ * same answer. The reader is stricter on purpose.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -69,7 +69,7 @@ describe('an answer', () => {
         assert.deepEqual(read(pieces), { ...expected, hasLeftover: true })
     })
 
-  it('that the end of the connection ends is whole at that end only', () => {
+  it('delimited by the end of the connection is complete only then', () => {
     for (const text of [`${line}\r\nhello`, 'HTTP/1.0 200 OK\r\n\r\nhello'])
       for (const pieces of everySplit(Buffer.from(text))) assert.equal(read(pieces)?.body, 'hello')
   })
@@ -100,7 +100,7 @@ describe('an answer', () => {
         assert.equal(read(pieces), undefined)
     })
 
-  it('says how long its connection may be used again', () => {
+  it('states how long its connection may be used again', () => {
     const keepAlive = (lines: string, version = '1.1'): number | undefined => {
       const reader = new ResponseReader(2_000)
       reader.expect()
@@ -155,8 +155,8 @@ const answers = fc
   .tuple(firstLines, fc.array(fieldLines, { maxLength: 2 }), bodies)
   .map(([start, fields, body]) => start + fields.join('') + body)
 
-describe('beside other readings', () => {
-  it('any bytes read the same in any pieces', () => {
+describe('the response reader', () => {
+  it('reads random bytes the same in any pieces', () => {
     fc.assert(
       fc.property(answers, places(120), (text, cuts) => {
         const bytes = Buffer.from(text)
@@ -196,7 +196,7 @@ describe('beside other readings', () => {
     })
   }
 
-  it('what is taken for an answer is the same answer to Node', async () => {
+  it('reads an answer as Node does', async () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo

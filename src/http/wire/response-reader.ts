@@ -1,26 +1,36 @@
 /**
- * Reads the answers that come on one connection, one at a time, out of whatever pieces the network
- * makes of them. Pure: bytes in, what they say out. Invariant: an answer's content and end are
- * exactly what its framing says; bytes that belong to no answer are reported and never read.
+ * Reads the answers on one connection, one at a time, from pieces of any size, and parses their heads. Pure
+ * and strict about everything that decides where an answer ends. Invariant: an answer's content and end are
+ * exactly what its framing states; bytes that belong to no answer are reported and never read.
  */
-import { ChunkedDecoder, copyPlaces } from './chunked-decoder.ts'
+import {
+  ChunkedDecoder,
+  copyPlaces,
+  isKeptAlive,
+  noBody,
+  readFraming,
+  readHeadFacts,
+  untilClose,
+  type Framing,
+  type HeadFacts,
+} from './framing.ts'
 import { HeadReader } from './head-reader.ts'
-import { parseResponseHead, type ResponseHead } from './response-head.ts'
+import { parseFields } from './field-syntax.ts'
 
-/** What one piece brought, in the order of the fields. */
+/** What one piece contained, in the order of the fields. */
 export interface ResponsePiece {
-  /** The final head; interim ones are not shown. */
+  /** The final head; interim heads are skipped. */
   readonly head: ResponseHead | undefined
-  /** All content in it, in memory of its own. */
+  /** A copy of all content in it. */
   readonly content: Buffer | undefined
   readonly state: 'more' | 'complete' | 'malformed'
-  /** There were bytes behind the end of the answer. */
+  /** Bytes followed the end of the answer. */
   readonly hasLeftover: boolean
 }
 
-/** Interim answers before the final one; more are a loop. */
+/** Limit of interim answers before the final one. */
 const interimMax = 16
-/** No upgrade is ever asked for. */
+/** The gateway never requests an upgrade. */
 const switchStatus = 101
 const firstLine = 'HTTP/1.'
 
@@ -35,18 +45,18 @@ export class ResponseReader {
     this.#heads = new HeadReader(headBytesMax)
   }
 
-  /** The head of the answer under way. */
+  /** The head of the current answer. */
   get head(): ResponseHead | undefined {
     return this.#head
   }
 
-  /** Makes ready for the answer to the next request. The one before must be complete. */
+  /** Prepares for the answer to the next request. The previous one must be complete. */
   expect(): void {
     this.#interimCount = 0
     this.#head = undefined
   }
 
-  /** Takes the next piece; the memory of `piece` may be used again afterwards. */
+  /** Reads the next piece; the memory of `piece` may be reused afterwards. */
   read(piece: Buffer): ResponsePiece {
     if (this.#head !== undefined) return this.#readBody(piece, 0, undefined)
     for (let at = 0; ; at = this.#heads.next) {
@@ -61,7 +71,7 @@ export class ResponseReader {
     }
   }
 
-  /** The connection has ended in order. True where that completes the answer. */
+  /** Call it when the connection has ended without an error. Returns whether that completes the answer. */
   end(): boolean {
     return this.#head !== undefined && this.#head.framing.kind === 'close'
   }
@@ -101,7 +111,7 @@ export class ResponseReader {
     return { head, content, state: 'complete', hasLeftover: chunks.next < piece.length }
   }
 
-  /** What is no HTTP at all is told from its first bytes, and not when a time limit is over. */
+  /** Bytes that are not HTTP are refused at once, not after a timeout. */
   #mayBecomeHead(): boolean {
     const beginning = this.#heads.beginning()
     return beginning.startsWith(firstLine) || firstLine.startsWith(beginning)
@@ -121,4 +131,50 @@ function copyOf(piece: Buffer, from: number, to: number): Buffer | undefined {
   const copy = Buffer.allocUnsafe(to - from)
   piece.copy(copy, 0, from, to)
   return copy
+}
+
+export interface ResponseHead {
+  readonly status: number
+  /** Flat list as received, names as received. */
+  readonly rawHeaders: readonly string[]
+  readonly framing: Framing
+  /** How long the connection may be used again after this answer; 0 = not at all, undefined = not stated. */
+  readonly keepAliveMs: number | undefined
+}
+
+const fieldsMax = 256
+
+/** Returns undefined for a malformed head. `text` comes from a HeadReader. */
+function parseResponseHead(text: string): ResponseHead | undefined {
+  const isHttp11 = text.startsWith('HTTP/1.1 ')
+  if (!isHttp11 && !text.startsWith('HTTP/1.0 ')) return undefined
+  const lineEnd = text.indexOf('\r\n')
+  const status = readStatus(text, lineEnd)
+  const fields = parseFields(text, lineEnd + 2, fieldsMax)
+  if (status === undefined || typeof fields === 'string') return undefined
+
+  const facts = readHeadFacts(fields)
+  const stated = readFraming(facts, isHttp11, untilClose)
+  if (stated === undefined) return undefined
+  const isBodiless = status < 200 || status === 204 || status === 304
+  const framing = isBodiless ? noBody : stated
+  return { status, rawHeaders: fields, framing, keepAliveMs: keepAlive(facts, isHttp11, framing) }
+}
+
+const statusStart = 9
+const statusPattern = /^[1-5]\d\d$/
+const reasonPattern = /^(?: [\t\x20-\x7e\x80-\xff]*)?$/
+
+function readStatus(text: string, lineEnd: number): number | undefined {
+  if (text.startsWith('200 OK\r\n', statusStart)) return 200
+  const code = text.slice(statusStart, statusStart + 3)
+  if (!statusPattern.test(code)) return undefined
+  return reasonPattern.test(text.slice(statusStart + 3, lineEnd)) ? Number(code) : undefined
+}
+
+function keepAlive(facts: HeadFacts, isHttp11: boolean, framing: Framing): number | undefined {
+  if (framing.kind === 'close' || !isKeptAlive(facts, isHttp11)) return 0
+  if (facts.keepAlive === undefined) return undefined
+  const seconds = /(?:^|[\s,;])timeout=(\d{1,9})/i.exec(facts.keepAlive)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1_000
 }

@@ -163,7 +163,7 @@ describe('admission', () => {
     const loaded = { facts: factsOf({ balancePicos: picos(5n) }), usedByKey: [], startedAtMs: [] }
     admission.put(loaded, startMs, 0)
     assert.equal(admission.place(request, 0)?.kind, 'hold')
-    admission.distrust(accountId)
+    admission.invalidate(accountId)
     assert.equal(admission.place(requestOf('ex_2', 'key_1', 1n, startMs), 0), undefined)
     admission.put(loaded, startMs, 0)
     assert.equal(
@@ -173,7 +173,7 @@ describe('admission', () => {
     assert.equal(admission.openHolds().count, 1)
   })
 
-  it('takes over what the store says was used, without touching what is held', () => {
+  it('updates the used amounts from the store without touching holds', () => {
     const admission = new Admission()
     const facts = factsOf({ balancePicos: picos(500n), dailyLimitPicos: picos(100n) })
     admission.put({ facts, usedByKey: [['key_1', picos(10n)]], startedAtMs: [] }, startMs, 0)

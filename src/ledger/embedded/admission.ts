@@ -1,9 +1,9 @@
 /**
- * Decides in memory whether an exchange may start: balances, open holds, today's charges and the
- * request windows of the accounts seen so far. No I/O and no time of its own. It keeps:
+ * Decides in memory whether an exchange may start: balances, open holds, today's charges and request
+ * windows of the accounts seen so far. No I/O and no clock of its own. Invariants:
  *
  *     held       = Σ open holds + Σ charges not durable yet        (never negative)
- *     balance    = the store's balance as last read; only charges acknowledged as durable are in it
+ *     balance    = the store's balance as last read; it includes only acknowledged charges
  *     admitted   only if amount ≤ balance − held, and used today + held + amount ≤ each daily limit
  */
 import { invariant } from '../../base/errors.ts'
@@ -11,7 +11,7 @@ import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money
 import type { Headroom, Hold, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { RequestWindow } from './request-window.ts'
 
-/** Beyond this many, accounts without anything in flight are forgotten and read again when needed. */
+/** With more accounts than this, idle accounts are forgotten and loaded again when needed. */
 const accountsMax = 100_000
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -24,37 +24,37 @@ export interface AccountFacts {
   readonly windowMinutes: number
 }
 
-/** Everything about an account that a restart has to find again. */
+/** Everything about an account that a restart loads again. */
 export interface LoadedAccount {
   readonly facts: AccountFacts
-  /** Charges booked on the day asked about, by key. */
+  /** Charges booked on the requested day, by key. */
   readonly usedByKey: readonly (readonly [keyId: string, usedPicos: Picos])[]
   /** Wall times at which recorded exchanges within the window began, oldest first. */
   readonly startedAtMs: readonly number[]
 }
 
-/** What an exchange has come to in the store. */
+/** The stored charge of an exchange. */
 export interface BookedCharge {
   readonly exchangeId: string
   readonly endedAtMs: number
   readonly amountPicos: Picos
 }
 
-/** What counts against a daily limit, an account's or a key's. */
+/** The figures for a daily limit, of an account or a key. */
 interface DayFigures {
   usedPicos: Picos
   heldPicos: Picos
-  /** Holds may be of zero; this tells whether there are any. */
+  /** Holds can be zero, so the amount does not show whether there are any. */
   openCount: number
 }
 
 interface Account extends DayFigures {
   facts: AccountFacts
-  /** The UTC day that the used amounts speak of, counted from 1970. */
+  /** The UTC day of the used amounts, counted from 1970. */
   day: number
-  /** The latest day that anything was decided or booked on; only behind it nothing is used yet. */
+  /** The latest day with a decision or a booking; only on later days nothing is used yet. */
   lastDay: number
-  /** Set when memory cannot know the used amounts any more; the store does. */
+  /** Set when the used amounts must be loaded again. */
   isStale: boolean
   readonly keys: Map<string, DayFigures>
   readonly window: RequestWindow
@@ -64,13 +64,13 @@ interface OpenHold {
   readonly hold: Hold
   readonly account: Account
   readonly key: DayFigures
-  /** The hold's amount, then the exact charge once it is on its way to the store. */
+  /** The hold's amount; then the exact charge, while it is being stored. */
   amountPicos: Picos
-  /** Set while the charge is on its way; tells whoever settles again what becomes of it. */
+  /** Set while the charge is being stored; settling again returns the same promise. */
   settling: Promise<void> | undefined
 }
 
-/** The number of the UTC day; the same division as in booking.ts decides where a charge belongs. */
+/** Returns the number of the UTC day; booking.ts uses it, too, so both agree on a charge's day. */
 export function dayNumber(atMs: number): number {
   return Math.floor(atMs / dayMs)
 }
@@ -108,12 +108,12 @@ export class Admission {
     return null
   }
 
-  /** The settlement that is under way for an open hold, if there is one. */
+  /** Returns the settlement in flight of an open hold. */
   settlingOf(exchangeId: string): Promise<void> | undefined {
     return this.#holds.get(exchangeId)?.settling
   }
 
-  /** From here until `booked` the hold stands at the exact charge. */
+  /** From here until `booked` the hold reserves the exact charge. */
   settling(exchangeId: string, chargePicos: Picos, settling: Promise<void>): void {
     const open = this.#holds.get(exchangeId)
     if (open === undefined) return
@@ -131,14 +131,14 @@ export class Admission {
   }
 
   /**
-   * The charge is durable: its hold is gone, and what was booked counts for the day on which it was.
-   * That may be less than what was on its way: a charge that had to wait too long is withheld.
+   * The charge is durable: removes its hold and counts the booked amount on its day. That can be less
+   * than the charge in flight, which may have been withheld.
    */
   booked({ exchangeId, endedAtMs, amountPicos: bookedPicos }: BookedCharge): void {
     const open = this.#holds.get(exchangeId)
     if (open === undefined) return
     this.#holds.delete(exchangeId)
-    // Old copies that the Map makes of itself may keep the hold; they are not to keep its exchange.
+    // The Map may keep the hold alive in old copies of itself; the exchange must not stay alive with it.
     open.settling = undefined
     const { account, key, amountPicos } = open
     const day = dayNumber(endedAtMs)
@@ -154,25 +154,25 @@ export class Admission {
     key.usedPicos = addPicos(key.usedPicos, bookedPicos)
   }
 
-  /** Takes over a balance that the store has told together with a commit. */
+  /** Sets the balance that the store returned with a commit. */
   setBalance(accountId: string, balancePicos: Picos): void {
     const account = this.#accounts.get(accountId)
     if (account !== undefined) account.facts = { ...account.facts, balancePicos }
   }
 
-  /** Takes over limits and balance that were changed elsewhere. */
+  /** Sets limits and balance that were changed elsewhere. */
   update(facts: AccountFacts): void {
     const account = this.#accounts.get(facts.accountId)
     if (account !== undefined) account.facts = facts
   }
 
-  /** Has the account's used amounts read from the store before the next decision. */
-  distrust(accountId: string): void {
+  /** Makes the next decision load the account's used amounts from the store. */
+  invalidate(accountId: string): void {
     const account = this.#accounts.get(accountId)
     if (account !== undefined) account.isStale = true
   }
 
-  /** Takes an account in, or brings one up to date; its open holds and its window stay. */
+  /** Adds or updates an account; its open holds and its window stay. */
   put(loaded: LoadedAccount, atMs: number, nowMs: number): void {
     const { facts } = loaded
     const account = this.#accounts.get(facts.accountId) ?? this.#add(loaded, atMs, nowMs)
@@ -222,13 +222,13 @@ export class Admission {
     return hold
   }
 
-  /** The account with its figures for the day of `atMs`, if memory has them. */
+  /** Returns the account with its figures for the day of `atMs`, if memory has them. */
   #current(accountId: string, atMs: number): Account | undefined {
     const account = this.#accounts.get(accountId)
     if (account === undefined || account.isStale) return undefined
     const day = dayNumber(atMs)
     reachDay(account, day)
-    // Wall time has gone back over midnight, or comes from there: only the store knows what is used.
+    // Wall time has jumped back over midnight, or back to the later day: the store knows the used amounts.
     return day === account.day ? account : undefined
   }
 
@@ -267,7 +267,7 @@ function refuseRate(account: Account, nowMs: number): HoldRefusal | undefined {
   const counted = account.window.dropUntil(nowMs - windowMs)
   const excess = counted - rpm * windowMinutes
   if (excess < 0) return undefined
-  // After a limit was lowered, more than the oldest one has to leave the window.
+  // After a limit was lowered, more than the oldest request has to leave the window.
   const retryAfterMs = account.window.at(excess) + windowMs - nowMs
   return { kind: 'rate_limited', retryAfterMs, rpm, windowMinutes }
 }
@@ -326,14 +326,14 @@ function keyOf(account: Account, keyId: string): DayFigures {
   return key
 }
 
-/** Goes on to a day on which nothing has happened yet; any other day has to be read from the store. */
+/** Moves on to a day without bookings; any other day has to be loaded from the store. */
 function reachDay(account: Account, day: number): void {
   if (day <= account.lastDay) return
   account.lastDay = day
   startDay(account, day)
 }
 
-/** Nothing is used yet on a new day; what is held stays held. */
+/** Resets the used amounts for a new day; holds stay. */
 function startDay(account: Account, day: number): void {
   account.day = day
   account.usedPicos = zeroPicos

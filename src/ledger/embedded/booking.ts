@@ -1,36 +1,31 @@
 /**
  * Writes a batch of ended exchanges into the store: exchange rows, charges, balances and figures in
- * one transaction. Knows SQL and nothing of holds. Each exchange is booked once, however often it is
- * handed in: its row decides, and everything else happens only together with that row.
+ * one transaction. Knows no holds. Invariant: an exchange is booked once, however often it is
+ * committed: everything else is written only together with its row.
  */
 import { utcDay, utcMonth } from '../../base/clock.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
-import type { SqliteConnection, Statement } from '../../storage/sqlite-connection.ts'
-import { readPicos, totalMonth } from '../usage.ts'
+import type { SqliteConnection, Statement } from '../../storage/sqlite/connection.ts'
+import { addFigures, noFigures, readPicos, totalMonth, type Figures } from '../usage.ts'
 import { dayNumber } from './admission.ts'
-import { exchangeColumns, placeOf, type EndedExchange } from './exchange-row.ts'
+import { exchangeColumns, indexOf, type EndedExchange } from '../exchange-row.ts'
 
 export interface Booked {
-  /** Of each account that was charged: its balance as this transaction left it. */
+  /** The balance of each charged account after this transaction. */
   readonly balances: readonly (readonly [accountId: string, balancePicos: Picos])[]
-  /** Accounts of exchanges that had been booked before; nothing was done for these exchanges. */
+  /** Accounts of exchanges that were booked before; nothing was written for these exchanges. */
   readonly repeatedAccountIds: readonly string[]
-  /** Places, in the batch, of exchanges that the store refused for good, with the reason. */
+  /** Indexes in the batch of exchanges that the store will never accept, with the reason. */
   readonly refused: readonly (readonly [index: number, error: Error])[]
 }
 
-/** Figures of one batch, summed by the key of their row before they are written. */
-interface Figures {
+/** Figures of one batch, summed by their row before they are written. */
+interface RowFigures extends Figures {
   readonly key: readonly string[]
-  requests: number
-  inputTokens: number
-  outputTokens: number
-  cacheTokens: number
-  costPicos: Picos
 }
 
-/** What one key of an account used of one model on one day. */
-interface DayFigures extends Figures {
+/** The figures of one key and one model on one day. */
+interface DayFigures extends RowFigures {
   readonly accountId: string
   readonly model: string
   readonly atMs: number
@@ -60,7 +55,7 @@ export class Booking {
     return this.#connection.transact(() => this.#write(exchanges))
   }
 
-  /** The same, each exchange in a transaction of its own: for a batch in which one is refused. */
+  /** Books each exchange in its own transaction, for a batch in which one is refused. */
   bookOneByOne(exchanges: readonly EndedExchange[], isRefusal: (error: Error) => boolean): Booked {
     const balances = new Map<string, Picos>()
     const repeatedAccountIds: string[] = []
@@ -85,9 +80,9 @@ export class Booking {
     const repeatedAccountIds: string[] = []
     for (const exchange of exchanges) {
       const { row } = exchange
-      // No row is inserted where the exchange has one already.
-      if (this.#insertExchange.run(...row) === 0) repeatedAccountIds.push(row[placeOf.accountId])
-      else if (row[placeOf.amountPicos] > 0n) addToDay(days, exchange)
+      // No row is inserted where the exchange has one.
+      if (this.#insertExchange.run(...row) === 0) repeatedAccountIds.push(row[indexOf.accountId])
+      else if (row[indexOf.amountPicos] > 0n) addToDay(days, exchange)
     }
     if (days.size > 0) this.#insertCharges.run(newestBefore)
     for (const figures of days.values()) writeFigures(this.#addToDay, figures)
@@ -109,10 +104,10 @@ export class Booking {
 }
 
 function addToDay(days: Map<string, DayFigures>, { row, tokens }: EndedExchange): void {
-  const accountId = row[placeOf.accountId]
-  const keyId = row[placeOf.keyId]
-  const model = row[placeOf.model]
-  const atMs = row[placeOf.endedAtMs]
+  const accountId = row[indexOf.accountId]
+  const keyId = row[indexOf.keyId]
+  const model = row[indexOf.model]
+  const atMs = row[indexOf.endedAtMs]
   const name = `${accountId}\0${keyId}\0${dayNumber(atMs)}\0${model}`
   let figures = days.get(name)
   if (figures === undefined) {
@@ -121,13 +116,13 @@ function addToDay(days: Map<string, DayFigures>, { row, tokens }: EndedExchange)
     days.set(name, figures)
   }
   const [inputTokens, outputTokens, cacheTokens] = tokens
-  const costPicos = row[placeOf.amountPicos]
+  const costPicos = row[indexOf.amountPicos]
   addFigures(figures, { requests: 1, inputTokens, outputTokens, cacheTokens, costPicos })
 }
 
-/** The same figures by month, and since ever. */
-function toMonths(days: Iterable<DayFigures>): Map<string, Figures> {
-  const months = new Map<string, Figures>()
+/** Sums the same figures by month and for all time. */
+function toMonths(days: Iterable<DayFigures>): Map<string, RowFigures> {
+  const months = new Map<string, RowFigures>()
   for (const figures of days) {
     const { accountId, model, atMs } = figures
     for (const month of [utcMonth(atMs), totalMonth]) {
@@ -141,23 +136,7 @@ function toMonths(days: Iterable<DayFigures>): Map<string, Figures> {
   return months
 }
 
-const noFigures = {
-  requests: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheTokens: 0,
-  costPicos: zeroPicos,
-} as const
-
-function addFigures(sum: Figures, more: Omit<Figures, 'key'>): void {
-  sum.requests += more.requests
-  sum.inputTokens += more.inputTokens
-  sum.outputTokens += more.outputTokens
-  sum.cacheTokens += more.cacheTokens
-  sum.costPicos = addPicos(sum.costPicos, more.costPicos)
-}
-
-function writeFigures(statement: Statement, figures: Figures): void {
+function writeFigures(statement: Statement, figures: RowFigures): void {
   statement.run(
     ...figures.key,
     figures.requests,
@@ -177,8 +156,8 @@ const insertExchangeSql = `INSERT INTO exchange (${exchangeColumns.join(', ')})
   ON CONFLICT (account_id, exchange_id) DO NOTHING`
 
 /**
- * The charges of all exchanges whose rows this transaction has inserted: row ids only grow, and no
- * other connection writes meanwhile. One statement, because each would read and write the sequence.
+ * Inserts the charges of all exchanges that this transaction has inserted: row ids only grow, and no
+ * other connection writes meanwhile. One statement for all: each one reads and writes the sequence.
  */
 const insertChargesSql = `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
   SELECT account_id, 'charge', exchange_id, -amount_picos, ended_at_ms FROM exchange

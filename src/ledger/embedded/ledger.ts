@@ -1,7 +1,7 @@
 /**
- * The ledger on SQLite, for one gateway process per store: admission is decided in memory, charges
- * are written by a thread in groups, and the event loop never waits on a disk. After a crash the
- * holds are gone and the charges are there. The caller owns the store's lock and its schema.
+ * The ledger on SQLite, for one gateway process per store: admission is decided in memory, a thread
+ * writes charges in batches, and the event loop never waits on a disk. After a crash the holds are
+ * gone and the charges are there. The caller owns the store's lock and its schema.
  *
  *     const ledger = await createEmbeddedLedger({ path, clock, onFatal, onFault })
  */
@@ -18,24 +18,24 @@ import type {
   UsageFigures,
   UsagePeriod,
 } from '../ledger.ts'
+import { SettlementQueue, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
-import type { OpenWriterLink } from './messages.ts'
-import { LedgerWriter, type Settlement } from './writer.ts'
+import { LedgerWriter, type OpenWriterLink } from './writer.ts'
 
 export interface EmbeddedLedgerOptions {
   /** The store's file, migrated already. */
   readonly path: string
   readonly clock: Clock
-  /** The store failed for good (disk, file, thread): the process has to end and be started anew. */
+  /** The disk, the file or the thread failed: the process has to end and start again. */
   readonly onFatal: (error: Error) => void
-  /** The store refused one exchange for good: a programmer's error. Its hold stays until the end. */
+  /** The store will never accept this exchange: a fault of ours. Its hold stays until the end. */
   readonly onFault: (error: Error, exchangeId: string) => void
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
-  /** Charges do not let the file grow beyond this many pages of 4 KB; no bound unless told. */
+  /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
-  /** Where the writer runs; a thread of its own unless told. */
+  /** Where the writer runs; a thread of its own by default. */
   readonly openLink?: OpenWriterLink
 }
 
@@ -50,16 +50,19 @@ export async function createEmbeddedLedger(options: EmbeddedLedgerOptions): Prom
   return ledger
 }
 
-/** A load that keeps being overtaken by other days' loads is given up. */
+const batchSizeMax = 256
+const secondBatchSize = 64
+const retryMs = { first: 250, last: 5_000 }
+/** Tries to load an account for one day while loads for other days interfere. */
 const loadsMax = 3
-/** Accounts per question, so that a refresh of very many never keeps charges waiting for long. */
+/** Accounts per question, so that a refresh of very many does not delay charges for long. */
 const accountsPerRefresh = 500
 
 class SqliteLedger implements Ledger {
   readonly started: Promise<void>
   readonly #clock: Clock
-  readonly #onFault: (error: Error, exchangeId: string) => void
   readonly #writer: LedgerWriter
+  readonly #queue: SettlementQueue<Booked>
   readonly #admission = new Admission()
   readonly #loading = new Map<string, Promise<boolean>>()
   #refreshing: Promise<void> | undefined
@@ -68,17 +71,30 @@ class SqliteLedger implements Ledger {
 
   constructor(options: EmbeddedLedgerOptions) {
     this.#clock = options.clock
-    this.#onFault = options.onFault
-    const openCount = (): number => this.#admission.openCount
-    this.#writer = new LedgerWriter(
-      { ...options, openCount },
-      {
-        onBooked: (batch, booked) => this.#book(batch, booked),
-        onRefused: (settlement, error) => this.#refuse(settlement, error),
-        onRecovered: () => options.onRecovered?.(),
-        onDead: options.onFatal,
+    this.#writer = new LedgerWriter({
+      ...options,
+      onDead: (error) => {
+        this.#queue.fail(error)
+        options.onFatal(error)
       },
-    )
+    })
+    this.#queue = new SettlementQueue({
+      clock: options.clock,
+      commit: (batch, done) => this.#writer.commit(batch, done),
+      batchSizeMax,
+      secondBatchSize,
+      soonCount: () => this.#admission.openCount,
+      // A full disk may stay full: no answer waits for it.
+      settleTimeoutMs: 0,
+      retryMs,
+      closeTimeoutMs: 0,
+      onBooked: (settlements, booked) => this.#applyBooked(settlements, booked),
+      onRefused: ({ exchangeId }, error) => {
+        this.#admission.refused(exchangeId)
+        options.onFault(error, exchangeId)
+      },
+      onRecovered: () => options.onRecovered?.(),
+    })
     this.started = this.#writer.started
   }
 
@@ -93,10 +109,9 @@ class SqliteLedger implements Ledger {
     const running = this.#admission.settlingOf(hold.exchangeId)
     if (running !== undefined) return running
     if (this.#isClosing) return Promise.reject(closedError())
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#admission.settling(hold.exchangeId, record.amountPicos, promise)
-    this.#writer.add({ record, resolve, reject })
-    return promise
+    const settling = this.#queue.add(record)
+    this.#admission.settling(hold.exchangeId, record.amountPicos, settling)
+    return settling
   }
 
   async admitUnmetered(request: {
@@ -124,11 +139,11 @@ class SqliteLedger implements Ledger {
   }
 
   isAvailable(): boolean {
-    return this.#writer.isRunning && !this.#isClosing
+    return this.#writer.isRunning && !this.#queue.isBlocked && !this.#isClosing
   }
 
   refresh(): Promise<void> {
-    // One runs and at most one waits: whoever asks meanwhile is served by the one that waits.
+    // One runs and at most one waits; all later calls share the one that waits.
     if (this.#refreshing === undefined) return this.#startRefresh()
     this.#nextRefresh ??= this.#refreshing.then(
       () => this.#startRefresh(),
@@ -140,7 +155,11 @@ class SqliteLedger implements Ledger {
   async close(): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
-    await this.#writer.close()
+    try {
+      await this.#queue.close()
+    } finally {
+      await this.#writer.close()
+    }
   }
 
   #startRefresh(): Promise<void> {
@@ -170,7 +189,7 @@ class SqliteLedger implements Ledger {
       try {
         if (!(await this.#load(request))) return { kind: 'unknown_account' }
       } catch {
-        // Why the store did not answer has been reported by the writer; here it only means "no".
+        // The writer has reported why the store did not answer.
         return unavailable
       }
       if (!this.isAvailable()) return unavailable
@@ -180,7 +199,7 @@ class SqliteLedger implements Ledger {
     return unavailable
   }
 
-  /** False where there is no such account. Those who ask at once share one question. */
+  /** Returns false where the account does not exist. Concurrent calls share one question. */
   #load(request: { readonly accountId: string; readonly atMs: number }): Promise<boolean> {
     const { accountId } = request
     const running = this.#loading.get(accountId)
@@ -201,17 +220,12 @@ class SqliteLedger implements Ledger {
     return loaded !== undefined
   }
 
-  #book(batch: readonly Settlement[], booked: Booked): void {
+  #applyBooked(batch: readonly Settlement[], booked: Booked): void {
     for (const { record } of batch) this.#admission.booked(record)
     for (const [accountId, balancePicos] of booked.balances)
       this.#admission.setBalance(accountId, balancePicos)
-    // Counted once already, before this batch: only the store knows today's sum now.
-    for (const accountId of booked.repeatedAccountIds) this.#admission.distrust(accountId)
-  }
-
-  #refuse(settlement: Settlement, error: Error): void {
-    this.#admission.refused(settlement.record.exchangeId)
-    this.#onFault(error, settlement.record.exchangeId)
+    // These were counted before this batch: only the store knows today's sum now.
+    for (const accountId of booked.repeatedAccountIds) this.#admission.invalidate(accountId)
   }
 }
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { RequestWindow } from './request-window.ts'
 
 describe('the request window', () => {
-  it('holds what a plain list would, through growing and forgetting', () => {
+  it('keeps the same moments as a plain list', () => {
     const step = fc.record({ waitMs: fc.nat(50), adds: fc.nat(40), windowMs: fc.nat(120) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

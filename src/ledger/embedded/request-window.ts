@@ -1,7 +1,7 @@
 /**
- * The moments at which an account's requests were admitted, as far back as its window reaches:
- * what makes requests per minute exact instead of per calendar minute. Knows no account and no
- * limit. Moments only grow, so the oldest always stands first.
+ * The moments at which an account's requests were admitted, within its window: so requests per minute
+ * are exact, not per calendar minute. Knows no account and no limit. Moments only grow, so the oldest
+ * is always first.
  */
 
 const firstSize = 16
@@ -12,7 +12,7 @@ export class RequestWindow {
   #start = 0
   #count = 0
 
-  /** Forgets what is not after `moment`, and returns how many remain. */
+  /** Removes all moments up to `moment`; returns the number of those that remain. */
   dropUntil(moment: number): number {
     while (this.#count > 0 && (this.#moments[this.#start] ?? 0) <= moment) {
       this.#start = (this.#start + 1) % this.#moments.length
@@ -21,7 +21,7 @@ export class RequestWindow {
     return this.#count
   }
 
-  /** The moment that stands `index` places after the oldest. */
+  /** Returns the moment `index` places after the oldest. */
   at(index: number): number {
     return this.#moments[(this.#start + index) % this.#moments.length] ?? 0
   }

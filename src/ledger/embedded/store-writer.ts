@@ -1,16 +1,17 @@
 /**
- * The store's side of the writer: books batches and answers questions in the order they come, on
- * the thread that calls it. After a fault of the disk it books nothing any more: what a failed commit
- * left behind is known only after the store has been opened anew.
+ * The store's side of the writer: books batches and answers questions in their order, on the thread
+ * that calls it. After a disk fault it books nothing more: only a newly opened store shows what the
+ * failed commit left behind.
  */
 import { GatewayError } from '../../base/errors.ts'
-import type { SqlValue } from '../../storage/database.ts'
-import { faultOf, type SqliteConnection } from '../../storage/sqlite-connection.ts'
-import { readUsage, type UsageQuestion } from '../usage.ts'
-import { loadAccount, loadFacts } from './account-loading.ts'
+import type { SqlValue, Row } from '../../storage/database.ts'
+import { faultOf, type SqliteConnection } from '../../storage/sqlite/connection.ts'
+import { readUsage, type UsageQuestion, readPicos } from '../usage.ts'
 import { Booking, type Booked } from './booking.ts'
-import type { EndedExchange } from './exchange-row.ts'
-import type { FromWriter, Question, ToWriter } from './messages.ts'
+import type { EndedExchange } from '../exchange-row.ts'
+import type { FromWriter, Question, ToWriter } from './writer.ts'
+import { utcDay } from '../../base/clock.ts'
+import type { AccountFacts, LoadedAccount } from './admission.ts'
 
 export class StoreWriter {
   readonly #connection: SqliteConnection
@@ -22,7 +23,7 @@ export class StoreWriter {
     this.#booking = new Booking(connection)
   }
 
-  /** What is to be answered; a batch is durable by then, or nothing of it is booked. */
+  /** Handles one message and returns the answer; a batch is durable by then, or nothing of it is booked. */
   handle(message: ToWriter): FromWriter | Promise<FromWriter> {
     switch (message.kind) {
       case 'settle':
@@ -56,7 +57,7 @@ export class StoreWriter {
   }
 
   #book(exchanges: readonly EndedExchange[]): Booked {
-    // The store has nothing against working, only against this exchange.
+    // The store works; it refuses this exchange.
     const isRefusal = (error: Error): boolean =>
       faultOf(error) === 'statement' && !this.#connection.isInTransaction
     try {
@@ -67,7 +68,7 @@ export class StoreWriter {
     }
   }
 
-  /** Answered within the message, so that figures are never older than a commit answered before. */
+  /** Answers within the message, so that figures are never older than a commit answered before. */
   #answer(id: number, question: Exclude<Question, { kind: 'usage' }>): FromWriter {
     try {
       const value =
@@ -100,4 +101,62 @@ function noAnswer(id: number, thrown: unknown): FromWriter {
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('the writer thread failed', { cause: thrown })
+}
+
+const factsColumns = 'id, balance_picos, daily_limit_picos, rpm, window_minutes'
+
+/** Reads the facts that admission keeps in memory, as of the batches answered before. */
+function loadAccount(
+  connection: SqliteConnection,
+  accountId: string,
+  atMs: number,
+): LoadedAccount | undefined {
+  const row = connection.first(`SELECT ${factsColumns} FROM account WHERE id = $1`, [accountId])
+  if (row === undefined) return undefined
+  const facts = readFacts(row)
+  const used = connection.all(
+    `SELECT key_id, SUM(cost_picos) AS used_picos FROM usage_day
+      WHERE account_id = $1 AND day = $2 GROUP BY key_id`,
+    [accountId, utcDay(atMs)],
+  )
+  return {
+    facts,
+    usedByKey: used.map((key) => [String(key['key_id']), readPicos(key, 'used_picos')]),
+    startedAtMs: readWindow(connection, facts, atMs),
+  }
+}
+
+function loadFacts(connection: SqliteConnection, accountIds: readonly string[]): AccountFacts[] {
+  return connection
+    .all(`SELECT ${factsColumns} FROM account WHERE id IN (SELECT value FROM json_each($1))`, [
+      JSON.stringify(accountIds),
+    ])
+    .map(readFacts)
+}
+
+/** Reads when the exchanges within the account's window began. */
+function readWindow(connection: SqliteConnection, facts: AccountFacts, atMs: number): number[] {
+  if (facts.rpm === 0) return []
+  const windowStartMs = atMs - facts.windowMinutes * 60_000
+  const startedAtMs: number[] = []
+  // Ids are ordered by time, so the newest come first and the first old one ends the reading.
+  const newestFirst = connection
+    .prepare('SELECT started_at_ms FROM exchange WHERE account_id = $1 ORDER BY exchange_id DESC')
+    .each(facts.accountId)
+  for (const row of newestFirst) {
+    const moment = Number(row['started_at_ms'])
+    if (moment <= windowStartMs) break
+    startedAtMs.push(moment)
+  }
+  return startedAtMs.sort((left, right) => left - right)
+}
+
+function readFacts(row: Row): AccountFacts {
+  return {
+    accountId: String(row['id']),
+    balancePicos: readPicos(row, 'balance_picos'),
+    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
+    rpm: Number(row['rpm']),
+    windowMinutes: Number(row['window_minutes']),
+  }
 }

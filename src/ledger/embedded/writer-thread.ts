@@ -1,14 +1,14 @@
 /**
- * The thread that owns the ledger's connection: hands messages to the store's writer and its answers
- * back, and keeps the store's log short behind what was booked.
+ * The thread that owns the ledger's connection: passes messages to the store's writer and its answers
+ * back, and keeps the write-ahead log short after each commit.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
-import { openConnection } from '../../storage/sqlite-connection.ts'
-import { openSqliteThread } from '../../storage/sqlite-thread.ts'
-import { WalCheckpoints } from '../../storage/wal-checkpoints.ts'
-import type { FromWriter, ToWriter, WriterThreadData } from './messages.ts'
+import { openConnection } from '../../storage/sqlite/connection.ts'
+import { openSqliteThread } from '../../storage/sqlite/thread.ts'
+import { WalCheckpoints } from '../../storage/sqlite/wal-checkpoints.ts'
+import type { FromWriter, ToWriter, WriterThreadData } from './writer.ts'
 import { StoreWriter } from './store-writer.ts'
 
 invariant(parentPort !== null, 'this file is started as a thread')
@@ -36,8 +36,7 @@ port.on('message', (message: ToWriter) => {
     return
   }
   send(answer)
-  // Behind the answer: nobody whose charge is durable waits for what only keeps the log short. After a
-  // fault nothing is written any more.
+  // After the answer: no durable charge waits for a checkpoint. After a fault nothing is written.
   if (answer.kind === 'settled') checkpoints.afterCommit()
 })
 send({ kind: 'ready' })

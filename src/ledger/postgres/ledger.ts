@@ -1,16 +1,17 @@
 /**
  * The ledger on PostgreSQL, for any number of gateway processes on one store: holds are rows, placed
- * and freed by the server under its own locks, so that no two nodes can spend the same money. What
- * this process remembers (its open holds, the last seen request windows) decides nothing.
+ * and freed by the server under its own locks, so that two nodes cannot spend the same money. What
+ * this process keeps in memory (open holds, the last request windows) decides nothing.
  *
- *     const ledger = await openPostgresLedger({ location, database, clock, nodeName, leaseMs, … })
+ *     const ledger = await openPostgresLedger({ pool, lease, database, clock, … })
  */
 import type { Clock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { addPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Database } from '../../storage/database.ts'
-import type { PostgresLocation } from '../../storage/postgres-location.ts'
-import { PostgresPool } from '../../storage/postgres-pool.ts'
+import type { HoldLease } from '../../storage/membership.ts'
+import { faultOf } from '../../storage/postgres/connection.ts'
+import type { PostgresPool } from '../../storage/postgres/pool.ts'
 import type {
   ExchangeRecord,
   Headroom,
@@ -21,123 +22,109 @@ import type {
   UsageFigures,
   UsagePeriod,
 } from '../ledger.ts'
+import {
+  SettlementQueue,
+  unavailable,
+  type CommitOutcome,
+  type Settlement,
+} from '../settlement-queue.ts'
 import { readUsage } from '../usage.ts'
-import { Lane, Trips } from './groups.ts'
-import { HeadroomBook } from './headroom-book.ts'
-import { NodeLease } from './lease.ts'
-import { isOutage, Settling, type Settlement } from './settling.ts'
-import { placeHolds, type Decision, type UnmeteredRequest, type Wish } from './statements.ts'
+import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-maintenance.ts'
+import { RequestWindows } from './request-windows.ts'
+import {
+  placeHolds,
+  settleExchanges,
+  type AdmissionRequest,
+  type Decision,
+  type UnmeteredRequest,
+} from './statements.ts'
 
 export interface PostgresLedgerOptions {
-  readonly location: PostgresLocation
+  /** Connections for holds and charges alone; see `moneyPoolOptions`. */
+  readonly pool: PostgresPool
+  readonly lease: HoldLease
   /** The same store, migrated already; figures are read through it. */
   readonly database: Database
   readonly clock: Clock
-  /** How this node is called; for people. Two of one name do no harm. */
-  readonly nodeName: string
-  /** From a node's death until any other has freed its holds, at most. */
-  readonly leaseMs: number
   /** How long the end of an answer waits for a server that takes its charge. */
   readonly settleTimeoutMs: number
-  /** The store refused one exchange for good: a programmer's error. Its hold stays until the end. */
+  /** The store will never accept this exchange: a fault of ours. Its hold stays until the end. */
   readonly onFault: (error: Error, exchangeId: string) => void
   /** The store did not answer; it is tried again. */
   readonly onError: (error: unknown) => void
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
-  /** Time of the store where a test holds it still; the server's own otherwise. */
-  readonly readTime?: () => number
-}
-
-export interface PostgresLedger extends Ledger {
-  /** Renews the lease and frees what dead nodes held, as the timer does. */
-  tick(): Promise<void>
-  /** Drops everything as a process that is killed; for tests of other nodes. */
-  abandon(): Promise<void>
 }
 
 /** Rejects where no server answers, or the one that does breaks the ledger's promises. */
-export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<PostgresLedger> {
+export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<Ledger> {
   const ledger = new ServerLedger(options)
-  try {
-    await ledger.start()
-  } catch (error) {
-    await ledger.abandon()
-    throw error
-  }
+  await ledger.start()
   return ledger
 }
 
-/** Two trips at once; where something was refused, each takes two. */
-const moneyConnectionsMax = 4
-/** After which a statement is taken for lost; a client waits for it. */
+/** Two batches at once; where something was refused, each needs two connections. */
+const connectionsMax = 4
+/** A client waits for the statement; after this time its connection counts as lost. */
 const answerTimeoutMs = 5_000
+export const moneyPoolOptions = { connectionsMax, answerTimeoutMs }
 
-interface Asked {
-  readonly wish: Wish
-  resolve(decision: Decision | undefined): void
+const batchSizeMax = 128
+const secondBatchSize = 32
+const retryMs = { first: 250, last: 250 }
+/** How long a process that ends waits for a server to take the remaining charges. */
+const closeTimeoutMs = 15_000
+
+/** A request that waits for its decision. */
+interface Pending {
+  readonly request: AdmissionRequest
+  readonly resolve: (decision: Decision) => void
 }
 
-class ServerLedger implements PostgresLedger {
+class ServerLedger implements Ledger {
   readonly #options: PostgresLedgerOptions
-  readonly #pool: PostgresPool
-  readonly #lease: NodeLease
-  readonly #placing: Lane<Asked>
-  readonly #settling: Settling
-  readonly #trips: Trips
-  readonly #headroom = new HeadroomBook()
-  /** Holds of this process that have not ended durably, those being placed included. */
+  readonly #queue: SettlementQueue<void>
+  #pending: Pending[] = []
+  readonly #windows = new RequestWindows()
+  /** Holds of this process that have not ended durably, including those being placed. */
   readonly #open = new Map<string, Picos>()
-  /** Being decided: no exchange is asked about twice at once. */
+  /** Placements in flight: an exchange has at most one. */
   readonly #placements = new Map<string, Promise<Hold | HoldRefusal>>()
   readonly #settlements = new Map<string, Promise<void>>()
   /** The same, by account. */
-  readonly #underWay = new Map<string, Set<Promise<void>>>()
+  readonly #settlementsOf = new Map<string, Set<Promise<void>>>()
   #isClosing = false
 
   constructor(options: PostgresLedgerOptions) {
     this.#options = options
-    const { location, clock } = options
-    this.#pool = new PostgresPool({
-      location,
-      connectionsMax: moneyConnectionsMax,
-      answerTimeoutMs,
-    })
-    this.#lease = new NodeLease({
-      pool: this.#pool,
-      clock,
-      nodeName: options.nodeName,
-      leaseMs: options.leaseMs,
-      readTime: options.readTime,
-      isOpen: (exchangeId) => this.#open.has(exchangeId),
-      onError: options.onError,
-    })
-    this.#trips = new Trips(
-      () => this.#placing.sendableCount + this.#settling.sendableCount,
-      () => this.#travel(),
-    )
-    this.#placing = new Lane(() => this.#trips.schedule())
-    this.#settling = new Settling({
-      pool: this.#pool,
-      clock,
-      onBooked: (group) => {
-        for (const { record } of group) {
+    this.#queue = new SettlementQueue({
+      clock: options.clock,
+      commit: (batch, done) => void this.#commit(batch, done),
+      batchSizeMax,
+      secondBatchSize,
+      otherCount: () => this.#pending.length,
+      settleTimeoutMs: options.settleTimeoutMs,
+      retryMs,
+      closeTimeoutMs,
+      onBooked: (settlements) => {
+        for (const { record } of settlements) {
           this.#open.delete(record.exchangeId)
-          this.#landed(record)
+          this.#forgetSettlement(record)
         }
       },
-      onRefused: ({ record }, error) => {
-        this.#landed(record)
+      onRefused: (record, error) => {
+        this.#forgetSettlement(record)
         options.onFault(error, record.exchangeId)
       },
       onOutage: options.onError,
       onRecovered: () => options.onRecovered?.(),
-      onAdded: () => this.#trips.schedule(),
     })
   }
 
   async start(): Promise<void> {
-    await this.#lease.start()
+    const { pool, lease, clock } = this.#options
+    await ensurePartitions({ pool, lease, now: () => clock.now() })
+    lease.subscribe(() => maintainHolds(this.#holdParts()))
   }
 
   place(request: HoldRequest): Promise<Hold | HoldRefusal> {
@@ -157,14 +144,12 @@ class ServerLedger implements PostgresLedger {
     const running = this.#settlements.get(hold.exchangeId)
     if (running !== undefined) return running
     if (this.#isClosing) return Promise.reject(closedError())
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#settlements.set(hold.exchangeId, promise)
-    const underWay = this.#underWay.get(record.accountId)
-    if (underWay === undefined) this.#underWay.set(record.accountId, new Set([promise]))
-    else underWay.add(promise)
-    const deadlineMs = this.#options.clock.monotonic() + this.#options.settleTimeoutMs
-    this.#settling.add({ record, deadlineMs, resolve, reject })
-    return promise
+    const settling = this.#queue.add(record)
+    this.#settlements.set(hold.exchangeId, settling)
+    const ofAccount = this.#settlementsOf.get(record.accountId)
+    if (ofAccount === undefined) this.#settlementsOf.set(record.accountId, new Set([settling]))
+    else ofAccount.add(settling)
+    return settling
   }
 
   usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined> {
@@ -174,7 +159,7 @@ class ServerLedger implements PostgresLedger {
   }
 
   headroom(accountId: string): Headroom | undefined {
-    return this.#headroom.read(accountId, this.#options.clock.monotonic())
+    return this.#windows.read(accountId, this.#options.clock.monotonic())
   }
 
   openHolds(): { readonly count: number; readonly heldPicos: Picos } {
@@ -183,35 +168,27 @@ class ServerLedger implements PostgresLedger {
     return { count: this.#open.size, heldPicos }
   }
 
-  /** Nothing is remembered that decides: the server reads every account anew. */
+  /** Nothing that decides is kept in memory: the server reads every account anew. */
   refresh(): Promise<void> {
     return Promise.resolve()
   }
 
   isAvailable(): boolean {
-    return this.#pool.isAvailable() && !this.#isClosing
-  }
-
-  tick(): Promise<void> {
-    return this.#lease.tick()
-  }
-
-  async abandon(): Promise<void> {
-    this.#isClosing = true
-    this.#lease.abandon()
-    await this.#pool.close()
+    return this.#options.pool.isAvailable() && !this.#isClosing
   }
 
   async close(): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
-    try {
-      await this.#settling.close()
-      this.#open.clear()
-      await this.#lease.end()
-    } finally {
-      await this.abandon()
-    }
+    await this.#queue.close()
+    this.#open.clear()
+    await releaseUnknownHolds(this.#holdParts())
+  }
+
+  #holdParts() {
+    const { pool, lease, clock } = this.#options
+    const isOpen = (exchangeId: string): boolean => this.#open.has(exchangeId)
+    return { pool, lease, now: () => clock.now(), isOpen }
   }
 
   async #placeOnce(request: HoldRequest): Promise<Hold | HoldRefusal> {
@@ -230,112 +207,158 @@ class ServerLedger implements PostgresLedger {
   }
 
   /**
-   * Where own charges of the account are on their way, a hold may be refused for money that they
-   * are about to free: then the request is decided once more when they have landed.
+   * A hold may be refused for lack of money that settlements in flight of the same account are about
+   * to free. Then it is decided once more after they have landed.
    */
   async #decide(request: HoldRequest): Promise<Decision> {
-    const underWay = [...(this.#underWay.get(request.accountId) ?? [])]
+    const inFlight = [...(this.#settlementsOf.get(request.accountId) ?? [])]
     const first = await this.#ask(request)
-    if (underWay.length === 0 || !isAboutMoney(first.verdict)) return first
-    await Promise.allSettled(underWay)
+    if (inFlight.length === 0 || !isAboutMoney(first.verdict)) return first
+    await Promise.allSettled(inFlight)
     return this.#ask(request)
   }
 
-  #landed({ exchangeId, accountId }: ExchangeRecord): void {
-    const promise = this.#settlements.get(exchangeId)
-    if (promise === undefined) return
+  #forgetSettlement({ exchangeId, accountId }: ExchangeRecord): void {
+    const settling = this.#settlements.get(exchangeId)
+    if (settling === undefined) return
     this.#settlements.delete(exchangeId)
-    const underWay = this.#underWay.get(accountId)
-    underWay?.delete(promise)
-    if (underWay?.size === 0) this.#underWay.delete(accountId)
+    const ofAccount = this.#settlementsOf.get(accountId)
+    ofAccount?.delete(settling)
+    if (ofAccount?.size === 0) this.#settlementsOf.delete(accountId)
   }
 
-  async #ask(wish: Wish): Promise<Decision> {
-    if (!this.isAvailable()) return unavailable
-    const { promise, resolve } = Promise.withResolvers<Decision | undefined>()
-    this.#placing.add({ wish, resolve })
+  async #ask(request: AdmissionRequest): Promise<Decision> {
+    if (!this.isAvailable()) return noDecision
+    const { promise, resolve } = Promise.withResolvers<Decision>()
+    this.#pending.push({ request, resolve })
+    this.#queue.schedule()
     const decision = await promise
-    if (decision === undefined) return unavailable
-    this.#headroom.note(wish.accountId, decision.window, this.#options.clock.monotonic())
+    if (decision !== noDecision)
+      this.#windows.note(request.accountId, decision.window, this.#options.clock.monotonic())
     return decision
   }
 
-  /** Holds and charges that wait at the same time share one statement and one commit. */
-  async #travel(): Promise<void> {
-    const asked = this.#placing.take()
-    const ended = this.#settling.take()
-    try {
-      if (ended.length === 0) await this.#place(asked)
-      else if (asked.length === 0) await this.#settling.book(ended)
-      else await this.#serveBoth(asked, ended)
-    } finally {
-      this.#placing.finish()
-      this.#settling.finish()
-    }
+  /** Commits holds and charges that wait at the same time with one statement. Never rejects. */
+  async #commit(
+    batch: readonly Settlement[],
+    done: (outcome: CommitOutcome<void>) => void,
+  ): Promise<void> {
+    const pending = this.#pending.slice(0, batchSizeMax)
+    this.#pending = this.#pending.slice(batchSizeMax)
+    const records = batch.map(({ record }) => record)
+    if (records.length === 0) {
+      await this.#place(pending)
+      done(decided(0))
+    } else if (pending.length === 0) done(await this.#book(records))
+    else await this.#commitBoth(pending, records, done)
   }
 
-  async #serveBoth(asked: readonly Asked[], ended: readonly Settlement[]): Promise<void> {
-    const wishes = asked.map(({ wish }) => wish)
-    const records = ended.map(({ record }) => record)
+  async #commitBoth(
+    pending: readonly Pending[],
+    records: readonly ExchangeRecord[],
+    done: (outcome: CommitOutcome<void>) => void,
+  ): Promise<void> {
     let decisions
     try {
-      decisions = await this.#placeAll(wishes, records)
+      decisions = await this.#placeAll(pending, records)
     } catch (error) {
       if (isOutage(error)) {
-        this.#settling.handBack(ended, error)
-        await this.#answer(asked, () => Promise.reject(error))
+        done(decided(0, unavailable(error)))
+        await this.#answer(pending, () => Promise.reject(error))
       } else {
-        // Something in it was refused; apart, neither kind suffers for the other.
-        await Promise.all([this.#place(asked), this.#settling.book(ended)])
+        // The store refused one of them. Apart, holds and charges do not affect each other.
+        const placing = this.#place(pending)
+        done(await this.#book(records))
+        await placing
       }
       return
     }
-    this.#settling.acknowledge(ended)
-    await this.#answer(asked, async () => decisions ?? (await this.#placeRenewed(wishes)))
+    done(decided(records.length))
+    await this.#answer(pending, async () => decisions ?? (await this.#renewAndPlace(pending)))
   }
 
-  #place(asked: readonly Asked[]): Promise<void> {
-    const wishes = asked.map(({ wish }) => wish)
+  async #book(records: readonly ExchangeRecord[]): Promise<CommitOutcome<void>> {
+    const { pool } = this.#options
+    const settle = (some: readonly ExchangeRecord[]): Promise<void> =>
+      pool.useIdempotently((connection) => settleExchanges(connection, some))
+    try {
+      await settle(records)
+      return decided(records.length)
+    } catch (error) {
+      if (isOutage(error)) return decided(0, unavailable(error))
+    }
+    // One of them is refused; the others must not suffer for it.
+    const refused = new Map<number, Error>()
+    for (const [index, record] of records.entries()) {
+      try {
+        await settle([record])
+      } catch (error) {
+        if (isOutage(error)) return { ...decided(index, unavailable(error)), refused }
+        refused.set(index, error instanceof Error ? error : new Error('the store failed'))
+      }
+    }
+    return { ...decided(records.length), refused }
+  }
+
+  #place(pending: readonly Pending[]): Promise<void> {
     return this.#answer(
-      asked,
-      async () => (await this.#placeAll(wishes)) ?? (await this.#placeRenewed(wishes)),
+      pending,
+      async () => (await this.#placeAll(pending)) ?? (await this.#renewAndPlace(pending)),
     )
   }
 
-  /** Where the store refuses one of a group, each is asked about alone: the others must not suffer for it. */
+  /** Where the store refuses one of a batch, it decides each alone: the others must not suffer. */
   async #answer(
-    asked: readonly Asked[],
+    pending: readonly Pending[],
     decide: () => Promise<readonly Decision[] | undefined>,
   ): Promise<void> {
     try {
       const decisions = await decide()
-      for (const [index, one] of asked.entries()) one.resolve(decisions?.[index])
+      for (const [index, { resolve }] of pending.entries())
+        resolve(decisions?.[index] ?? noDecision)
     } catch (error) {
-      if (asked.length > 1 && !isOutage(error)) {
-        for (const one of asked) await this.#place([one])
+      if (pending.length > 1 && !isOutage(error)) {
+        for (const one of pending) await this.#place([one])
         return
       }
       this.#options.onError(error)
-      for (const one of asked) one.resolve(undefined)
+      for (const { resolve } of pending) resolve(noDecision)
     }
   }
 
+  /** Undefined where this node's lease has expired; then no hold has been placed. */
   #placeAll(
-    wishes: readonly Wish[],
+    pending: readonly Pending[],
     ended: readonly ExchangeRecord[] = [],
   ): Promise<readonly Decision[] | undefined> {
-    const node = { boot: this.#lease.boot, nowMs: this.#lease.nowMs }
-    return this.#pool.useAgain((connection) => placeHolds(connection, wishes, node, ended))
+    const { pool, lease } = this.#options
+    const requests = pending.map(({ request }) => request)
+    return pool.useIdempotently((connection) => placeHolds(connection, requests, lease, ended))
   }
 
-  /** The lease had passed, after an outage or a long pause of this process. */
-  async #placeRenewed(wishes: readonly Wish[]): Promise<readonly Decision[] | undefined> {
-    await this.#lease.renew()
-    return this.#placeAll(wishes)
+  /** The lease had expired, after an outage or a long pause of this process. */
+  async #renewAndPlace(pending: readonly Pending[]): Promise<readonly Decision[] | undefined> {
+    await this.#options.lease.renew()
+    return this.#placeAll(pending)
   }
 }
 
-const unavailable: Decision = { verdict: { kind: 'unavailable' }, window: undefined }
+const noDecision: Decision = { verdict: { kind: 'unavailable' }, window: undefined }
+
+const noneRefused: ReadonlyMap<number, Error> = new Map()
+
+function decided(count: number, outage?: Error): CommitOutcome<void> {
+  const outcome = { decidedCount: count, refused: noneRefused, booked: undefined }
+  return outage === undefined ? outcome : { ...outcome, outage }
+}
+
+/** Whether nothing was stored because of the server, not because of the values. */
+function isOutage(error: unknown): boolean {
+  return (
+    faultOf(error) !== 'statement' ||
+    (error instanceof GatewayError && error.code === 'ledger.unavailable')
+  )
+}
 
 function isAboutMoney({ kind }: Decision['verdict']): boolean {
   return kind === 'insufficient_balance' || kind === 'daily_limit'

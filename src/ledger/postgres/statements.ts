@@ -1,14 +1,15 @@
 /**
- * The ledger's statements on PostgreSQL: how a group of requests becomes the arrays of one call, and
- * what its rows mean. The functions themselves are part of the schema, so that they run beside the
- * data and hold their locks for no round trip.
+ * The ledger's statements on PostgreSQL: turns a batch of requests into the arrays of one call, and
+ * its rows into decisions. The functions are part of the schema: they run beside the data and hold
+ * their locks for no round trip.
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
-import type { PostgresConnection, PostgresValue } from '../../storage/postgres-connection.ts'
+import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
 import { balanceMax } from '../entry-store.ts'
+import { exchangeColumns, toEndedExchange } from '../exchange-row.ts'
 import type { ExchangeRecord, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { readPicos } from '../usage.ts'
 
@@ -18,7 +19,7 @@ export interface UnmeteredRequest {
   readonly atMs: number
 }
 
-export type Wish = HoldRequest | UnmeteredRequest
+export type AdmissionRequest = HoldRequest | UnmeteredRequest
 
 /** Requests in the account's window as of a decision; undefined where there is no limit. */
 export interface WindowFigures {
@@ -29,44 +30,46 @@ export interface WindowFigures {
 }
 
 export interface Decision {
-  /** `admitted`: a hold of this amount, or nothing but a place in the window. */
+  /** `admitted`: a hold of this amount, or only a place in the window. */
   readonly verdict: { readonly kind: 'admitted'; readonly amountPicos: bigint } | HoldRefusal
   readonly window: WindowFigures | undefined
 }
 
 /**
- * Undefined where this boot's lease has passed, and nothing has been decided. Ended exchanges that go
- * with it are booked first, and durable in either case.
+ * Decides a batch of requests. Undefined where this node's lease has expired; then nothing is decided.
+ * Ended exchanges of the same call are booked first, and are durable in either case.
  */
 export async function placeHolds(
   connection: PostgresConnection,
-  wishes: readonly Wish[],
+  requests: readonly AdmissionRequest[],
   node: { readonly boot: bigint; readonly nowMs: number | null },
   ended: readonly ExchangeRecord[] = [],
 ): Promise<readonly Decision[] | undefined> {
   const rows = await connection.query(placeSql, [
     node.nowMs,
     node.boot,
-    wishes.map((wish) => wish.accountId),
-    wishes.map((wish) => ('exchangeId' in wish ? wish.exchangeId : null)),
-    wishes.map((wish) => ('keyId' in wish ? wish.keyId : null)),
-    wishes.map((wish) => ('amountPicos' in wish ? affordable(wish.amountPicos) : zeroPicos)),
-    wishes.map((wish) => ('keyDailyLimitPicos' in wish ? wish.keyDailyLimitPicos : 0n)),
-    wishes.map((wish) => utcDay(wish.atMs)),
+    requests.map((request) => request.accountId),
+    requests.map((request) => ('exchangeId' in request ? request.exchangeId : null)),
+    requests.map((request) => ('keyId' in request ? request.keyId : null)),
+    requests.map((request) =>
+      'amountPicos' in request ? limitAmount(request.amountPicos) : zeroPicos,
+    ),
+    requests.map((request) => ('keyDailyLimitPicos' in request ? request.keyDailyLimitPicos : 0n)),
+    requests.map((request) => utcDay(request.atMs)),
     ...(ended.length === 0 ? [null, null] : settleParameters(ended)),
   ])
   if (rows[0]?.['outcome'] === 'lease_lost') return undefined
-  const decisions: Decision[] = wishes.map(() => unknownAccount)
+  const decisions: Decision[] = requests.map(() => unknownAccount)
   for (const row of rows) decisions[Number(row['place']) - 1] = readDecision(row)
   return decisions
 }
 
-/** A client may ask for more than the server can count; beyond any balance all amounts are alike. */
-function affordable(amountPicos: Picos): Picos {
+/** Limits a hold to what 64 bits can express; no balance covers that much anyway. */
+function limitAmount(amountPicos: Picos): Picos {
   return minPicos(amountPicos, addPicos(balanceMax, picos(1n)))
 }
 
-/** Durable when it resolves; what was booked before is left as it is. */
+/** Books ended exchanges, durable when it resolves; exchanges that were booked before stay as they are. */
 export async function settleExchanges(
   connection: PostgresConnection,
   records: readonly ExchangeRecord[],
@@ -77,7 +80,7 @@ export async function settleExchanges(
 function settleParameters(records: readonly ExchangeRecord[]): readonly PostgresValue[] {
   return [
     [...new Set(records.map((record) => record.accountId))],
-    JSON.stringify(records.map(exchangeRow)),
+    JSON.stringify(records.map(toJsonRow)),
   ]
 }
 
@@ -128,7 +131,7 @@ function readVerdict(row: Row): Decision['verdict'] {
         heldPicos: readPicos(row, 'held_picos'),
       }
     default:
-      invariant(false, 'place_holds tells a known outcome')
+      invariant(false, 'place_holds returns a known outcome')
   }
 }
 
@@ -144,34 +147,21 @@ function readWindow(row: Row): WindowFigures | undefined {
 }
 
 /**
- * As a row of table exchange, with what its figures need; amounts as text, because JSON
- * numbers end at 2^53.
+ * A row of table exchange with the values that its figures need. Amounts become text: JSON numbers
+ * end at 2^53.
  */
-function exchangeRow(record: ExchangeRecord): Readonly<Record<string, string | number | null>> {
-  const reported = record.usage?.reported
-  return {
-    account_id: record.accountId,
-    exchange_id: record.exchangeId,
-    key_id: record.keyId,
-    vendor: record.vendor,
-    model: record.model,
-    operation: record.operation,
-    is_stream: record.isStream ? 1 : 0,
-    channel: record.channel ?? null,
-    started_at_ms: record.startedAtMs,
-    ended_at_ms: record.endedAtMs,
-    ending: record.ending,
-    status: record.status,
-    attempt_count: record.attemptCount,
-    amount_picos: record.amountPicos.toString(),
-    usage: record.usage === undefined ? null : JSON.stringify(record.usage),
-    marks: record.marks.join(','),
-    price_lines: record.priceLines,
-    vendor_request_id: record.vendorRequestId ?? null,
-    operator_cost_picos: record.operatorCostPicos.toString(),
+function toJsonRow(record: ExchangeRecord): Readonly<Record<string, string | number | null>> {
+  const { row, tokens } = toEndedExchange(record)
+  const [inputTokens, outputTokens, cacheTokens] = tokens
+  const fields: Record<string, string | number | null> = {
     day: utcDay(record.endedAtMs),
-    input_tokens: reported?.inputTokens ?? 0,
-    output_tokens: reported?.outputTokens ?? 0,
-    cache_tokens: reported?.cacheTokens ?? 0,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_tokens: cacheTokens,
   }
+  for (const [index, column] of exchangeColumns.entries()) {
+    const value = row[index] ?? null
+    fields[column] = typeof value === 'bigint' ? value.toString() : value
+  }
+  return fields
 }

@@ -1,17 +1,16 @@
 /**
- * What becomes of the credentials a catalogue file gives: references stay references, a secret that
- * is already stored stays as it is, a new one will be sealed. Plaintext lives here only between
- * file and seal, wrapped, and is part of no difference and no message.
+ * Credentials in a catalogue file: a reference stays a reference, a stored secret stays as it is, a new
+ * secret is sealed. The invariant: plaintext exists only between file and seal, wrapped as a `Secret`,
+ * and is in no difference and no message.
  */
 import { Secret } from '../../base/secret.ts'
 import { credentialField } from '../../channels/snapshot.ts'
 import type { ChannelRow } from '../../channels/channel-store.ts'
-import { makeMasterKey } from '../../storage/master-key.ts'
-import { isSealed, seal, unseal } from '../../storage/seal.ts'
+import { makeMasterKey, isSealed, seal, unseal } from '../../storage/master-key.ts'
 import type { ChannelEntry } from './entries.ts'
 
 export type SettledCredential =
-  /** Goes into the store as it stands: a reference, or the sealed text that is there already. */
+  /** Stored unchanged: a reference, or sealed text. */
   | { readonly kind: 'as_is'; readonly text: string }
   | { readonly kind: 'to_seal'; readonly secret: Secret }
   | { readonly kind: 'mistake'; readonly message: string }
@@ -31,7 +30,7 @@ export function settleCredential(
     if (opened.kind === 'unreadable')
       return {
         kind: 'mistake',
-        message: `this sealed credential cannot be used here: ${opened.reason}; give env:NAME or the secret itself`,
+        message: `this sealed credential cannot be opened: ${opened.reason}; give env:NAME or the secret itself`,
       }
     secret = opened.secret
   }
@@ -43,12 +42,12 @@ export function settleCredential(
   return isSealed(given) ? { kind: 'as_is', text: given } : { kind: 'to_seal', secret }
 }
 
-/** Where nothing is sealed yet no key can be missing, only not be made. */
+/** Creates the master key of a store in which nothing is sealed: there it cannot be a lost one. */
 export function makeKeyForFirstSeal(stored: readonly ChannelRow[], masterKey: () => Secret): void {
   if (!stored.some((row) => isSealed(row.credential))) makeMasterKey(masterKey())
 }
 
-/** The text to store. */
+/** Returns the text to store. */
 export function sealCredential(
   channel: string,
   settled: Exclude<SettledCredential, { kind: 'mistake' }>,
@@ -58,7 +57,7 @@ export function sealCredential(
   return seal(masterKey(), { owner: channel, field: credentialField }, settled.secret)
 }
 
-/** How a credential is shown: the name of its variable, or only that there is one. */
+/** Returns what may be shown of a credential: the name of its variable, or `sealed`. */
 export function describeCredential(text: string): string {
   return text.startsWith('env:') ? text : 'sealed'
 }

@@ -1,6 +1,6 @@
 /**
- * A catalogue's YAML text as plain data that still knows where everything stands. It knows no
- * vendor and no channel, only text, lines and paths. Hostile text is bounded: size, depth, aliases.
+ * Reads YAML text into plain data and keeps the line of each value. It knows no vendor and no channel,
+ * only text, lines and paths. Size, depth and aliases are bounded.
  */
 import {
   LineCounter,
@@ -16,10 +16,10 @@ import {
 } from 'yaml'
 
 export interface Mistake {
-  /** Both from 1. */
+  /** Line and column count from 1. */
   readonly line: number
   readonly column: number
-  /** `channels.alpha-main.url`; empty for the file as a whole. */
+  /** Such as `channels.alpha-main.url`; empty for the file as a whole. */
   readonly path: string
   readonly message: string
 }
@@ -31,7 +31,7 @@ export type Complain = (path: Path, message: string, prefer?: 'key' | 'value') =
 
 export interface Located {
   readonly value: unknown
-  /** The place of the value at `path`; of its key or nearest parent where there is no value. */
+  /** Returns the place of the value at `path`, or of its key or nearest parent. */
   place(path: Path, prefer: 'key' | 'value'): { readonly line: number; readonly column: number }
 }
 
@@ -39,7 +39,7 @@ export type ReadDocument =
   | {
       readonly kind: 'document'
       readonly document: Located
-      /** Keys that stand twice; the rest can be judged all the same. */
+      /** Duplicate keys; the rest of the file can still be checked. */
       readonly duplicates: readonly Mistake[]
     }
   | { readonly kind: 'mistakes'; readonly list: readonly Mistake[] }
@@ -89,17 +89,17 @@ function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly
   return document.errors.map((error) => ({
     ...position(lines, error.pos[0]),
     path: '',
-    message: syntaxWords[error.code] ?? error.message,
+    message: syntaxMessages[error.code] ?? error.message,
   }))
 }
 
-/** What the parser says otherwise is for programmers. */
-const syntaxWords: Readonly<Record<string, string>> = {
-  [duplicateCode]: 'this key stands twice in the same mapping',
-  MULTIPLE_DOCS: 'a second document begins here, and one is expected; remove the line ---',
+/** Replaces messages of the parser that only programmers understand. */
+const syntaxMessages: Readonly<Record<string, string>> = {
+  [duplicateCode]: 'duplicate key in this mapping',
+  MULTIPLE_DOCS: 'the file must have one document; remove this --- line',
 }
 
-/** Aliases and merges that lead nowhere; making plain data of them would throw, and name no place. */
+/** Finds aliases and merges that lead nowhere. The conversion to plain data would throw without a line. */
 function aliasMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
   const anchors = new Map<string, Node>()
   const mistakes: Mistake[] = []
@@ -119,14 +119,14 @@ function aliasMistakes(document: Document.Parsed, lines: LineCounter): readonly 
       if (isMergeKey(key) && !isMergeable(value, anchors))
         complain(
           offsetOf(value) ?? offsetOf(key) ?? 0,
-          '<< takes a mapping, or a list of mappings; most are aliases such as *name',
+          '<< needs a mapping or a list of mappings, such as the alias *name',
         )
     },
   })
   return mistakes
 }
 
-/** In quotes it is a key like any other. */
+/** A quoted << is an ordinary key. */
 function isMergeKey(key: unknown): boolean {
   return isScalar(key) && typeof key.value === 'symbol' && key.value.description === '<<'
 }
@@ -140,7 +140,7 @@ function isMergeable(value: unknown, anchors: ReadonlyMap<string, Node>): boolea
   })
 }
 
-/** The alias itself where it leads nowhere; that is told as such. */
+/** Follows an alias. Returns the alias itself where it leads nowhere, which is reported elsewhere. */
 function behindAlias(node: unknown, anchors: ReadonlyMap<string, Node>): unknown {
   return isAlias(node) ? (anchors.get(node.source) ?? node) : node
 }
@@ -154,7 +154,7 @@ function position(lines: LineCounter, offset: number): { line: number; column: n
   return { line: Math.max(line, 1), column: Math.max(col, 1) }
 }
 
-/** `1` and `"1"` become the same name in plain data, so they are the same key here. */
+/** `1` and `"1"` are one key in plain data, so they are one key here. */
 function keyText(key: unknown): unknown {
   return isScalar(key) ? String(key.value) : key
 }
@@ -165,7 +165,7 @@ function findOffset(document: Document.Parsed, path: Path, prefer: 'key' | 'valu
   for (const [depth, segment] of path.entries()) {
     const isLast = depth === path.length - 1
     if (isMap(node)) {
-      // As in the plain data: where a key stands twice, the last one counts.
+      // The last of duplicate keys counts, as in plain data.
       const pair = node.items.findLast((item) => keyText(item.key) === String(segment))
       if (pair === undefined) return offset
       const keyOffset = offsetOf(pair.key) ?? offset

@@ -1,14 +1,15 @@
 /**
- * The catalogue file's entries: what a vendor, a model, a channel may say, each judged on its own.
- * References between them are judged in `review.ts`. Pure; it reads no store and no environment.
+ * Schemas of the catalogue file's entries: vendor, model, channel, each on its own. `review.ts` checks
+ * the references between them. Pure; it reads no store and no environment.
  */
+import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
-import { formatDuration, parseDuration } from '../../base/duration.ts'
-import { mayCarryVersion } from '../../channels/version-header.ts'
+import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { mayCarryVersion } from '../../formats/headers.ts'
 import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
 import { operatorFeatures, type OperatorFeature } from '../../formats/format.ts'
-import { parseModelPrices, priceSchema, type ModelPrices } from '../../metering/price-book.ts'
-import { urlFault } from './url.ts'
+import { parseModelPrices, priceSchema } from '../../metering/price-form.ts'
+import { type ModelPrices } from '../../metering/prices.ts'
 
 export interface VendorEntry {
   readonly format: 'messages' | 'chat'
@@ -23,13 +24,13 @@ export interface ModelEntry {
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
-  /** Undefined: the file says nothing about prices, those in the store stay. */
+  /** Undefined: the file gives no price, and the stored prices stay. */
   readonly prices: ModelPrices | undefined
 }
 
 export interface ChannelEntry {
   readonly vendor: string
-  /** Normalised: no slash at the end. */
+  /** Without a slash at the end. */
   readonly url: string
   /** `env:NAME`, `sealed:…` or the plain secret. */
   readonly credential: string
@@ -88,7 +89,7 @@ export const vendorSchema = z
         error: 'must be the name of a header, such as anthropic-version',
       })
       .refine(mayCarryVersion, {
-        error: "must be a header of the vendor's own: the gateway or HTTP itself uses that name",
+        error: 'must be a header of the vendor; the gateway or HTTP uses that name',
       })
       .toLowerCase()
       .optional(),
@@ -139,7 +140,7 @@ const urlSchema = text('must be a web address such as https://vendor.example').t
   },
 )
 
-const credentialRule = 'must be env:NAME, or the secret itself (it is sealed on apply)'
+const credentialRule = 'must be env:NAME, or the secret itself (apply seals it)'
 
 const credentialSchema = text(credentialRule)
   .min(1, { error: credentialRule })
@@ -151,7 +152,7 @@ const credentialSchema = text(credentialRule)
 
 const modelsRule = 'must be a list of models, or a mapping of models to their names at the vendor'
 
-/** A list, or a mapping to names; written out by hand so that a mistake names the item it is in. */
+/** A list, or a mapping to names. Written by hand, so that a mistake has the place of its item. */
 const channelModelsSchema = z
   .custom<unknown>()
   .transform((given, context): ReadonlyMap<string, string | undefined> => {
@@ -161,13 +162,13 @@ const channelModelsSchema = z
     if (Array.isArray(given)) {
       for (const [index, model] of (given as unknown[]).entries())
         if (typeof model !== 'string') complain('must be the id of a model', [index])
-        else if (models.has(model)) complain(`${model} stands twice in the list`, [index])
+        else if (models.has(model)) complain(`${model} is in the list twice`, [index])
         else models.set(model, undefined)
     } else if (typeof given === 'object' && given !== null) {
       for (const [model, name] of Object.entries(given))
         if (name === null || name === model) models.set(model, undefined)
         else if (isVendorSideName(name)) models.set(model, name)
-        else complain('must be the name the vendor knows the model by', [model])
+        else complain("must be the vendor's name for the model", [model])
     } else complain(modelsRule)
     if (isEmptyCollection(given)) complain('must name at least one model')
     return models
@@ -216,6 +217,61 @@ export const channelSchema = z
     baselines: new Map(Object.entries(form.baselines)),
   }))
 
+/**
+ * Returns what is wrong with a channel's address, without repeating it. Operators write addresses, so
+ * private networks are allowed. Refused are secrets in the address, an address that already has the
+ * path which the gateway appends, and a credential that would cross the internet in plain text.
+ */
+export function urlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'must be a web address such as https://vendor.example'
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+  if (url.username !== '' || url.password !== '')
+    return 'must hold no user name or password; the secret belongs under credential'
+  if (text.includes('?') || text.includes('#')) return 'must have no query (?) and no fragment (#)'
+  if (/\/v1(\/|$)/.test(url.pathname))
+    return 'must end before /v1: the gateway appends /v1/messages or /v1/chat/completions itself'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isUnusable(host)) return 'must not point to a link-local, multicast or unspecified address'
+  if (url.protocol === 'http:' && !isLocal(host))
+    return 'must begin with https:// unless the host is in a private network, because http:// sends the credential in plain text'
+  return undefined
+}
+
+const unusable = new BlockList()
+unusable.addSubnet('0.0.0.0', 8, 'ipv4')
+unusable.addSubnet('169.254.0.0', 16, 'ipv4')
+unusable.addSubnet('224.0.0.0', 3, 'ipv4')
+unusable.addAddress('::', 'ipv6')
+unusable.addSubnet('fe80::', 10, 'ipv6')
+unusable.addSubnet('ff00::', 8, 'ipv6')
+
+const local = new BlockList()
+local.addSubnet('127.0.0.0', 8, 'ipv4')
+local.addSubnet('10.0.0.0', 8, 'ipv4')
+local.addSubnet('172.16.0.0', 12, 'ipv4')
+local.addSubnet('192.168.0.0', 16, 'ipv4')
+local.addSubnet('100.64.0.0', 10, 'ipv4')
+local.addAddress('::1', 'ipv6')
+local.addSubnet('fc00::', 7, 'ipv6')
+
+/** Names that public DNS does not resolve. */
+const localNames = /(^|\.)(localhost|local|internal|lan|home\.arpa|svc|cluster\.local)$/
+
+function isUnusable(host: string): boolean {
+  return isListed(unusable, host)
+}
+
+function isLocal(host: string): boolean {
+  if (isIP(host) !== 0) return isListed(local, host)
+  return !host.includes('.') || localNames.test(host)
+}
+
+function isListed(list: BlockList, host: string): boolean {
+  const family = isIP(host)
+  return family !== 0 && list.check(host, family === 4 ? 'ipv4' : 'ipv6')
+}
+
 /** Keys of each entry, for suggestions. */
 export const entryKeys = {
   vendors: [
@@ -242,5 +298,5 @@ export const entryKeys = {
 
 export type Section = keyof typeof entryKeys
 
-/** What the file gives, by name, before anything is judged. */
+/** The entries of the file by name, before they are checked. */
 export type GivenEntries = Readonly<Record<Section, Readonly<Record<string, unknown>>>>

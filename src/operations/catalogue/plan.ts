@@ -1,7 +1,7 @@
 /**
- * The difference between the stored catalogue and a reviewed file, as rows to write and as lines to
- * show. Pure: carrying it out is `../catalogue.ts`. Lines never hold a secret. What the file does
- * not name is retired; what comes back is no longer retired.
+ * Plans what a reviewed file changes in the stored catalogue: rows to write and differences to show.
+ * Pure; `catalogue.ts` carries the plan out. What the file does not name is retired; an entry that comes
+ * back is added again. The invariant: a difference never holds a secret.
  */
 import type {
   CatalogueRows,
@@ -10,15 +10,15 @@ import type {
   PriceRow,
   VendorRow,
 } from '../../channels/channel-store.ts'
-import { formatDuration } from '../../base/duration.ts'
-import { encodePrices } from '../../metering/price-book.ts'
+import { formatDuration } from '../../base/clock.ts'
+import { encodePrices } from '../../metering/price-form.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
-import { currentPrices, describePrices, planPrices, readVersions } from './prices.ts'
+import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
 import type { Catalogue } from './review.ts'
 
 export interface FieldChange {
   readonly field: string
-  /** Undefined: it was not set. */
+  /** Undefined: not set. */
   readonly from: string | undefined
   readonly to: string | undefined
 }
@@ -32,8 +32,8 @@ export interface CatalogueChange {
 
 export type UsableCredential = Exclude<SettledCredential, { kind: 'mistake' }>
 
-/** A channel's row whose credential is still to be sealed where it is new. */
-export interface PlannedChannel {
+/** A channel's row; a new credential is not sealed yet. */
+interface PlannedChannel {
   readonly row: Omit<ChannelRow, 'credential'>
   readonly credential: UsableCredential
 }
@@ -55,7 +55,7 @@ export interface PlanInput {
   readonly nowMs: number
 }
 
-/** Field → text: what is compared and shown. */
+/** Field → text, to compare and to show. */
 type View = ReadonlyMap<string, string>
 
 export function planCatalogue(input: PlanInput): CataloguePlan {
@@ -170,7 +170,7 @@ function planChannels({ stored, catalogue, credentials, nowMs }: PlanInput) {
   return { diff, rows }
 }
 
-/** A new secret has to differ from the old one in what is shown, without showing either. */
+/** Shows that a secret is new without showing it. */
 function describeSettled(credential: UsableCredential, old: ChannelRow | undefined): string {
   if (credential.kind === 'to_seal') return old === undefined ? 'sealed' : 'sealed (new)'
   const shown = describeCredential(credential.text)
@@ -227,7 +227,7 @@ function view(fields: Readonly<Record<string, string | number | boolean | undefi
   return shown
 }
 
-/** The view of a row that is in use; a retired one counts as absent, so coming back is an addition. */
+/** Returns the view of a row in use. A retired row counts as absent. */
 function liveView<Stored extends { readonly retiredAtMs: number | undefined }>(
   row: Stored | undefined,
   describe: (row: Stored) => View,

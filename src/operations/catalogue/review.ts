@@ -1,11 +1,12 @@
 /**
- * Judges a whole catalogue file: each entry by its schema, names, and references between entries.
- * It collects every mistake with its place instead of stopping at the first, and it hands on what
- * is right so that later checks can add theirs. It reads no store.
+ * Checks a whole catalogue file: each entry by its schema, the names, the references between entries.
+ * It collects every mistake with its line, and returns the valid entries, so that later checks can add
+ * theirs. It reads no store.
  */
 import type { z } from 'zod'
-import { priceKeysAt } from '../../metering/price-book.ts'
-import { isMapping, type Complain, type Located, type Mistake } from './document.ts'
+import { nearestWord } from '../../base/nearest.ts'
+import { priceKeysAt } from '../../metering/price-form.ts'
+import { isMapping, type Complain, type Located, type Mistake, type Path } from './document.ts'
 import {
   channelSchema,
   entryKeys,
@@ -17,8 +18,6 @@ import {
   type Section,
   type VendorEntry,
 } from './entries.ts'
-import { checkReferences } from './references.ts'
-import { suggest } from './suggest.ts'
 
 export interface Catalogue {
   readonly vendors: ReadonlyMap<string, VendorEntry>
@@ -27,14 +26,14 @@ export interface Catalogue {
 }
 
 export interface Review {
-  /** The entries without a mistake of their own; complete only when there are no mistakes. */
+  /** The valid entries; complete only where there are no mistakes. */
   readonly catalogue: Catalogue
   readonly mistakes: readonly Mistake[]
 }
 
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
 
-/** The two vendors of the specification need no entry of their own unless they differ from this. */
+/** Vendors that need no entry in the file. An entry replaces them. */
 const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorEntry>([
   [
     'alpha',
@@ -60,7 +59,7 @@ const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorE
   ],
 ])
 
-/** A vendor's name is a route prefix: these first segments belong to the gateway itself. */
+/** A vendor's name is the first segment of its paths; these segments are the gateway's own. */
 const reservedNames: ReadonlySet<string> = new Set(
   'v1 health livez readyz metrics admin console account usage api assets static docs openapi.json favicon.ico robots.txt'.split(
     ' ',
@@ -68,7 +67,7 @@ const reservedNames: ReadonlySet<string> = new Set(
 )
 
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,63}$/
-/** Vendors name models in many ways; a comma would break lists of models, a space every command. */
+/** No commas and no spaces: they would break lists of models and command lines. */
 const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/
 
 export function reviewCatalogue(document: Located): Review {
@@ -108,21 +107,13 @@ const nameRule =
 function checkChannelName(name: string, complain: Complain): void {
   if (!nameForm.test(name)) complain(['channels', name], `a channel's ${nameRule}`, 'key')
   else if (name === 'all')
-    complain(
-      ['channels', name],
-      "all cannot be a channel's name: commands mean every channel",
-      'key',
-    )
+    complain(['channels', name], 'all is reserved: commands use it for every channel', 'key')
 }
 
 function checkVendorName(name: string, complain: Complain): void {
   if (!nameForm.test(name)) complain(['vendors', name], `a vendor's ${nameRule}`, 'key')
   else if (reservedNames.has(name))
-    complain(
-      ['vendors', name],
-      `${name} cannot be a vendor's name: it is a path of the gateway itself`,
-      'key',
-    )
+    complain(['vendors', name], `${name} is reserved: it is a path of the gateway`, 'key')
 }
 
 function readSections(value: unknown, complain: Complain): GivenEntries | undefined {
@@ -140,7 +131,7 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
   const read = (section: Section): Readonly<Record<string, unknown>> => {
     const entries = Object.hasOwn(value, section) ? value[section] : undefined
     if (isMapping(entries)) return entries
-    // Nothing but comments below it: a slip that must not cost everything of the kind.
+    // A section with comments only. It must not retire all its entries by mistake.
     if (entries === null)
       complain(
         [section],
@@ -195,7 +186,7 @@ function knownKeys(section: Section, within: readonly (string | number)[]): read
   return field === 'price' ? priceKeysAt(rest) : []
 }
 
-/** Prices are checked by a schema of their own, whose issues arrive as text. */
+/** The price schema reports unknown keys as text. */
 function unknownKeysOf(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys
   if (!/^Unrecognized keys?:/.test(issue.message)) return []
@@ -204,4 +195,92 @@ function unknownKeysOf(issue: z.core.$ZodIssue): readonly string[] {
 
 export function inFileOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
   return [...mistakes].sort((left, right) => left.line - right.line || left.column - right.column)
+}
+
+/**
+ * Checks that named vendors and models exist and belong together. It reads the names as the file gives
+ * them, also of entries with mistakes, so that one mistake is not reported again at each reference.
+ */
+function checkReferences(
+  given: GivenEntries,
+  builtInVendors: Iterable<string>,
+  complain: Complain,
+): void {
+  const vendors = [...new Set([...Object.keys(given.vendors), ...builtInVendors])]
+  const checkVendor = (path: Path, vendor: string | undefined): void => {
+    if (vendor !== undefined && !vendors.includes(vendor))
+      complain(path, `there is no vendor ${vendor}${suggest(vendor, vendors)}`)
+  }
+  for (const [name, model] of Object.entries(given.models))
+    checkVendor(['models', name, 'vendor'], vendorOf(model))
+  for (const [name, channel] of Object.entries(given.channels)) {
+    const path = ['channels', name]
+    checkVendor([...path, 'vendor'], vendorOf(channel))
+    const models = modelsOf(channel)
+    if (models === undefined) continue
+    checkBaselines({ path, channel, models }, complain)
+    checkModels({ path, channel, models, given, vendors }, complain)
+  }
+}
+
+interface ChannelReferences {
+  readonly path: Path
+  readonly channel: unknown
+  /** Model → its place: the index in a list, the key in a mapping. */
+  readonly models: ReadonlyMap<string, string | number>
+}
+
+function checkModels(
+  {
+    path,
+    channel,
+    models,
+    given,
+    vendors,
+  }: ChannelReferences & { readonly given: GivenEntries; readonly vendors: readonly string[] },
+  complain: Complain,
+): void {
+  const vendor = vendorOf(channel)
+  for (const [id, segment] of models) {
+    const place = [...path, 'models', segment]
+    if (!Object.hasOwn(given.models, id)) {
+      const hint = suggest(id, Object.keys(given.models))
+      complain(place, `there is no model ${id}${hint}`, 'key')
+      continue
+    }
+    const owner = vendorOf(given.models[id])
+    if (owner === undefined || vendor === undefined || owner === vendor) continue
+    if (vendors.includes(owner) && vendors.includes(vendor))
+      complain(place, `${id} belongs to vendor ${owner}, this channel to ${vendor}`, 'key')
+  }
+}
+
+function checkBaselines({ path, channel, models }: ChannelReferences, complain: Complain): void {
+  const baselines = isMapping(channel) ? channel['baselines'] : undefined
+  if (!isMapping(baselines)) return
+  for (const id of Object.keys(baselines))
+    if (!models.has(id))
+      complain([...path, 'baselines', id], `this channel does not serve ${id}`, 'key')
+}
+
+function vendorOf(entry: unknown): string | undefined {
+  const vendor = isMapping(entry) ? entry['vendor'] : undefined
+  return typeof vendor === 'string' ? vendor : undefined
+}
+
+/** Undefined where `models` is neither a list nor a mapping. */
+function modelsOf(channel: unknown): ReadonlyMap<string, string | number> | undefined {
+  const models = isMapping(channel) ? channel['models'] : undefined
+  if (isMapping(models)) return new Map(Object.keys(models).map((id) => [id, id]))
+  if (!Array.isArray(models)) return undefined
+  const places = new Map<string, number>()
+  for (const [index, id] of (models as unknown[]).entries())
+    if (typeof id === 'string' && !places.has(id)) places.set(id, index)
+  return places
+}
+
+/** Returns ` (did you mean rank?)`, or nothing where no known word is near. */
+function suggest(given: string, known: readonly string[]): string {
+  const word = nearestWord(given, known, Math.max(2, Math.floor(given.length / 3)))
+  return word === undefined ? '' : ` (did you mean ${word}?)`
 }

@@ -144,15 +144,15 @@ describe('a listed model', () => {
   it('is refused with the field that is wrong', () => {
     const refusals: readonly [fields: string, message: RegExp][] = [
       ['"output_cost_per_token": 1e-06', /^input_cost_per_token is missing$/],
-      [`${plain}, "cache_read_input_token_cost": 2.5e-13`, /cache_read_.* 2\.5e-13 is no whole/],
+      [`${plain}, "cache_read_input_token_cost": 2.5e-13`, /cache_read_.* 2\.5e-13 is not a whole/],
       [`${plain}, "input_cost_per_token_flex": -1e-06`, /_flex -1e-06 is below zero/],
       [
         `${plain}, "provider_specific_entry": {"fast": 0}`,
-        /_entry\.fast 0 is no factor above zero/,
+        /_entry\.fast 0 must be a factor above 0/,
       ],
-      [`${plain}, "provider_specific_entry": {"us": -1.1}`, /_entry\.us -1\.1 is no factor/],
+      [`${plain}, "provider_specific_entry": {"us": -1.1}`, /_entry\.us -1\.1 must be a factor/],
       [`${plain}, "provider_specific_entry": {"us": 1.1000001}`, /at most six decimals/],
-      [`${plain}, "mode": "embedding"`, /its mode is embedding/],
+      [`${plain}, "mode": "embedding"`, /mode embedding is not billed by tokens/],
       ['"input_cost_per_token": 2, "output_cost_per_token": 1e-06', /from 0 to 1000000/],
     ]
     for (const [fields, message] of refusals) {
@@ -166,7 +166,7 @@ describe('a listed model', () => {
 describe('a list', () => {
   it('that is none is told as such', () => {
     for (const [text, message] of [
-      ['{', /no JSON/],
+      ['{', /not JSON/],
       ['[]', /one entry per model/],
     ] as const) {
       const read = readPriceList(text)

@@ -1,16 +1,16 @@
 /**
  * Reads the community's list of model prices (`model_prices_and_context_window.json`): one object per
- * model, prices in USD per token. Pure. A price is taken from its digits and never passes through a
- * binary float; what is no whole number of pico-dollars is a mistake, and whatever costs money and
- * has no class here is named.
+ * model, prices in USD per token. Pure. The invariant: prices are exact. They are read from their
+ * digits, never through a float; a price that is not a whole number of pico-dollars is a mistake, and
+ * a cost that no class can carry is reported.
  */
 import { formatUsd, picos, picosPerUsd, type Picos } from '../../base/money.ts'
-import { priceSchema, type PriceForm } from '../../metering/price-book.ts'
+import { priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
 
 export interface ListedModel {
-  /** The name it has in the list. */
+  /** Its name in the list. */
   readonly name: string
   readonly vendor: string | undefined
   readonly fields: ReadonlyMap<string, unknown>
@@ -18,7 +18,7 @@ export interface ListedModel {
 
 export type PriceList = ReadonlyMap<string, ListedModel>
 
-/** A number as it stands in the file. */
+/** A number as the file writes it. */
 class Digits {
   readonly text: string
 
@@ -27,7 +27,7 @@ class Digits {
   }
 }
 
-/** The list, or what is wrong with the file as a whole. */
+/** Returns the list, or what is wrong with the file. */
 export function readPriceList(text: string): PriceList | string {
   let parsed: unknown
   try {
@@ -35,7 +35,7 @@ export function readPriceList(text: string): PriceList | string {
       typeof value === 'number' ? new Digits(context?.source ?? String(value)) : value,
     )
   } catch (error) {
-    return `it is no JSON: ${error instanceof Error ? error.message : 'no reason given'}`
+    return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
   }
   if (!isObject(parsed)) return 'it must be an object with one entry per model'
   const list = new Map<string, ListedModel>()
@@ -69,7 +69,7 @@ export type ListedPrices =
   | {
       readonly kind: 'prices'
       readonly form: PriceForm
-      /** Costs of the list that no class here can carry. */
+      /** Costs in the list that no class can carry. */
       readonly unpriced: readonly UnpricedField[]
     }
   | { readonly kind: 'mistakes'; readonly list: readonly string[] }
@@ -92,12 +92,12 @@ const tierNames: Readonly<Record<string, string>> = {
 }
 
 /**
- * Factors on the tokens of an answer that says it was served so, as answers of the messages format do.
- * Further names in the same place mean other things with other vendors.
+ * Factors on the tokens of an answer that was served so; answers of the messages format say it. Other
+ * names in the same place have other meanings at other vendors.
  */
 const servedFactors: Readonly<Record<string, 'speeds' | 'geos'>> = { fast: 'speeds', us: 'geos' }
 
-/** Modes whose answers are billed by tokens, as the gateway's two formats bill them. */
+/** Modes that are billed by tokens. */
 const tokenModes: readonly unknown[] = [undefined, 'chat', 'completion', 'responses']
 
 type ClassAmounts = { [Class in UsageClass]?: string }
@@ -119,13 +119,13 @@ interface Gathered {
   readonly mistakes: string[]
 }
 
-/** `format` is that of the vendor here, whose answers the prices are for. */
+/** Returns the prices of a model for answers in the format of its vendor. */
 export function pricesOf(model: ListedModel, format: UsageFormat): ListedPrices {
   const mode = model.fields.get('mode')
   if (!tokenModes.includes(mode))
     return {
       kind: 'mistakes',
-      list: [`its mode is ${String(mode)}, which is not billed by tokens`],
+      list: [`the mode ${String(mode)} is not billed by tokens`],
     }
   const gathered: Gathered = {
     format,
@@ -171,7 +171,7 @@ function gather(gathered: Gathered, field: string, value: unknown): void {
     gathered.unpriced.push({ field, value: printValue(value) })
 }
 
-/** Uplifts are of addresses that a channel may lead to, and no answer tells through which it came. */
+/** Fields that may cost money. Uplifts by address are among them: an answer does not say its address. */
 const mayCost = /cost|pric|multiplier|provider_specific_entry/
 
 function classesAt(
@@ -192,7 +192,7 @@ function classesAt(
   return thousands === undefined ? own.base : own.above
 }
 
-/** A search has one price here; sizes that differ cannot be told apart in an answer's usage. */
+/** A search has one price: an answer's usage does not say the size. */
 function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
   const sizes = isObject(value) ? Object.values(value) : []
   const texts = sizes.map((size) => (size instanceof Digits ? exactPicos(size.text) : undefined))
@@ -210,15 +210,15 @@ function gatherFactor(gathered: Gathered, field: string, name: string, value: un
     return
   }
   const factor = exactPicos(value.text)
-  // A factor of nothing would give away every token it is on.
+  // A factor of 0 would make tokens free.
   if (factor === undefined || factor <= 0n || factor % 1_000_000n !== 0n)
     gathered.mistakes.push(
-      `${path} ${value.text} is no factor above zero with at most six decimals`,
+      `${path} ${value.text} must be a factor above 0 with at most six decimals`,
     )
   else gathered[place][name] = { multiplier: formatUsd(factor) }
 }
 
-/** What costs nothing, changes nothing, or is what output costs anyway. */
+/** Whether a field costs nothing, changes nothing, or equals the price of output. */
 function isCovered(gathered: Gathered, field: string, value: unknown): boolean {
   if (!(value instanceof Digits)) return value === null
   if (field.includes('multiplier')) return exactPicos(value.text) === picosPerUsd
@@ -237,7 +237,7 @@ function buildForm({ base, above, tiers, speeds, geos, request, unpriced }: Gath
     if (first !== undefined && !isListedAbove)
       unpriced.push({ field: `tier ${name}`, value: 'no prices above the long-context threshold' })
     else if (first === undefined && isListedAbove)
-      unpriced.push({ field: `tier ${name}`, value: 'a long-context threshold of its own' })
+      unpriced.push({ field: `tier ${name}`, value: 'another long-context threshold' })
     else
       tierForms[name] = {
         ...whole(own.base, base),
@@ -254,7 +254,7 @@ function buildForm({ base, above, tiers, speeds, geos, request, unpriced }: Gath
   }
 }
 
-/** With input and output, which a set of prices always has. */
+/** Adds input and output, which every set of prices needs. */
 function whole(classes: ClassAmounts, base: ClassAmounts) {
   return {
     ...classes,
@@ -263,9 +263,9 @@ function whole(classes: ClassAmounts, base: ClassAmounts) {
   }
 }
 
-const tooFine = 'is no whole number of pico-dollars (10⁻¹² USD)'
+const tooFine = 'is not a whole number of pico-dollars (10⁻¹² USD)'
 
-/** USD per token as written → USD per million tokens as exact decimal text. */
+/** Converts USD per token into USD per million tokens, as exact decimal text. */
 function perMillion(text: string): string | { readonly mistake: string } {
   const amount = exactPicos(text)
   if (amount === undefined) return { mistake: tooFine }
@@ -273,7 +273,7 @@ function perMillion(text: string): string | { readonly mistake: string } {
   return formatUsd(picos(amount * 1_000_000n))
 }
 
-/** Whole pico-dollars, or undefined where there is a rest; `3e-06`, `0.000003` and `3.0E-6` are one. */
+/** Reads whole pico-dollars; undefined for a fraction of one. `3e-06`, `0.000003` and `3.0E-6` are equal. */
 export function exactPicos(text: string): Picos | undefined {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text)
   if (match === null) return undefined

@@ -1,7 +1,7 @@
 /**
- * Takes prices from the community's list into the catalogue, for models that are in the catalogue.
- * Everything is looked at before anything is written; a version that is or was in force is never
- * changed, and what the list does not say (other tiers, speeds, regions) stays as it is.
+ * Imports prices from the community's list for models of the catalogue. Every price is checked before
+ * one is written. The invariant: a version that is or was in force never changes, and what the list does
+ * not say (other tiers, speeds, regions) stays.
  */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
@@ -11,19 +11,22 @@ import {
   type CatalogueRows,
   type ModelRow,
 } from '../../channels/channel-store.ts'
-import {
-  encodePrices,
-  parsePrices,
-  pricesAt,
-  type PriceChange,
-  type Prices,
-} from '../../metering/price-book.ts'
-import { recordAction } from '../action-store.ts'
+import { encodePrices, parsePrices } from '../../metering/price-form.ts'
+import { pricesAt, type PriceChange, type Prices } from '../../metering/prices.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { recordAction } from '../actions.ts'
 import type { FieldChange } from '../catalogue/plan.ts'
-import { describePrices, freeMoment, readVersions } from '../catalogue/prices.ts'
-import { invalid, parseInput, type OperationContext } from '../context.ts'
+import { describePrices, freeMoment, readVersions } from './versions.ts'
 import { fromTime } from '../input.ts'
-import { timeOrNull, timeText } from '../views.ts'
+import {
+  invalid,
+  invalidField,
+  invalidFile,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
 import {
   pricesOf,
   readPriceList,
@@ -35,34 +38,35 @@ import {
 const importInput = z.strictObject({
   /** The list itself. */
   text: z.string(),
-  /** Model here → its name in the list, where they differ. */
+  /** Model → its name in the list, where they differ. */
   names: z.record(z.string(), z.string()).default({}),
-  /** Only these models; every model of the catalogue where absent. */
+  /** Only these models; all models of the catalogue where absent. */
   models: z.array(z.string()).min(1, 'must name at least one model').optional(),
   valid_from: fromTime.optional(),
+  dry_run: z.boolean().default(false),
 })
 
 export interface ImportedModel {
   readonly model: string
   readonly listed_as: string
   readonly vendor_in_list: string | null
-  /** Null = since ever, for a model that had no price. */
+  /** Null = from the beginning, for a model without a price. */
   readonly valid_from: string | null
   /** Empty where the prices are in force already. */
   readonly changes: readonly FieldChange[]
-  /** What the list names and nothing here can carry: exchanges that use it are not charged for it. */
+  /** Costs in the list that no class can carry: the gateway does not charge for them. */
   readonly unpriced: readonly UnpricedField[]
   readonly notes: readonly string[]
 }
 
-export type ImportResult =
-  | {
-      readonly kind: 'applied' | 'unchanged' | 'would_apply'
-      readonly models: readonly ImportedModel[]
-      /** Models of the catalogue that the list does not name; their prices stay. */
-      readonly not_listed: readonly string[]
-    }
-  | { readonly kind: 'mistakes'; readonly list: readonly string[] }
+export interface ImportResult {
+  readonly kind: 'applied' | 'unchanged' | 'would_apply'
+  readonly models: readonly ImportedModel[]
+  /** Models of the catalogue that are not in the list; they keep their prices. */
+  readonly not_listed: readonly string[]
+}
+
+type ImportInput = z.output<typeof importInput>
 
 interface PlannedImport {
   readonly view: ImportedModel
@@ -70,65 +74,76 @@ interface PlannedImport {
   readonly prices: Prices
 }
 
-export function importPrices(
-  context: OperationContext,
-  input: unknown,
-  options: { readonly dryRun: boolean },
-): Promise<ImportResult> {
-  const wanted = parseInput(importInput, input)
+/** Refuses prices that cannot be taken: `details.mistakes` names each, and nothing is written. */
+export const importPrices = operation(importInput, (context, given): Promise<ImportResult> => {
   const nowMs = context.clock.now()
-  const { valid_from: validFromMs } = wanted
+  const { valid_from: validFromMs } = given
   if (validFromMs !== undefined && validFromMs < nowMs)
-    throw invalid('valid_from: must not be in the past; without it the prices hold from now on')
-  const list = readPriceList(wanted.text)
-  if (typeof list === 'string') throw invalid(`the file is no list of prices: ${list}`)
-  return context.database.transact(async (transaction): Promise<ImportResult> => {
+    throw invalidField('valid_from', 'must not be in the past')
+  const list = readPriceList(given.text)
+  if (typeof list === 'string') throw invalid(`The file is not a price list: ${list}.`)
+  return context.database.transact(async (transaction) => {
     const catalogue = await readCatalogue(transaction)
-    const chosen = chooseModels(catalogue, wanted)
-    const mistakes: string[] = []
-    const planned: PlannedImport[] = []
-    const notListed: string[] = []
-    for (const model of chosen) {
-      const listed = findListed(list, model, { catalogue, names: wanted.names })
-      if (listed === undefined) notListed.push(model.id)
-      else {
-        const plan = planModel({ model, listed, catalogue, validFromMs, nowMs })
-        if ('mistakes' in plan) mistakes.push(...plan.mistakes)
-        else planned.push(plan)
-      }
-    }
-    if (mistakes.length > 0) return { kind: 'mistakes', list: mistakes }
+    const { planned, notListed } = planImport(list, catalogue, given, nowMs)
     const result = { models: planned.map(({ view }) => view), not_listed: notListed }
     const changed = planned.filter(({ view }) => view.changes.length > 0)
     if (changed.length === 0) return { kind: 'unchanged', ...result }
-    if (options.dryRun) return { kind: 'would_apply', ...result }
-    for (const { view, validFromMs: moment, prices } of changed)
-      await savePrice(transaction, {
-        model: view.model,
-        validFromMs: moment,
-        prices: encodePrices(prices),
-      })
-    await recordAction(transaction, context, {
-      action: 'price.import',
-      subject: changed.map(({ view }) => view.model).join(','),
-      detail: { models: changed.map(({ view }) => view) },
-    })
+    if (given.dry_run) return { kind: 'would_apply', ...result }
+    await savePrices(context, transaction, changed)
     return { kind: 'applied', ...result }
+  })
+})
+
+function planImport(
+  list: PriceList,
+  catalogue: CatalogueRows,
+  given: ImportInput,
+  nowMs: number,
+): { readonly planned: readonly PlannedImport[]; readonly notListed: readonly string[] } {
+  const mistakes: string[] = []
+  const planned: PlannedImport[] = []
+  const notListed: string[] = []
+  for (const model of chooseModels(catalogue, given)) {
+    const listed = findListed(list, model, { catalogue, names: given.names })
+    if (listed === undefined) notListed.push(model.id)
+    else {
+      const validFromMs = given.valid_from
+      const plan = planModel({ model, listed, catalogue, validFromMs, nowMs })
+      if ('mistakes' in plan) mistakes.push(...plan.mistakes)
+      else planned.push(plan)
+    }
+  }
+  if (mistakes.length > 0)
+    throw invalidFile(
+      `Nothing was imported, because some prices cannot be taken:\n${mistakes.join('\n')}`,
+      mistakes,
+    )
+  return { planned, notListed }
+}
+
+async function savePrices(
+  context: OperationContext,
+  transaction: Transaction,
+  changed: readonly PlannedImport[],
+): Promise<void> {
+  for (const { view, validFromMs, prices } of changed)
+    await savePrice(transaction, { model: view.model, validFromMs, prices: encodePrices(prices) })
+  await recordAction(transaction, context, {
+    action: 'price.import',
+    subject: changed.map(({ view }) => view.model).join(','),
+    detail: { models: changed.map(({ view }) => view) },
   })
 }
 
-function chooseModels(
-  { models }: CatalogueRows,
-  wanted: z.output<typeof importInput>,
-): readonly ModelRow[] {
+function chooseModels({ models }: CatalogueRows, given: ImportInput): readonly ModelRow[] {
   const inUse = models.filter((model) => model.retiredAtMs === undefined)
   const known = new Set(inUse.map(({ id }) => id))
-  for (const id of [...(wanted.models ?? []), ...Object.keys(wanted.names)])
-    if (!known.has(id)) throw invalid(`there is no model ${id} in the catalogue`)
-  return inUse.filter(({ id }) => wanted.models === undefined || wanted.models.includes(id))
+  for (const id of [...(given.models ?? []), ...Object.keys(given.names)])
+    if (!known.has(id)) throw invalid(`There is no model ${id} in the catalogue.`)
+  return inUse.filter(({ id }) => given.models === undefined || given.models.includes(id))
 }
 
-/** By the name that was told, else its own, else the one name all its channels know it by. */
+/** Finds a model by its given name, else by its id, else by the one name that all its channels use. */
 function findListed(
   list: PriceList,
   model: ModelRow,
@@ -137,10 +152,10 @@ function findListed(
     names,
   }: { readonly catalogue: CatalogueRows; readonly names: Readonly<Record<string, string>> },
 ): ListedModel | undefined {
-  const told = names[model.id]
-  if (told !== undefined) {
-    const listed = list.get(told)
-    if (listed === undefined) throw invalid(`there is no model ${told} in the list`)
+  const given = names[model.id]
+  if (given !== undefined) {
+    const listed = list.get(given)
+    if (listed === undefined) throw invalid(`There is no model ${given} in the list.`)
     return listed
   }
   const own = list.get(model.id)
@@ -162,10 +177,10 @@ interface ModelImport {
   readonly nowMs: number
 }
 
-function planModel(wanted: ModelImport): PlannedImport | { readonly mistakes: readonly string[] } {
-  const { model, listed, catalogue, nowMs } = wanted
+function planModel(request: ModelImport): PlannedImport | { readonly mistakes: readonly string[] } {
+  const { model, listed, catalogue, nowMs } = request
   const vendor = catalogue.vendors.find(({ name }) => name === model.vendor)
-  invariant(vendor !== undefined, 'a model is of a vendor in the catalogue')
+  invariant(vendor !== undefined, 'the vendor of a model is in the catalogue')
   const read = pricesOf(listed, vendor.format)
   if (read.kind === 'mistakes') {
     const title = listed.name === model.id ? model.id : `${model.id} (${listed.name})`
@@ -173,14 +188,14 @@ function planModel(wanted: ModelImport): PlannedImport | { readonly mistakes: re
   }
   const versions = readVersions(catalogue.prices.filter((row) => row.model === model.id))
   const validFromMs =
-    wanted.validFromMs ?? (versions.length === 0 ? 0 : freeMoment(versions, nowMs))
+    request.validFromMs ?? (versions.length === 0 ? 0 : freeMoment(versions, nowMs))
   const before = pricesAt(versions, validFromMs)
   const notes: string[] = []
-  const prices = keepUnsaid(parsePrices(read.form), before, notes)
+  const prices = keepUnlisted(parsePrices(read.form), before, notes)
   const changes = compare(before, prices)
   for (const usageClass of Object.keys(before?.classes ?? {}))
     if (!(usageClass in prices.classes))
-      notes.push(`${usageClass} has no price in the list: from then on it costs the default`)
+      notes.push(`${usageClass} has no price in the list; it gets the default price`)
   for (const version of versions)
     if (version.validFromMs > validFromMs)
       notes.push(`the prices from ${timeText(version.validFromMs)} stay as they are`)
@@ -198,24 +213,25 @@ function planModel(wanted: ModelImport): PlannedImport | { readonly mistakes: re
 
 type Changes = ReadonlyMap<string, PriceChange>
 
-/** The list does not know every tier, speed, region and fee: what stands here goes on. */
-function keepUnsaid(listed: Prices, before: Prices | undefined, notes: string[]): Prices {
+/** Keeps stored tiers, speeds, regions and fees that the list does not have. */
+function keepUnlisted(listed: Prices, before: Prices | undefined, notes: string[]): Prices {
   if (before === undefined) return listed
   const fits = ([name, change]: readonly [string, PriceChange]): boolean => {
     const isFitting =
       change.kind === 'multiplier' ||
       (change.longContext === undefined) === (listed.longContext === undefined)
-    if (!isFitting) notes.push(`${name} loses its prices: they do not fit the long-context prices`)
+    if (!isFitting)
+      notes.push(`${name} loses its prices, because they do not fit the long-context prices`)
     return isFitting
   }
-  const added = (kept: Changes, said: Changes): Changes =>
-    new Map([...[...kept].filter(([name]) => !said.has(name)).filter(fits), ...said])
+  const merge = (stored: Changes, given: Changes): Changes =>
+    new Map([...[...stored].filter(([name]) => !given.has(name)).filter(fits), ...given])
   return {
     ...listed,
     requestFeePicos: listed.requestFeePicos > 0n ? listed.requestFeePicos : before.requestFeePicos,
-    tiers: added(before.tiers, listed.tiers),
-    speeds: added(before.speeds, listed.speeds),
-    geos: added(before.geos, listed.geos),
+    tiers: merge(before.tiers, listed.tiers),
+    speeds: merge(before.speeds, listed.speeds),
+    geos: merge(before.geos, listed.geos),
   }
 }
 

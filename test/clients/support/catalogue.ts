@@ -4,7 +4,7 @@
  * oracle of `charges.ts`; nothing here is read from the gateway.
  */
 import { stringify } from 'yaml'
-import { demoCatalogue } from '../../../src/sandbox/demo.ts'
+import { demoCatalogue } from '../../../sandbox/demo.ts'
 
 /** USD per million tokens. */
 export interface TestPrice {

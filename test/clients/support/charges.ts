@@ -3,9 +3,11 @@
  * words of `/v1/usage`. Shares no arithmetic with the gateway.
  */
 import { formatUsd, picos } from '../../../src/base/money.ts'
-import type { SandboxCounts } from '../../../src/sandbox/sandbox-usage.ts'
-import { billedParts, type ServedRecord } from '../../../src/sandbox/served-record.ts'
+import type { SandboxUsagePart } from '../../../sandbox/usage.ts'
+import { billedParts, type ServedRecord } from '../../../sandbox/served-record.ts'
 import { priceOf } from './catalogue.ts'
+
+type SandboxCounts = SandboxUsagePart['counts']
 
 export interface Figures {
   readonly requests: number

@@ -6,19 +6,15 @@
  * other, and directives to the vendors as `x-sandbox`: nothing about the clients has to be altered.
  */
 import assert from 'node:assert/strict'
-import { setAccountStatus, showAccount } from '../../../src/operations/accounts.ts'
-import type { ServedRecord } from '../../../src/sandbox/served-record.ts'
-import {
-  startGateway,
-  type AccountWish,
-  type Gateway,
-  type TestAccount,
-} from '../../support/gateway.ts'
-import { usage } from '../../support/http-client.ts'
+import type { ServedRecord } from '../../../sandbox/served-record.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import type { AccountOptions, TestAccount } from '../../support/accounts.ts'
+import { scenario, type Scenario } from '../../support/scenario.ts'
+import { usage } from '../../support/http-client.ts'
 import { clientCatalogue, guardedFaults } from './catalogue.ts'
 import { billFor, type Figures } from './charges.ts'
 import { watchRequests, type SeenRequest } from './request-watch.ts'
+import { setAccountStatus, showAccount } from '../../support/operations.ts'
 
 export interface Caller extends TestAccount {
   /** To be sent with every request, so that the vendors' log knows whose it was. */
@@ -27,13 +23,13 @@ export interface Caller extends TestAccount {
 }
 
 export interface ClientRig {
-  readonly gateway: Gateway
+  readonly gateway: Scenario
   /** Base address as clients of the messages format write it. */
   readonly messagesUrl: string
   /** Base address as clients of the chat format write it. */
   readonly chatUrl: string
   readonly clock: ManualClock
-  caller(wish?: AccountWish): Promise<Caller>
+  caller(wish?: AccountOptions): Promise<Caller>
   suspend(caller: Caller): Promise<unknown>
   /** Requests of this caller that reached the gateway. */
   attempts(caller: Caller): readonly SeenRequest[]
@@ -61,13 +57,13 @@ export interface ClientRig {
 export async function startClientRig(): Promise<ClientRig> {
   const clock = new ManualClock()
   let announceCharge: () => void = () => undefined
-  const gateway = await startGateway({
+  const gateway = await scenario({
     clock,
     catalogue: clientCatalogue,
     // A client that leaves is charged for what it was given, at once.
     settings: { client_left_grace: '0ms', body_max_bytes: String(bodyBytesMax) },
-    onMilestone(milestone) {
-      if (milestone === 'charge_durable') announceCharge()
+    onTracePoint(point) {
+      if (point === 'charge_durable') announceCharge()
     },
   })
   const watch = await watchRequests(gateway.app.address.port)
@@ -96,7 +92,8 @@ export async function startClientRig(): Promise<ClientRig> {
       const headers = { 'x-sandbox-marker': account.name }
       return { ...account, headers, balanceUsd: Number(balance) }
     },
-    suspend: (caller) => setAccountStatus(gateway.context, 'suspended', { account: caller.name }),
+    suspend: (caller) =>
+      setAccountStatus(gateway.context, { account: caller.name, status: 'suspended' }),
     attempts: (caller) =>
       watch.requests.filter(({ headers }) => headers['x-sandbox-marker'] === caller.name),
     served: (caller) => log.forMarker(caller.name),

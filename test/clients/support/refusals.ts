@@ -2,7 +2,7 @@
  * The gateway's own errors as clients meet them: how each comes about, and what each format must
  * say. Knows no client; a client's suite adds the class its SDK makes of the status.
  */
-import type { AccountWish } from '../../support/gateway.ts'
+import type { AccountOptions } from '../../support/accounts.ts'
 import { post } from '../../support/http-client.ts'
 import { bodyBytesMax, type Caller, type ClientRig } from './client-rig.ts'
 
@@ -14,7 +14,7 @@ export interface RefusalCase {
   /** `error.code` of the chat format. */
   readonly chatCode: string | null
   readonly says: RegExp
-  readonly wish?: AccountWish
+  readonly wish?: AccountOptions
   readonly isSuspended?: true
   readonly credential?: 'unknown' | 'reader'
   readonly model?: 'unknown' | 'stranded'
@@ -85,7 +85,7 @@ export const refusalCases: readonly RefusalCase[] = [
     status: 429,
     messagesType: 'rate_limit_error',
     chatCode: 'rate_limit_exceeded',
-    says: /daily limit.*starts anew at 2026-11-22T00:00:00/,
+    says: /daily limit.*resets at 2026-11-22T00:00:00/,
     wish: { daily_usd: '0.0001' },
   },
   {

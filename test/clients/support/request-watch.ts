@@ -5,8 +5,7 @@
  */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { ChunkedDecoder } from '../../../src/http/wire/chunked-decoder.ts'
-import type { Framing } from '../../../src/http/wire/framing.ts'
+import { ChunkedDecoder, type Framing } from '../../../src/http/wire/framing.ts'
 import { HeadReader } from '../../../src/http/wire/head-reader.ts'
 import { parseRequestHead } from '../../../src/http/wire/request-head.ts'
 import { ResponseReader } from '../../../src/http/wire/response-reader.ts'

@@ -1,0 +1,132 @@
+/**
+ * The append-only history of channels (table channel_change): the old state, the new state, and why.
+ * Details contain the gateway's own words and figures only, never text of a vendor, a client or a
+ * request.
+ */
+import type { FailureLine, HealthLine } from '../health/health-line.ts'
+import type { Queryable, Row, SqlValue, Transaction } from '../../storage/database.ts'
+
+export interface ChannelChange {
+  /** Unique, so that a write repeated after a broken-off answer adds nothing. */
+  readonly id: string
+  readonly atMs: number
+  /** The process that saw it; undefined for an operator's change, which affects every process. */
+  readonly node: string | undefined
+  readonly channel: string
+  /** Undefined: all models of the channel. */
+  readonly model: string | undefined
+  readonly from: string
+  readonly to: string
+  /** One of the reasons listed in docs/operating.md. */
+  readonly why: string
+  /** The operator. */
+  readonly actor: string | undefined
+  readonly detail: ChannelChangeDetail
+}
+
+export interface ChannelChangeDetail {
+  /** Failures since the line before, by class. */
+  readonly failures?: readonly FailureLine[]
+  readonly first_event_ms?: HealthLine['firstEventMs']
+  readonly usual_first_event_ms?: HealthLine['usualFirstEventMs']
+  /** When something happens next by itself. */
+  readonly wake_at_ms?: number | undefined
+}
+
+export type ChannelFailures = ReadonlyMap<string, number>
+
+/** Builds the details of a line. `before` counts failures up to the previous line. */
+export function describeChange(line: HealthLine, before: ChannelFailures): ChannelChangeDetail {
+  const failures = line.failures.flatMap((failure) => {
+    const count = failure.count - (before.get(failure.outcome) ?? 0)
+    return count > 0 ? [{ ...failure, count }] : []
+  })
+  return {
+    ...(failures.length === 0 ? {} : { failures }),
+    ...(line.firstEventMs === undefined ? {} : { first_event_ms: line.firstEventMs }),
+    ...(line.usualFirstEventMs === undefined
+      ? {}
+      : { usual_first_event_ms: line.usualFirstEventMs }),
+    ...(line.wakeAtMs === undefined ? {} : { wake_at_ms: line.wakeAtMs }),
+  }
+}
+
+/** Appends the changes in this order; one that is in the table already is left as it is. */
+export async function appendChanges(
+  transaction: Transaction,
+  changes: readonly ChannelChange[],
+): Promise<void> {
+  for (const change of changes)
+    await transaction.query(
+      `INSERT INTO channel_change
+         (id, at_ms, node, channel, model, from_state, to_state, why, actor, detail)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+       ON CONFLICT (id) DO NOTHING`,
+      [
+        change.id,
+        change.atMs,
+        change.node ?? '',
+        change.channel,
+        change.model ?? '',
+        change.from,
+        change.to,
+        change.why,
+        change.actor ?? null,
+        JSON.stringify(change.detail),
+      ],
+    )
+}
+
+export interface ChangeQuery {
+  /** Undefined: of all channels. */
+  readonly channel?: string | undefined
+  readonly countMax: number
+}
+
+/** Lists the newest first, by the time of the change: a line may have waited for the store. */
+export async function listChanges(
+  queryable: Queryable,
+  { channel, countMax }: ChangeQuery,
+): Promise<readonly ChannelChange[]> {
+  const [where, parameters]: [string, SqlValue[]] =
+    channel === undefined ? ['', [countMax]] : ['WHERE channel = $2', [countMax, channel]]
+  const rows = await queryable.query(
+    `SELECT id, at_ms, node, channel, model, from_state, to_state, why, actor, detail
+     FROM channel_change ${where} ORDER BY at_ms DESC, sequence DESC LIMIT $1`,
+    parameters,
+  )
+  return rows.map(readChange)
+}
+
+/** Finds when an operator last switched the channel off. */
+export async function findLastOff(
+  queryable: Queryable,
+  channel: string,
+): Promise<number | undefined> {
+  const [row] = await queryable.query(
+    `SELECT at_ms FROM channel_change
+     WHERE channel = $1 AND model = '' AND to_state = 'disabled'
+     ORDER BY at_ms DESC, sequence DESC LIMIT 1`,
+    [channel],
+  )
+  return row === undefined ? undefined : Number(row['at_ms'])
+}
+
+function readChange(row: Row): ChannelChange {
+  return {
+    id: String(row['id']),
+    atMs: Number(row['at_ms']),
+    node: textOrNone(row['node']),
+    channel: String(row['channel']),
+    model: textOrNone(row['model']),
+    from: String(row['from_state']),
+    to: String(row['to_state']),
+    why: String(row['why']),
+    actor: textOrNone(row['actor']),
+    detail: JSON.parse(String(row['detail'])) as ChannelChangeDetail,
+  }
+}
+
+function textOrNone(value: SqlValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,177 @@
+/**
+ * The live states of channels as each running gateway publishes them (table channel_state), for
+ * operators and other nodes. Invariant: an unchanged state is not written again because two clocks
+ * differ by a millisecond.
+ */
+import type { HealthLine } from '../health/health-line.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import type { HealthPlace } from '../health/health-place.ts'
+
+export interface PublishedState {
+  readonly node: string
+  readonly line: HealthLine
+  /** Store time of the last time it was published as different from before. */
+  readonly publishedAtMs: number
+}
+
+const clockToleranceMs = 1_000
+
+/** `line` with the times of `before` where they mean the same moment. */
+export function steady(line: HealthLine, before: HealthLine | undefined): HealthLine {
+  return {
+    ...line,
+    sinceMs: sameMoment(line.sinceMs, before?.sinceMs) ?? 0,
+    wakeAtMs: sameMoment(line.wakeAtMs, before?.wakeAtMs),
+    restUntilMs: sameMoment(line.restUntilMs, before?.restUntilMs),
+    lastOkAtMs: sameMoment(line.lastOkAtMs, before?.lastOkAtMs),
+    firstEventMs: roundedTimes(line.firstEventMs),
+    usualFirstEventMs: roundedTimes(line.usualFirstEventMs),
+    failures: line.failures.map((failure) => {
+      const known = before?.failures.find(({ outcome }) => outcome === failure.outcome)
+      return { ...failure, lastAtMs: sameMoment(failure.lastAtMs, known?.lastAtMs) ?? 0 }
+    }),
+  }
+}
+
+function sameMoment(atMs: number | undefined, knownMs: number | undefined): number | undefined {
+  if (atMs === undefined) return undefined
+  const isKnown = knownMs !== undefined && Math.abs(atMs - knownMs) < clockToleranceMs
+  return isKnown ? knownMs : Math.round(atMs)
+}
+
+function roundedTimes(times: HealthLine['firstEventMs']): HealthLine['firstEventMs'] {
+  return times === undefined
+    ? undefined
+    : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
+}
+
+/** Whether two lines show one state; figures that move with every request are published less often. */
+export function isSameState(left: HealthLine, right: HealthLine): boolean {
+  return (
+    left.mode === right.mode &&
+    left.why === right.why &&
+    left.sinceMs === right.sinceMs &&
+    left.isUsable === right.isUsable &&
+    left.restUntilMs === right.restUntilMs
+  )
+}
+
+export async function publishStates(
+  transaction: Transaction,
+  states: readonly PublishedState[],
+): Promise<void> {
+  for (const { node, line, publishedAtMs } of states) {
+    const { channel, model, mode, why, sinceMs, ...rest } = line
+    await transaction.query(
+      `INSERT INTO channel_state
+         (node, channel, model, mode, why, since_ms, published_at_ms, detail)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (node, channel, model) DO UPDATE
+         SET mode = excluded.mode, why = excluded.why, since_ms = excluded.since_ms,
+           published_at_ms = excluded.published_at_ms, detail = excluded.detail`,
+      [node, channel, model, mode, why, sinceMs, publishedAtMs, JSON.stringify(rest)],
+    )
+  }
+}
+
+/** Withdraws one place of a node, or all that a node has published. */
+export async function withdrawStates(
+  transaction: Transaction,
+  node: string,
+  place?: HealthPlace,
+): Promise<void> {
+  if (place === undefined)
+    await transaction.query('DELETE FROM channel_state WHERE node = $1', [node])
+  else
+    await transaction.query(
+      'DELETE FROM channel_state WHERE node = $1 AND channel = $2 AND model = $3',
+      [node, place.channel, place.model],
+    )
+}
+
+/** Lists the states of all nodes, also of nodes that are gone: see `isRunning` of each node. */
+export async function listStates(queryable: Queryable): Promise<readonly PublishedState[]> {
+  const rows = await queryable.query(
+    `SELECT node, channel, model, mode, why, since_ms, published_at_ms, detail
+     FROM channel_state ORDER BY channel, model, node`,
+  )
+  return rows.map((row) => {
+    // Written by `publishStates` of this version or a neighbouring one.
+    const rest = JSON.parse(String(row['detail'])) as Omit<
+      HealthLine,
+      'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
+    >
+    return {
+      node: String(row['node']),
+      publishedAtMs: Number(row['published_at_ms']),
+      line: {
+        ...rest,
+        channel: String(row['channel']),
+        model: String(row['model']),
+        mode: String(row['mode']) as HealthLine['mode'],
+        why: String(row['why']),
+        sinceMs: Number(row['since_ms']),
+      },
+    }
+  })
+}
+
+export interface PublishedOff extends HealthPlace {
+  readonly node: string
+  readonly sinceMs: number
+}
+
+/** Lists the places that other nodes have switched off. */
+export async function listOffElsewhere(
+  queryable: Queryable,
+  node: string,
+): Promise<readonly PublishedOff[]> {
+  const rows = await queryable.query(
+    `SELECT node, channel, model, since_ms FROM channel_state
+     WHERE mode = 'off' AND node <> $1 ORDER BY node, channel, model`,
+    [node],
+  )
+  return rows.map((row) => ({
+    node: String(row['node']),
+    channel: String(row['channel']),
+    model: String(row['model']),
+    sinceMs: Number(row['since_ms']),
+  }))
+}
+
+/** The task of making the regular checks: one node at a time has the lease on it. */
+export const checkTask = 'channel_checks'
+
+/** A check of a channel that an operator has requested (table channel_check). */
+export interface CheckRequest {
+  readonly id: string
+  readonly channel: string
+}
+
+export async function requestCheck(
+  transaction: Transaction,
+  request: CheckRequest & { readonly askedAtMs: number },
+): Promise<void> {
+  await transaction.query(
+    'INSERT INTO channel_check (id, asked_at_ms, channel) VALUES ($1, $2, $3)',
+    [request.id, request.askedAtMs, request.channel],
+  )
+}
+
+export async function listCheckRequests(
+  queryable: Queryable,
+  sinceMs: number,
+): Promise<readonly CheckRequest[]> {
+  const rows = await queryable.query(
+    'SELECT id, channel FROM channel_check WHERE asked_at_ms >= $1 ORDER BY id',
+    [sinceMs],
+  )
+  return rows.map((row) => ({ id: String(row['id']), channel: String(row['channel']) }))
+}
+
+export async function removeCheckRequests(
+  transaction: Transaction,
+  beforeMs: number,
+): Promise<void> {
+  await transaction.query('DELETE FROM channel_check WHERE asked_at_ms < $1', [beforeMs])
+}

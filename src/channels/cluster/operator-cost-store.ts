@@ -1,0 +1,89 @@
+/**
+ * SQL of table `operator_cost`: the costs of the gateway's own requests. Append-only; no account
+ * pays for them.
+ */
+import { picos, type Picos } from '../../base/money.ts'
+import type { UsageCounts } from '../../metering/usage.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+
+export interface OperatorCost {
+  /** Unique, so that a write repeated after a lost answer adds nothing. */
+  readonly id: string
+  readonly atMs: number
+  /** Undefined: an operator's command, not a gateway. */
+  readonly node: string | undefined
+  readonly channel: string
+  readonly model: string
+  readonly kind: 'check'
+  /** Counts only: what else a vendor says of its answer stays out. */
+  readonly usage: UsageCounts
+  readonly amountPicos: Picos
+}
+
+export async function appendCosts(
+  transaction: Transaction,
+  costs: readonly OperatorCost[],
+): Promise<void> {
+  for (const cost of costs)
+    await transaction.query(
+      `INSERT INTO operator_cost (id, at_ms, node, channel, model, kind, usage, amount_picos)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (id) DO NOTHING`,
+      [
+        cost.id,
+        cost.atMs,
+        cost.node ?? '',
+        cost.channel,
+        cost.model,
+        cost.kind,
+        JSON.stringify(cost.usage),
+        cost.amountPicos,
+      ],
+    )
+}
+
+export interface CostSum {
+  readonly count: number
+  readonly amountPicos: Picos
+}
+
+/** Sums the costs of a channel's checks; from inclusive, until exclusive. */
+export async function sumCosts(
+  queryable: Queryable,
+  of: { readonly channel: string; readonly fromMs: number; readonly untilMs: number },
+): Promise<CostSum> {
+  const [row] = await queryable.query(
+    `SELECT COUNT(*) AS count, CAST(COALESCE(SUM(amount_picos), 0) AS BIGINT) AS amount_picos
+     FROM operator_cost WHERE channel = $1 AND at_ms >= $2 AND at_ms < $3`,
+    [of.channel, of.fromMs, of.untilMs],
+  )
+  return {
+    count: Number(row?.['count']),
+    amountPicos: picos(BigInt(String(row?.['amount_picos']))),
+  }
+}
+
+export interface ModelCost {
+  readonly channel: string
+  readonly model: string
+  readonly usage: UsageCounts
+  readonly amountPicos: Picos
+}
+
+/** Every cost of a period, one by one; from inclusive, until exclusive. */
+export async function listCosts(
+  queryable: Queryable,
+  of: { readonly fromMs: number; readonly untilMs: number },
+): Promise<readonly ModelCost[]> {
+  const rows = await queryable.query(
+    `SELECT channel, model, usage, amount_picos FROM operator_cost
+      WHERE at_ms >= $1 AND at_ms < $2 ORDER BY sequence`,
+    [of.fromMs, of.untilMs],
+  )
+  return rows.map((row) => ({
+    channel: String(row['channel']),
+    model: String(row['model']),
+    usage: JSON.parse(String(row['usage'])) as UsageCounts,
+    amountPicos: picos(BigInt(String(row['amount_picos']))),
+  }))
+}

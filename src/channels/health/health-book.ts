@@ -1,0 +1,379 @@
+/**
+ * The health of every model on every channel in the running process. It follows each attempt from `begin`
+ * to `end`, counts running attempts and retry budgets, schedules checks and comparisons, and shows and
+ * saves the state. It opens no socket and sets no timer: `wake` lets time pass. Invariant: an attempt
+ * changes only the place that it began on, and nothing after an operator has renewed the channel.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Random } from '../../base/random.ts'
+import type { Channel, Snapshot } from '../channel.ts'
+import { createChannelLoad } from '../channel-load.ts'
+import { createCheckPlan, type CheckPlan } from '../probes/check-plan.ts'
+import type { Caller, Form } from './evidence.ts'
+import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
+import { describePlace, type HealthLine } from './health-line.ts'
+import {
+  isSameUpstream,
+  newPlace,
+  noteFailure,
+  noteFirstEvent,
+  noteSilenceProbed,
+  silenceEndsAt,
+  startWaiting,
+  stopWaiting,
+  type HealthPlace,
+  type OpenAttempt,
+  type Place,
+} from './health-place.ts'
+import { HealthRegister } from './health-register.ts'
+import { restoreHealth, saveHealth, type SavedHealth } from './health-store.ts'
+import {
+  gradeOf,
+  isInUse,
+  shownMode,
+  startState,
+  type Grade,
+  type HealthState,
+} from './health-state.ts'
+import {
+  isStreamKind,
+  latencyKind,
+  ownQuantiles,
+  probeKind,
+  type LatencyTraits,
+} from './latency.ts'
+import { LatencyWatch } from './latency-watch.ts'
+import type { ChannelFacts } from '../select.ts'
+import { defaultBudget, mayFailOverInto, spendBudget } from './retry-budget.ts'
+
+export interface HealthBookOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** How often a channel without recent successes is checked. */
+  readonly checkIntervalMs?: number
+  /** Size of each channel's retry budget. */
+  readonly failoverTokensMax?: number
+  /** Of several gateways on one store only one runs the regular checks. */
+  readonly mayCheck?: () => boolean
+  /** Receives each effect once, in order, after the state has changed. Must not throw. */
+  readonly onEffect?: (effect: PlacedEffect, place: HealthPlace) => void
+}
+
+export interface AttemptEnd {
+  readonly outcome: Outcome
+  /** Undefined for a probe. */
+  readonly caller: Caller | undefined
+  readonly retryAfterMs?: number | undefined
+}
+
+interface AttemptKind {
+  /** What the time to the first event depends on; absent where it is not measured. */
+  readonly traits?: LatencyTraits
+  readonly isProbe?: boolean
+  /** Of an attempt without traits; `whole` unless given. */
+  readonly form?: Form
+}
+
+const defaultCheckIntervalMs = 600_000
+/** The time of shorter answers is mostly overhead, so their time per token says little. */
+const tokensPerAnswerMin = 16
+
+export class HealthBook implements ChannelFacts {
+  readonly #options: HealthBookOptions
+  readonly #startedAt: number
+  readonly #register: HealthRegister
+  readonly #watch: LatencyWatch
+  readonly #plan: CheckPlan
+  readonly #load = createChannelLoad()
+  #snapshot: Snapshot | undefined
+  /** When the first silence may have lasted too long. */
+  #silenceAt = Number.POSITIVE_INFINITY
+
+  constructor(options: HealthBookOptions) {
+    const { clock, random } = options
+    this.#options = options
+    this.#startedAt = clock.monotonic()
+    this.#register = new HealthRegister({
+      clock,
+      random,
+      startedAt: this.#startedAt,
+      budget: options.failoverTokensMax ?? defaultBudget,
+      compare: (channel, model) => this.#watch.compare(channel, model, clock.monotonic()),
+      onEffect: (effect, place) => options.onEffect?.(effect, place),
+    })
+    this.#watch = new LatencyWatch({
+      register: this.#register,
+      channelsOf: (model) => this.#snapshot?.channelsByModel.get(model) ?? [],
+      askForProbes: (place, count) =>
+        options.onEffect?.({ kind: 'probe', count, form: 'stream' }, place),
+    })
+    this.#plan = createCheckPlan({
+      random,
+      intervalMs: options.checkIntervalMs ?? defaultCheckIntervalMs,
+    })
+  }
+
+  state(channel: string, model: string): HealthState {
+    return this.#register.findPlace(channel, model)?.state ?? startState('request')
+  }
+
+  running(channel: string): number {
+    return this.#load.running(channel)
+  }
+
+  /** Probes under way on the channel, for any model; `running` counts those of traffic. */
+  probing(channel: string): number {
+    return this.#load.probing(channel)
+  }
+
+  /** Whether there is room for a probe; see `channel-load.ts`. */
+  mayProbe(name: string): boolean {
+    const channel = this.#register.findEntry(name)?.channel
+    return channel === undefined || this.#load.mayProbe(channel)
+  }
+
+  mayFailOverInto(channel: string, accountId: string): boolean {
+    const budget = this.#register.findEntry(channel)?.budget
+    if (budget === undefined) return true
+    return mayFailOverInto(budget, accountId, this.#options.clock.monotonic())
+  }
+
+  draw(): number {
+    return this.#options.random()
+  }
+
+  /** An attempt (or a probe) starts on this channel. */
+  begin(channel: Channel, model: string, made: AttemptKind = {}): OpenAttempt {
+    const isProbe = made.isProbe === true
+    const { traits } = made
+    const form = traits === undefined ? (made.form ?? 'whole') : formOf(traits)
+    const traitsKind = traits === undefined ? undefined : latencyKind(traits)
+    const place = this.#placeToday(channel, model)
+    const attempt: OpenAttempt = {
+      channel,
+      model,
+      place,
+      beganAt: this.#options.clock.monotonic(),
+      isProbe,
+      form,
+      kind: traitsKind ?? (isProbe ? probeKind : undefined),
+      progress: 'waiting',
+    }
+    this.#load.begin(attempt)
+    if (traitsKind !== undefined) {
+      this.#watch.expect(place, attempt)
+      startWaiting(place.silence[form], attempt.beganAt)
+      this.#silenceAt = Math.min(this.#silenceAt, silenceEndsAt(place.silence[form]))
+    }
+    if (!isProbe && !isInUse(place.state)) this.#register.apply(channel, model, { kind: 'begun' })
+    return attempt
+  }
+
+  /** Its first event has arrived, or its whole answer with so many output tokens. Call at most once. */
+  answered(attempt: OpenAttempt, outputTokens?: number): void {
+    const { channel, model, kind, place, form, beganAt } = attempt
+    if (kind === undefined || this.#isOutdated(attempt)) return
+    const now = this.#options.clock.monotonic()
+    if (isUnanswered(attempt)) stopWaiting(place.silence[form], true, now)
+    const durationMs = now - beganAt
+    const isStream = isStreamKind(kind)
+    const value = isStream
+      ? durationMs
+      : durationMs / Math.max(outputTokens ?? 0, tokensPerAnswerMin)
+    if (isStream) noteFirstEvent(place, durationMs)
+    const isCounted = attempt.progress === 'overdue'
+    place.waiting.delete(attempt)
+    attempt.progress = 'answered'
+    const inherited = this.#watch.inherited(place, attempt)
+    const sample = { latencyKind: kind, value, inherited, isCounted }
+    this.#register.apply(channel, model, { kind: 'answered', form, beganAt, ...sample })
+  }
+
+  /** It has ended. Call exactly once. */
+  end(attempt: OpenAttempt, result: AttemptEnd): void {
+    const { channel, model, place, form, beganAt } = attempt
+    const now = this.#options.clock.monotonic()
+    this.#load.end(attempt)
+    place.waiting.delete(attempt)
+    if (this.#isOutdated(attempt)) return
+    const { outcome } = result
+    const hasAnswered = outcome !== 'client' && outcome !== 'nobody'
+    if (isUnanswered(attempt)) stopWaiting(place.silence[form], hasAnswered, now)
+    const entry = this.#register.entryOf(channel)
+    const accountId = result.caller?.accountId
+    entry.budget = spendBudget(entry.budget, { outcome, accountId }, now)
+    const wasAnswered = attempt.progress === 'answered'
+    if (hasAnswered && outcome !== 'ok') noteFailure(place, outcome, now)
+    const before = place.state
+    const event: AttemptResult = { kind: 'ended', ...result, form, beganAt, wasAnswered }
+    this.#register.apply(channel, model, event)
+    if (outcome === 'config' && place.state.mode === 'off' && place.state !== before)
+      this.#register.spread(channel, model, { ...event, isSpread: true })
+    else if (!isInUse(before) && before.cause === 'config' && isInUse(place.state)) {
+      const isRefuted = before.mode === 'off' && before.isConfirming
+      this.#register.spread(channel, model, { kind: isRefuted ? 'refuted' : 'released' })
+    }
+  }
+
+  /** The exchange of an attempt that ended `hard` failed on another channel too. */
+  retract(attempt: OpenAttempt, keyId: string): void {
+    if (this.#isOutdated(attempt)) return
+    const { channel, model, form } = attempt
+    this.#register.apply(channel, model, { kind: 'retracted', form, keyId })
+  }
+
+  /** An operator requests a check now: holds end, and probes decide. */
+  recheck(place: HealthPlace): void {
+    const channel = this.#channelOf(place)
+    if (channel !== undefined) this.#register.apply(channel, place.model, { kind: 'asked' })
+  }
+
+  /** Another node has switched this off: probes find out whether it fails here too. */
+  warn(place: HealthPlace): void {
+    const channel = this.#channelOf(place)
+    if (channel !== undefined) this.#register.apply(channel, place.model, { kind: 'warned' })
+  }
+
+  grade(channel: Channel, model: string): Grade | 'disabled' {
+    if (channel.override === 'disabled') return 'disabled'
+    return gradeOf(this.#register.placeOf(channel, model).state, this.#options.clock.monotonic())
+  }
+
+  /**
+   * The p99 of the time to the first event for streams of this kind, on this channel or, where too little
+   * is known of it, on another one of the model. Undefined while nothing is known.
+   */
+  usualMostMs(channel: Channel, model: string, traits: LatencyTraits): number | undefined {
+    const kind = latencyKind(traits)
+    if (!isStreamKind(kind)) return undefined
+    const place = this.#register.placeOf(channel, model)
+    const inherited = this.#watch.inherited(place, { channel, model, kind })
+    return (inherited ?? ownQuantiles(place.state.latency, kind))?.p99
+  }
+
+  /** Lets time pass: holds end, probes and checks fall due. Cheap when nothing is due. */
+  wake(): void {
+    const now = this.#options.clock.monotonic()
+    if (now >= this.#watch.nextScanAt()) this.#watch.scan(now)
+    if (now >= this.#silenceAt) this.#noticeSilence(now)
+    if (now >= this.#plan.nextAt()) this.#runChecks(now)
+    this.#register.wake(now)
+  }
+
+  /** When `wake` has something to do next, in monotonic time; at most a second off while requests wait. */
+  nextWakeAt(): number {
+    const scanAt = this.#watch.nextScanAt()
+    return Math.min(this.#register.nextWakeAt(), scanAt, this.#silenceAt, this.#plan.nextAt())
+  }
+
+  /** What operators see of one place; undefined where the catalogue has no such place. */
+  find(place: HealthPlace): HealthLine | undefined {
+    const channel = this.#channelOf(place)
+    return channel === undefined ? undefined : this.#describe(channel, place.model)
+  }
+
+  /** Every channel × model of the snapshot, channels by rank and name. */
+  list(snapshot: Snapshot): readonly HealthLine[] {
+    return [...snapshot.channels.values()]
+      .sort((left, right) => left.rank - right.rank || (left.name < right.name ? -1 : 1))
+      .flatMap((channel) =>
+        [...channel.models.keys()].map((model) => this.#describe(channel, model)),
+      )
+  }
+
+  /** What a restart needs. */
+  save(): readonly SavedHealth[] {
+    const { clock } = this.#options
+    const now = clock.monotonic()
+    return [...this.#register.entries()].flatMap(({ channel, places }) =>
+      [...places].map(([model, { state }]) =>
+        saveHealth({ channel: channel.name, model }, state, { now, wallMs: clock.now() }),
+      ),
+    )
+  }
+
+  /** Resumes what an earlier process saved, after the first `follow`. */
+  restore(saved: readonly SavedHealth[]): void {
+    const { clock } = this.#options
+    const moment = { now: clock.monotonic(), wallMs: clock.now() }
+    for (const one of saved) {
+      const { model } = one
+      const channel = this.#channelOf(one)
+      if (channel === undefined) continue
+      const place = this.#register.placeOf(channel, model)
+      this.#register.enter(place, restoreHealth(one, channel.check, moment))
+      const to = shownMode(place.state, moment.now)
+      if (to === one.mode) continue
+      const { why } = place.state
+      const at = { channel: channel.name, model }
+      this.#options.onEffect?.({ kind: 'changed', from: one.mode, to, why }, at)
+    }
+  }
+
+  /**
+   * Takes over a new catalogue. Channels and models that are gone are forgotten, and so is the past of a
+   * channel that an operator has switched on again or given another address or credential.
+   */
+  follow(previous: Snapshot | undefined, next: Snapshot): void {
+    this.#snapshot = next
+    this.#plan.follow(next, this.#options.clock.monotonic())
+    this.#register.follow(previous, next)
+  }
+
+  /** An exchange keeps the catalogue it began with, so its channel may be out of date. */
+  #placeToday(channel: Channel, model: string): Place {
+    const isCurrent = isSameUpstream(this.#register.entryOf(channel).channel, channel)
+    return isCurrent ? this.#register.placeOf(channel, model) : newPlace(channel, this.#startedAt)
+  }
+
+  #isOutdated({ channel, model, place }: OpenAttempt): boolean {
+    return this.#register.findPlace(channel.name, model) !== place
+  }
+
+  #noticeSilence(now: number): void {
+    this.#silenceAt = Number.POSITIVE_INFINITY
+    for (const { channel, places } of this.#register.entries())
+      for (const [model, { silence }] of places)
+        for (const form of ['stream', 'whole'] as const) {
+          if (silenceEndsAt(silence[form]) <= now) {
+            noteSilenceProbed(silence[form], now)
+            this.#register.apply(channel, model, { kind: 'silent', form })
+          }
+          this.#silenceAt = Math.min(this.#silenceAt, silenceEndsAt(silence[form]))
+        }
+  }
+
+  #runChecks(now: number): void {
+    const options = this.#options
+    const mayCheck = options.mayCheck?.() ?? true
+    const due = this.#plan.takeDue(now, (channel) => this.#register.entryOf(channel).places)
+    if (!mayCheck) return
+    for (const { channel, model } of due)
+      options.onEffect?.(
+        { kind: 'probe', count: 1, form: 'whole' },
+        { channel: channel.name, model },
+      )
+  }
+
+  #describe(channel: Channel, model: string): HealthLine {
+    const place = this.#register.placeOf(channel, model)
+    const running = this.#load.running(channel.name) + this.#load.probing(channel.name)
+    const options = { clock: this.#options.clock, startedAt: this.#startedAt }
+    return describePlace({ channel, model, place, running }, options)
+  }
+
+  /** The channel as the catalogue has it, where it has this model. */
+  #channelOf({ channel: name, model }: HealthPlace): Channel | undefined {
+    const channel = this.#snapshot?.channels.get(name)
+    return channel?.models.has(model) === true ? channel : undefined
+  }
+}
+
+/** A timed request of a client without any part of an answer yet. */
+function isUnanswered({ isProbe, kind, progress }: OpenAttempt): boolean {
+  return !isProbe && kind !== undefined && progress !== 'answered'
+}
+
+function formOf({ isStream }: LatencyTraits): Form {
+  return isStream ? 'stream' : 'whole'
+}

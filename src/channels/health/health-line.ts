@@ -1,0 +1,124 @@
+/**
+ * The view of one model on one channel for operators, and how well a model is served. Reads the state and
+ * changes nothing. Times are wall time, for display only.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Channel } from '../channel.ts'
+import {
+  gradeOf,
+  nextWakeAt,
+  shareOf,
+  shownMode,
+  type HealthState,
+  type ShownMode,
+} from './health-state.ts'
+import type { Outcome } from './health-event.ts'
+import { ownQuantiles, pinnedQuantiles, probeKind } from './latency.ts'
+
+export interface HealthLine {
+  readonly channel: string
+  readonly model: string
+  readonly vendor: string
+  readonly rank: number
+  readonly mode: ShownMode | 'disabled'
+  /** Whether the next attempt could take it without panic. */
+  readonly isUsable: boolean
+  readonly sinceMs: number
+  readonly why: string
+  /** The share of its own traffic that it takes now: 0 to 1. */
+  readonly share: number
+  /** When time alone changes something next. */
+  readonly wakeAtMs: number | undefined
+  /** End of a rest that the vendor requested. */
+  readonly restUntilMs: number | undefined
+  readonly lastOkAtMs: number | undefined
+  readonly running: number
+  /** Time to the first event of a small streamed request: recent, and the baseline. */
+  readonly firstEventMs: { readonly p50: number; readonly p95: number } | undefined
+  readonly usualFirstEventMs: { readonly p50: number; readonly p95: number } | undefined
+  /** Failures since the process started, by class. */
+  readonly failures: readonly FailureLine[]
+}
+
+export interface FailureLine {
+  readonly outcome: Outcome
+  readonly count: number
+  readonly lastAtMs: number
+}
+
+interface Shown {
+  readonly channel: Channel
+  readonly model: string
+  readonly running: number
+  readonly place: {
+    readonly state: HealthState
+    readonly recentMs: readonly number[]
+    readonly failures: ReadonlyMap<Outcome, { readonly count: number; readonly at: number }>
+  }
+}
+
+export function describePlace(
+  { channel, model, place, running }: Shown,
+  { clock, startedAt }: { readonly clock: Clock; readonly startedAt: number },
+): HealthLine {
+  const { state } = place
+  const now = clock.monotonic()
+  // Monotonic time has fractions of a millisecond; a time of day needs none.
+  const wallTime = (at: number): number => Math.round(clock.now() + (at - now))
+  const grade = gradeOf(state, now)
+  const isDisabled = channel.override === 'disabled'
+  const isUsable = grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+  const wakeAt = isDisabled ? undefined : nextWakeAt(state)
+  return {
+    channel: channel.name,
+    model,
+    vendor: channel.vendor,
+    rank: channel.rank,
+    mode: isDisabled ? 'disabled' : shownMode(state, now),
+    isUsable: !isDisabled && isUsable,
+    sinceMs: wallTime(Math.max(state.since, startedAt)),
+    why: isDisabled ? 'operator' : state.why,
+    share: isDisabled ? 0 : shareOf(state, now),
+    wakeAtMs: wakeAt === undefined ? undefined : wallTime(wakeAt),
+    restUntilMs: now < state.restUntil ? wallTime(state.restUntil) : undefined,
+    lastOkAtMs: state.lastOkAt === undefined ? undefined : wallTime(state.lastOkAt),
+    running,
+    firstEventMs: quantilesOf(place.recentMs),
+    usualFirstEventMs:
+      pinnedQuantiles(channel, model, probeKind) ?? ownQuantiles(state.latency, probeKind),
+    failures: [...place.failures].map(([outcome, { count, at }]) => ({
+      outcome,
+      count,
+      lastAtMs: wallTime(at),
+    })),
+  }
+}
+
+function quantilesOf(values: readonly number[]): { p50: number; p95: number } | undefined {
+  if (values.length === 0) return undefined
+  const sorted = values.toSorted((left, right) => left - right)
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+  return { p50: at(0.5), p95: at(0.95) }
+}
+
+// --- how well a model is served -----------------------------------------------------------------
+
+/** Served by its main route, by a reserve only, or by none. `/health` and the alerts use it. */
+export type ModelCondition = 'main' | 'reserve' | 'none'
+
+/** `main`: could carry a main route; `usable`: could take a request; `none`: neither. */
+export type ChannelFitness = 'main' | 'usable' | 'none'
+
+export function modelCondition(
+  channels: readonly Channel[],
+  fitnessOf: (channel: Channel) => ChannelFitness,
+): ModelCondition {
+  const mainRank = Math.min(...channels.map((channel) => channel.rank))
+  let condition: ModelCondition = 'none'
+  for (const channel of channels) {
+    const fitness = fitnessOf(channel)
+    if (fitness === 'main' && channel.rank === mainRank) return 'main'
+    if (fitness !== 'none') condition = 'reserve'
+  }
+  return condition
+}

@@ -1,0 +1,144 @@
+/**
+ * One model on one channel in the running process: its health state, the attempts under way, and recent
+ * figures for operators. Plain data and what survives a change of the catalogue; it decides nothing
+ * about health.
+ */
+import type { Channel } from '../channel.ts'
+import type { Form, Outcome } from './health-event.ts'
+import { startState, type HealthState } from './health-state.ts'
+import type { RetryBudget } from './retry-budget.ts'
+
+/** The names of a place. */
+export interface HealthPlace {
+  readonly channel: string
+  readonly model: string
+}
+
+/** One attempt under way, as `begin` handed it out. */
+export interface OpenAttempt {
+  readonly channel: Channel
+  readonly model: string
+  /** The place it began on; an operator's change of the channel replaces that place. */
+  readonly place: Place
+  readonly beganAt: number
+  readonly isProbe: boolean
+  readonly form: Form
+  /** See `latencyKind`; undefined where time is not measured. */
+  readonly kind: number | undefined
+  /** Only the book changes it. */
+  progress: 'waiting' | 'overdue' | 'answered'
+}
+
+export interface Place {
+  state: HealthState
+  /** Streams without a first event that are not overdue yet, oldest first. */
+  readonly waiting: Set<OpenAttempt>
+  readonly silence: Readonly<Record<Form, Silence>>
+  comparingSince: number | undefined
+  probesAskedAt: number
+  /** Times to the first event of the latest streams, as a ring. */
+  readonly recentMs: number[]
+  recentCount: number
+  readonly failures: Map<Outcome, { count: number; at: number }>
+}
+
+/** One channel: its retry budget, and a place for each of its models. */
+export interface ChannelEntry {
+  channel: Channel
+  budget: RetryBudget
+  readonly places: Map<string, Place>
+}
+
+const recentMax = 64
+
+export function newPlace(channel: Channel, now: number): Place {
+  return {
+    state: startState(channel.check, now),
+    waiting: new Set(),
+    silence: { stream: noSilence(), whole: noSilence() },
+    comparingSince: undefined,
+    probesAskedAt: Number.NEGATIVE_INFINITY,
+    recentMs: [],
+    recentCount: 0,
+    failures: new Map(),
+  }
+}
+
+export function noteFirstEvent(place: Place, durationMs: number): void {
+  place.recentMs[place.recentCount++ % recentMax] = durationMs
+}
+
+export function noteFailure(place: Place, outcome: Outcome, now: number): void {
+  const before = place.failures.get(outcome)
+  place.failures.set(outcome, { count: (before?.count ?? 0) + 1, at: now })
+}
+
+/** Takes over the channel of a new catalogue and forgets the models that it no longer has. */
+export function updateEntry(entry: ChannelEntry, channel: Channel): void {
+  entry.channel = channel
+  for (const model of entry.places.keys())
+    if (!channel.models.has(model)) entry.places.delete(model)
+}
+
+/** Returns why the past of a channel ends with this change; undefined where it goes on. */
+export function renewalOf(
+  before: Channel | undefined,
+  after: Channel,
+): 'operator' | 'reconfigured' | undefined {
+  if (before === undefined) return 'reconfigured'
+  if (before.override === 'disabled' && after.override === 'enabled') return 'operator'
+  return isSameUpstream(before, after) ? undefined : 'reconfigured'
+}
+
+/** Whether both have the same address and credential. */
+export function isSameUpstream(one: Channel, other: Channel): boolean {
+  if (one === other) return true
+  return one.url === other.url && one.credential.reveal() === other.credential.reveal()
+}
+
+// --- silence ------------------------------------------------------------------------------------
+
+/**
+ * Requests of one form that wait while nothing arrives. A vendor that accepts requests and answers none
+ * fails none of them before a limit of minutes, and clients that leave earlier prove nothing, so silence
+ * itself asks for a probe.
+ */
+export interface Silence {
+  /** Requests without any part of an answer. */
+  waiting: number
+  /** Since when nothing has arrived although requests wait. */
+  since: number | undefined
+  /** How long it may last before a probe is sent; doubles with each probe until an answer arrives. */
+  limitMs: number
+}
+
+/** Longer than most answers take to begin. */
+const silenceMinMs = 20_000
+const silenceMaxMs = 300_000
+
+function noSilence(): Silence {
+  return { waiting: 0, since: undefined, limitMs: silenceMinMs }
+}
+
+export function startWaiting(silence: Silence, now: number): void {
+  silence.waiting++
+  silence.since ??= now
+}
+
+/** `hasAnswered`: the vendor has sent something, even an error; otherwise the client has left. */
+export function stopWaiting(silence: Silence, hasAnswered: boolean, now: number): void {
+  silence.waiting--
+  if (!hasAnswered) return
+  silence.since = silence.waiting > 0 ? now : undefined
+  silence.limitMs = silenceMinMs
+}
+
+/** When the silence has lasted too long; infinity while no request waits. */
+export function silenceEndsAt({ waiting, since, limitMs }: Silence): number {
+  return waiting > 0 && since !== undefined ? since + limitMs : Number.POSITIVE_INFINITY
+}
+
+export function noteSilenceProbed(silence: Silence, now: number): void {
+  silence.since = now
+  silence.limitMs = Math.min(silence.limitMs * 2, silenceMaxMs)
+}

@@ -1,0 +1,191 @@
+/**
+ * What a restart needs to know about channels, and the SQL for table `channel_health` that keeps it: plain
+ * JSON without monotonic times, which mean nothing to the next process. Invariant: a channel that was off,
+ * on trial or on the ramp resumes on trial, never on; the latency baselines are kept.
+ */
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import type { CheckKind } from '../channel.ts'
+import type { Form } from './evidence.ts'
+import {
+  isInUse,
+  shownMode,
+  shownModes,
+  startState,
+  type HealthState,
+  type OffCause,
+  type ShownMode,
+} from './health-state.ts'
+import { freshLatency } from './latency.ts'
+import type { Baseline } from './latency-baseline.ts'
+import { passesNeeded } from './out-of-use.ts'
+
+export interface SavedHealth {
+  readonly channel: string
+  readonly model: string
+  readonly mode: ShownMode
+  readonly why: string
+  /** Wall times. */
+  readonly sinceMs: number
+  readonly savedAtMs: number
+  /** JSON of `SavedDetail`. */
+  readonly detail: string
+}
+
+interface SavedDetail {
+  readonly cause?: OffCause | undefined
+  /** The form that failed; rows of earlier versions have none. */
+  readonly form?: Form | undefined
+  readonly relapse: number
+  /** Only versions before 1.1 read it. */
+  readonly passesNeeded: number
+  /** Milliseconds before the moment of saving. */
+  readonly downForMs?: number | undefined
+  readonly lastOkAgoMs?: number | undefined
+  readonly restForMs: number
+  readonly slowRelapse: number
+  readonly baselines: readonly (SavedBaseline | null)[]
+}
+
+type SavedBaseline = Omit<Baseline, 'at'> & { readonly ageMs: number }
+
+interface SaveMoment {
+  /** Monotonic and wall time of one moment. */
+  readonly now: number
+  readonly wallMs: number
+}
+
+export function saveHealth(
+  place: { readonly channel: string; readonly model: string },
+  state: HealthState,
+  { now, wallMs }: SaveMoment,
+): SavedHealth {
+  const { latency } = state
+  const baselines = Array.from(latency.baselines, (baseline) => {
+    if (baseline === undefined) return null
+    const { at, ...rest } = baseline
+    return { ...rest, weights: rest.weights.map(rounded), ageMs: now - at }
+  })
+  const down = isInUse(state) ? undefined : state
+  const detail: SavedDetail = {
+    cause: down?.cause,
+    form: down?.form,
+    relapse: state.relapse,
+    passesNeeded: passesNeeded(state),
+    downForMs: down === undefined ? undefined : now - down.downSince,
+    lastOkAgoMs: state.lastOkAt === undefined ? undefined : now - state.lastOkAt,
+    restForMs: Math.max(0, state.restUntil - now),
+    slowRelapse: latency.relapse,
+    baselines,
+  }
+  return {
+    ...place,
+    mode: shownMode(state, now),
+    why: state.why,
+    sinceMs: Math.round(wallMs + state.since - now),
+    savedAtMs: wallMs,
+    detail: JSON.stringify(detail),
+  }
+}
+
+function rounded(weight: number): number {
+  return Math.round(weight * 100) / 100
+}
+
+export function restoreHealth(
+  saved: SavedHealth,
+  check: CheckKind,
+  { now, wallMs }: SaveMoment,
+): HealthState {
+  const detail = JSON.parse(saved.detail) as SavedDetail
+  // The wall clock may have been set back; no moment may lie in the future.
+  const elapsedMs = Math.max(0, wallMs - saved.savedAtMs)
+  const ago = (agoMs: number | undefined): number | undefined =>
+    agoMs === undefined ? undefined : now - agoMs - elapsedMs
+  const known = {
+    ...startState(check, now),
+    relapse: detail.relapse,
+    lastOkAt: ago(detail.lastOkAgoMs),
+    restUntil: now + Math.max(0, detail.restForMs - elapsedMs),
+    latency: {
+      ...freshLatency,
+      relapse: detail.slowRelapse,
+      baselines: detail.baselines.map((baseline) => {
+        if (baseline === null) return undefined
+        const { ageMs, ...rest } = baseline
+        return { ...rest, at: now - ageMs - elapsedMs }
+      }),
+    },
+  }
+  if (saved.mode === 'on') return known
+  if (saved.mode === 'slow')
+    return { ...known, latency: { ...known.latency, slowSince: now }, why: saved.why, probeAt: now }
+  const { lastOkAt, restUntil, latency, relapse } = known
+  const { evidence, returnedAt, refutedAt } = known
+  const kept = { check, lastOkAt, restUntil, latency, relapse, evidence, returnedAt, refutedAt }
+  return {
+    ...kept,
+    mode: 'trial',
+    since: now,
+    why: 'restarted',
+    cause: detail.cause ?? 'run',
+    form: detail.form ?? 'stream',
+    passed: 0,
+    probeAt: now,
+    tryingUntil: 0,
+    downSince: ago(detail.downForMs) ?? now,
+  }
+}
+
+// --- the table ----------------------------------------------------------------------------------
+
+export async function readHealth(queryable: Queryable): Promise<readonly SavedHealth[]> {
+  const rows = await queryable.query(
+    'SELECT channel, model, mode, why, since_ms, saved_at_ms, detail FROM channel_health',
+  )
+  return rows.flatMap((row) => {
+    const mode = shownModes.find((one) => one === row['mode'])
+    // A mode of another version of the program is skipped.
+    if (mode === undefined) return []
+    return {
+      channel: String(row['channel']),
+      model: String(row['model']),
+      mode,
+      why: String(row['why']),
+      sinceMs: Number(row['since_ms']),
+      savedAtMs: Number(row['saved_at_ms']),
+      detail: String(row['detail']),
+    }
+  })
+}
+
+/** Replaces all stored states. Several nodes may do so at once; the last write of a place counts. */
+export async function replaceHealth(
+  transaction: Transaction,
+  saved: readonly SavedHealth[],
+): Promise<void> {
+  const kept = new Set<string>()
+  // The same order everywhere, so that two nodes never wait for each other.
+  for (const one of saved.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))) {
+    kept.add(keyOf(one))
+    await transaction.query(
+      `INSERT INTO channel_health (channel, model, mode, why, since_ms, saved_at_ms, detail)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (channel, model) DO UPDATE
+         SET mode = excluded.mode, why = excluded.why, since_ms = excluded.since_ms,
+           saved_at_ms = excluded.saved_at_ms, detail = excluded.detail`,
+      [one.channel, one.model, one.mode, one.why, one.sinceMs, one.savedAtMs, one.detail],
+    )
+  }
+  for (const row of await transaction.query('SELECT channel, model FROM channel_health')) {
+    const place = { channel: String(row['channel']), model: String(row['model']) }
+    if (kept.has(keyOf(place))) continue
+    await transaction.query('DELETE FROM channel_health WHERE channel = $1 AND model = $2', [
+      place.channel,
+      place.model,
+    ])
+  }
+}
+
+function keyOf({ channel, model }: Pick<SavedHealth, 'channel' | 'model'>): string {
+  return `${channel}\n${model}`
+}

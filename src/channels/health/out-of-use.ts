@@ -1,0 +1,302 @@
+/**
+ * The rules of a channel that is not in use: how it is switched off, how a refusal is confirmed, and
+ * how probes of the form that failed bring it back. Pure. Invariant: a state that is off has an end
+ * of its hold.
+ */
+import { noEvidence, type Evidence, type Form } from './evidence.ts'
+import {
+  jittered,
+  unchanged,
+  type AttemptResult,
+  type HealthEffect,
+  type HealthEvent,
+  type Moment,
+  type Step,
+} from './health-event.ts'
+import {
+  isInUse,
+  noDoubt,
+  rampMs,
+  type HealthState,
+  type InUse,
+  type Off,
+  type OffCause,
+  type Trial,
+} from './health-state.ts'
+import { forgetRecent } from './latency.ts'
+
+const holdMs = 30_000
+/** A channel that works again must be back within minutes, however many times it relapsed. */
+const holdMaxMs = 120_000
+export const refusalHoldMs = 300_000
+const refusalProbeMs = 120_000
+const relapseWithinMs = 600_000
+/** Refusals this soon after a refuted one are not checked again. */
+const refusalGapMs = 15_000
+const trialPasses = 3
+const passesPerRelapse = 2
+const trialPassesMax = 15
+const passGapMs = 5_000
+const retryMs = 30_000
+/** After this long out of use probes are less frequent. */
+const longOutageMs = 600_000
+const retryLongMs = 60_000
+/** An attempt or a probe without a result by then is lost. */
+const lostAfterMs = 120_000
+export const probeLostAfterMs = 45_000
+
+// --- switching off ------------------------------------------------------------------------------
+
+export interface OffReason {
+  readonly cause: OffCause
+  readonly why: string
+  readonly form: Form
+}
+
+export function switchOff(state: HealthState, reason: OffReason, moment: Moment): Step {
+  const { now, random } = moment
+  const { cause, why, form } = reason
+  const relapse = isInUse(state) ? relapseOf(state, now) : state.relapse
+  const isRun = cause === 'run'
+  const baseMs = isRun ? holdMs * 2 ** Math.min(relapse, 10) : refusalHoldMs
+  const off: Off = {
+    ...known(state),
+    mode: 'off',
+    since: now,
+    why,
+    cause,
+    form,
+    relapse,
+    evidence: forgetFailures(state.evidence),
+    latency: forgetRecent(state.latency),
+    downSince: isInUse(state) ? now : state.downSince,
+    holdUntil: now + Math.min(jittered(baseMs, random), isRun ? holdMaxMs : refusalHoldMs),
+    probeAt: isRun ? undefined : now + jittered(refusalProbeMs, random),
+    isConfirming: false,
+    tryingUntil: 0,
+  }
+  return unchanged(off)
+}
+
+/** The parts of a state that outlast a change of mode. */
+function known(state: HealthState) {
+  const { check, restUntil, lastOkAt, evidence, latency, returnedAt, relapse, refutedAt } = state
+  return { check, restUntil, lastOkAt, evidence, latency, returnedAt, relapse, refutedAt }
+}
+
+function relapseOf({ returnedAt, relapse }: InUse, now: number): number {
+  return returnedAt !== undefined && now - returnedAt < relapseWithinMs ? relapse + 1 : 0
+}
+
+function forgetFailures(evidence: HealthState['evidence']): HealthState['evidence'] {
+  const forget = ({ isCleared }: Evidence): Evidence => ({ ...noEvidence, isCleared })
+  return { stream: forget(evidence.stream), whole: forget(evidence.whole) }
+}
+
+// --- refusals -----------------------------------------------------------------------------------
+
+/**
+ * The vendor refuses the credential, the account or the model. It switches off at once, because every
+ * request would fail; a probe confirms it. Where a probe has refuted a refusal lately, the next one
+ * waits for its probe (R12: a refusal can be caused by the request itself).
+ */
+export function refuse(state: HealthState, result: AttemptResult, moment: Moment): Step {
+  const { now } = moment
+  const { form } = result
+  const cause: OffCause = result.outcome === 'config' ? 'config' : 'missing'
+  const why = cause === 'config' ? 'credential_refused' : 'model_missing'
+  const isProbe = result.caller === undefined
+  if (!isProbe && isStale(state, result)) return unchanged(state)
+  const mayConfirm = !isProbe && state.check === 'request' && isInUse(state)
+  if (mayConfirm && wasRefuted(state, now)) return confirmFirst(state, form, now)
+  const { state: off, effects } = switchOff(state, { cause, why, form }, moment)
+  const isNews = isInUse(state) || state.cause !== cause
+  const notices: HealthEffect[] = isNews ? [...effects, { kind: 'alert', why }] : [...effects]
+  // The probes of one model ask for all models of the channel.
+  if (result.isSpread === true) return { state: { ...off, probeAt: undefined }, effects: notices }
+  if (!mayConfirm || off.mode !== 'off') return { state: off, effects: notices }
+  return {
+    state: { ...off, isConfirming: true },
+    effects: [...notices, { kind: 'probe', count: 1, form }],
+  }
+}
+
+/** Off already: a refused probe prolongs the hold, without a new alert. */
+export function refuseAgain(state: Off, result: AttemptResult, moment: Moment): Step {
+  const { now } = moment
+  const isKnown = state.cause === 'config' || (state.cause === 'missing' && isMissing(result))
+  if (!isKnown) return refuse(state, result, moment)
+  if (result.caller !== undefined) return unchanged(leavePlace(state))
+  const holdUntil = Math.max(state.holdUntil, now + refusalHoldMs)
+  return unchanged({ ...leavePlace(state), holdUntil, isConfirming: false })
+}
+
+function isMissing({ outcome }: AttemptResult): boolean {
+  return outcome === 'model_missing'
+}
+
+function confirmFirst(state: InUse, form: Form, now: number): Step {
+  const isRecent = now - (state.refutedAt ?? 0) < refusalGapMs
+  return { state, effects: isRecent ? [] : [{ kind: 'probe', count: 1, form }] }
+}
+
+export function wasRefuted({ refutedAt }: HealthState, now: number): boolean {
+  return refutedAt !== undefined && now - refutedAt < relapseWithinMs
+}
+
+/** A probe passed while off: it refutes a refusal, or shows that the refusal is over. */
+export function passWhileOff(state: Off, result: AttemptResult, { now }: Moment): Step {
+  if (state.isConfirming) return unchanged({ ...refuted(state, now), lastOkAt: now })
+  if (state.cause === 'run' || result.beganAt <= state.since) return unchanged(state)
+  return unchanged(pass({ ...toTrial(state, now, 'refusal_over'), lastOkAt: now }, now))
+}
+
+export function failWhileOff(state: Off): Step {
+  return unchanged(state.isConfirming ? { ...state, isConfirming: false } : state)
+}
+
+/** Returns the state from before a refusal that a probe has refuted. */
+function refuted(state: Off, now: number): HealthState {
+  const why = 'refusal_not_confirmed'
+  if (state.downSince < state.since) return toTrial(state, now, why)
+  return { ...known(state), ...noDoubt(now), mode: 'on', since: now, why, refutedAt: now }
+}
+
+// --- the way back -------------------------------------------------------------------------------
+
+function toTrial(state: Off, now: number, why: string): Trial {
+  const { cause, form, downSince } = state
+  const ways = { cause, form, downSince, probeAt: now, tryingUntil: 0, passed: 0 }
+  return { ...known(state), ...ways, mode: 'trial', since: now, why }
+}
+
+export function tryNow(state: Off, _event: HealthEvent, { now }: Moment): Step {
+  return unchanged(toTrial(state, now, 'operator_check'))
+}
+
+/** Refused in the same way as the model that works again. */
+export function release(state: Off, _event: HealthEvent, { now }: Moment): Step {
+  return unchanged(state.cause === 'config' ? toTrial(state, now, 'credential_works') : state)
+}
+
+export function refuteRefusal(state: Off, _event: HealthEvent, { now }: Moment): Step {
+  return unchanged(state.cause === 'config' ? refuted(state, now) : state)
+}
+
+/** How many successes in a row end a trial: more after each relapse. */
+export function passesNeeded({ relapse }: Pick<HealthState, 'relapse'>): number {
+  return Math.min(trialPasses + passesPerRelapse * relapse, trialPassesMax)
+}
+
+/** A listing proves the channel only where no request may be sent as a probe. */
+function isProof(state: Trial, { form }: AttemptResult): boolean {
+  return form === state.form || state.check === 'models'
+}
+
+export function passTrial(state: Trial, result: AttemptResult, { now }: Moment): Step {
+  return unchanged(isProof(state, result) ? pass({ ...state, lastOkAt: now }, now) : state)
+}
+
+function pass(state: Trial, now: number): HealthState {
+  const passed = state.passed + 1
+  if (passed < passesNeeded(state)) return { ...state, passed, probeAt: now + passGapMs }
+  return toRamp(state, now, 'trial_passed')
+}
+
+/**
+ * The vendor called the probe a bad request: it answers and accepts the credential, so this passes
+ * where the model is known to exist.
+ */
+export function undecidedOnTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
+  const isAnswer = result.outcome === 'client' && state.cause !== 'missing'
+  if (isAnswer) return passTrial(state, result, moment)
+  return failTrial(rested(state, result, moment.now), result, moment)
+}
+
+/** The hold grows with relapses and not with failed probes: they hurt no client. */
+export function failTrial(state: Trial, result: AttemptResult, { now, random }: Moment): Step {
+  if (!isProof(state, result)) return unchanged(state)
+  const isLong = now - state.downSince >= longOutageMs
+  const waitMs = jittered(isLong ? retryLongMs : retryMs, random)
+  return unchanged({ ...state, passed: 0, probeAt: now + waitMs })
+}
+
+export function toRamp(state: HealthState, now: number, why: string): InUse {
+  const evidence = forgetFailures(state.evidence)
+  const since = { since: now, returnedAt: now }
+  return { ...known(state), ...noDoubt(now), ...since, mode: 'ramp', why, evidence }
+}
+
+/** Applies what the clock alone decides: a hold ends, a ramp is over. */
+export function advance(state: HealthState, now: number): HealthState {
+  if (state.mode === 'off' && now >= state.holdUntil) return toTrial(state, now, 'hold_over')
+  if (state.mode !== 'ramp' || now < state.since + rampMs) return state
+  const at = state.since + rampMs
+  return { ...state, mode: 'on', since: at, why: 'ramp_over', returnedAt: at }
+}
+
+// --- rests --------------------------------------------------------------------------------------
+
+const restDefaultMs = 5_000
+const restMinMs = 1_000
+const restMaxMs = 300_000
+
+/** A throttle is no fault: the channel rests as long as the vendor requested. */
+export function rested<State extends HealthState>(
+  state: State,
+  { outcome, retryAfterMs }: AttemptResult,
+  now: number,
+): State {
+  if (outcome !== 'throttle') return state
+  const restMs = Math.min(Math.max(retryAfterMs ?? restDefaultMs, restMinMs), restMaxMs)
+  return { ...state, restUntil: Math.max(state.restUntil, now + restMs) }
+}
+
+export function rest(state: HealthState, result: AttemptResult, { now }: Moment): Step {
+  return unchanged(rested(isInUse(state) ? state : leavePlace(state), result, now))
+}
+
+// --- traffic on a channel that is not in use ----------------------------------------------------
+
+export function takePlace(state: Off | Trial, _event: HealthEvent, { now }: Moment): Step {
+  return unchanged({ ...state, tryingUntil: now + lostAfterMs })
+}
+
+export function leavePlace<State extends Off | Trial>(state: State): State {
+  return state.tryingUntil === 0 ? state : { ...state, tryingUntil: 0 }
+}
+
+/** An attempt that began before the trial says nothing about the channel now. */
+export function isStale({ mode, since }: HealthState, { beganAt }: AttemptResult): boolean {
+  return (mode === 'trial' || mode === 'ramp') && beganAt < since
+}
+
+export function succeedWhileOff(state: Off, _result: AttemptResult, { now }: Moment): Step {
+  return unchanged({ ...leavePlace(state), lastOkAt: now })
+}
+
+/** Where probes decide, traffic neither helps nor harms: a busy channel with few errors must return. */
+export function succeedOnTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
+  const left = leavePlace(state)
+  if (isStale(state, result)) return unchanged(left)
+  const working = { ...left, lastOkAt: moment.now }
+  const isProbe = state.check === 'none' && moment.now >= (state.probeAt ?? 0)
+  return isProbe ? passTrial(working, result, moment) : unchanged(working)
+}
+
+export function failOnTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
+  const left = leavePlace(state)
+  const isProbe = state.check === 'none' && moment.now >= (state.probeAt ?? 0)
+  return isProbe && !isStale(state, result) ? failTrial(left, result, moment) : unchanged(left)
+}
+
+/** Sends the probe that is due; a lost one is sent again. */
+export function probeOutOfUse(state: Off | Trial, _event: HealthEvent, { now }: Moment): Step {
+  if (state.check === 'none' || state.probeAt === undefined) return unchanged(state)
+  if (now < state.probeAt || now < state.restUntil) return unchanged(state)
+  const gapMs = state.mode === 'off' ? refusalProbeMs : probeLostAfterMs
+  return {
+    state: { ...state, probeAt: now + gapMs },
+    effects: [{ kind: 'probe', count: 1, form: state.form }],
+  }
+}

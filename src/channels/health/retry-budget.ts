@@ -1,0 +1,121 @@
+/**
+ * How many failovers a channel still accepts: a token bucket that failures empty and successes fill.
+ * Pure. A dead main route can hand over its whole traffic at once, and a reserve that fails too is not
+ * flooded.
+ *
+ * Each account has a small bucket of its own, which its failures empty first. The channel's bucket pays
+ * only while several accounts fail there, so one account whose requests fail everywhere loses its own
+ * failovers and nobody else's.
+ */
+import type { Outcome } from './health-event.ts'
+
+interface Bucket {
+  readonly count: number
+  /** Monotonic time to which the refill is counted. */
+  readonly at: number
+}
+
+export interface RetryBudget extends Bucket {
+  /** Size of the bucket; failover is allowed above half of it. */
+  readonly max: number
+  /** Buckets of accounts that failed lately and have not had enough successes since, latest last. */
+  readonly accounts: ReadonlyMap<string, Bucket>
+}
+
+export const defaultBudget = 100
+const perSuccess = 0.1
+const perFailure = 1
+/**
+ * One token in five seconds: without it a channel that serves only as a reserve would get no request
+ * with which it could prove that it works again.
+ */
+const refillPerMs = 0.2 / 1_000
+
+/** Size of an account's bucket: eight beside a channel's hundred. */
+const accountShare = 0.08
+/** Fewer failing accounts may be one client with several accounts. */
+const failingAccountsMin = 3
+const failedOfLateMs = 300_000
+const accountsMax = 256
+
+export function fullBudget(max: number): RetryBudget {
+  return { count: max, max, at: 0, accounts: new Map() }
+}
+
+export function mayFailOverInto(budget: RetryBudget, accountId: string, now: number): boolean {
+  if (countAt(budget, now) <= budget.max / 2) return false
+  const own = budget.accounts.get(accountId)
+  return own === undefined || ownCountAt(own, budget, now) >= perFailure
+}
+
+/** `accountId` is undefined for a probe. */
+export function spendBudget(
+  budget: RetryBudget,
+  { outcome, accountId }: { readonly outcome: Outcome; readonly accountId: string | undefined },
+  now: number,
+): RetryBudget {
+  const change = changeOf(outcome)
+  if (change === 0) return budget
+  const accounts =
+    accountId === undefined ? budget.accounts : changeOwn(budget, { accountId, change, now })
+  const isShared = change > 0 || accountId === undefined || accounts.size >= failingAccountsMin
+  const after = isShared ? changeCount(budget, change, now) : budget
+  return accounts === budget.accounts ? after : { ...after, accounts }
+}
+
+function changeCount(budget: RetryBudget, change: number, now: number): RetryBudget {
+  const { max } = budget
+  if (change > 0 && budget.count >= max) return budget
+  const count = Math.min(max, Math.max(0, countAt(budget, now) + change))
+  return { ...budget, count, at: now }
+}
+
+/** Time refills it only to just above the threshold; only successes fill it further. */
+function countAt({ count, max, at }: RetryBudget, now: number): number {
+  const refilledMax = max / 2 + perFailure
+  return count >= refilledMax ? count : Math.min(refilledMax, count + (now - at) * refillPerMs)
+}
+
+function ownMax({ max }: RetryBudget): number {
+  return Math.max(perFailure, Math.round(max * accountShare))
+}
+
+function ownCountAt({ count, at }: Bucket, budget: RetryBudget, now: number): number {
+  return Math.min(ownMax(budget), count + (now - at) * refillPerMs)
+}
+
+/** Changes one account's bucket and forgets those that have not changed for a long time. */
+function changeOwn(
+  budget: RetryBudget,
+  { accountId, change, now }: { readonly accountId: string; change: number; now: number },
+): ReadonlyMap<string, Bucket> {
+  const own = budget.accounts.get(accountId)
+  if (own === undefined && change > 0) return budget.accounts
+  const changed = new Map<string, Bucket>()
+  for (const [id, bucket] of budget.accounts)
+    if (id !== accountId && now - bucket.at < failedOfLateMs) changed.set(id, bucket)
+  const before = own === undefined ? ownMax(budget) : ownCountAt(own, budget, now)
+  // A success says more about the account's own requests than about the channel.
+  const count = Math.max(0, before + (change > 0 ? perFailure : change))
+  if (count < ownMax(budget)) changed.set(accountId, { count, at: now })
+  const [oldest] = changed.keys()
+  if (changed.size > accountsMax && oldest !== undefined) changed.delete(oldest)
+  return changed
+}
+
+function changeOf(outcome: Outcome): number {
+  switch (outcome) {
+    case 'ok':
+      return perSuccess
+    case 'hard':
+    case 'broken':
+    case 'config':
+    case 'model_missing':
+    case 'suspect':
+      return -perFailure
+    case 'client':
+    case 'nobody':
+    case 'throttle':
+      return 0
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Prices a paid probe from the vendor's own counts and the price book in force. Pure. Counts that are
+ * impossible for so small a request are ignored; the cost is unknown then.
+ */
+import type { Picos } from '../../base/money.ts'
+import { charge } from '../../metering/charge.ts'
+import {
+  checkAgainstRequest,
+  usageClasses,
+  type Usage,
+  type UsageClass,
+  type UsageCounts,
+} from '../../metering/usage.ts'
+import { pricesAt, unchangedPpm } from '../../metering/prices.ts'
+import type { Snapshot } from '../channel.ts'
+import type { HealthPlace } from '../health/health-place.ts'
+
+/** Generous for a question of one word and one token of answer; vendors add prompts of their own. */
+const checkBounds = {
+  inputTokensEstimate: 64,
+  maxOutputTokens: 1_024,
+  choiceCount: 1,
+  bodyBytes: 1_024,
+}
+
+/** Undefined where the model has no price, or the counts make no sense. */
+export function priceCheck(
+  { channel: name, model: id }: HealthPlace,
+  usage: Usage,
+  { snapshot, nowMs }: { readonly snapshot: Snapshot; readonly nowMs: number },
+): Picos | undefined {
+  const model = snapshot.models.get(id)
+  const vendor = model === undefined ? undefined : snapshot.vendors.get(model.vendor)
+  const prices = model === undefined ? undefined : pricesAt(model.prices, nowMs)
+  if (vendor === undefined || prices === undefined) return undefined
+  if (checkAgainstRequest(usage, checkBounds) !== 'ok') return undefined
+  const { amountPicos } = charge({
+    usage,
+    format: vendor.format,
+    multiplierPpm: unchangedPpm,
+    requestedModel: id,
+    upstreamModel: snapshot.channels.get(name)?.models.get(id),
+    prices,
+    pricesFor(served) {
+      const other = snapshot.models.get(served)
+      return other === undefined ? undefined : pricesAt(other.prices, nowMs)
+    },
+  })
+  return amountPicos
+}
+
+/** All parts of an answer together. */
+export function countsOf(usage: Usage): UsageCounts {
+  const counts: { [Class in UsageClass]?: number } = {}
+  for (const part of usage.parts)
+    for (const usageClass of usageClasses) {
+      const count = part.counts[usageClass]
+      if (count !== undefined) counts[usageClass] = (counts[usageClass] ?? 0) + count
+    }
+  return counts
+}

@@ -1,0 +1,221 @@
+/**
+ * Sends one probe to a channel: a real, tiny model request (streamed or not) or a cheap listing call, and
+ * judges the answer by the same classes as traffic. It knows no health and books no money.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { formatOf } from '../../formats/registry.ts'
+import type { Format, StreamMeter, UpstreamFault } from '../../formats/format.ts'
+import { parseJson } from '../../formats/json.ts'
+import { unreadError } from '../../formats/vendor-error.ts'
+import { readableBody } from '../../http/client/content-encoding.ts'
+import { forwardRequestHeaders } from '../../formats/headers.ts'
+import type { Usage } from '../../metering/usage.ts'
+import type { Channel, Vendor } from '../channel.ts'
+import type { Form, Outcome } from '../health/health-event.ts'
+import { readRetryAfterMs } from '../../formats/rate-headers.ts'
+import {
+  isStaleConnection,
+  type FailureKind,
+  type Upstream,
+  type UpstreamHead,
+} from '../../http/client/upstream.ts'
+
+export interface CheckRequest {
+  readonly vendor: Vendor
+  readonly channel: Channel
+  /** A model of the catalogue that the channel serves. */
+  readonly model: string
+  /** What to send: the channel's own setting, unless an operator requests a real request. */
+  readonly by: 'request' | 'models'
+  /** Of a real request: whether its answer is streamed. */
+  readonly form?: Form
+  readonly timeoutMs: number
+}
+
+export interface CheckResult {
+  readonly outcome: Outcome
+  readonly durationMs: number
+  /** HTTP status, or undefined where no answer came. */
+  readonly status: number | undefined
+  /** The wait that the vendor requested with a throttle. */
+  readonly retryAfterMs?: number | undefined
+  /** The vendor's own counts for a real request. */
+  readonly usage?: Usage | undefined
+}
+
+const answerBytesMax = 1_048_576
+
+interface CheckParts {
+  readonly upstream: Upstream
+  readonly clock: Clock
+}
+
+export async function checkChannel(request: CheckRequest, parts: CheckParts): Promise<CheckResult> {
+  const startedMs = parts.clock.monotonic()
+  let answer: ProbeAnswer = { outcome: 'hard', status: undefined }
+  for (const body of bodiesOf(request)) {
+    answer = await sendWithRetry(request, body, parts)
+    if (answer.outcome !== 'client') break
+  }
+  return { ...answer, durationMs: parts.clock.monotonic() - startedMs }
+}
+
+function bodiesOf(request: CheckRequest): readonly (Buffer | undefined)[] {
+  const { vendor, channel, model, by, form } = request
+  if (by === 'models') return [undefined]
+  const upstreamModel = channel.models.get(model) ?? model
+  return formatOf(vendor.format).probe.bodies(upstreamModel, form === 'stream')
+}
+
+/** Repeats a probe whose connection had gone stale, as traffic does; that is no fault of the channel. */
+async function sendWithRetry(
+  request: CheckRequest,
+  body: Buffer | undefined,
+  parts: CheckParts,
+): Promise<ProbeAnswer> {
+  const first = await sendOnce(request, body, parts)
+  const last = first === 'stale_connection' ? await sendOnce(request, body, parts) : first
+  return last === 'stale_connection' ? { outcome: 'hard', status: undefined } : last
+}
+
+type ProbeAnswer = Omit<CheckResult, 'durationMs'>
+type Sent = ProbeAnswer | 'stale_connection'
+
+function sendOnce(
+  request: CheckRequest,
+  body: Buffer | undefined,
+  { upstream, clock }: CheckParts,
+): Promise<Sent> {
+  const format = formatOf(request.vendor.format)
+  const sent = upstreamRequest(format, request, body)
+  const sentMs = clock.monotonic()
+  return new Promise((resolve) => {
+    let head: UpstreamHead | undefined
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const finish = (judged: Judged | 'stale_connection'): void => {
+      timer.cancel()
+      if (judged === 'stale_connection') resolve(judged)
+      else resolve({ ...judged, status: head?.status })
+    }
+    const timer = clock.after(request.timeoutMs, () => {
+      call.abort()
+      finish({ outcome: 'hard' })
+    })
+    const call = upstream.send(request.channel, sent, {
+      onHead(received) {
+        head = received
+      },
+      onData(chunk) {
+        bytes += chunk.length
+        if (bytes <= answerBytesMax) chunks.push(chunk)
+        return true
+      },
+      onEnd() {
+        const answer = { head, body: Buffer.concat(chunks) }
+        finish(judgeCheck(format, sent.body, answer, clock.now()))
+      },
+      onFailure(failure) {
+        const waitedMs = clock.monotonic() - sentMs
+        if (isStaleConnection(failure, { hasHead: head !== undefined, waitedMs }))
+          finish('stale_connection')
+        else finish({ outcome: failureOutcome[failure.kind] })
+      },
+    })
+  })
+}
+
+function upstreamRequest(
+  format: Format,
+  { vendor, channel }: Pick<CheckRequest, 'vendor' | 'channel'>,
+  body: Buffer | undefined,
+): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
+  const own = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
+  const headers = forwardRequestHeaders(own, {
+    prefix: vendor.name,
+    credential: { scheme: vendor.credential, secret: channel.credential },
+    versionHeader: vendor.versionHeader,
+    defaultVersion: vendor.defaultVersion,
+  })
+  if (body === undefined) return { method: 'GET', path: '/v1/models', headers, body }
+  return { method: 'POST', path: format.probe.operation.path, headers, body }
+}
+
+interface CheckAnswer {
+  readonly head: UpstreamHead | undefined
+  readonly body: Buffer
+}
+
+type Judged = Pick<CheckResult, 'outcome' | 'retryAfterMs' | 'usage'>
+
+/** Only an answer of the format passes: a page with status 200 proves nothing. */
+function judgeCheck(
+  format: Format,
+  sent: Buffer | undefined,
+  answer: CheckAnswer,
+  nowMs: number,
+): Judged {
+  const { head, body } = answer
+  if (head === undefined) return { outcome: 'hard' }
+  if (head.status >= 200 && head.status < 300) {
+    const contentType = (head.header('content-type') ?? '').toLowerCase()
+    return sent === undefined
+      ? judgeListing(body)
+      : judgeAnswer(format, { sent, contentType, body })
+  }
+  const headers = { 'retry-after': head.header('retry-after') }
+  const readable = readableBody(body, head.header('content-encoding'))
+  const error = readable === undefined ? unreadError : format.readError(readable)
+  const fault = format.probe.operation.classify({ status: head.status, headers }, error)
+  return { outcome: faultOutcome[fault], retryAfterMs: readRetryAfterMs(head, nowMs) }
+}
+
+/** A listing is any JSON: servers differ in how they list. */
+function judgeListing(body: Buffer): Judged {
+  return { outcome: parseJson(body.toString('utf8')) === undefined ? 'hard' : 'ok' }
+}
+
+function judgeAnswer(
+  format: Format,
+  answer: { readonly sent: Buffer; readonly contentType: string; readonly body: Buffer },
+): Judged {
+  const { sent, contentType, body } = answer
+  const { operation } = format.probe
+  const facts = operation.readRequest(sent, { requireMaxTokens: true })
+  if ('kind' in facts) return { outcome: 'hard' }
+  const type = facts.isStream ? 'text/event-stream' : 'json'
+  if (contentType !== '' && !contentType.includes(type)) return { outcome: 'hard' }
+  if (facts.isStream) return judgeStream(format, operation.openMeter(facts), body)
+  const read = operation.readAnswer(body, facts)
+  return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
+}
+
+/** A stream passes when it reaches its terminal event. */
+function judgeStream(format: Format, meter: StreamMeter, body: Buffer): Judged {
+  meter.push(body)
+  meter.end()
+  const { error } = meter
+  if (error !== undefined) return { outcome: faultOutcome[format.classifyEvent(error).fault] }
+  if (meter.isTerminated) return { outcome: 'ok', usage: meter.reading().usage }
+  return { outcome: meter.hasStarted ? 'broken' : 'hard' }
+}
+
+const failureOutcome: Readonly<Record<FailureKind, Outcome>> = {
+  connect: 'hard',
+  tls: 'config',
+  reset: 'hard',
+  protocol: 'hard',
+  // Only a gateway that stops aborts a probe.
+  aborted: 'nobody',
+}
+
+const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
+  client: 'client',
+  throttle: 'throttle',
+  config: 'config',
+  model_missing: 'model_missing',
+  not_offered: 'config',
+  lone_500: 'hard',
+  conflict: 'client',
+  hard: 'hard',
+}

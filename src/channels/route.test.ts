@@ -1,0 +1,166 @@
+/** The door from an exchange to its channels, over the production health book and a manual clock. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ManualClock } from '../../test/support/manual-clock.ts'
+import { makeChannel, makeModel, makeSnapshot } from '../../test/support/snapshots.ts'
+import { seededRandom } from '../base/random.ts'
+import { HealthBook } from './health/health-book.ts'
+import { createRoutes, type Route, type RouteRequest } from './route.ts'
+
+const main = makeChannel('main')
+const reserve = makeChannel('reserve', { rank: 1 })
+const settings = {
+  firstEventTimeoutMs: 120_000,
+  answerTimeoutMs: 600_000,
+  firstEventFactor: 4,
+  firstEventTimeoutMinMs: 10_000,
+}
+
+function start(model = makeModel('m')) {
+  const clock = new ManualClock()
+  const health = new HealthBook({ clock, random: seededRandom(1) })
+  const snapshot = makeSnapshot([main, reserve], [model])
+  health.follow(undefined, snapshot)
+  const counted: string[] = []
+  const openRoute = createRoutes({
+    clock,
+    health,
+    settings,
+    telemetry: {
+      failedOver: (vendor) => void counted.push(`failover ${vendor}`),
+      firstEvent: ({ channel }, durationMs) => void counted.push(`first ${channel} ${durationMs}`),
+      attemptEnded: (channel, outcome) => void counted.push(`end ${channel} ${outcome}`),
+    },
+  })
+  const open = (change: Partial<RouteRequest> = {}): Route =>
+    openRoute({
+      snapshot,
+      model,
+      caller: { accountId: 'acc_1', keyId: 'key_1' },
+      isStream: true,
+      inputTokens: 100,
+      isTimed: true,
+      ...change,
+    })
+  const callers = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ accountId: name, keyId: name }))
+  return { clock, health, counted, open, callers }
+}
+
+describe('a route', () => {
+  test('gives each channel once, the main one first, and counts the failover', () => {
+    const { health, counted, open } = start()
+    const route = open()
+    const first = route.next()
+    assert.equal(first?.channel, main)
+    assert.equal(health.running('main'), 1)
+    first.ended({ outcome: 'hard' })
+    assert.equal(health.running('main'), 0)
+    const second = route.next()
+    assert.equal(second?.channel, reserve)
+    second.answered(250)
+    second.ended({ outcome: 'ok' })
+    assert.equal(route.next(), undefined)
+    assert.deepEqual(counted, [
+      'end main hard',
+      'failover alpha',
+      'first reserve 250',
+      'end reserve ok',
+    ])
+  })
+
+  test('repeats on the same channel without counting a failover', () => {
+    const { health, counted, open } = start()
+    const route = open()
+    const first = route.next()
+    assert.ok(first !== undefined && route.mayRepeat(first))
+    first.ended({ outcome: 'nobody' })
+    const again = route.repeat(first)
+    assert.equal(again.channel, main)
+    assert.equal(health.running('main'), 1)
+    again.ended({ outcome: 'ok' })
+    assert.deepEqual(counted, ['end main nobody', 'end main ok'])
+  })
+
+  test('has an alternative while an untried channel is fit to serve', () => {
+    const { open, callers } = start()
+    const route = open()
+    assert.ok(route.next()?.channel === main && route.hasAlternative())
+    for (const caller of callers) {
+      const other = open({ caller })
+      other.next()?.ended({ outcome: 'hard' })
+      other.next()?.ended({ outcome: 'hard' })
+    }
+    assert.equal(route.hasAlternative(), false)
+  })
+})
+
+describe('a request that fails on two channels', () => {
+  const fail = (isRequestSuspect: boolean) => {
+    const { health, open, callers } = start()
+    for (const caller of callers) {
+      const route = open({ caller })
+      for (let lease = route.next(); lease !== undefined; lease = route.next())
+        lease.ended({ outcome: 'hard', isRequestSuspect })
+    }
+    return health.grade(main, 'm')
+  }
+
+  test('is blamed itself where the vendors had it', () => assert.notEqual(fail(true), 'off'))
+
+  test('is not blamed where the connections failed', () => assert.equal(fail(false), 'off'))
+
+  test('is not blamed for failing twice on one channel', () => {
+    const { health, open, callers } = start()
+    for (const caller of callers) {
+      const route = open({ caller })
+      const first = route.next()
+      assert.ok(first !== undefined)
+      first.ended({ outcome: 'hard', isRequestSuspect: true })
+      route.repeat(first).ended({ outcome: 'hard', isRequestSuspect: true })
+    }
+    assert.equal(health.grade(main, 'm'), 'off')
+  })
+})
+
+describe('the time a channel may take', () => {
+  test('is the first-event limit for a stream, by the model where it has its own', () => {
+    assert.equal(start().open().next()?.limitMs, 120_000)
+    const slow = start(makeModel('m', { firstEventTimeoutMs: 300_000 }))
+    assert.equal(slow.open().next()?.limitMs, 300_000)
+  })
+
+  test('is the limit of whole answers otherwise', () => {
+    const { open } = start(makeModel('m', { firstEventTimeoutMs: 300_000 }))
+    assert.equal(open({ isStream: false }).next()?.limitMs, 600_000)
+  })
+
+  test('is tighter once the usual time is known, never below the minimum', () => {
+    const { clock, open } = start()
+    assert.equal(open().next()?.usualLimitMs, 30_000)
+    const teach = (durationMs: number): void => {
+      for (let index = 0; index < 200; index++) {
+        const lease = open().next()
+        clock.advance(durationMs)
+        lease?.answered(durationMs)
+        lease?.ended({ outcome: 'ok' })
+      }
+    }
+    teach(500)
+    assert.equal(open().next()?.usualLimitMs, 10_000)
+    assert.equal(open({ isStream: false }).next()?.usualLimitMs, Infinity)
+  })
+
+  test('is 30 s for a stream while no time is known, and may end early on a channel that fails', () => {
+    const { open, callers } = start()
+    assert.equal(open().next()?.usualLimitMs, 30_000)
+    for (const caller of callers) {
+      const route = open({ caller })
+      route.next()?.ended({ outcome: 'hard' })
+      route.next()?.ended({ outcome: 'hard' })
+    }
+    const lease = open().next()
+    assert.equal(lease?.usualLimitMs, 30_000)
+    assert.equal(lease.mayStopEarly(), true)
+    assert.equal(open({ isStream: false }).next()?.usualLimitMs, Infinity)
+  })
+})

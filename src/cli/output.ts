@@ -1,0 +1,83 @@
+/**
+ * Output for people and spreadsheets: tables, `name  value` lines, ages, CSV. The invariant: names
+ * that operators or clients chose can neither move a terminal's cursor nor run as a formula.
+ */
+
+/** A cell. Null and undefined show as a dash. */
+export type Cell = string | number | boolean | null | undefined | readonly string[]
+
+/** Formats rows below a heading, or returns `empty` where there are no rows. */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  empty: string,
+): string {
+  if (rows.length === 0) return empty
+  const lines = [heading, ...rows].map((row) => row.map(cellText))
+  const widths = heading.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+  )
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Formats one `name  value` line per field. Values are not nested. */
+export function formatFields(fields: Readonly<Record<string, Cell>>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd())
+    .join('\n')
+}
+
+function cellText(value: Cell): string {
+  if (value === null || value === undefined) return '–'
+  const text = typeof value === 'object' ? value.join(', ') : String(value)
+  return text.replace(/\p{C}/gu, '�')
+}
+
+const ageUnits = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** Formats an age in one unit, rounded down: `90 s`, `3 h`. */
+export function formatAge(ageMs: number): string {
+  for (const [unit, unitMs] of ageUnits) {
+    // At least two of the larger units, so that rounding loses little.
+    const atLeast = unit === 's' ? unitMs : 2 * unitMs
+    if (ageMs >= atLeast) return `${Math.floor(ageMs / unitMs)} ${unit}`
+  }
+  return '0 s'
+}
+
+export function formatJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}
+
+export type CsvCell = string | number | null
+
+/** Formats one row of CSV (RFC 4180). */
+export function csvRow(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvText).join(',')}\r\n`
+}
+
+const plainNumber = /^-?\d+(\.\d+)?$/
+/** Also after spaces, and in the full-width forms that some spreadsheets accept. */
+const formulaStart = /^(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/
+
+/** A text that a spreadsheet would run gets a leading apostrophe; numbers stay, so that sums work. */
+function csvText(value: CsvCell): string {
+  const text = value === null ? '' : String(value)
+  const isFormula = formulaStart.test(text) && !plainNumber.test(text)
+  const safe = isFormula ? `'${text}` : text
+  // Spreadsheets of some countries separate cells with semicolons or tabs.
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

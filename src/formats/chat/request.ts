@@ -1,0 +1,163 @@
+/**
+ * What a request of the chat format asks for: the rules for its fields, its images, files and audio, the
+ * features that are billed or that act on the operator's account, and the edits this format makes to a
+ * body. Edits replace byte ranges; everything else stays as the client wrote it.
+ */
+import {
+  isAsked,
+  requestedService,
+  type BillableFeatures,
+  type PayloadEstimate,
+  type RequestRules,
+} from '../fields.ts'
+import type { OperatorFeature, RequestFacts, Span } from '../format.ts'
+import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { PayloadSum } from '../payloads.ts'
+import { scanMembers, splice, type Edit } from '../scan.ts'
+
+export const chatRules: RequestRules = {
+  limitFields: ['max_tokens', 'max_completion_tokens'],
+  isNullAbsent: true,
+  hasChoices: true,
+  hasOutput: true,
+  toolPromptTokens: 0,
+  estimatePayloads,
+  findOperatorFeatures,
+  findBillableFeatures,
+  // Requests have two names for one tier; answers know only the second.
+  findService(body) {
+    const tier = body['service_tier']
+    return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
+  },
+  asksOneHourCache: () => false,
+}
+
+const imageTokens = 1500
+
+/** Only parts where the vendor looks for a payload count: a long string elsewhere is text. */
+function estimatePayloads(body: JsonObject): PayloadEstimate {
+  const sum = new PayloadSum()
+  for (const message of asArray(body['messages']) ?? []) {
+    for (const part of asArray(asObject(message)?.['content']) ?? []) {
+      addPart(sum, asObject(part) ?? {})
+    }
+  }
+  return sum
+}
+
+function addPart(sum: PayloadSum, part: JsonObject): void {
+  switch (part['type']) {
+    case 'image_url': {
+      const image = part['image_url']
+      sum.addImage(dataUrlLength(asObject(image)?.['url'] ?? image), imageTokens)
+      return
+    }
+    case 'input_audio': {
+      const audio = asObject(part['input_audio'])
+      const data = audio?.['data']
+      sum.addAudio(typeof data === 'string' ? data.length : 0, isCompressedAudio(audio?.['format']))
+      return
+    }
+    case 'file': {
+      const file = asObject(part['file'])
+      const data = file?.['file_data']
+      if (typeof file?.['file_id'] === 'string') sum.isInAccount = true
+      sum.addDocument(typeof data === 'string' ? data.length : 0)
+      return
+    }
+    default:
+  }
+}
+
+/** An image given by its address has no bytes in the body. */
+function dataUrlLength(url: unknown): number {
+  return typeof url === 'string' && url.startsWith('data:') ? url.length : 0
+}
+
+const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])
+
+/** `format` is what a request names for audio, in its prompt or for the answer. */
+function isCompressedAudio(format: unknown): boolean {
+  return typeof format === 'string' && !uncompressedFormats.has(format)
+}
+
+/** Searches and moderation are billed by the call, which no usage object shows. */
+function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
+  const features: OperatorFeature[] = []
+  if (isAsked(body['store'])) features.push('stored_completions')
+  if (isAsked(body['web_search_options'])) features.push('web_search_options')
+  if (isAsked(body['moderation'])) features.push('moderation')
+  return features
+}
+
+const clientTools: ReadonlySet<string> = new Set(['function', 'custom'])
+
+function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
+  const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
+  const hasServerTools =
+    isAsked(body['web_search_options']) || (asArray(body['tools']) ?? []).some(isServerTool)
+  const hasStoredPrompt = (asArray(body['messages']) ?? []).some(isStoredSpeech)
+  if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt) return undefined
+  return {
+    asksAudioOutput,
+    isSpeechCompressed: asksAudioOutput && isCompressedAudio(asObject(body['audio'])?.['format']),
+    hasServerTools,
+    hasStoredPrompt,
+    webSearchesMax: 0,
+    otherModels: [],
+  }
+}
+
+function isServerTool(tool: unknown): boolean {
+  const type = asText(asObject(tool)?.['type'])
+  return type !== undefined && !clientTools.has(type)
+}
+
+/** An earlier spoken answer: the conversation has the vendor's id and not the audio. */
+function isStoredSpeech(message: unknown): boolean {
+  return asText(asObject(asObject(message)?.['audio'])?.['id']) !== undefined
+}
+
+const usageField: ReadonlySet<string> = new Set(['include_usage'])
+
+/** Requests the usage chunk where a stream would have none, and names the model as the channel knows it. */
+export function amendChat(
+  body: Buffer,
+  facts: RequestFacts,
+  upstreamModel: string | undefined,
+): Buffer {
+  const edits: Edit[] = []
+  if (upstreamModel !== undefined && upstreamModel !== facts.model) {
+    edits.push({ ...facts.spans.model, text: JSON.stringify(upstreamModel) })
+  }
+  if (facts.isStream && !facts.asksUsageChunk) edits.push(usageEdit(body, facts))
+  return splice(
+    body,
+    edits.sort((left, right) => left.start - right.start),
+  )
+}
+
+function usageEdit(body: Buffer, facts: RequestFacts): Edit {
+  const { streamOptions, firstMember } = facts.spans
+  if (streamOptions === undefined) {
+    const text = '"stream_options":{"include_usage":true},'
+    return { start: firstMember, end: firstMember, text }
+  }
+  if (body[streamOptions.start] !== 0x7b)
+    return { ...streamOptions, text: '{"include_usage":true}' }
+  return memberEdit(body, streamOptions)
+}
+
+/** `stream_options` is an object: its own field is set, the others stay. */
+function memberEdit(body: Buffer, streamOptions: Span): Edit {
+  const text = body.toString('latin1', streamOptions.start, streamOptions.end)
+  const scan = scanMembers(text, 0, usageField)
+  const value = scan.spans.get('include_usage')
+  const offset = streamOptions.start
+  if (value !== undefined) {
+    return { start: offset + value.start, end: offset + value.end, text: 'true' }
+  }
+  const at = offset + scan.firstMember
+  const isEmpty = text.slice(1, -1).trim() === ''
+  return { start: at, end: at, text: `"include_usage":true${isEmpty ? '' : ','}` }
+}

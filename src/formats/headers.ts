@@ -1,0 +1,286 @@
+/**
+ * Which headers pass the gateway, in both directions: pure functions over flat lists as received. The lists
+ * name what is dropped: an unknown header passes, its name and value unchanged. Invariants: no credential,
+ * hop-by-hop or address header of one side reaches the other; a `Connection` header cannot remove a header
+ * whose value the gateway has checked.
+ */
+import type { Secret } from '../base/secret.ts'
+import { isNamed } from '../http/wire/field-syntax.ts'
+
+export interface RequestForwarding {
+  /** The vendor's route prefix; `<prefix>-version` is the specified name of its version header. */
+  readonly prefix: string
+  readonly credential: { readonly scheme: 'x-api-key' | 'bearer'; readonly secret: Secret }
+  /** The vendor's own name of that header, lower-case; undefined where it has none. */
+  readonly versionHeader: string | undefined
+  readonly defaultVersion: string | undefined
+}
+
+/**
+ * Returns the headers of the request to a channel, from the client's. `findVersionFault` must have accepted
+ * the version: here it is only copied under both names, or replaced by the default where it is absent.
+ */
+export function forwardRequestHeaders(
+  rawHeaders: readonly string[],
+  { prefix, credential, versionHeader, defaultVersion }: RequestForwarding,
+): string[] {
+  const prefixedName = prefix + '-version'
+  const forwarded: string[] = []
+  let ownVersion: string | undefined
+  let prefixedVersion: string | undefined
+  let nominations: string | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
+    const treatment = treatRequestHeader(name)
+    if (treatment === 'keep') {
+      forwarded.push(name, value)
+      if (versionHeader === undefined) continue
+      if (isNamed(name, versionHeader)) ownVersion = value
+      else if (isNamed(name, prefixedName)) prefixedVersion = value
+    } else if (treatment === 'nominates' && !isPlainConnection(value)) {
+      nominations = nominations === undefined ? value : `${nominations},${value}`
+    }
+  }
+  const kept =
+    nominations === undefined
+      ? forwarded
+      : withoutNominated(forwarded, nominations, ['content-type', prefixedName, versionHeader])
+  if (versionHeader !== undefined) {
+    const version = ownVersion ?? prefixedVersion
+    if (version === undefined) {
+      if (defaultVersion !== undefined) kept.push(versionHeader, defaultVersion)
+    } else {
+      if (ownVersion === undefined) kept.push(versionHeader, version)
+      if (prefixedVersion === undefined && prefixedName !== versionHeader)
+        kept.push(prefixedName, version)
+    }
+  }
+  kept.push('accept-encoding', 'identity')
+  if (credential.scheme === 'bearer')
+    kept.push('authorization', `Bearer ${credential.secret.reveal()}`)
+  else kept.push('x-api-key', credential.secret.reveal())
+  return kept
+}
+
+/**
+ * Returns what is wrong with the version in a client's request, as a public sentence; undefined where it is
+ * absent or is one date, under either of its names and any number of times.
+ */
+export function findVersionFault(
+  rawHeaders: readonly string[],
+  prefix: string,
+  versionHeader: string | undefined,
+): string | undefined {
+  if (versionHeader === undefined) return undefined
+  const prefixedName = prefix + '-version'
+  let version: string | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (!isNamed(name, versionHeader) && !isNamed(name, prefixedName)) continue
+    const value = rawHeaders[index + 1] ?? ''
+    if (!isCalendarDate(value))
+      return `The header ${name.toLowerCase()} must be a date of the form YYYY-MM-DD.`
+    if (version !== undefined && version !== value)
+      return `The headers ${prefixedName} and ${versionHeader} ask for different versions; send one.`
+    version = value
+  }
+  return undefined
+}
+
+/**
+ * Returns the headers of an answer, from the vendor's. The response writer adds the framing,
+ * `content-length` included. `date`, `retry-after`, `x-should-retry` and the vendor's request id pass.
+ */
+export function forwardResponseHeaders(rawHeaders: readonly string[]): string[] {
+  const forwarded: string[] = []
+  let nominations: string | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
+    const treatment = treatResponseHeader(name)
+    if (treatment === 'keep') forwarded.push(name, value)
+    else if (treatment === 'nominates' && !isPlainConnection(value))
+      nominations = nominations === undefined ? value : `${nominations},${value}`
+  }
+  if (nominations === undefined) return forwarded
+  return withoutNominated(forwarded, nominations, ['content-type'])
+}
+
+/** Returns the headers of an answer whose body is not the vendor's. */
+export function withContentType(headers: readonly string[], contentType: string): string[] {
+  const changed: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    if (!isNamed(name, 'content-type')) changed.push(name, headers[index + 1] ?? '')
+  }
+  changed.push('content-type', contentType)
+  return changed
+}
+
+/** The usual values of `Connection`: they nominate no header. */
+function isPlainConnection(value: string): boolean {
+  return value === 'keep-alive' || value === 'close'
+}
+
+/** Drops the headers that `Connection` nominates, except those whose values the gateway has checked. */
+function withoutNominated(
+  headers: readonly string[],
+  nominations: string,
+  judged: readonly (string | undefined)[],
+): string[] {
+  const nominated = new Set(nominations.split(',').map((name) => name.trim().toLowerCase()))
+  for (const name of judged) if (name !== undefined) nominated.delete(name)
+  const kept: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    if (!nominated.has(name.toLowerCase())) kept.push(name, headers[index + 1] ?? '')
+  }
+  return kept
+}
+
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const year = Number(text.slice(0, 4))
+  const month = Number(text.slice(5, 7))
+  const day = Number(text.slice(8))
+  if (day < 1 || day > (monthDays[month - 1] ?? 0)) return false
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return isLeapYear || month !== 2 || day < 29
+}
+
+const ownRequestNames: ReadonlySet<string> = new Set(['accept', 'date', 'user-agent'])
+const ownRequestPrefixes = ['content-', 'accept-', 'if-']
+
+/**
+ * Returns whether a header of this name may carry the version of a vendor's API. The gateway writes that
+ * header into every request to the vendor. Under the name of a header that a request has anyway, or that
+ * never reaches a vendor, every request would fail or would have it twice.
+ */
+export function mayCarryVersion(name: string): boolean {
+  const lowerCase = name.toLowerCase()
+  if (ownRequestNames.has(lowerCase)) return false
+  if (ownRequestPrefixes.some((prefix) => lowerCase.startsWith(prefix))) return false
+  return treatRequestHeader(lowerCase) === 'keep'
+}
+
+type Treatment = 'keep' | 'drop' | 'nominates'
+
+interface DenyList {
+  readonly names: readonly string[]
+  readonly prefixes: readonly string[]
+}
+
+/** A peer can invent names: beyond this number each one is checked anew. */
+const rememberedNamesMax = 1_024
+
+/**
+ * Returns a test of names as they were sent, with a cache: clients send the same few spellings again and
+ * again, and a look-up costs less than lower-casing.
+ */
+function createTreatment(list: DenyList): (name: string) => Treatment {
+  const names = new Set(list.names)
+  const remembered = new Map<string, Treatment>()
+  return (name) => {
+    const known = remembered.get(name)
+    if (known !== undefined) return known
+    const lowerCase = name.toLowerCase()
+    let treatment: Treatment = 'keep'
+    if (lowerCase === 'connection') treatment = 'nominates'
+    else if (names.has(lowerCase)) treatment = 'drop'
+    else if (list.prefixes.some((prefix) => lowerCase.startsWith(prefix))) treatment = 'drop'
+    if (remembered.size < rememberedNamesMax) remembered.set(name, treatment)
+    return treatment
+  }
+}
+
+const hopByHop = [
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'content-length',
+]
+
+const treatRequestHeader = createTreatment({
+  names: [
+    ...hopByHop,
+    'host',
+    'expect',
+    'accept-encoding',
+    // Credentials: the gateway's and those of other services.
+    'authorization',
+    'x-api-key',
+    'api-key',
+    'x-goog-api-key',
+    'x-auth-token',
+    'cookie',
+    'cookie2',
+    // Addresses of the client and the gateway. A vendor's network edge refuses some of these.
+    'forwarded',
+    'via',
+    'x-real-ip',
+    'x-client-ip',
+    'x-cluster-client-ip',
+    'true-client-ip',
+    'x-original-forwarded-for',
+    'x-original-host',
+    'x-envoy-external-address',
+    'cdn-loop',
+    // Set by browsers: an `Origin` makes vendors apply their cross-origin rules.
+    'origin',
+    'referer',
+    // These would act on the operator's own account at the vendor.
+    'openai-organization',
+    'openai-project',
+    'anthropic-organization-id',
+    'anthropic-workspace-id',
+    'anthropic-user-profile-id',
+    // These could make the vendor see another method or path than the one that was priced.
+    'x-http-method',
+    'x-http-method-override',
+    'x-method-override',
+    'x-original-url',
+    'x-rewrite-url',
+  ],
+  prefixes: ['proxy-', 'x-forwarded-', 'sec-fetch-', 'cf-', 'x-turnpike-'],
+})
+
+const treatResponseHeader = createTreatment({
+  names: [
+    ...hopByHop,
+    // About the vendor's own origin: the client has no connection to it.
+    'set-cookie',
+    'set-cookie2',
+    'alt-svc',
+    'strict-transport-security',
+    'public-key-pins',
+    'expect-ct',
+    'clear-site-data',
+    'server',
+    'via',
+    'nel',
+    'report-to',
+    'reporting-endpoints',
+    // About the operator's account at the vendor.
+    'anthropic-organization-id',
+    'anthropic-workspace-id',
+    'openai-organization',
+    'openai-project',
+    'ratelimit',
+  ],
+  prefixes: [
+    'proxy-',
+    'cf-',
+    'x-turnpike-',
+    'anthropic-ratelimit-',
+    'anthropic-priority-',
+    'anthropic-fast-',
+    'x-ratelimit-',
+    'ratelimit-',
+  ],
+})

@@ -1,0 +1,85 @@
+/**
+ * Headers about rate limits. Pure: reads how long a vendor asks to be left alone, bounds that for clients,
+ * and writes the account's own limit in the style of the called format. The vendor's own limit headers
+ * describe the operator's quota and never reach a client.
+ */
+import { isNamed } from '../http/wire/field-syntax.ts'
+import type { FormatName } from './format.ts'
+
+interface Head {
+  header(name: string): string | undefined
+}
+
+/**
+ * Returns how long a vendor asks to be left alone; undefined where it names no time that can be read.
+ * `nowMs` is wall time, for dates. Probes and traffic both use this.
+ */
+export function readRetryAfterMs(head: Head, nowMs: number): number | undefined {
+  const milliseconds = readNumber(head.header('retry-after-ms'))
+  if (milliseconds !== undefined) return milliseconds
+  const text = head.header('retry-after')
+  const seconds = readNumber(text)
+  if (seconds !== undefined) return seconds * 1_000
+  if (text === undefined || !httpDate.test(text)) return undefined
+  const dateMs = Date.parse(text)
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs)
+}
+
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), /
+
+function readNumber(text: string | undefined): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
+}
+
+/**
+ * Limits an answer's `retry-after` to `secondsMax`. Clients sleep as long as it says, and for them the
+ * vendor's rest ends as soon as another channel is back.
+ */
+export function limitRetryAfter(
+  headers: readonly string[],
+  limits: { readonly secondsMax: number; readonly nowMs: number },
+): string[] {
+  const { secondsMax, nowMs } = limits
+  const limited: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    limited.push(name)
+    if (isNamed(name, 'retry-after')) {
+      const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - nowMs) / 1_000
+      limited.push(seconds <= secondsMax ? value : String(secondsMax))
+    } else if (isNamed(name, 'retry-after-ms')) {
+      limited.push(Number(value) <= secondsMax * 1_000 ? value : String(secondsMax * 1_000))
+    } else limited.push(value)
+  }
+  return limited
+}
+
+export interface RequestLimit {
+  readonly limit: number
+  readonly remaining: number
+  /** Until the oldest counted request leaves the window. */
+  readonly resetMs: number
+}
+
+/** Returns the account's own requests-per-minute limit as headers. */
+export function limitHeaders(
+  format: FormatName,
+  limit: RequestLimit,
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  switch (format) {
+    case 'messages':
+      return {
+        'anthropic-ratelimit-requests-limit': String(limit.limit),
+        'anthropic-ratelimit-requests-remaining': String(limit.remaining),
+        'anthropic-ratelimit-requests-reset': new Date(nowMs + limit.resetMs).toISOString(),
+      }
+    case 'chat':
+      return {
+        'x-ratelimit-limit-requests': String(limit.limit),
+        'x-ratelimit-remaining-requests': String(limit.remaining),
+        'x-ratelimit-reset-requests': `${Math.ceil(limit.resetMs / 1_000)}s`,
+      }
+  }
+}

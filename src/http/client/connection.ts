@@ -1,0 +1,313 @@
+/**
+ * One connection to a vendor: opens it, writes requests, reads answers, and returns to its pool only after
+ * an exchange without any irregularity. Invariant: it serves one exchange at a time, and none after leftover
+ * bytes, an abort or a malformed answer.
+ *
+ *     connecting ─▶ busy ─▶ idle ─▶ busy …      closed is final and can follow every state
+ */
+import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
+import { ResponseReader } from '../wire/response-reader.ts'
+import type { RoundTrip, RoundTripConnection } from './round-trip.ts'
+import { isStaleConnection, type FailureKind } from './upstream.ts'
+
+/** A request as bytes: the head's text has one character per byte. */
+export interface WrittenRequest {
+  readonly head: string
+  readonly body: Buffer | undefined
+}
+
+/** Opens a connection without TLS, as `connect` of `node:net` does. */
+export type OpenSocket = (options: TcpNetConnectOpts) => Socket
+
+/** What the connections of all pools share. */
+export interface ConnectionParts {
+  readonly openSocket: OpenSocket
+  readonly connectTimeoutMs: number
+  readonly keepAliveMs: number
+  readonly watchdog: Watchdog
+  readonly monotonic: () => number
+}
+
+/** The pool a connection belongs to, and the address it leads to. */
+export interface ConnectionPool {
+  readonly isTls: boolean
+  /** Name or address, without the brackets of a URL. */
+  readonly host: string
+  readonly port: number
+  /** Of the last handshake: it makes the next one shorter. */
+  tlsSession: Buffer | undefined
+  /** Takes back an idle connection that can be used again. */
+  release(connection: Connection): void
+  remove(connection: Connection): void
+  discardIdle(): void
+}
+
+const headBytesMax = 65_536
+/** Below this size, copying a body behind its head costs less than a second piece to write. */
+const joinedBytesMax = 16_384
+/** How much earlier than the vendor the gateway closes: a request must not cross the vendor's close. */
+const keepAliveMarginMs = 2_000
+/** After this idle time the kernel sends keep-alive packets. */
+const tcpKeepAliveDelayMs = 60_000
+
+/**
+ * All sockets read into the same memory: each read is processed before the next one begins, and what is kept
+ * of it is copied. A buffer for each read would cost more than the copying.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(65_536)
+
+export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
+  dueMs: number
+  watchIndex = unwatched
+  readonly #pool: ConnectionPool
+  readonly #parts: ConnectionParts
+  readonly #socket: Socket
+  readonly #reader = new ResponseReader(headBytesMax)
+  #roundTrip: RoundTrip | undefined
+  /** What is written once the connection is open and the event loop's turn ends. */
+  #waiting: WrittenRequest | undefined
+  #isReady = false
+  #isClosed = false
+  #isWritten = false
+  #writtenAtMs = 0
+  #exchangeCount = 0
+
+  constructor(pool: ConnectionPool, parts: ConnectionParts) {
+    this.#pool = pool
+    this.#parts = parts
+    this.dueMs = parts.monotonic() + parts.connectTimeoutMs
+    this.#socket = this.#open()
+    parts.watchdog.watch(this)
+  }
+
+  /** The connection had served an exchange before the present one. */
+  get isReused(): boolean {
+    return this.#exchangeCount > 1
+  }
+
+  /** The current request is on its way to the vendor. */
+  get isWritten(): boolean {
+    return this.#isWritten
+  }
+
+  /** An idle connection may have been lost in this turn of the event loop. */
+  get isUsable(): boolean {
+    return !this.#isClosed && (!this.#isReady || this.#socket.writable)
+  }
+
+  send(roundTrip: RoundTrip, request: WrittenRequest): void {
+    roundTrip.attach(this)
+    this.#roundTrip = roundTrip
+    this.#isWritten = false
+    this.#waiting = request
+    if (this.#isReady) this.#begin()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Closes the connection at once. Idempotent. */
+  discard(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#roundTrip = undefined
+    this.#waiting = undefined
+    this.#pool.remove(this)
+    this.#parts.watchdog.unwatch(this)
+    this.#socket.destroy()
+  }
+
+  /** Fails the running exchange as `aborted`. */
+  cut(): void {
+    this.#fail('aborted')
+  }
+
+  /** The same; resolves when the socket is closed. */
+  async close(): Promise<void> {
+    const gone = new Promise<void>((resolve) => {
+      if (this.#socket.closed) resolve()
+      else this.#socket.once('close', () => resolve())
+    })
+    this.cut()
+    await gone
+  }
+
+  /** Connecting took too long, or the keep-alive time has passed. */
+  onDue(): void {
+    if (this.#roundTrip === undefined) this.discard()
+    else this.#fail('connect')
+  }
+
+  #open(): Socket {
+    const { host, port, isTls } = this.#pool
+    const options = {
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: tcpKeepAliveDelayMs,
+      onread: {
+        buffer: readBuffer,
+        callback: (length: number, buffer: Uint8Array): boolean => {
+          this.#onRead(length, buffer)
+          return true
+        },
+      },
+    }
+    const socket = isTls ? this.#openTls(options) : this.#parts.openSocket(options)
+    socket.on(isTls ? 'secureConnect' : 'connect', () => this.#onReady())
+    socket.on('error', (error) => this.#onLost(error))
+    socket.on('end', () => this.#onEnd())
+    socket.on('close', () => this.#onLost(undefined))
+    return socket
+  }
+
+  #openTls(options: ConnectionOptions): Socket {
+    const { host, tlsSession } = this.#pool
+    const socket = connectTls({
+      ...options,
+      // Explicit, because an environment variable can turn the default off.
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(tlsSession !== undefined && { session: tlsSession }),
+    })
+    socket.on('session', (session: Buffer) => {
+      this.#pool.tlsSession = session
+    })
+    return socket
+  }
+
+  #onReady(): void {
+    if (this.#isClosed) return
+    this.#isReady = true
+    if (this.#waiting !== undefined) this.#begin()
+  }
+
+  #begin(): void {
+    this.dueMs = Infinity
+    this.#reader.expect()
+    this.#exchangeCount++
+    this.#isWritten = true
+    this.#writtenAtMs = this.#parts.monotonic()
+    writeAtTurnEnd(this)
+  }
+
+  writeOut(): void {
+    const request = this.#waiting
+    if (request === undefined) return
+    this.#waiting = undefined
+    const { head, body } = request
+    const socket = this.#socket
+    if (body === undefined) {
+      socket.write(head, 'latin1')
+    } else if (head.length + body.length <= joinedBytesMax) {
+      const joined = Buffer.allocUnsafe(head.length + body.length)
+      joined.write(head, 'latin1')
+      body.copy(joined, head.length)
+      socket.write(joined)
+    } else {
+      socket.cork()
+      socket.write(head, 'latin1')
+      socket.write(body)
+      socket.uncork()
+    }
+  }
+
+  #onRead(length: number, buffer: Uint8Array): void {
+    const roundTrip = this.#roundTrip
+    // No request is under way: these bytes must not be taken for the answer to the next one.
+    if (roundTrip === undefined || !this.#isWritten) {
+      this.#fail('protocol')
+      return
+    }
+    // The request has not left yet, so these bytes are about the connection and no answer.
+    if (this.#waiting !== undefined) {
+      this.#fail('reset')
+      return
+    }
+    const piece = this.#reader.read(Buffer.from(buffer.buffer, buffer.byteOffset, length))
+    // The caller may abort in any of these calls, which closes the connection.
+    if (piece.head !== undefined) roundTrip.onHead(piece.head)
+    if (piece.content !== undefined && this.#roundTrip === roundTrip)
+      roundTrip.onContent(piece.content)
+    if (this.#roundTrip !== roundTrip || piece.state === 'more') return
+    if (piece.state === 'malformed') this.#fail('protocol')
+    else this.#complete(roundTrip, piece.hasLeftover)
+  }
+
+  /**
+   * The exchange is complete. A vendor may answer before it has read the whole request: the rest is then
+   * still in the queue, and the next request would wait behind it.
+   */
+  #complete(roundTrip: RoundTrip, hasLeftover: boolean): void {
+    const keepMs = this.#reusableMs()
+    const isClean = !hasLeftover && this.#socket.writable && this.#socket.writableLength === 0
+    if (isClean && keepMs > 0) {
+      this.#roundTrip = undefined
+      this.#isWritten = false
+      this.dueMs = this.#parts.monotonic() + keepMs
+      this.resume()
+      this.#pool.release(this)
+    } else {
+      this.discard()
+    }
+    roundTrip.onComplete()
+  }
+
+  #reusableMs(): number {
+    const { keepAliveMs } = this.#parts
+    const statedMs = this.#reader.head?.keepAliveMs
+    if (statedMs === undefined) return keepAliveMs
+    return Math.min(keepAliveMs, statedMs - keepAliveMarginMs)
+  }
+
+  #onEnd(): void {
+    const roundTrip = this.#roundTrip
+    if (roundTrip === undefined || !this.#isWritten || !this.#reader.end()) {
+      this.#onLost(undefined)
+      return
+    }
+    this.discard()
+    roundTrip.onComplete()
+  }
+
+  #onLost(error: Error | undefined): void {
+    if (this.#isClosed) return
+    if (this.#isWritten || error === undefined) this.#fail(this.#isWritten ? 'reset' : 'connect')
+    else this.#fail(classifyConnectError(error))
+  }
+
+  #fail(kind: FailureKind): void {
+    const roundTrip = this.#roundTrip
+    const failure = { kind, isReusedConnection: this.isReused }
+    // A vendor that has closed one idle connection has usually closed the others.
+    const waitedMs = this.#parts.monotonic() - this.#writtenAtMs
+    if (
+      roundTrip !== undefined &&
+      isStaleConnection(failure, { hasHead: roundTrip.hasHead, waitedMs })
+    )
+      this.#pool.discardIdle()
+    this.discard()
+    roundTrip?.fail(kind)
+  }
+}
+
+/**
+ * Codes that reject the certificate, which stay until somebody acts. They have no common prefix; these are
+ * the beginnings of all of OpenSSL's names. Any other failed handshake is a failed connection.
+ */
+const certificateCode =
+  /^(ERR_TLS_CERT|CERT|CRL|UNABLE_|DEPTH_|SELF_SIGNED|INVALID_|PATH_LENGTH|HOSTNAME_|ERROR_IN_)/
+
+function classifyConnectError(error: Error & { readonly code?: string }): FailureKind {
+  return certificateCode.test(error.code ?? '') ? 'tls' : 'connect'
+}

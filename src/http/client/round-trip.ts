@@ -1,0 +1,158 @@
+/**
+ * One exchange with a vendor as its caller sees it: passes on what the connection reads, keeps it while the
+ * caller pauses, and ends in exactly one callback. It knows no socket and no framing.
+ */
+import { isNamed } from '../wire/field-syntax.ts'
+import type { ResponseHead } from '../wire/response-reader.ts'
+import type {
+  FailureKind,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHead,
+  UpstreamReceiver,
+} from './upstream.ts'
+
+/** What a round trip needs of its connection. */
+export interface RoundTripConnection {
+  readonly isReused: boolean
+  readonly isWritten: boolean
+  pause(): void
+  resume(): void
+  /** Closes the connection; the round trip gets no further call. */
+  discard(): void
+}
+
+/** Kept while the caller is paused: reading on shows at once that a vendor breaks off. */
+const heldBytesMax = 32_768
+
+type End = 'complete' | UpstreamFailure
+
+export class RoundTrip implements UpstreamCall {
+  /** Undefined as soon as the receiver may get no further call. */
+  #receiver: UpstreamReceiver | undefined
+  /** Undefined before the request is sent and after the end. */
+  #connection: RoundTripConnection | undefined
+  #hasHead = false
+  #isPaused = false
+  #held: Buffer[] | undefined
+  #heldBytes = 0
+  /** The end that follows what is held; the connection is released already. */
+  #end: End | undefined
+
+  constructor(receiver: UpstreamReceiver) {
+    this.#receiver = receiver
+  }
+
+  get hasHead(): boolean {
+    return this.#hasHead
+  }
+
+  attach(connection: RoundTripConnection): void {
+    this.#connection = connection
+  }
+
+  /** Fails after `send` has returned, so that the caller has its call by then. */
+  failUnsent(kind: FailureKind): void {
+    queueMicrotask(() => {
+      this.fail(kind)
+    })
+  }
+
+  /**
+   * Resumes in a microtask: the caller may be inside `onData`, which must not be entered again before it
+   * has returned.
+   */
+  resume(): void {
+    queueMicrotask(() => {
+      this.#flush()
+    })
+  }
+
+  abort(): void {
+    if (this.#receiver === undefined) return
+    const connection = this.#detach()
+    connection?.discard()
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#hasHead = true
+    this.#receiver?.onHead(new ReceivedHead(head))
+  }
+
+  onContent(content: Buffer): void {
+    if (!this.#isPaused) {
+      this.#isPaused = this.#receiver?.onData(content) === false
+      return
+    }
+    this.#held ??= []
+    this.#held.push(content)
+    this.#heldBytes += content.length
+    if (this.#heldBytes >= heldBytesMax) this.#connection?.pause()
+  }
+
+  /** The answer is complete; the connection has been released or closed. */
+  onComplete(): void {
+    this.#conclude('complete')
+  }
+
+  fail(kind: FailureKind): void {
+    const isWritten = this.#connection?.isWritten === true
+    const isReusedConnection = isWritten && this.#connection?.isReused === true
+    // While the gateway closes, no caller may come to take what is held.
+    if (kind === 'aborted') this.#held = undefined
+    this.#conclude({ kind, isUnsent: !isWritten, isReusedConnection })
+  }
+
+  /** What is held comes first: it may be the end of the answer, or the reason why there is none. */
+  #conclude(end: End): void {
+    this.#connection = undefined
+    if (this.#held === undefined) this.#report(end)
+    else this.#end = end
+  }
+
+  #flush(): void {
+    if (!this.#isPaused || this.#receiver === undefined) return
+    this.#isPaused = false
+    const held = this.#held
+    this.#held = undefined
+    this.#heldBytes = 0
+    // If the caller pauses again, `onContent` holds the rest in its order.
+    if (held !== undefined) for (const content of held) this.onContent(content)
+    if (this.#held !== undefined) return
+    if (this.#end !== undefined) this.#report(this.#end)
+    else if (!this.#isPaused) this.#connection?.resume()
+  }
+
+  #report(end: End): void {
+    const receiver = this.#receiver
+    this.#detach()
+    if (end === 'complete') receiver?.onEnd()
+    else receiver?.onFailure(end)
+  }
+
+  #detach(): RoundTripConnection | undefined {
+    const connection = this.#connection
+    this.#receiver = undefined
+    this.#connection = undefined
+    this.#held = undefined
+    return connection
+  }
+}
+
+/** The head of an answer, without an index of its headers: few are ever looked up. */
+class ReceivedHead implements UpstreamHead {
+  readonly status: number
+  readonly rawHeaders: readonly string[]
+
+  constructor(head: ResponseHead) {
+    this.status = head.status
+    this.rawHeaders = head.rawHeaders
+  }
+
+  header(name: string): string | undefined {
+    const { rawHeaders } = this
+    for (let index = 0; index < rawHeaders.length; index += 2)
+      if (isNamed(rawHeaders[index] ?? '', name)) return rawHeaders[index + 1]
+    return undefined
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The interface of a round trip to a vendor: a request out; a head, chunks and one end back. Invariant of
+ * every implementation: each call ends in exactly one `onEnd` or `onFailure`, or in silence after `abort`,
+ * and no byte of one exchange reaches another.
+ */
+
+export interface Upstream {
+  /** Never calls the receiver before it has returned. */
+  send(target: UpstreamTarget, request: UpstreamRequest, receiver: UpstreamReceiver): UpstreamCall
+}
+
+/** A channel's address. */
+export interface UpstreamTarget {
+  readonly url: string
+  readonly name: string
+}
+
+export interface UpstreamRequest {
+  readonly method: 'POST' | 'GET'
+  /** Path and query behind the channel's base URL, e.g. `/v1/messages?beta=true`. */
+  readonly path: string
+  /**
+   * Flat list of names and values, complete: with credential and content headers, without host and
+   * content-length.
+   */
+  readonly headers: string[]
+  readonly body: Buffer | undefined
+}
+
+export interface UpstreamCall {
+  resume(): void
+  /** Drops the exchange and its connection; the receiver gets no further call. */
+  abort(): void
+}
+
+/** Its functions are called while bytes are being read and must not throw. */
+export interface UpstreamReceiver {
+  /** The final head; 1xx heads are skipped. */
+  onHead(head: UpstreamHead): void
+  /**
+   * Returning false pauses reading until `call.resume()`. The receiver may keep the Buffer. If the vendor
+   * closes or breaks off while paused, what was already read still comes after `resume`, then the end or
+   * the failure; where nothing is left, the end or the failure comes at once.
+   */
+  onData(chunk: Buffer): boolean
+  /** The message is complete by its own framing (length or last chunk). */
+  onEnd(): void
+  onFailure(failure: UpstreamFailure): void
+}
+
+export interface UpstreamHead {
+  readonly status: number
+  /** Flat list as received, names as received. */
+  readonly rawHeaders: readonly string[]
+  /** Returns the first value of a lower-case name. */
+  header(name: string): string | undefined
+}
+
+/** `aborted` means that the gateway closed its connections under a running exchange. */
+export type FailureKind = 'connect' | 'tls' | 'reset' | 'protocol' | 'aborted'
+
+export interface UpstreamFailure {
+  readonly kind: FailureKind
+  /** No byte of the request was written: it is safe to send it again. */
+  readonly isUnsent: boolean
+  /** The connection had served an exchange before, so it may have been stale. */
+  readonly isReusedConnection: boolean
+}
+
+/** Longer than a close needs that crosses a request, shorter than any work on an answer. */
+const crossingMs = 1_000
+
+/**
+ * Returns whether a kept-alive connection died at once, before a byte of an answer. Most likely the vendor
+ * closed it while the request was on its way, which says nothing about the vendor. Later it had the request
+ * and may have worked on it.
+ */
+export function isStaleConnection(
+  failure: { readonly kind: FailureKind; readonly isReusedConnection: boolean },
+  { hasHead, waitedMs }: { readonly hasHead: boolean; readonly waitedMs: number },
+): boolean {
+  const isAtOnce = !hasHead && waitedMs < crossingMs
+  return failure.kind === 'reset' && failure.isReusedConnection && isAtOnce
+}

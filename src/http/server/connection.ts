@@ -1,0 +1,374 @@
+/**
+ * One connection of a client: reads one request at a time, passes it to the handler, and reads the next one
+ * when it has been answered. The client may be hostile: every state has a timeout, all memory is bounded, and
+ * bytes that two programs could read differently get one refusal and the end of the connection.
+ *
+ *     idle ─▶ serving ─▶ idle …           the handler has a request, then has answered it
+ *       │        └─▶ discarding ─▶ idle   answered before its body was read: the rest of the body is dropped
+ *       └────────┴─▶ closing ─▶ closed    no request is served; what is written goes out
+ */
+import type { Socket } from 'node:net'
+import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import { ClientOutput, type OutputOwner } from './client-output.ts'
+import { IncomingBody, type BodyReceiver, type BodySource, IncomingRequest } from './request.ts'
+import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
+import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
+import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
+import { HeadReader, type HeadReading } from '../wire/head-reader.ts'
+import { parseRequestHead, type RequestFault, type RequestHead } from '../wire/request-head.ts'
+
+/** What all connections of a listener share. */
+export interface ConnectionParts {
+  readonly headBytesMax: number
+  readonly headTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly writeStallTimeoutMs: number
+  readonly keepAlive: string
+  readonly watchdog: Watchdog
+  readonly monotonic: () => number
+  readonly unacknowledgedBytes: UnacknowledgedBytes
+  readonly date: () => string
+  readonly newRequestId: () => string
+  readonly isDraining: () => boolean
+  readonly handle: (request: IncomingRequest, response: ResponseWriter) => void
+}
+
+/** What a client may send ahead of its answers before the connection stops reading. */
+const aheadBytesMax = 16_384
+/** Behind a refused request at most this much is still read. */
+const discardedBytesMax = 65_536
+/** How long a client has to close its side once it has received its answer. */
+const lingerMs = 1_000
+/** How often the connection checks whether a client receives what is written. */
+const stallCheckMs = 1_000
+
+const nothing = Buffer.alloc(0)
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+
+type State = 'idle' | 'serving' | 'discarding' | 'closing' | 'closed'
+
+export class ServerConnection implements AnswerConnection, BodySource, OutputOwner, Watched {
+  dueMs: number
+  watchIndex = unwatched
+  readonly output: ClientOutput
+  readonly #socket: Socket
+  readonly #parts: ConnectionParts
+  readonly #heads: HeadReader
+  readonly #remoteAddress: string | undefined
+  #state: State = 'idle'
+  /** Received but not read: it is behind the request under way. */
+  #ahead: Buffer = nothing
+  #isAdvancing = false
+  #hasServed = false
+  #body: IncomingBody | undefined
+  #response: ResponseWriter | undefined
+  /** While idle: the client has received the last answer, and the keep-alive time runs. */
+  #isReceived = true
+  /** Received while closing. */
+  #discardedBytes = 0
+
+  constructor(socket: Socket, parts: ConnectionParts) {
+    this.output = new ClientOutput(socket, this, parts.unacknowledgedBytes)
+    this.#socket = socket
+    this.#parts = parts
+    this.#heads = new HeadReader(parts.headBytesMax)
+    this.#remoteAddress = socket.remoteAddress
+    this.dueMs = parts.monotonic() + parts.headTimeoutMs
+    socket.on('data', (piece: Buffer) => this.#onData(piece))
+    socket.on('end', () => this.#onEnd())
+    // A close event follows, which is handled.
+    socket.on('error', () => undefined)
+    socket.on('close', () => this.#onClose())
+    socket.on('drain', () => this.#onDrain())
+    parts.watchdog.watch(this)
+  }
+
+  get isClosing(): boolean {
+    return this.#parts.isDraining()
+  }
+
+  get keepAlive(): string {
+    return this.#parts.keepAlive
+  }
+
+  get date(): () => string {
+    return this.#parts.date
+  }
+
+  pauseReading(): void {
+    this.#socket.pause()
+  }
+
+  resumeReading(): void {
+    if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Closes the connection unless a request is under way. */
+  closeIfIdle(): void {
+    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#close()
+  }
+
+  /** Closes the connection at once; written bytes go out as far as the socket has room for them. */
+  cut(): void {
+    this.output.flush()
+    this.#socket.destroy()
+  }
+
+  onDue(): void {
+    const isUnread = this.#state === 'serving' && this.#body?.isComplete === false
+    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#onIdleDue()
+    else if (this.#state === 'idle' || isUnread) this.#refuse(requestTimeout)
+    else if (this.#state === 'serving') this.#checkStall()
+    else if (this.#state === 'closing' && this.output.unsentBytes > 0) this.#checkStall()
+    else this.cut()
+  }
+
+  #onIdleDue(): void {
+    if (this.output.unsentBytes > 0) this.#checkStall()
+    else if (this.#isReceived) this.#close()
+    else this.#awaitRequest()
+  }
+
+  /** A slow client is served to the end; a client that receives nothing for too long is cut off. */
+  #checkStall(): void {
+    const nowMs = this.#parts.monotonic()
+    if (this.output.hasStalled(nowMs, this.#parts.writeStallTimeoutMs)) this.cut()
+    else this.dueMs = nowMs + stallCheckMs
+  }
+
+  /** In every other state, and until the whole request has arrived, a timeout runs already. */
+  onBehind(): void {
+    if (this.#state !== 'serving' || this.dueMs !== Infinity) return
+    const nowMs = this.#parts.monotonic()
+    this.output.startWatching(nowMs)
+    this.dueMs = nowMs + stallCheckMs
+  }
+
+  /** Ends the connection although the answer is not complete. */
+  breakOff(): void {
+    this.#close()
+  }
+
+  /** The current answer is complete. */
+  onAnswered(): void {
+    const response = this.#response
+    const body = this.#body
+    this.#response = undefined
+    if (this.#state !== 'serving') return
+    if (response?.isLast === true || this.isClosing) {
+      this.#close()
+    } else if (body?.isComplete === false) {
+      this.#state = 'discarding'
+      body.readInto(discardBody)
+    } else {
+      this.#becomeIdle()
+    }
+  }
+
+  #becomeIdle(): void {
+    this.#state = 'idle'
+    this.#body = undefined
+    if (!this.output.isDue) this.#awaitRequest()
+    this.resumeReading()
+    this.#advance()
+  }
+
+  /** The keep-alive time starts only when the client has received its answer. */
+  #awaitRequest(): void {
+    const nowMs = this.#parts.monotonic()
+    this.#isReceived = this.output.unsentBytes === 0
+    if (!this.#isReceived) this.output.startWatching(nowMs)
+    this.dueMs = nowMs + (this.#isReceived ? this.#parts.keepAliveTimeoutMs : stallCheckMs)
+  }
+
+  #onData(piece: Buffer): void {
+    if (this.#state === 'closed') return
+    if (this.#state === 'closing') {
+      this.#discardedBytes += piece.length
+      if (this.#discardedBytes > discardedBytesMax) this.pauseReading()
+      return
+    }
+    const body = this.#body
+    const at = body === undefined || body.isComplete ? 0 : this.#readBody(body, piece)
+    if (at < piece.length) this.#keepAhead(at === 0 ? piece : piece.subarray(at))
+    if (body?.isComplete === true && this.#state === 'discarding') this.#becomeIdle()
+    else if (this.#state === 'idle') this.#advance()
+    else if (this.#state === 'serving' && body?.isComplete === true) this.#checkAhead()
+    if (this.#ahead.length > aheadBytesMax) this.pauseReading()
+  }
+
+  /** Returns the offset behind the body. */
+  #readBody(body: IncomingBody, piece: Buffer): number {
+    const at = body.push(piece, 0)
+    if (body.isBroken) {
+      this.#refuse(notHttp)
+      return piece.length
+    }
+    if (body.isComplete && this.#state === 'serving') this.dueMs = Infinity
+    return at
+  }
+
+  #keepAhead(piece: Buffer): void {
+    this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece])
+  }
+
+  /**
+   * What a client sends while its answer is under way is read afterwards. If it cannot become a request,
+   * client and gateway disagree about where requests begin, and the client could take what is written now
+   * for another answer: the connection is cut.
+   */
+  #checkAhead(): void {
+    if (this.#ahead.length === 0) return
+    const heads = new HeadReader(this.#parts.headBytesMax)
+    const reading = heads.read(this.#ahead, startOf(this.#ahead))
+    if (reading === 'more') return
+    if (reading !== 'whole' || parseRequestHead(heads.text).kind === 'fault') this.cut()
+  }
+
+  /** Reads the requests that have arrived, one after the other, while each is answered at once. */
+  #advance(): void {
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
+    while (this.#state === 'idle' && this.#ahead.length > 0 && !this.output.isBehind)
+      this.#readHead()
+    this.#isAdvancing = false
+  }
+
+  #readHead(): void {
+    const piece = this.#ahead
+    this.#ahead = nothing
+    const hadBegun = this.#heads.hasBegun
+    const reading = this.#heads.read(piece, hadBegun ? 0 : startOf(piece))
+    if (reading !== 'whole') {
+      this.#awaitHead(reading, hadBegun)
+      return
+    }
+    if (this.#heads.next < piece.length) this.#ahead = piece.subarray(this.#heads.next)
+    const head = parseRequestHead(this.#heads.text)
+    if (head.kind === 'head') this.#serve(head)
+    else this.#refuse(head)
+  }
+
+  #awaitHead(reading: HeadReading, hadBegun: boolean): void {
+    if (reading === 'too_large') this.#refuse(headTooLarge)
+    else if (reading === 'malformed') this.#refuse(notHttp)
+    // The time runs from the first byte of a head; on a new connection it runs already.
+    else if (!hadBegun && this.#hasServed)
+      this.dueMs = this.#parts.monotonic() + this.#parts.headTimeoutMs
+  }
+
+  #serve(head: RequestHead): void {
+    const body = new IncomingBody(head.framing, this)
+    this.#state = 'serving'
+    this.#hasServed = true
+    this.#body = body
+    if (!body.isComplete && this.#ahead.length > 0) {
+      const piece = this.#ahead
+      const at = body.push(piece, 0)
+      this.#ahead = at < piece.length ? piece.subarray(at) : nothing
+      if (body.isBroken) {
+        this.#refuse(notHttp)
+        return
+      }
+    }
+    const response = new ResponseWriter(this, head)
+    this.#response = response
+    if (body.isComplete) {
+      this.dueMs = Infinity
+      if (this.#ahead.length > 0) this.#checkAhead()
+    } else {
+      this.dueMs = this.#parts.monotonic() + this.#parts.requestTimeoutMs
+      this.pauseReading()
+    }
+    this.#parts.handle(new IncomingRequest(head, body, this.#remoteAddress), response)
+  }
+
+  /** Sends one error and closes the connection; with an answer under way it only closes. */
+  #refuse(fault: RequestFault): void {
+    const isAnswering = this.#response?.isHeadWritten === true || this.#state === 'discarding'
+    this.#dropExchange()
+    if (isAnswering) {
+      this.#state = 'closing'
+      this.cut()
+      return
+    }
+    this.output.write([plainRefusal(fault, this.#parts.newRequestId())])
+    this.#close({ hasUnread: true })
+  }
+
+  /** Reports to the receivers of the current request that its client has gone. */
+  #dropExchange(): void {
+    const body = this.#body
+    const response = this.#response
+    this.#body = undefined
+    this.#response = undefined
+    body?.onGone()
+    response?.onClientGone()
+  }
+
+  /**
+   * Serves no more requests. To close while bytes still arrive would cause a reset that can overtake the
+   * answer: then only the gateway's side is closed, and a bounded rest is read for a moment.
+   */
+  #close({ hasUnread = false } = {}): void {
+    const nowMs = this.#parts.monotonic()
+    const mayHaveMore = hasUnread || this.#ahead.length > 0 || this.#body?.isComplete === false
+    this.#state = 'closing'
+    this.#ahead = nothing
+    this.#body = undefined
+    this.dueMs = nowMs + lingerMs
+    this.output.startWatching(nowMs)
+    if (mayHaveMore) {
+      this.output.end()
+      this.resumeReading()
+    } else {
+      this.output.close()
+    }
+  }
+
+  /** The client has closed its side: it has left. */
+  #onEnd(): void {
+    this.#dropExchange()
+    this.#ahead = nothing
+    if (this.#state === 'closing') this.output.close()
+    else this.#close()
+  }
+
+  #onClose(): void {
+    this.#state = 'closed'
+    this.#ahead = nothing
+    this.output.drop()
+    this.#parts.watchdog.unwatch(this)
+    this.#dropExchange()
+  }
+
+  writeOut(): void {
+    this.output.flush()
+    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#awaitRequest()
+  }
+
+  #onDrain(): void {
+    this.output.flush()
+    if (this.output.isBehind) return
+    if (this.#state === 'serving' && this.#body?.isComplete === true) this.dueMs = Infinity
+    this.#response?.watcher?.onDrain()
+    if (this.#state !== 'idle') return
+    if (!this.#heads.hasBegun) this.#awaitRequest()
+    this.resumeReading()
+    this.#advance()
+  }
+}
+
+/** Skips one empty line before a request: old clients sent one behind a body. */
+function startOf(piece: Buffer): number {
+  return piece[0] === carriageReturn && piece[1] === lineFeed ? 2 : 0
+}
+
+/** Takes the rest of a body whose request has been answered. */
+const discardBody: BodyReceiver = {
+  onContent: () => undefined,
+  onEnd: () => undefined,
+  onGone: () => undefined,
+}

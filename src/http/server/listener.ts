@@ -1,0 +1,122 @@
+/**
+ * Accepts connections and passes well-formed requests to a handler. It bounds the number of connections,
+ * gives each its timeouts, and drains them. It knows no route, no vendor and no money.
+ */
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import { createWatchdog } from '../../base/watchdog.ts'
+import type { IncomingRequest } from './request.ts'
+import type { ResponseWriter } from './response-writer.ts'
+import { ServerConnection, type ConnectionParts } from './connection.ts'
+import { createUnacknowledgedBytes } from './unacknowledged-bytes.ts'
+
+export interface ListenerOptions {
+  readonly host: string
+  readonly port: number
+  /** Bytes of a request's line and headers. */
+  readonly headBytesMax: number
+  /** Time for the head of a request, and for its body. */
+  readonly headTimeoutMs: number
+  readonly requestTimeoutMs: number
+  /** How long an idle connection is kept: longer than proxies in front keep it. */
+  readonly keepAliveTimeoutMs: number
+  /** How long a client may receive nothing of what is written. */
+  readonly writeStallTimeoutMs: number
+  readonly connectionsMax: number
+  /** Makes the id of a request that the connection itself refuses. */
+  readonly newRequestId: () => string
+  readonly clock: Clock
+}
+
+export type RequestHandler = (request: IncomingRequest, response: ResponseWriter) => void
+
+export interface Listener {
+  readonly address: { readonly host: string; readonly port: number }
+  readonly connectionCount: () => number
+  /** Stops accepting and closes idle connections; resolves when the last connection is closed. */
+  drain(): Promise<void>
+  /** Destroys all connections. */
+  close(): Promise<void>
+}
+
+export async function listen(options: ListenerOptions, handle: RequestHandler): Promise<Listener> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true })
+  server.maxConnections = options.connectionsMax
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  return openListener(server, options, handle)
+}
+
+function openListener(server: Server, options: ListenerOptions, handle: RequestHandler): Listener {
+  const { clock } = options
+  const bound = server.address() as AddressInfo
+  const connections = new Set<ServerConnection>()
+  const watchdog = createWatchdog(clock)
+  const monotonic = (): number => clock.monotonic()
+  let isDraining = false
+  const parts: ConnectionParts = {
+    ...options,
+    keepAlive: `timeout=${Math.floor(options.keepAliveTimeoutMs / 1_000)}`,
+    watchdog,
+    monotonic,
+    unacknowledgedBytes: createUnacknowledgedBytes({
+      monotonic,
+      ageMaxMs: options.writeStallTimeoutMs / 10,
+    }),
+    date: createDate(clock),
+    isDraining: () => isDraining,
+    handle,
+  }
+  // A connection that cannot be accepted (no descriptor left) must not end the process.
+  server.on('error', () => undefined)
+  server.on('connection', (socket: Socket) => {
+    const connection = new ServerConnection(socket, parts)
+    connections.add(connection)
+    socket.on('close', () => connections.delete(connection))
+  })
+  let closed: Promise<void> | undefined
+  const stop = (): Promise<void> =>
+    (closed ??= new Promise((resolve) => {
+      isDraining = true
+      server.close(() => {
+        // The sockets are closed; their own events may still follow.
+        connections.clear()
+        watchdog.close()
+        resolve()
+      })
+    }))
+  return {
+    address: { host: bound.address, port: bound.port },
+    connectionCount: () => connections.size,
+    drain() {
+      const stopped = stop()
+      for (const connection of connections) connection.closeIfIdle()
+      return stopped
+    },
+    close() {
+      const stopped = stop()
+      watchdog.cutAll()
+      return stopped
+    },
+  }
+}
+
+/** Returns a function for the value of the `Date` header, which is formatted once per second. */
+function createDate(clock: Clock): () => string {
+  let second = Number.NaN
+  let text = ''
+  return () => {
+    const nowMs = clock.now()
+    const nowSecond = Math.floor(nowMs / 1_000)
+    if (nowSecond !== second) {
+      second = nowSecond
+      text = new Date(nowMs).toUTCString()
+    }
+    return text
+  }
+}

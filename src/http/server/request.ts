@@ -1,0 +1,267 @@
+/**
+ * A well-formed request as the rest of the program sees it, and its body: decoded by its framing as it
+ * arrives, kept until a receiver takes it, or read into one Buffer within a bound of bytes and of time. It
+ * knows no socket. Invariants: no byte behind the body is part of it; memory in use follows the bytes that
+ * have arrived, never what a client only announces.
+ */
+import { isNamed } from '../wire/field-syntax.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+import { ChunkedDecoder, copyPlaces, type Framing } from '../wire/framing.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
+
+export class IncomingRequest {
+  readonly method: string
+  /** The request target as sent. */
+  readonly target: string
+  /** Flat list as received, names as received. */
+  readonly rawHeaders: readonly string[]
+  /** The client sends its body only after `100 Continue`. */
+  readonly expectsContinue: boolean
+  readonly body: IncomingBody
+  /** The address that the client's connection comes from. */
+  readonly remoteAddress: string | undefined
+
+  constructor(head: RequestHead, body: IncomingBody, remoteAddress: string | undefined) {
+    this.method = head.method
+    this.target = head.target
+    this.rawHeaders = head.rawHeaders
+    this.expectsContinue = head.expectsContinue
+    this.body = body
+    this.remoteAddress = remoteAddress
+  }
+
+  /** Returns a header by its lower-case name; several values are joined by commas. */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this
+    let value: string | undefined
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      if (!isNamed(rawHeaders[index] ?? '', name)) continue
+      const one = rawHeaders[index + 1] ?? ''
+      value = value === undefined ? one : `${value}, ${one}`
+    }
+    return value
+  }
+}
+
+export interface BodyReceiver {
+  onContent(content: Buffer): void
+  onEnd(): void
+  /** The client went away, or its bytes are not a valid body. */
+  onGone(): void
+}
+
+/** What a body needs of its connection. */
+export interface BodySource {
+  pauseReading(): void
+  resumeReading(): void
+}
+
+export class IncomingBody {
+  /** Undefined for a chunked body. */
+  readonly announcedBytes: number | undefined
+  readonly #source: BodySource
+  readonly #chunks: ChunkedDecoder | undefined
+  #remaining: number
+  #arrived: Buffer[] = []
+  #receiver: BodyReceiver | undefined
+  #isComplete: boolean
+  #isGone = false
+
+  constructor(framing: Framing, source: BodySource) {
+    this.#source = source
+    this.#chunks = framing.kind === 'chunked' ? new ChunkedDecoder() : undefined
+    this.#remaining = framing.kind === 'length' ? framing.bytes : 0
+    this.announcedBytes = framing.kind === 'chunked' ? undefined : this.#remaining
+    this.#isComplete = framing.kind === 'none'
+  }
+
+  /** Its last byte has arrived. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** It will never be complete. */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  get isBroken(): boolean {
+    return this.#chunks?.isBroken === true
+  }
+
+  /** Returns everything that has arrived and has not been taken. */
+  takeArrived(): Buffer[] {
+    const arrived = this.#arrived
+    this.#arrived = []
+    return arrived
+  }
+
+  /** Passes what has arrived and all that follows to the receiver. */
+  readInto(receiver: BodyReceiver): void {
+    this.#receiver = receiver
+    for (const content of this.takeArrived()) this.#receiver?.onContent(content)
+    if (this.#isComplete) this.#receiver?.onEnd()
+    else if (this.#isGone) this.#receiver?.onGone()
+    else this.#source.resumeReading()
+  }
+
+  /** Stops reading; the receiver gets no further call. */
+  stop(): void {
+    this.#receiver = undefined
+    this.#source.pauseReading()
+  }
+
+  /** Takes bytes from the connection; returns the offset behind the body. */
+  push(piece: Buffer, from: number): number {
+    return this.#chunks === undefined
+      ? this.#pushLength(piece, from)
+      : this.#pushChunks(piece, from)
+  }
+
+  /** The connection has ended, or its bytes can no longer be read. */
+  onGone(): void {
+    if (this.#isComplete || this.#isGone) return
+    this.#isGone = true
+    const receiver = this.#receiver
+    this.#receiver = undefined
+    receiver?.onGone()
+  }
+
+  #pushLength(piece: Buffer, from: number): number {
+    const end = Math.min(piece.length, from + this.#remaining)
+    this.#remaining -= end - from
+    this.#isComplete = this.#remaining === 0
+    this.#onContent(from === 0 && end === piece.length ? piece : piece.subarray(from, end))
+    return end
+  }
+
+  #pushChunks(piece: Buffer, from: number): number {
+    const chunks = this.#chunks
+    if (chunks === undefined) return from
+    const content = copyPlaces(piece, chunks.read(piece, from))
+    this.#isComplete = chunks.isDone
+    if (content !== undefined || chunks.isDone) this.#onContent(content)
+    return chunks.next
+  }
+
+  #onContent(content: Buffer | undefined): void {
+    const receiver = this.#receiver
+    if (receiver === undefined) {
+      if (content !== undefined) this.#arrived.push(content)
+      return
+    }
+    if (content !== undefined) receiver.onContent(content)
+    if (this.#isComplete) this.#receiver?.onEnd()
+  }
+}
+
+export interface BodyLimits {
+  readonly bytesMax: number
+  /** For the rest of the body, from now on. */
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+export type BodyReading =
+  | { readonly kind: 'body'; readonly body: Buffer }
+  /** The rest is unread and reading is paused. */
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'timed_out' }
+  /** The client went away before its body was complete. */
+  | { readonly kind: 'client_gone' }
+
+/** A body announced up to this size gets its Buffer at once; for a larger one it grows with the bytes. */
+const trustedBytesMax = 262_144
+const firstBytes = 16_384
+
+const empty = Buffer.alloc(0)
+
+/** Reads a body from its beginning; returns at once where all of it has arrived. Never rejects. */
+export function readBody(
+  body: IncomingBody,
+  limits: BodyLimits,
+): BodyReading | Promise<BodyReading> {
+  const { announcedBytes } = body
+  if (announcedBytes !== undefined && announcedBytes > limits.bytesMax) return { kind: 'too_large' }
+  // Usually everything has arrived by now: then no listener and no timer is needed.
+  if (body.isComplete) return takeWhole(body, limits.bytesMax)
+  return new Promise((resolve) => {
+    new BodyReader(body, { limits, resolve }).start()
+  })
+}
+
+function takeWhole(body: IncomingBody, bytesMax: number): BodyReading {
+  const arrived = body.takeArrived()
+  const whole = arrived.length > 1 ? Buffer.concat(arrived) : (arrived[0] ?? empty)
+  return whole.length > bytesMax ? { kind: 'too_large' } : { kind: 'body', body: whole }
+}
+
+interface ReaderParts {
+  readonly limits: BodyLimits
+  readonly resolve: (reading: BodyReading) => void
+}
+
+class BodyReader implements BodyReceiver {
+  readonly #body: IncomingBody
+  readonly #parts: ReaderParts
+  #buffer: Buffer = empty
+  #length = 0
+  #timer: Timer | undefined
+
+  constructor(body: IncomingBody, parts: ReaderParts) {
+    this.#body = body
+    this.#parts = parts
+  }
+
+  start(): void {
+    const { clock, timeoutMs } = this.#parts.limits
+    this.#timer = clock.after(timeoutMs, () => this.#stop({ kind: 'timed_out' }))
+    this.#body.readInto(this)
+  }
+
+  onContent(content: Buffer): void {
+    const length = this.#length + content.length
+    if (length > this.#parts.limits.bytesMax) {
+      this.#stop({ kind: 'too_large' })
+      return
+    }
+    // This piece is the whole body, and no other code holds it: it needs no copy.
+    if (this.#length === 0 && length === this.#body.announcedBytes) {
+      this.#buffer = content
+    } else {
+      if (length > this.#buffer.length) this.#grow(length)
+      content.copy(this.#buffer, this.#length)
+    }
+    this.#length = length
+  }
+
+  onEnd(): void {
+    this.#settle({ kind: 'body', body: this.#buffer.subarray(0, this.#length) })
+  }
+
+  onGone(): void {
+    this.#settle({ kind: 'client_gone' })
+  }
+
+  /** Doubling keeps the copying linear, however small the chunks are. */
+  #grow(neededBytes: number): void {
+    const { limits } = this.#parts
+    const { announcedBytes } = this.#body
+    const wholeBytes = announcedBytes ?? limits.bytesMax
+    const firstSize = announcedBytes === undefined ? firstBytes : trustedBytesMax
+    const size = Math.min(wholeBytes, Math.max(neededBytes, firstSize, this.#buffer.length * 2))
+    const grown = Buffer.allocUnsafeSlow(size)
+    this.#buffer.copy(grown, 0, 0, this.#length)
+    this.#buffer = grown
+  }
+
+  #stop(reading: BodyReading): void {
+    this.#body.stop()
+    this.#settle(reading)
+  }
+
+  #settle(reading: BodyReading): void {
+    this.#timer?.cancel()
+    this.#parts.resolve(reading)
+  }
+}

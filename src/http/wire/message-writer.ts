@@ -1,0 +1,91 @@
+/**
+ * Writes the bytes of our own messages: the head of a request to a vendor, the head of an answer to a
+ * client, and pieces of a body. Pure. Invariant: no value that is passed in can end a header or the head
+ * early.
+ */
+import { STATUS_CODES } from 'node:http'
+import { invariant } from '../../base/errors.ts'
+import { isFieldValue, isToken } from './field-syntax.ts'
+
+export interface RequestToWrite {
+  readonly method: 'GET' | 'POST'
+  /** Origin form. */
+  readonly target: string
+  /** Value of the `Host` header. */
+  readonly host: string
+  /** Flat name, value list, without host and without anything about framing or the connection. */
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+}
+
+/** Headers about framing: only the writer of a message sets them. */
+const framingNames = ['content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
+const isAnswerFraming = nameTest(framingNames)
+/** In a request also those that would promise what the gateway does not do. */
+const isRequestFraming = nameTest([...framingNames, 'connection', 'expect', 'host', 'te'])
+
+const targetPattern = /^\/[!-~]*$/
+const hostPattern = /^[!-~]+$/
+
+/** Returns the head as text, one character per byte; undefined where a part of it cannot be written. */
+export function requestHead(request: RequestToWrite): string | undefined {
+  const { method, target, host, headers, body } = request
+  if (!targetPattern.test(target) || !hostPattern.test(host)) return undefined
+  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1]
+    if (value === undefined || !isToken(name) || !isFieldValue(value) || isRequestFraming(name))
+      return undefined
+    text += `${name}: ${value}\r\n`
+  }
+  if (body !== undefined || method === 'POST') text += `content-length: ${body?.length ?? 0}\r\n`
+  return text + '\r\n'
+}
+
+const statusLines = new Map<number, string>()
+
+/** Returns the status line with its line end. */
+export function statusLine(status: number): string {
+  const known = statusLines.get(status)
+  if (known !== undefined) return known
+  invariant(Number.isInteger(status) && status >= 200 && status <= 599, 'a status is a number')
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
+  statusLines.set(status, line)
+  return line
+}
+
+/** Returns a header of an answer with its line end. Throws an InvariantError where it is not valid. */
+export function fieldLine(name: string, value: string): string {
+  invariant(isToken(name) && isFieldValue(value), 'a header of an answer cannot be written')
+  invariant(!isAnswerFraming(name), 'a header of an answer is about its framing')
+  return `${name}: ${value}\r\n`
+}
+
+/** Lengths first: lower-casing every name would cost more than the rest of the head. */
+function nameTest(names: readonly string[]): (name: string) => boolean {
+  const known = new Set(names)
+  const lengths = new Set(names.map((name) => name.length))
+  return (name) => lengths.has(name.length) && known.has(name.toLowerCase())
+}
+
+/** Below this size, copying costs less than one more piece to write. */
+const joinedBytesMax = 16_384
+
+/** Returns what is to be written, in order, in as few pieces as pays. Text has one character per byte. */
+export function joinPieces(before: string, pieces: readonly Buffer[], after: string): Buffer[] {
+  const length = before.length + bytesOf(pieces) + after.length
+  if (length > joinedBytesMax)
+    return [Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')]
+  const joined = Buffer.allocUnsafe(length)
+  let at = joined.write(before, 'latin1')
+  for (const piece of pieces) at += piece.copy(joined, at)
+  joined.write(after, at, 'latin1')
+  return [joined]
+}
+
+export function bytesOf(pieces: readonly Buffer[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}

@@ -1,0 +1,309 @@
+/**
+ * The settlement queue (group commit) of both engines: collects ended exchanges into batches, has the
+ * engine commit each batch, and reports the outcome of each exchange. Knows no SQL and no balance.
+ *
+ *     running ── batch not stored ──▶ blocked ── trial batch stored ──▶ running
+ *        └───────────── fail ────────────┴──▶ failed    (final; the process ends)
+ *
+ * Invariants: an exchange is acknowledged only after its batch is durable. An exchange that is not
+ * acknowledged is committed again until it is; committing it twice stores it once. After its deadline
+ * its answer is withheld: the client never gets the end, and the exchange is stored without a charge.
+ */
+import type { Clock, Timer } from '../base/clock.ts'
+import { GatewayError } from '../base/errors.ts'
+import { addPicos, zeroPicos } from '../base/money.ts'
+import type { ExchangeRecord } from './ledger.ts'
+
+/** One ended exchange on its way into the store. */
+export interface Settlement {
+  /** Becomes an uncharged one when its answer is withheld. */
+  record: ExchangeRecord
+  /** Monotonic; until then the client waits for the end of its answer. */
+  readonly deadlineMs: number
+  resolve(): void
+  reject(error: Error): void
+}
+
+export interface CommitOutcome<Booked> {
+  /** So many exchanges, from the first on, are stored or refused. */
+  readonly decidedCount: number
+  /** By index: the store will never accept these. */
+  readonly refused: ReadonlyMap<number, Error>
+  /** The engine's report about the stored exchanges. */
+  readonly booked: Booked
+  /** Why the rest was not stored; it is committed again. */
+  readonly outage?: Error
+}
+
+export interface SettlementQueueOptions<Booked> {
+  readonly clock: Clock
+  /**
+   * Commits a batch and calls `done` once, as soon as the outcome is known and before anything newer is
+   * read from the store. Called with an empty batch where only `otherCount` has something to commit.
+   */
+  readonly commit: (
+    batch: readonly Settlement[],
+    done: (outcome: CommitOutcome<Booked>) => void,
+  ) => void
+  readonly batchSizeMax: number
+  /** While one batch is in flight, a second one is sent only from this size on. */
+  readonly secondBatchSize: number
+  /** Other items that wait to share the next commit. */
+  readonly otherCount?: () => number
+  /** How many more exchanges may end soon, so that a batch should wait for them for a few turns. */
+  readonly soonCount?: () => number
+  /** How long the end of an answer waits for its charge; 0 = it is withheld at once. */
+  readonly settleTimeoutMs: number
+  /** From `first`, doubled after each failure up to `last`. */
+  readonly retryMs: { readonly first: number; readonly last: number }
+  /** How long `close` goes on trying. */
+  readonly closeTimeoutMs: number
+  /** These exchanges are durable; called before any of their promises is resolved. */
+  readonly onBooked: (settlements: readonly Settlement[], booked: Booked) => void
+  /** The store will never accept this one; its hold must stay. */
+  readonly onRefused: (record: ExchangeRecord, error: Error) => void
+  /** A batch could not be stored; called once per outage. */
+  readonly onOutage?: (error: Error) => void
+  /** A batch is stored after others were not; called once per outage. */
+  readonly onRecovered: () => void
+}
+
+const batchesInFlightMax = 2
+/**
+ * A commit costs the same for one exchange and for thirty, so a batch waits for exchanges that are
+ * about to end: until so many turns of the event loop have brought none, or so many have passed.
+ * Where few others run there is little to share, and an answer that is ready would wait for nothing.
+ */
+const quietTurns = 2
+const gatheringTurnsMax = 16
+const othersWorthWaiting = 5
+
+export class SettlementQueue<Booked> {
+  readonly #options: SettlementQueueOptions<Booked>
+  /** Bounded by the number of holds: while this cannot shrink, nothing is admitted. */
+  #waiting: Settlement[] = []
+  readonly #inFlight = new Set<readonly Settlement[]>()
+  /** Settlements in these batches. */
+  #inFlightCount = 0
+  #isScheduled = false
+  /** Set while blocked: why the last batch failed. */
+  #outage: Error | undefined
+  #retryTimer: Timer | undefined
+  #retryMs: number
+  /** Set when nothing can be committed any more. */
+  #end: Error | undefined
+  /** Monotonic; set by `close`. */
+  #closeByMs = Infinity
+  #onQuiet: (() => void) | undefined
+
+  constructor(options: SettlementQueueOptions<Booked>) {
+    this.#options = options
+    this.#retryMs = options.retryMs.first
+  }
+
+  get isBlocked(): boolean {
+    return this.#outage !== undefined
+  }
+
+  /** Resolves when the exchange is durable; rejects when its answer must be withheld. */
+  add(record: ExchangeRecord): Promise<void> {
+    if (this.#end !== undefined) return Promise.reject(this.#end)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const deadlineMs = this.#options.clock.monotonic() + this.#options.settleTimeoutMs
+    const settlement = { record, deadlineMs, resolve, reject }
+    this.#waiting.push(settlement)
+    if (this.#outage === undefined) this.schedule()
+    else if (this.#options.settleTimeoutMs === 0) withhold(settlement, unavailable(this.#outage))
+    return promise
+  }
+
+  /** Commits after the events of this turn, so that everything that ends in it shares one batch. */
+  schedule(): void {
+    if (this.#isScheduled || !this.#mayCommit()) return
+    this.#isScheduled = true
+    let turns = 0
+    let lastGrowth = 0
+    let length = this.#waiting.length
+    const gather = (): void => {
+      turns++
+      if (this.#waiting.length > length) lastGrowth = turns
+      length = this.#waiting.length
+      if (turns - lastGrowth < quietTurns && turns < gatheringTurnsMax && this.#isWorthWaiting()) {
+        setImmediate(gather)
+        return
+      }
+      this.#isScheduled = false
+      this.#flush()
+    }
+    setImmediate(gather)
+  }
+
+  /** The engine is beyond use: rejects everything that is not acknowledged. */
+  fail(error: Error): void {
+    if (this.#end !== undefined) return
+    this.#end = error
+    this.#retryTimer?.cancel()
+    for (const settlement of [...this.#inFlight].flat()) settlement.reject(error)
+    for (const settlement of this.#waiting) settlement.reject(error)
+    this.#inFlight.clear()
+    this.#inFlightCount = 0
+    this.#waiting = []
+    this.#onQuiet?.()
+  }
+
+  /** Commits the rest. Rejects where the store does not take it within the close timeout. */
+  async close(): Promise<void> {
+    if (this.#hasWork()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onQuiet = resolve
+      this.#closeByMs = this.#options.clock.monotonic() + this.#options.closeTimeoutMs
+      if (this.isBlocked) this.#retry()
+      else this.#flush()
+      await promise
+    }
+    this.#retryTimer?.cancel()
+    this.#end ??= unavailable()
+    for (const settlement of this.#waiting) withhold(settlement, this.#end)
+    if (this.#waiting.length > 0)
+      throw new GatewayError(
+        'ledger.unavailable',
+        `${this.#waiting.length} ended exchanges could not be stored; their answers were not completed.`,
+      )
+  }
+
+  #isWorthWaiting(): boolean {
+    const { soonCount, secondBatchSize } = this.#options
+    if (soonCount === undefined || this.#waiting.length >= secondBatchSize) return false
+    return soonCount() - this.#waiting.length - this.#inFlightCount >= othersWorthWaiting
+  }
+
+  #mayCommit(): boolean {
+    if (this.#end !== undefined) return false
+    const { otherCount, secondBatchSize } = this.#options
+    const count = (this.isBlocked ? 0 : this.#waiting.length) + (otherCount?.() ?? 0)
+    if (count === 0) return false
+    if (this.#inFlight.size === 0) return true
+    return this.#inFlight.size < batchesInFlightMax && count >= secondBatchSize
+  }
+
+  #flush(): void {
+    while (this.#mayCommit()) this.#commit(this.isBlocked ? [] : this.#take())
+  }
+
+  #take(): readonly Settlement[] {
+    const { batchSizeMax } = this.#options
+    const waiting = this.#waiting
+    if (waiting.length <= batchSizeMax) {
+      this.#waiting = []
+      return waiting
+    }
+    this.#waiting = waiting.slice(batchSizeMax)
+    return waiting.slice(0, batchSizeMax)
+  }
+
+  #commit(batch: readonly Settlement[]): void {
+    this.#inFlight.add(batch)
+    this.#inFlightCount += batch.length
+    this.#options.commit(batch, (outcome) => {
+      // Not there any more after `fail`.
+      if (!this.#inFlight.delete(batch)) return
+      this.#inFlightCount -= batch.length
+      this.#complete(batch, outcome)
+    })
+  }
+
+  #complete(batch: readonly Settlement[], outcome: CommitOutcome<Booked>): void {
+    const { decidedCount, outage } = outcome
+    const decided = decidedCount === batch.length ? batch : batch.slice(0, decidedCount)
+    if (outage === undefined && batch.length > 0) this.#recover()
+    if (decided.length > 0) this.#acknowledge(decided, outcome)
+    if (outage !== undefined) this.#putBack(batch.slice(decidedCount), outage)
+    this.schedule()
+    this.#reportQuiet()
+  }
+
+  #recover(): void {
+    this.#retryMs = this.#options.retryMs.first
+    // A batch that was in flight before the one that failed proves nothing; the trial batch does.
+    if (this.#outage === undefined || this.#retryTimer !== undefined) return
+    this.#outage = undefined
+    this.#options.onRecovered()
+  }
+
+  #acknowledge(batch: readonly Settlement[], { refused, booked }: CommitOutcome<Booked>): void {
+    const { onBooked, onRefused } = this.#options
+    onBooked(refused.size === 0 ? batch : batch.filter((_, index) => !refused.has(index)), booked)
+    for (const [index, settlement] of batch.entries()) {
+      const cause = refused.get(index)
+      if (cause === undefined) {
+        settlement.resolve()
+        continue
+      }
+      const message = 'The exchange could not be recorded.'
+      const error = new GatewayError('gateway.internal', message, { cause })
+      onRefused(settlement.record, error)
+      settlement.reject(error)
+    }
+  }
+
+  /** Puts a batch that was not stored back to the front; a timer tries again with one batch. */
+  #putBack(batch: readonly Settlement[], error: Error): void {
+    this.#waiting = [...batch, ...this.#waiting]
+    if (this.#outage === undefined) this.#options.onOutage?.(error)
+    this.#outage = error
+    this.#withholdOverdue(error)
+    if (this.#retryTimer !== undefined) return
+    this.#retryTimer = this.#options.clock.after(this.#retryMs, () => this.#retry())
+    this.#retryMs = Math.min(this.#retryMs * 2, this.#options.retryMs.last)
+  }
+
+  #retry(): void {
+    this.#retryTimer?.cancel()
+    this.#retryTimer = undefined
+    if (this.isBlocked && this.#waiting.length > 0 && this.#inFlightCount === 0)
+      this.#commit(this.#take())
+  }
+
+  #withholdOverdue(error: Error): void {
+    const nowMs = this.#options.clock.monotonic()
+    for (const settlement of this.#waiting)
+      if (settlement.deadlineMs <= nowMs) withhold(settlement, error)
+  }
+
+  #hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#inFlightCount > 0
+  }
+
+  #reportQuiet(): void {
+    const isStuck =
+      this.isBlocked &&
+      this.#inFlightCount === 0 &&
+      this.#options.clock.monotonic() >= this.#closeByMs
+    if (!this.#hasWork() || isStuck) this.#onQuiet?.()
+  }
+}
+
+/**
+ * Withholds the end of an answer whose charge is not durable. The client is not charged for it later:
+ * only the operator's cost is still recorded. Withholding twice is the same as once.
+ */
+function withhold(settlement: Settlement, error: Error): void {
+  const { record } = settlement
+  settlement.record = {
+    ...record,
+    ending: 'failed',
+    amountPicos: zeroPicos,
+    usage: undefined,
+    marks: [],
+    priceLines: '',
+    operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
+  }
+  settlement.reject(error)
+}
+
+/** Returns the error for callers while charges cannot be stored. */
+export function unavailable(cause?: unknown): GatewayError {
+  return new GatewayError('ledger.unavailable', 'The ledger cannot store charges at the moment.', {
+    cause,
+  })
+}

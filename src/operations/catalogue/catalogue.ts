@@ -1,0 +1,239 @@
+/**
+ * Applies a catalogue file, and exports the stored catalogue as one. The invariant: after an apply the
+ * stored catalogue is equal to the file, or nothing has changed. `exportCatalogue` is the inverse.
+ */
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import { formatDuration } from '../../base/clock.ts'
+import {
+  readCatalogue,
+  saveChannel,
+  saveModel,
+  savePrice,
+  saveVendor,
+  withdrawPrice,
+  type CatalogueRows,
+} from '../../channels/channel-store.ts'
+import type { PinnedBaseline } from '../../channels/channel.ts'
+import { printModelPrices } from '../../metering/price-form.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { recordAction } from '../actions.ts'
+import { makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
+import { readDocument, type Located, type Mistake } from './document.ts'
+import {
+  planCatalogue,
+  type CatalogueChange,
+  type CataloguePlan,
+  type UsableCredential,
+} from './plan.ts'
+import { currentPrices, readVersions } from '../prices/versions.ts'
+import { inFileOrder, reviewCatalogue, type Catalogue, type Review } from './review.ts'
+import { invalidFile, operation, type OperationContext } from '../operation.ts'
+
+export type { CatalogueChange, FieldChange } from './plan.ts'
+
+export interface ApplyResult {
+  readonly kind: 'applied' | 'unchanged' | 'would_apply'
+  readonly diff: readonly CatalogueChange[]
+  /** Not wrong, but worth knowing: a model without a channel, a variable that is not set here. */
+  readonly notes: readonly string[]
+}
+
+/** Refuses a file with mistakes: `details.mistakes` has each with its line, and nothing is written. */
+export const applyCatalogue = operation(
+  z.strictObject({ text: z.string(), dry_run: z.boolean().default(false) }),
+  (context, { text, dry_run: isDryRun }): Promise<ApplyResult> => {
+    const read = readDocument(text)
+    if (read.kind === 'mistakes') throw hasMistakes(read.list)
+    const reviewed = { ...reviewCatalogue(read.document), ...read }
+    // A dry run writes nothing, so it takes no lock.
+    if (isDryRun)
+      return context.database.snapshot(
+        async (snapshot) => prepare(context, await readCatalogue(snapshot), reviewed).result,
+      )
+    return context.database.transact(async (transaction) => {
+      const stored = await readCatalogue(transaction)
+      const { plan, result } = prepare(context, stored, reviewed)
+      if (result.kind === 'unchanged') return result
+      if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
+        makeKeyForFirstSeal(stored.channels, context.masterKey)
+      await carryOut(context, transaction, plan)
+      return { ...result, kind: 'applied' }
+    })
+  },
+)
+
+interface Reviewed extends Review {
+  readonly document: Located
+  readonly duplicates: readonly Mistake[]
+}
+
+/** Plans what the file changes in the stored catalogue. Writes nothing. */
+function prepare(
+  context: OperationContext,
+  stored: CatalogueRows,
+  { catalogue, document, duplicates, mistakes }: Reviewed,
+): { readonly plan: CataloguePlan; readonly result: ApplyResult } {
+  const settled = settleCredentials(context, { stored, catalogue, document })
+  const list = [...duplicates, ...mistakes, ...settled.mistakes]
+  if (list.length > 0) throw hasMistakes(inFileOrder(list))
+  const { credentials } = settled
+  const plan = planCatalogue({ stored, catalogue, credentials, nowMs: context.clock.now() })
+  const { diff } = plan
+  const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
+  return { plan, result: { kind, diff, notes: findNotes(context, stored, catalogue) } }
+}
+
+function hasMistakes(list: readonly Mistake[]): Error {
+  const lines = list.map(
+    ({ line, column, path, message }) =>
+      `line ${line}, column ${column}: ${path === '' ? '' : `${path}: `}${message}`,
+  )
+  return invalidFile(
+    `Nothing was applied, because the file has mistakes:\n${lines.join('\n')}`,
+    list,
+  )
+}
+
+function settleCredentials(
+  context: OperationContext,
+  input: {
+    readonly stored: CatalogueRows
+    readonly catalogue: Catalogue
+    readonly document: Located
+  },
+) {
+  const mistakes: Mistake[] = []
+  const credentials = new Map<string, UsableCredential>()
+  const stored = new Map(input.stored.channels.map((row) => [row.name, row]))
+  for (const [name, entry] of input.catalogue.channels) {
+    const settled = settleCredential({ name, entry }, stored.get(name), context.masterKey)
+    if (settled.kind === 'mistake') {
+      const path = ['channels', name, 'credential']
+      const place = input.document.place(path, 'value')
+      mistakes.push({ ...place, path: path.join('.'), message: settled.message })
+    } else credentials.set(name, settled)
+  }
+  return { credentials, mistakes }
+}
+
+/** Saves vendors, then models, then channels: each refers to the one before. */
+async function carryOut(
+  context: OperationContext,
+  transaction: Transaction,
+  plan: CataloguePlan,
+): Promise<void> {
+  for (const vendor of plan.vendors) await saveVendor(transaction, vendor)
+  for (const model of plan.models) await saveModel(transaction, model)
+  for (const price of plan.pricesToWithdraw) await withdrawPrice(transaction, price)
+  for (const price of plan.pricesToSave) await savePrice(transaction, price)
+  for (const { row, credential } of plan.channels) {
+    const text = sealCredential(row.name, credential, context.masterKey)
+    await saveChannel(transaction, { ...row, credential: text })
+  }
+  await recordAction(transaction, context, {
+    action: 'catalogue.apply',
+    subject: 'catalogue',
+    detail: { diff: plan.diff },
+  })
+}
+
+function findNotes(
+  context: OperationContext,
+  stored: CatalogueRows,
+  catalogue: Catalogue,
+): readonly string[] {
+  const notes: string[] = []
+  const priced = new Set(stored.prices.map((row) => row.model))
+  const channels = [...catalogue.channels]
+  for (const [id, model] of catalogue.models) {
+    if (model.prices === undefined && !priced.has(id))
+      notes.push(`model ${id} has no price; it is served when it has one`)
+    if (!channels.some(([, channel]) => channel.models.has(id)))
+      notes.push(`model ${id} has no channel; requests for it are refused`)
+  }
+  for (const [name, { credential }] of channels) {
+    const variable = credential.startsWith('env:') ? credential.slice('env:'.length) : undefined
+    if (variable !== undefined && (context.environment(variable) ?? '') === '')
+      notes.push(
+        `channel ${name}: ${variable} is not set here; the gateway needs it to use the channel`,
+      )
+  }
+  return notes
+}
+
+/** Returns the catalogue as a file. Secrets in it are sealed; only this store's master key opens them. */
+export async function exportCatalogue(
+  context: Pick<OperationContext, 'database' | 'clock'>,
+): Promise<string> {
+  const rows = await context.database.snapshot(readCatalogue)
+  const prices = Map.groupBy(rows.prices, (row) => row.model)
+  const nowMs = context.clock.now()
+  const vendors = rows.vendors.filter(isInUse).map((row) => [
+    row.name,
+    {
+      format: row.format,
+      credential: row.credential,
+      ...(row.versionHeader !== undefined && { version_header: row.versionHeader }),
+      ...(row.defaultVersion !== undefined && { default_version: row.defaultVersion }),
+      require_max_tokens: row.requireMaxTokens,
+      ...(row.allowedFeatures.size > 0 && { allow: [...row.allowedFeatures].sort() }),
+    },
+  ])
+  const models = rows.models.filter(isInUse).map((row) => {
+    const versions = currentPrices(readVersions(prices.get(row.id) ?? []), nowMs)
+    return [
+      row.id,
+      {
+        vendor: row.vendor,
+        ...(row.maxOutputTokens !== undefined && { max_output_tokens: row.maxOutputTokens }),
+        ...(row.firstEventTimeoutMs !== undefined && {
+          first_event_timeout: formatDuration(row.firstEventTimeoutMs),
+        }),
+        ...(versions.length > 0 && { price: printModelPrices(versions) }),
+      },
+    ]
+  })
+  const channels = rows.channels.filter(isInUse).map((row) => [
+    row.name,
+    {
+      vendor: row.vendor,
+      url: row.url,
+      credential: row.credential,
+      models: printModels(row.models),
+      rank: row.rank,
+      weight: row.weight,
+      ...(row.maxConcurrent !== undefined && { max_concurrent: row.maxConcurrent }),
+      check: row.check,
+      ...(row.baselines.size > 0 && { baselines: printBaselines(row.baselines) }),
+    },
+  ])
+  return stringify(
+    {
+      vendors: Object.fromEntries(vendors) as unknown,
+      models: Object.fromEntries(models) as unknown,
+      channels: Object.fromEntries(channels) as unknown,
+    },
+    // Quotes text that YAML 1.1 would read as a date or a boolean.
+    { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' },
+  )
+}
+
+function isInUse(row: { readonly retiredAtMs: number | undefined }): boolean {
+  return row.retiredAtMs === undefined
+}
+
+function printBaselines(baselines: ReadonlyMap<string, PinnedBaseline>): unknown {
+  return Object.fromEntries(
+    [...baselines].map(([model, { p50Ms, p95Ms }]) => [
+      model,
+      { p50: formatDuration(p50Ms), p95: formatDuration(p95Ms) },
+    ]),
+  )
+}
+
+function printModels(models: ReadonlyMap<string, string | undefined>): unknown {
+  const names = [...models]
+  if (names.every(([, name]) => name === undefined)) return names.map(([model]) => model)
+  return Object.fromEntries(names.map(([model, name]) => [model, name ?? null]))
+}

@@ -1,0 +1,143 @@
+/**
+ * What an operation is: checked input in, a value out, faults thrown. Operations know no HTTP and no
+ * command line, so the command line, the admin API and the console can all call them. The invariant:
+ * an expected "no" leaves an operation as a `Refusal`; only faults of our own leave it as exceptions.
+ */
+import type { z } from 'zod'
+import type { Clock } from '../base/clock.ts'
+import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
+import type { Secret } from '../base/secret.ts'
+import { explainSystemError } from '../base/system-error.ts'
+import type { Database } from '../storage/database.ts'
+
+/** What every operation needs: the store, the time, the actor, and facts of the process. */
+export interface OperationContext {
+  readonly database: Database
+  readonly clock: Clock
+  /** Who acts, for the operators' log: `cli:<login>` or the id of an admin token. */
+  readonly actor: string
+  /** The key that seals vendor credentials. Read only when a credential is sealed or opened. */
+  readonly masterKey: () => Secret
+  /** Variables of the process, for credentials written as `env:NAME`. */
+  readonly environment: (name: string) => string | undefined
+}
+
+interface FieldMistake {
+  /** Path of the field in the input; empty for the input as a whole. */
+  readonly field: string
+  readonly message: string
+}
+
+/** An expected "no". `details` are facts for programs, such as the mistakes in a file. */
+export interface OperationRefusal extends Refusal {
+  /** Only where the input does not fit its schema. */
+  readonly fields?: readonly FieldMistake[]
+}
+
+export type Outcome<Value> = { readonly kind: 'done'; readonly value: Value } | OperationRefusal
+
+/**
+ * Makes an operation from the schema of its input and its work. Inside `work` a refusal is thrown
+ * (`conflict`, `notFound`, `invalid`), so that a transaction rolls back; the caller gets a value.
+ */
+export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
+  schema: Schema,
+  work: (context: OperationContext, input: z.output<Schema>, ...effects: Effects) => Promise<Value>,
+): (context: OperationContext, input: unknown, ...effects: Effects) => Promise<Outcome<Value>> {
+  return async (context, input, ...effects) => {
+    const parsed = schema.safeParse(input)
+    if (parsed.success) return attempt(() => work(context, parsed.data, ...effects))
+    const fields = parsed.error.issues.map(({ path, message }) => ({
+      field: path.join('.'),
+      message,
+    }))
+    return refusalOfFields(fields)
+  }
+}
+
+/** Returns what `work` returns, or the refusal that it throws. */
+export async function attempt<Value>(work: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { kind: 'done', value: await work() }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal !== undefined) return refusal
+    throw error
+  }
+}
+
+/** Returns the value. Throws where the operation was refused: for callers whose input is their own. */
+export function valueOf<Value>(outcome: Outcome<Value>): Value {
+  if (outcome.kind === 'done') return outcome.value
+  throw new GatewayError(outcome.code, outcome.message)
+}
+
+/** Undefined for a fault of our own. Storage and the operating system refuse with exceptions too. */
+export function refusalOf(error: unknown): OperationRefusal | undefined {
+  if (error instanceof RefusedError) return error.refusal
+  const known = explainSystemError(error) ?? error
+  if (!(known instanceof GatewayError) || known.origin !== 'client') return undefined
+  return { kind: 'refusal', code: known.code, message: known.message }
+}
+
+/** Ends the work of an operation; it never leaves this room. */
+class RefusedError extends Error {
+  readonly refusal: OperationRefusal
+
+  constructor(refusal: OperationRefusal) {
+    super(refusal.message)
+    this.name = 'RefusedError'
+    this.refusal = refusal
+  }
+}
+
+function refusalOfFields(fields: readonly FieldMistake[]): OperationRefusal {
+  const message = fields
+    .map(({ field, message: text }) => (field === '' ? text : `${field}: ${text}`))
+    .join('; ')
+  return { kind: 'refusal', code: 'operations.invalid', message, fields }
+}
+
+function refused(
+  code: ErrorCode,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Error {
+  return new RefusedError({
+    kind: 'refusal',
+    code,
+    message,
+    ...(details === undefined ? {} : { details }),
+  })
+}
+
+/** Refuses one field of the input for a reason that its schema cannot know. */
+export function invalidField(field: string, message: string): Error {
+  return new RefusedError(refusalOfFields([{ field, message }]))
+}
+
+export function invalid(message: string): Error {
+  return refused('operations.invalid', message)
+}
+
+/** Refuses a file that has mistakes; `mistakes` lists each for programs. */
+export function invalidFile(message: string, mistakes: readonly unknown[]): Error {
+  return refused('operations.invalid', message, { mistakes })
+}
+
+export function notFound(message: string): Error {
+  return refused('operations.not_found', message)
+}
+
+export function conflict(message: string): Error {
+  return refused('operations.conflict', message)
+}
+
+/** A moment as results show it. */
+export function timeText(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
+
+export function timeOrNull(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : timeText(atMs)
+}

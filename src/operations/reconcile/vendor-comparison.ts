@@ -1,0 +1,245 @@
+/**
+ * Compares a vendor's counts with the gateway's charges. Pure. The vendor may count more: checks (their
+ * tokens are known), and answers and attempts without a charge (their cost is known as far as counts
+ * arrived). It may count differently where a charge was estimated. So a difference is `explained`,
+ * `possible` or `unexplained`.
+ */
+import {
+  addPicos,
+  formatUsd,
+  maxPicos,
+  minPicos,
+  multiplyPicos,
+  subtractPicos,
+  zeroPicos,
+  type Picos,
+} from '../../base/money.ts'
+import type { CatalogueRows } from '../../channels/channel-store.ts'
+import type { ChannelSums, ClassCounts } from '../../ledger/channel-sums.ts'
+import { pricesAt, type Prices } from '../../metering/prices.ts'
+import { listRate } from '../../metering/rates.ts'
+import type { UsageClass } from '../../metering/usage.ts'
+import { readVersions } from '../prices/versions.ts'
+import { addVendorCounts, groupNames, vendorFigures, type VendorCounts } from './vendor-counts.ts'
+
+/** One model on one channel, with its checks. */
+export interface ReconciledRow extends ChannelSums {
+  checks: number
+  readonly checkCounts: ClassCounts
+  checkPicos: Picos
+}
+
+interface ReconciledFigure {
+  readonly model: string
+  readonly figure: string
+  readonly vendor: number
+  /** Charged, and spent on checks. */
+  readonly ours: number
+  readonly difference: number
+}
+
+export interface Comparison {
+  readonly figures: readonly ReconciledFigure[]
+  /** Models that the vendor counted and the gateway did not. */
+  readonly unknown_models: readonly string[]
+  readonly verdicts: readonly ModelVerdict[]
+}
+
+export interface ModelVerdict {
+  /** Ours; `one + other` where the vendor has one name for both, so that they are judged together. */
+  readonly model: string
+  /** The same one by one. */
+  readonly models: readonly string[]
+  /** The names in the vendor's counts that this is about. */
+  readonly vendor_models: readonly string[]
+  /**
+   * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
+   * counts never came; `unexplained` by neither.
+   */
+  readonly verdict: 'explained' | 'possible' | 'unexplained'
+  /** The tokens the vendor counted beyond ours, at list price. */
+  readonly difference_usd: string
+  /** The recorded cost and the estimates. */
+  readonly explained_up_to_usd: string
+  /** With the most that answers without counts can have cost. */
+  readonly possible_up_to_usd: string
+  /** Counted as charged, and not paid for by anyone: what caps on implausible counts came to. */
+  readonly not_charged_usd: string
+  readonly reasons: readonly string[]
+}
+
+export interface ComparisonFacts {
+  readonly catalogue: CatalogueRows
+  readonly atMs: number
+  readonly channel: string
+}
+
+/** Returns the channels' names for a model. */
+function namesOf(model: string, { catalogue, channel }: ComparisonFacts): readonly string[] {
+  const names = catalogue.channels
+    .filter(({ name, models }) => (channel === 'all' || name === channel) && models.has(model))
+    .map(({ models }) => models.get(model) ?? model)
+  return names.length === 0 ? [model] : names
+}
+
+function isCounted(name: string, counts: readonly VendorCounts[]): boolean {
+  return counts
+    .filter(({ model }) => model === name)
+    .some(({ requests = 0, figures }) => requests > 0 || [...figures.values()].some(Boolean))
+}
+
+/** Compares `rows` (by the catalogue's ids) with `counts` (by the vendor's names). */
+export function compareCounts(
+  rows: readonly ReconciledRow[],
+  counts: readonly VendorCounts[],
+  facts: ComparisonFacts,
+): Comparison {
+  const figures: ReconciledFigure[] = []
+  const verdicts: ModelVerdict[] = []
+  const unknown: string[] = []
+  const ours = [...new Set(rows.map(({ model }) => model))]
+  const groups = groupNames(
+    counts.map(({ model }) => model),
+    ours.map((model) => ({ model, names: namesOf(model, facts) })),
+  )
+  for (const { vendorNames, models } of groups) {
+    const own = rows.filter(({ model }) => models.includes(model))
+    const subject = { models, vendorNames, rows: own }
+    // Vendors also list models without any usage.
+    if (models.length === 0) unknown.push(...vendorNames.filter((name) => isCounted(name, counts)))
+    else if (vendorNames.length > 0) {
+      const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
+      const compared = compareModels(titleOf(models), vendor, own)
+      figures.push(...compared)
+      verdicts.push(judge(compared, subject, facts))
+    } else if (own.some(({ charged }) => charged > 0)) verdicts.push(missing(subject))
+  }
+  return { figures, verdicts, unknown_models: unknown }
+}
+
+/** The models and names that are compared together. */
+interface Subject {
+  readonly models: readonly string[]
+  readonly vendorNames: readonly string[]
+  readonly rows: readonly ReconciledRow[]
+}
+
+function titleOf(models: readonly string[]): string {
+  return models.join(' + ')
+}
+
+function missing({ models, vendorNames, rows }: Subject): ModelVerdict {
+  return {
+    model: titleOf(models),
+    models,
+    vendor_models: vendorNames,
+    verdict: 'unexplained',
+    difference_usd: '0',
+    explained_up_to_usd: '0',
+    possible_up_to_usd: '0',
+    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
+    reasons: ['the gateway charged it, and the vendor counted nothing'],
+  }
+}
+
+function compareModels(
+  model: string,
+  vendor: Omit<VendorCounts, 'model'>,
+  rows: readonly ReconciledRow[],
+): readonly ReconciledFigure[] {
+  const line = (figure: string, theirs: number, ours: number): ReconciledFigure => ({
+    model,
+    figure,
+    vendor: theirs,
+    ours,
+    difference: theirs - ours,
+  })
+  const requests = rows.reduce((sum, row) => sum + row.charged + row.checks, 0)
+  return [
+    ...(vendor.requests === undefined ? [] : [line('requests', vendor.requests, requests)]),
+    ...[...vendor.figures].map(([figure, theirs]) => {
+      const classes = vendorFigures[figure] ?? []
+      const ours = rows.reduce(
+        (sum, row) => sum + total(row.counts, classes) + total(row.checkCounts, classes),
+        0,
+      )
+      return line(figure, theirs, ours)
+    }),
+  ]
+}
+
+function sumPicos(rows: readonly ReconciledRow[], read: (row: ReconciledRow) => Picos): Picos {
+  return rows.reduce((amount, row) => addPicos(amount, read(row)), zeroPicos)
+}
+
+function total(counts: ClassCounts, classes: readonly (keyof ClassCounts)[]): number {
+  return classes.reduce((sum, usageClass) => sum + (counts[usageClass] ?? 0), 0)
+}
+
+function judge(
+  figures: readonly ReconciledFigure[],
+  { models, vendorNames, rows }: Subject,
+  facts: ComparisonFacts,
+): ModelVerdict {
+  const prices = models.flatMap((model) => pricesOf(model, facts))
+  const unpaid = rows.reduce((count, row) => count + row.uncharged + row.otherAttempts, 0)
+  const reasons: string[] = []
+  let beyond = zeroPicos
+  for (const { figure, difference } of figures) {
+    const classes = vendorFigures[figure] ?? []
+    const estimated = rows.reduce((count, row) => count + total(row.estimatedCounts, classes), 0)
+    if (difference < 0 && -difference > estimated)
+      reasons.push(`the gateway charged ${-difference} ${figure} more than the vendor counted`)
+    if (figure === 'requests' && difference > unpaid)
+      reasons.push(`the vendor counted ${difference - unpaid} requests that are not explained`)
+    if (difference > 0 && classes.length > 0 && prices.length === 0)
+      reasons.push(`the vendor counted ${difference} ${figure} more, and the model has no price`)
+    if (difference > 0) beyond = addPicos(beyond, worth(classes, prices, difference))
+  }
+  const explained = addPicos(
+    sumPicos(rows, (row) => row.operatorCostPicos),
+    sumPicos(rows, (row) => row.estimatedPicos),
+  )
+  const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
+  const eachAtMost = addPicos(largest, maxOutputCost(models, facts))
+  const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
+  if (beyond > possible)
+    reasons.push(
+      `the vendor counted tokens worth ${formatUsd(subtractPicos(beyond, possible))} USD that are not explained`,
+    )
+  return {
+    model: titleOf(models),
+    models,
+    vendor_models: vendorNames,
+    verdict: reasons.length > 0 ? 'unexplained' : beyond > explained ? 'possible' : 'explained',
+    difference_usd: formatUsd(beyond),
+    explained_up_to_usd: formatUsd(explained),
+    possible_up_to_usd: formatUsd(possible),
+    not_charged_usd: formatUsd(sumPicos(rows, (row) => row.notChargedPicos)),
+    reasons,
+  }
+}
+
+/** Returns the price in force as a list; empty without a price. */
+function pricesOf(model: string, { catalogue, atMs }: ComparisonFacts): readonly Prices[] {
+  const versions = readVersions(catalogue.prices.filter((row) => row.model === model))
+  const prices = pricesAt(versions, atMs)
+  return prices === undefined ? [] : [prices]
+}
+
+/** Returns the highest cost that the output of one answer of these models can have. */
+function maxOutputCost(models: readonly string[], facts: ComparisonFacts): Picos {
+  const amounts = models.map((model) => {
+    const known = facts.catalogue.models.find(({ id }) => id === model)
+    return worth(['output'], pricesOf(model, facts), known?.maxOutputTokens ?? 0)
+  })
+  return amounts.reduce((most, amount) => maxPicos(most, amount), zeroPicos)
+}
+
+/** Returns the least cost of `count` tokens of these classes: at the cheapest price among them. */
+function worth(classes: readonly UsageClass[], prices: readonly Prices[], count: number): Picos {
+  const rates = prices.flatMap((one) => classes.map((usageClass) => listRate(one, usageClass)))
+  const [first = zeroPicos, ...others] = rates
+  const cheapest = others.reduce((least, price) => minPicos(least, price), first)
+  return multiplyPicos(cheapest, count)
+}

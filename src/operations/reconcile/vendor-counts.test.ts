@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { describe, it, test } from 'node:test'
+import { groupNames, readVendorCounts } from './vendor-counts.ts'
+
+test('rows of a model are added up, in CSV and in JSON alike', () => {
+  const csv = 'model,requests,input\r\n"a,b",1,10\r\n"a,b",2,\r\n'
+  const json = JSON.stringify([
+    { model: 'a,b', requests: 1, input: 10 },
+    { model: 'a,b', requests: '2', input: null },
+  ])
+  for (const text of [csv, json])
+    assert.deepEqual(readVendorCounts(text), [
+      { model: 'a,b', requests: 3, figures: new Map([['input', 10]]) },
+    ])
+})
+
+for (const [name, text, fault] of [
+  ['nothing', '', /empty/],
+  ['a JSON object', '{"data":[{"model":"m","input":1}]}', /array of objects/],
+  ['a column twice', 'model,input,input\nm,1,2\n', /column input is in the heading twice/],
+  ['a column nobody knows', 'model,tokens\nm,1\n', /unknown column tokens/],
+  ['a row that is short', 'model,input\nm\n', /does not have as many cells/],
+  ['half a token', 'model,input\nm,0.5\n', /whole number/],
+  ['a row of no model', 'model,input\n,1\n', /model is missing/],
+] as const)
+  test(`${name} is a mistake`, () => {
+    const read = readVendorCounts(text)
+    assert.match(typeof read === 'string' ? read : 'no mistake', fault)
+  })
+
+/** Groups as text: the vendor's names, then ours. */
+function grouped(
+  vendorNames: readonly string[],
+  ours: Readonly<Record<string, readonly string[]>>,
+): readonly string[] {
+  const models = Object.entries(ours).map(([model, names]) => ({ model, names }))
+  return groupNames(vendorNames, models).map(
+    (group) => `${group.vendorNames.join(' ')} = ${group.models.join(' ')}`,
+  )
+}
+
+describe("a vendor's names", () => {
+  it('are what channels call a model', () => {
+    assert.deepEqual(grouped(['big', 'small'], { a: ['big'], b: ['small'] }), [
+      'big = a',
+      'small = b',
+    ])
+    assert.deepEqual(grouped(['b', 'c'], { a: ['b'], b: ['c'] }), ['b = a', 'c = b'])
+    assert.deepEqual(grouped(['big', 'a'], { a: ['big', 'a'] }), ['big a = a'])
+  })
+
+  it('stand for all models that have this name with a channel', () => {
+    assert.deepEqual(grouped(['big'], { a: ['big'], b: ['big'], c: ['c'] }), ['big = a b', ' = c'])
+    assert.deepEqual(grouped(['a'], { a: ['a'], b: ['a'] }), ['a = a b'])
+  })
+
+  it('may have a date that ours have not, and the other way round', () => {
+    assert.deepEqual(grouped(['big-2026-01-15'], { a: ['big'], b: ['big'] }), [
+      'big-2026-01-15 = a b',
+    ])
+    assert.deepEqual(grouped(['big'], { a: ['big-20260115'] }), ['big = a'])
+    assert.deepEqual(grouped(['a-20260115'], { a: ['big'] }), ['a-20260115 = a'])
+  })
+
+  it('tell editions apart where both sides do', () => {
+    assert.deepEqual(
+      grouped(['a-20260115', 'a-20260301'], {
+        'a-20260115': ['a-20260115'],
+        'a-20260301': ['a-20260301'],
+      }),
+      ['a-20260115 = a-20260115', 'a-20260301 = a-20260301'],
+    )
+    assert.deepEqual(grouped(['a', 'a-20260115', 'a-20260301'], { a: ['a'] }), [
+      'a a-20260115 a-20260301 = a',
+    ])
+    assert.deepEqual(grouped(['a-20260115'], { a: ['a'], 'a-20260115': ['a-20260115'] }), [
+      'a-20260115 = a a-20260115',
+    ])
+  })
+
+  it('are nobody of ours where nothing is alike', () => {
+    assert.deepEqual(grouped(['never-1'], { a: ['a'] }), ['never-1 = ', ' = a'])
+  })
+})

@@ -1,0 +1,273 @@
+/**
+ * An account's statement: opening balance, every credit and charge with its calculation, closing
+ * balance. It is written line by line, so a year takes no more memory than a day. The invariant: opening
+ * balance + lines = closing balance, exactly, and the totals equal `/v1/usage`.
+ */
+import { z } from 'zod'
+import { listKeys } from '../../access/key-store.ts'
+import {
+  addPicos,
+  formatUsd,
+  picos,
+  subtractPicos,
+  usdNumber,
+  zeroPicos,
+  type Picos,
+} from '../../base/money.ts'
+import { readExchangeCut } from '../../ledger/exchange-retention.ts'
+import {
+  eachStatementEntry,
+  readOpeningBalance,
+  readStoredBalance,
+  type ChargedExchange,
+  type StatementEntry,
+} from '../../ledger/statement.ts'
+import { parsePriceLines, type PricedPart, type PriceLines } from '../../metering/price-lines.ts'
+import { unchangedPpm } from '../../metering/prices.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { getAccount } from '../accounts.ts'
+import { accountReference, fromTime, untilTime } from '../input.ts'
+import { invalidField, operation, timeOrNull, timeText } from '../operation.ts'
+
+const statementInput = z.strictObject({
+  account: accountReference,
+  from: fromTime.optional(),
+  to: untilTime.optional(),
+})
+
+/** Amounts are exact decimal text in USD; fields that end in `_usd` are JSON numbers for display. */
+export interface StatementHead {
+  readonly account_id: string
+  readonly name: string
+  /** Null = from the beginning; up to now. */
+  readonly from: string | null
+  readonly to: string | null
+  /** Charges before this day have no details any more; null = all have. */
+  readonly explained_from: string | null
+  readonly opening_balance: string
+}
+
+export interface StatementEnd {
+  /** The sum of the lines. */
+  readonly sum: string
+  readonly closing_balance: string
+  /** The balance now. */
+  readonly balance_usd: number
+  readonly totals: {
+    /** Charged requests. */
+    readonly requests: number
+    readonly input_tokens: number
+    readonly output_tokens: number
+    readonly cache_tokens: number
+    /** A positive amount. */
+    readonly charged: string
+    readonly booked_by_operators: string
+    /** Charges whose tokens are not in the totals, because their exchange is removed. */
+    readonly unexplained: number
+  }
+}
+
+/** Receives a statement. The writer waits for each call. */
+export interface StatementSink {
+  begin(head: StatementHead): Promise<void> | void
+  line(line: StatementLine): Promise<void> | void
+  end(end: StatementEnd): Promise<void> | void
+}
+
+const dayMs = 86_400_000
+
+/** Writes the statement into `sink`, line by line, from one snapshot of the store. */
+export const writeStatement = operation(
+  statementInput,
+  (context, { account: reference, from, to }, sink: StatementSink): Promise<void> => {
+    if (from !== undefined && to !== undefined && from >= to)
+      throw invalidField('to', 'must be after from')
+    return context.database.snapshot(async (snapshot) => {
+      const account = await getAccount(snapshot, reference)
+      const fromMs = from ?? 0
+      // Without an end, one day more than now: clocks of other machines may run ahead.
+      const toMs = to ?? context.clock.now() + dayMs
+      const period = { accountId: account.id, fromMs, toMs }
+      const opening = await readOpeningBalance(snapshot, period)
+      const cutMs = await readExchangeCut(snapshot)
+      await sink.begin({
+        account_id: account.id,
+        name: account.name,
+        from: timeOrNull(from),
+        to: timeOrNull(to),
+        explained_from: cutMs > fromMs ? timeText(cutMs) : null,
+        opening_balance: formatUsd(opening),
+      })
+      await sink.end(await writeLines(snapshot, period, opening, sink))
+    })
+  },
+)
+
+async function writeLines(
+  snapshot: Queryable,
+  period: Parameters<typeof eachStatementEntry>[1],
+  opening: Picos,
+  sink: StatementSink,
+): Promise<StatementEnd> {
+  const keyNames = await readKeyNames(snapshot, period.accountId)
+  const totals = noTotals()
+  let balance = opening
+  for await (const entry of eachStatementEntry(snapshot, period)) {
+    balance = addPicos(balance, entry.amountPicos)
+    addToTotals(totals, entry)
+    await sink.line(viewLine(entry, formatUsd(balance), keyNames))
+  }
+  const { chargedPicos, bookedPicos, ...counts } = totals
+  return {
+    sum: formatUsd(subtractPicos(balance, opening)),
+    closing_balance: formatUsd(balance),
+    balance_usd: usdNumber(await readStoredBalance(snapshot, period.accountId)),
+    totals: {
+      ...counts,
+      charged: formatUsd(chargedPicos),
+      booked_by_operators: formatUsd(bookedPicos),
+    },
+  }
+}
+
+type KeyNames = ReadonlyMap<string, string>
+
+/** Reads the names of keys; a key without a name shows its head. */
+async function readKeyNames(snapshot: Queryable, accountId: string): Promise<KeyNames> {
+  const keys = await listKeys(snapshot, { kind: 'client', accountId })
+  return new Map(keys.map(({ id, name, head }) => [id, name === '' ? head : name]))
+}
+
+function noTotals() {
+  return {
+    requests: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_tokens: 0,
+    unexplained: 0,
+    chargedPicos: zeroPicos,
+    bookedPicos: zeroPicos,
+  }
+}
+
+function addToTotals(totals: ReturnType<typeof noTotals>, entry: StatementEntry): void {
+  const { exchange, amountPicos } = entry
+  if (entry.kind !== 'charge') {
+    totals.bookedPicos = addPicos(totals.bookedPicos, amountPicos)
+    return
+  }
+  totals.requests++
+  totals.chargedPicos = subtractPicos(totals.chargedPicos, amountPicos)
+  if (exchange === undefined) {
+    totals.unexplained++
+    return
+  }
+  totals.input_tokens += exchange.reported.inputTokens
+  totals.output_tokens += exchange.reported.outputTokens
+  totals.cache_tokens += exchange.reported.cacheTokens
+}
+
+export type StatementLine = Readonly<ReturnType<typeof viewLine>>
+
+function viewLine(entry: StatementEntry, balance: string, keyNames: KeyNames) {
+  return {
+    sequence: entry.sequence,
+    at: timeText(entry.createdAtMs),
+    kind: entry.kind,
+    /** A charge is negative. */
+    amount_usd: usdNumber(entry.amountPicos),
+    amount: formatUsd(entry.amountPicos),
+    /** Balance after this line. */
+    balance,
+    /** For a charge: the id of its exchange. */
+    reference: entry.reference,
+    note: entry.note ?? null,
+    /** Null for entries of operators, and for charges whose exchange is removed. */
+    exchange: entry.exchange === undefined ? null : viewExchange(entry.exchange, keyNames),
+  }
+}
+
+function viewExchange(exchange: ChargedExchange, keyNames: KeyNames) {
+  const bill = parsePriceLines(exchange.priceLines)
+  return {
+    key_id: exchange.keyId,
+    key: keyNames.get(exchange.keyId) ?? exchange.keyId,
+    vendor: exchange.vendor,
+    model: exchange.model,
+    operation: exchange.operation,
+    stream: exchange.isStream,
+    /** For operators only; account holders do not see it. */
+    channel: exchange.channel ?? null,
+    started_at: timeText(exchange.startedAtMs),
+    /** How it ended. */
+    outcome: exchange.ending,
+    status: exchange.status,
+    attempts: exchange.attemptCount,
+    /** As the vendor reports them, and as `/v1/usage` adds them up. */
+    input_tokens: exchange.reported.inputTokens,
+    output_tokens: exchange.reported.outputTokens,
+    cache_tokens: exchange.reported.cacheTokens,
+    estimated: exchange.marks.includes('estimated'),
+    marks: exchange.marks,
+    /** Count × price of each class, as arithmetic. */
+    calculation: calculationText(bill),
+    parts: bill.parts.map(viewPart),
+    /** Per exchange. */
+    fee: formatUsd(bill.feePicos),
+    /** Factor on the sum of parts and fee; the result is rounded up once, to 10⁻¹² USD. */
+    multiplier: ppmText(bill.multiplierPpm),
+    /** The cap of the charge, where the vendor's counts were implausible. */
+    at_most: bill.capPicos === undefined ? null : formatUsd(bill.capPicos),
+  }
+}
+
+function viewPart(part: PriceLines['parts'][number]) {
+  return {
+    model: part.model,
+    long_context: part.isLongContext,
+    /** Factors on these tokens: tier, speed, region. */
+    factors: part.modifiers
+      .filter(({ ppm }) => ppm !== unchangedPpm)
+      .map(({ kind, name, ppm }) => ({ kind, name, factor: ppmText(ppm) })),
+    lines: part.lines.map((line) => ({
+      class: line.usageClass,
+      count: line.count,
+      /** Price of one token or one use. */
+      price: formatUsd(line.pricePicos),
+      /** Count × price. */
+      amount: formatUsd(line.amountPicos),
+    })),
+  }
+}
+
+/** Formats a factor in millionths: `1.1`. */
+function ppmText(ppm: number): string {
+  // Exact, because a millionth of a dollar is a whole number of pico-dollars.
+  return formatUsd(picos(BigInt(ppm) * 1_000_000n))
+}
+
+/** Formats a charge as exact arithmetic in USD: `10 input × 0.000003 + 20 output × 0.000015`. */
+function calculationText(bill: PriceLines): string {
+  const terms = bill.parts.flatMap(partTerms)
+  if (bill.feePicos > 0n) terms.push(`fee ${formatUsd(bill.feePicos)}`)
+  const sum = terms.length === 0 ? '0' : terms.join(' + ')
+  const scaled =
+    bill.multiplierPpm === unchangedPpm
+      ? sum
+      : `${terms.length > 1 ? `(${sum})` : sum} × ${ppmText(bill.multiplierPpm)} of the list price`
+  return bill.capPicos === undefined ? scaled : `${scaled}, at most ${formatUsd(bill.capPicos)}`
+}
+
+/** Factors apply to tokens, never to uses. */
+function partTerms(part: PricedPart): string[] {
+  const factors = part.modifiers.filter(({ ppm }) => ppm !== unchangedPpm)
+  const isUse = (line: PricedPart['lines'][number]): boolean => line.usageClass === 'web_search'
+  const term = (line: PricedPart['lines'][number]): string =>
+    `${line.count} ${line.usageClass} × ${formatUsd(line.pricePicos)}`
+  const tokens = part.lines.filter((line) => !isUse(line)).map(term)
+  const uses = part.lines.filter(isUse).map(term)
+  if (factors.length === 0 || tokens.length === 0) return [...tokens, ...uses]
+  const named = factors.map(({ kind, name, ppm }) => `${ppmText(ppm)} (${kind} ${name})`)
+  const sum = tokens.length > 1 ? `(${tokens.join(' + ')})` : tokens.join('')
+  return [`${sum} × ${named.join(' × ')}`, ...uses]
+}

@@ -1,0 +1,121 @@
+/**
+ * Backup and restore of a SQLite store. A backup is a consistent copy, taken while gateways write; it is
+ * opened and audited before it gets its name. A copy that fails the audit is kept, because it is
+ * evidence; a damaged file is not kept.
+ */
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { newestEntry } from '../../ledger/entry-store.ts'
+import {
+  beginFile,
+  copyFile,
+  copyStore,
+  findFileFaults,
+  refuseExisting,
+} from '../../storage/backup.ts'
+import type { Database } from '../../storage/database.ts'
+import type { StoreLocation } from '../../storage/location.ts'
+import { lockStore } from '../../storage/sqlite/lock.ts'
+import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
+import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
+import { auditLedger, type AuditView } from './audit.ts'
+import { attempt, conflict, operation, timeText, type Outcome } from '../operation.ts'
+
+export interface BackupView {
+  readonly file: string
+  /** The copy has everything that was acknowledged before this moment. */
+  readonly taken_at: string
+  readonly schema_version: number
+  /** The last entry in the copy; null for an empty ledger. */
+  readonly last_entry: { readonly sequence: number; readonly at: string } | null
+  readonly audit: AuditView
+}
+
+/** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
+export const backupStore = operation(
+  z.strictObject({ file: z.string().min(1, 'must name a file') }),
+  async ({ database, clock }, given): Promise<BackupView> => {
+    const file = resolve(given.file)
+    if (database.dialect !== 'sqlite') throw usesPostgres()
+    const takenAtMs = clock.now()
+    const unfinished = beginFile(file, 'Name another file.')
+    try {
+      await copyStore(database, unfinished.path)
+      const seen = await examine(unfinished.path)
+      unfinished.publish()
+      return { file, taken_at: timeText(takenAtMs), ...seen }
+    } finally {
+      unfinished.remove()
+    }
+  },
+)
+
+const moveAway =
+  'Move the old store away first (the file and its -wal and -shm files), or set TURNPIKE_STORE to another place.'
+
+export type RestoredView = Omit<BackupView, 'taken_at'>
+
+/** Puts a backup in the store's place. Refuses where a store is, or where a gateway holds the lock. */
+export function restoreStore(request: {
+  readonly file: string
+  readonly location: StoreLocation
+}): Promise<Outcome<RestoredView>> {
+  return attempt(async () => {
+    const { file, location } = request
+    if (location.kind !== 'sqlite') throw usesPostgres()
+    const storePath = resolve(location.path)
+    refuseExisting(storePath, moveAway)
+    const unfinished = beginFile(storePath, moveAway)
+    try {
+      const lock = lockStore(storePath)
+      try {
+        copyFile(resolve(file), unfinished.path)
+        const seen = await examine(unfinished.path)
+        unfinished.publish()
+        return { file: storePath, ...seen }
+      } finally {
+        lock.close()
+      }
+    } finally {
+      unfinished.remove()
+    }
+  })
+}
+
+type Seen = Pick<BackupView, 'schema_version' | 'last_entry' | 'audit'>
+
+async function examine(path: string): Promise<Seen> {
+  const copy = openSqliteReadOnly(path)
+  try {
+    await refuseUnsound(copy)
+    const version = await schemaVersion(copy, 'sqlite')
+    if (version === 0) throw conflict('The file is a database, but not a store of Turnpike.')
+    refuseNewerSchema(version, 'sqlite')
+    const last = await newestEntry(copy)
+    return {
+      schema_version: version,
+      last_entry:
+        last === undefined ? null : { sequence: last.sequence, at: timeText(last.createdAtMs) },
+      audit: await auditLedger({ database: copy }),
+    }
+  } finally {
+    await copy.close()
+  }
+}
+
+async function refuseUnsound(copy: Database): Promise<void> {
+  let faults: readonly string[]
+  try {
+    faults = await findFileFaults(copy)
+  } catch (error) {
+    faults = [error instanceof Error ? error.message : 'the file cannot be read']
+  }
+  if (faults.length > 0) throw conflict(`The copy is damaged: ${faults.join('; ')}`)
+}
+
+function usesPostgres(): Error {
+  return conflict(
+    'The store is on PostgreSQL. Back it up and restore it with the tools of PostgreSQL: pg_basebackup ' +
+      'with a WAL archive, or pg_dump. After a restore run: turnpike audit',
+  )
+}

@@ -1,0 +1,197 @@
+/**
+ * Checks everything that a gateway needs and says what to do about each problem. It changes nothing: the
+ * write that tests the store is rolled back.
+ */
+import { listKeys } from '../../access/key-store.ts'
+import { listAccounts } from '../../ledger/account-store.ts'
+import type { LoadedSnapshot } from '../../channels/snapshot.ts'
+import { GatewayError } from '../../base/errors.ts'
+import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
+import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
+import { tryWriting } from '../../storage/sqlite/sqlite.ts'
+import { reviewSinceCheckpoints } from './audit.ts'
+import { readSnapshot, type RunCheck } from '../channels.ts'
+import type { OperationContext } from '../operation.ts'
+
+interface Finding {
+  readonly area: 'store' | 'ledger' | 'catalogue' | 'vendors' | 'access'
+  readonly status: 'ok' | 'advice' | 'problem'
+  /** What was found and, for advice and problems, what to do. */
+  readonly message: string
+}
+
+export interface Diagnosis {
+  /** False where a finding is a problem. */
+  readonly ok: boolean
+  readonly findings: readonly Finding[]
+}
+
+export async function diagnose(context: OperationContext, run: RunCheck): Promise<Diagnosis> {
+  const outdated = await findOutdatedSchema(context)
+  if (outdated !== undefined) return { ok: false, findings: [outdated] }
+  await refuseUnfinishedCopy(context.database)
+  const snapshot = await readSnapshot(context)
+  const findings = [
+    await examineStore(context),
+    await examineLedger(context),
+    ...examineCatalogue(snapshot),
+    ...(await examineVendors(snapshot, run)),
+    ...(await examineAccess(context)),
+  ]
+  return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
+}
+
+/** Turns the fault of an unreachable store into a finding; undefined for any other fault. */
+export function diagnoseOutage(error: unknown): Diagnosis | undefined {
+  if (!(error instanceof GatewayError) || error.code !== 'ledger.unavailable') return undefined
+  return { ok: false, findings: [problem('store', error.message)] }
+}
+
+/** Finds an older schema. Nothing else can be checked on it. */
+async function findOutdatedSchema({ database }: OperationContext): Promise<Finding | undefined> {
+  const version = await schemaVersion(database, database.dialect)
+  const needed = refuseNewerSchema(version, database.dialect)
+  if (version === needed) return undefined
+  const message =
+    `The store has schema version ${version}, and this program needs ${needed}. Make a backup with ` +
+    'the version that used it last, then run: turnpike migrate'
+  return problem('store', message)
+}
+
+async function examineStore(context: OperationContext): Promise<Finding> {
+  const version = await schemaVersion(context.database, context.database.dialect)
+  try {
+    await tryWriting(context.database)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return problem(
+      'store',
+      `The store cannot be written, so requests cannot be charged. ${error.message}`,
+    )
+  }
+  return ok('store', `The store is writable and has schema version ${version}.`)
+}
+
+/** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */
+async function examineLedger(context: OperationContext): Promise<Finding> {
+  const { clean, counts } = await reviewSinceCheckpoints(context)
+  return clean
+    ? ok(
+        'ledger',
+        `Ledger audit passed since the last checkpoints: ${counts.accounts} accounts, ` +
+          `${counts.entries} entries. For a full audit run: turnpike audit`,
+      )
+    : problem(
+        'ledger',
+        `Ledger audit failed: ${counts.differences} differences. Copy the store before you do ` +
+          'anything else. For details run: turnpike audit',
+      )
+}
+
+function examineCatalogue(snapshot: LoadedSnapshot): readonly Finding[] {
+  const { vendors, models, channels, channelsByModel, outOfService } = snapshot
+  if (vendors.size === 0) {
+    return [
+      problem(
+        'catalogue',
+        'The catalogue is empty. Write a file and run: turnpike apply -f catalog.yaml',
+      ),
+    ]
+  }
+  const findings: Finding[] = outOfService.map((one) =>
+    problem('catalogue', `The ${one.kind} ${one.name} is not served: ${one.reason}.`),
+  )
+  for (const model of models.values()) {
+    const serving = channelsByModel.get(model.id) ?? []
+    const enabled = serving.filter((channel) => channel.override === 'enabled')
+    if (serving.length === 0) {
+      findings.push(problem('catalogue', explainUnserved(model.id, outOfService)))
+    } else if (enabled.length === 0) {
+      const message = `Every channel of model ${model.id} is disabled. Run: turnpike channel on NAME`
+      findings.push(problem('catalogue', message))
+    } else if (enabled.length === 1) {
+      const message = `Model ${model.id} has one enabled channel and no reserve. Add a second channel, so that it can take over.`
+      findings.push(advice('catalogue', message))
+    }
+  }
+  const counts = `${vendors.size} vendors, ${models.size} models, ${channels.size} channels`
+  return [ok('catalogue', `Ready to serve: ${counts}.`), ...findings]
+}
+
+function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfService']): string {
+  const names = outOfService
+    .filter((one) => one.kind === 'channel' && one.models.includes(model))
+    .map(({ name }) => name)
+  return names.length === 0
+    ? `Model ${model} has no channel. Add one to the catalogue and apply it.`
+    : `Every channel of model ${model} is out of service (${names.join(', ')}). See the findings about them.`
+}
+
+/** Sends a free listing call to each channel. Any answer but a refused credential shows that it works. */
+async function examineVendors(
+  snapshot: LoadedSnapshot,
+  run: RunCheck,
+): Promise<readonly Finding[]> {
+  return Promise.all(
+    [...snapshot.channels.values()].map(async (channel): Promise<Finding> => {
+      const vendor = snapshot.vendors.get(channel.vendor)
+      const [model] = channel.models.keys()
+      if (vendor === undefined || model === undefined) {
+        return advice('vendors', `Channel ${channel.name} serves no model, so it was not checked.`)
+      }
+      const { outcome, durationMs, status } = await run({ vendor, channel, model, by: 'models' })
+      if (outcome === 'config') {
+        const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
+        return problem('vendors', message)
+      }
+      if (status === undefined) {
+        const message = `Channel ${channel.name}: no answer from ${channel.url}. Check the address and the network.`
+        return problem('vendors', message)
+      }
+      const took = `${Math.round(durationMs)} ms`
+      return outcome === 'ok' || outcome === 'client'
+        ? ok('vendors', `Channel ${channel.name} answers in ${took}.`)
+        : advice('vendors', `Channel ${channel.name} answers in ${took} with status ${status}.`)
+    }),
+  )
+}
+
+async function examineAccess(context: OperationContext): Promise<readonly Finding[]> {
+  const { database, clock } = context
+  const accounts = await listAccounts(database)
+  const active = accounts.filter((account) => account.status === 'active')
+  if (active.length === 0) {
+    const message = 'There is no active account. Run: turnpike account create NAME --balance 10'
+    return [advice('access', message)]
+  }
+  const isValid = (key: { revokedAtMs: number | undefined; expiresAtMs: number | undefined }) =>
+    key.revokedAtMs === undefined && (key.expiresAtMs ?? Infinity) > clock.now()
+  const withoutKey: string[] = []
+  for (const account of active) {
+    const keys = await listKeys(database, { kind: 'client', accountId: account.id })
+    if (!keys.some(isValid)) withoutKey.push(account.name)
+  }
+  const admins = await listKeys(database, { kind: 'admin', accountId: undefined })
+  const findings = [ok('access', `${active.length} of ${accounts.length} accounts are active.`)]
+  if (withoutKey.length > 0) {
+    const message = `Accounts without a valid key: ${withoutKey.join(', ')}. Run: turnpike key create ACCOUNT`
+    findings.push(advice('access', message))
+  }
+  if (!admins.some(isValid)) {
+    const message = 'There is no valid admin token. Run: turnpike admin-token create'
+    findings.push(advice('access', message))
+  }
+  return findings
+}
+
+function ok(area: Finding['area'], message: string): Finding {
+  return { area, status: 'ok', message }
+}
+
+function advice(area: Finding['area'], message: string): Finding {
+  return { area, status: 'advice', message }
+}
+
+function problem(area: Finding['area'], message: string): Finding {
+  return { area, status: 'problem', message }
+}

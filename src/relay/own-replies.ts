@@ -1,0 +1,133 @@
+/**
+ * The answers that the gateway writes itself, in the shape of the format that was called: its errors,
+ * the model lists from its catalogue, the warm-up call, and the headers with the account's own limits.
+ * The official SDKs of a vendor can read all of them. Pure.
+ */
+import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
+import type { Model } from '../channels/channel.ts'
+import type {
+  ErrorToShow,
+  Format,
+  ForwardedOperation,
+  ListedModel,
+  Operation,
+} from '../formats/format.ts'
+import { limitHeaders } from '../formats/rate-headers.ts'
+import { exchangeIdHeader, type Reply } from '../http/server/reply.ts'
+import type { Found } from '../http/server/router.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { pricesAt } from '../metering/prices.ts'
+import { mayUse } from './prepare.ts'
+import type { Identified, Incoming } from './stages.ts'
+
+export function errorToShow(refusal: Refusal, requestId: string): ErrorToShow {
+  return {
+    code: refusal.code,
+    status: errorCatalogue[refusal.code].status,
+    message: refusal.message,
+    requestId,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+  }
+}
+
+export function errorReply(incoming: Incoming, refusal: Refusal): Reply {
+  const { format, exchangeId } = incoming
+  const error = errorToShow(refusal, exchangeId)
+  const headers = jsonHeaders(incoming)
+  if (error.status === 401) headers.push('www-authenticate', 'Bearer')
+  for (const [name, value] of Object.entries(refusal.headers ?? {})) headers.push(name, value)
+  return { status: error.status, headers, body: format.errorBody(error) }
+}
+
+function jsonHeaders({ format, exchangeId }: Incoming): string[] {
+  const headers = ['content-type', 'application/json', 'cache-control', 'no-store']
+  headers.push(exchangeIdHeader, exchangeId, format.requestIdHeader, exchangeId)
+  return headers
+}
+
+/** A call without a credential, answered without a body. */
+export function warmUpReply({ exchangeId }: Incoming): Reply {
+  const headers = [exchangeIdHeader, exchangeId, 'cache-control', 'no-store']
+  return { status: 200, headers, body: Buffer.alloc(0) }
+}
+
+/** `modelId` is the rest of the path as sent: ids contain slashes, and some clients escape them. */
+export function ownReply(
+  identified: Identified,
+  operation: Exclude<Operation, ForwardedOperation>,
+  modelId: string | undefined,
+): Reply {
+  if (operation.kind === 'warm_up') return warmUpReply(identified)
+  const decodedId = modelId === undefined ? undefined : decode(modelId)
+  const body = operation.answer(servedModels(identified), decodedId)
+  if (body !== undefined) return { status: 200, headers: jsonHeaders(identified), body }
+  const list = `GET /${identified.vendor.name}/v1/models`
+  return errorReply(
+    identified,
+    refuse('relay.model_unknown', `There is no such model here. ${list} lists the models.`),
+  )
+}
+
+function servedModels(identified: Identified): ListedModel[] {
+  const { snapshot, vendor, principal, startedAtMs } = identified
+  const isServed = (model: Model): boolean =>
+    model.vendor === vendor.name &&
+    mayUse(principal, model.id) &&
+    pricesAt(model.prices, startedAtMs) !== undefined
+  return [...snapshot.models.values()]
+    .filter(isServed)
+    .map(({ id, createdAtMs, maxOutputTokens }) => {
+      return { id, createdAtMs, maxOutputTokens, vendor: vendor.name }
+    })
+}
+
+function decode(sent: string): string | undefined {
+  try {
+    return decodeURIComponent(sent)
+  } catch {
+    // Not a well-formed escape, so it names no model.
+    return undefined
+  }
+}
+
+/** The refusal of a path, or of a method on a path, that the gateway does not serve. */
+export function pathRefusal(
+  { format, vendor, path }: Incoming,
+  found: Exclude<Found<Operation>, { kind: 'found' }>,
+): Refusal {
+  if (found.kind === 'method_not_allowed')
+    return refuse('http.method_not_allowed', `Use ${found.allow} here.`, { allow: found.allow })
+  return refuse('http.not_found', unknownPathMessage(format, vendor.name, path))
+}
+
+/**
+ * Most such requests come from a base address with one `/v1` too many or too few, or from an SDK that
+ * is set to another of the vendor's APIs: the message says what to change.
+ */
+function unknownPathMessage(format: Format, vendor: string, path: string): string {
+  const listed = format.operations.filter(
+    ({ kind, path }) => kind !== 'warm_up' && !path.includes('*'),
+  )
+  const endpoints = listed.map(({ method, path }) => `${method} ${path}`).join(', ')
+  const there = `Under /${vendor} there are: ${endpoints}.`
+  if (format.name === 'chat' && /\/responses(\/|$)/.test(path))
+    return `The responses API is not served here; use chat completions. ${there}`
+  if (path.includes('/v1/v1/'))
+    return `This path has /v1 twice: the base address ends in "/${vendor}${format.basePath}" for most clients of this format. ${there}`
+  // Some clients of either format add no version of their own.
+  if (listed.some((operation) => operation.path === `/v1${path}`))
+    return `This path lacks its /v1: the base address ends in "/${vendor}/v1" for this client. ${there}`
+  return `This endpoint is not served here. ${there}`
+}
+
+/** The account's requests per minute as headers, on an answer and on a refusal; empty without a limit. */
+export function accountLimitHeaders(
+  { format, principal }: Identified,
+  ledger: Ledger,
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  const room = ledger.headroom(principal.accountId)
+  if (room === undefined || room.rpmLimit === 0) return {}
+  const limit = { limit: room.rpmLimit, remaining: room.rpmRemaining, resetMs: room.rpmResetMs }
+  return limitHeaders(format.name, limit, nowMs)
+}

@@ -1,0 +1,155 @@
+/**
+ * From a known caller to an understood request: size, type, body, fields, and every model that it
+ * names. Reads the body once, keeps its bytes as they came, and re-encodes nothing. The checks run in
+ * the order that the product promises, and the first that fails is the answer.
+ */
+import type { Principal } from '../access/key.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
+import type { Model } from '../channels/channel.ts'
+import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
+import { findVersionFault } from '../formats/headers.ts'
+import { readBody, type IncomingRequest } from '../http/server/request.ts'
+import { pricesAt, type Prices } from '../metering/prices.ts'
+import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
+
+interface ClientGone {
+  readonly kind: 'client_gone'
+}
+
+export async function prepare(
+  identified: Identified,
+  operation: ForwardedOperation,
+  { clock, settings }: Pick<RelayServices, 'clock' | 'settings'>,
+): Promise<Prepared | Refusal | ClientGone> {
+  const { request, response } = identified
+  const { bodyBytesMax: bytesMax, bodyTimeoutMs: timeoutMs } = settings
+  if ((request.body.announcedBytes ?? 0) > bytesMax) return tooLarge(bytesMax)
+  const unsupported = findTypeFault(request)
+  if (unsupported !== undefined) return unsupported
+
+  if (request.expectsContinue) response.sendContinue()
+  const reading = await readBody(request.body, { bytesMax, timeoutMs, clock })
+  switch (reading.kind) {
+    case 'too_large':
+      return tooLarge(bytesMax)
+    case 'timed_out':
+      return refuse('http.body_timeout', 'The request body did not arrive in time.')
+    case 'client_gone':
+      return reading
+    case 'body':
+      return understand(identified, operation, reading.body)
+  }
+}
+
+function understand(
+  identified: Identified,
+  operation: ForwardedOperation,
+  bytes: Buffer,
+): Prepared | Refusal {
+  const facts = readFacts(identified, operation, bytes)
+  if (isRefusal(facts)) return facts
+  const found = findModel(identified, facts.model)
+  if (found.kind === 'refusal') return found
+  const otherPrices = findOtherPrices(identified, facts.extras.otherModels)
+  if (isRefusal(otherPrices)) return otherPrices
+  const { model, prices } = found
+  return {
+    ...identified,
+    operation,
+    model,
+    prices,
+    otherPrices,
+    body: new RequestBody(bytes),
+    facts,
+  }
+}
+
+function isRefusal(value: object): value is Refusal {
+  return 'kind' in value && value.kind === 'refusal'
+}
+
+function readFacts(
+  { request, vendor }: Identified,
+  operation: ForwardedOperation,
+  bytes: Buffer,
+): RequestFacts | Refusal {
+  const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
+  if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
+  const { requireMaxTokens, allowedFeatures } = vendor
+  const facts = operation.readRequest(bytes, { requireMaxTokens, allowedFeatures })
+  if (!('kind' in facts)) return facts
+  const refusal = refuse('relay.request_invalid', facts.message)
+  return facts.details === undefined ? refusal : { ...refusal, details: facts.details }
+}
+
+function tooLarge(bytesMax: number): Refusal {
+  const mebibytes = Math.floor(bytesMax / 1_048_576)
+  const limit = mebibytes > 0 ? `${mebibytes} MiB` : `${bytesMax} bytes`
+  return refuse('http.body_too_large', `The request body is larger than ${limit}.`)
+}
+
+function findTypeFault(request: IncomingRequest): Refusal | undefined {
+  const encoding = request.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
+  const contentType = (request.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  if (contentType === 'application/json' || contentType?.endsWith('+json') === true)
+    return undefined
+  return refuse(
+    'http.unsupported_media_type',
+    'The body must be JSON: send "content-type: application/json".',
+  )
+}
+
+interface FoundModel {
+  readonly kind: 'found'
+  readonly model: Model
+  readonly prices: Prices
+}
+
+function findModel(identified: Identified, modelId: string): FoundModel | Refusal {
+  const { snapshot, vendor, principal, startedAtMs } = identified
+  const model = snapshot.models.get(modelId)
+  const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
+  // A model without a price in force is not served: it must never run for nothing.
+  if (model === undefined || prices === undefined || model.vendor !== vendor.name)
+    return refuse(
+      'relay.model_unknown',
+      `There is no model "${printable(modelId)}" here. GET /${vendor.name}/v1/models lists the models.`,
+    )
+  if (!mayUse(principal, modelId))
+    return refuse(
+      'access.model_not_allowed',
+      `This key may not use the model "${printable(modelId)}".`,
+    )
+  return { kind: 'found', model, prices }
+}
+
+const none: readonly never[] = []
+
+/** A key's allowed models are the only ones that may answer it, wherever a request names them. */
+function findOtherPrices(
+  identified: Identified,
+  modelIds: readonly string[],
+): readonly Prices[] | Refusal {
+  if (modelIds.length === 0) return none
+  const otherPrices: Prices[] = []
+  for (const modelId of modelIds) {
+    const found = findModel(identified, modelId)
+    if (found.kind === 'refusal')
+      return { ...found, message: `${found.message} The request names it beside \`model\`.` }
+    otherPrices.push(found.prices)
+  }
+  return otherPrices
+}
+
+export function mayUse(principal: Principal, modelId: string): boolean {
+  return principal.allowedModels === undefined || principal.allowedModels.has(modelId)
+}
+
+const printableMax = 100
+
+/** Returns a client's own text for an error message: short, and without control characters. */
+function printable(text: string): string {
+  return text.slice(0, printableMax).replace(/[^\x20-\x7e]/g, '?')
+}

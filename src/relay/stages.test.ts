@@ -1,0 +1,13 @@
+/** A request's body can be read until it is released; its size stays known. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RequestBody } from './stages.ts'
+
+test('a request body gives its bytes until it is released, and its size also afterwards', () => {
+  const body = new RequestBody(Buffer.from('{"model":"m"}'))
+  assert.equal(body.bytes.toString(), '{"model":"m"}')
+  body.release()
+  body.release()
+  assert.throws(() => body.bytes, { name: 'InvariantError' })
+  assert.equal(body.byteLength, 13)
+})

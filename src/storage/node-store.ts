@@ -1,0 +1,155 @@
+/**
+ * SQL of tables `gateway_node` and `node_lease` (both engines) and `node` (PostgreSQL): which
+ * gateways use this store, which of them holds the lease on a task, and whose holds are valid.
+ * All times are the store's, see `readStoreTime`.
+ */
+import { invariant } from '../base/errors.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
+import type { PostgresConnection } from './postgres/connection.ts'
+
+export interface GatewayNode {
+  /** Identifies the process; a restart gets a new one. */
+  readonly id: string
+  /** The operator's name for the machine. */
+  readonly name: string
+  readonly region: string
+  readonly startedAtMs: number
+  readonly seenAtMs: number
+  /** Undefined while the node runs, and after it died. */
+  readonly endedAtMs: number | undefined
+}
+
+/** A node without a heartbeat for this long is gone; a task lease lasts as long. */
+export const nodeTimeoutMs = 15_000
+
+export function isRunning(node: GatewayNode, nowMs: number): boolean {
+  return node.endedAtMs === undefined && nowMs - node.seenAtMs < nodeTimeoutMs
+}
+
+/**
+ * Reads the time that all nodes of one store agree on: the server's clock, or the clock of the one
+ * machine that uses an embedded store. Milliseconds of wall time.
+ */
+export async function readStoreTime(
+  database: Pick<Database, 'dialect' | 'query'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<number> {
+  if (database.dialect === 'sqlite') return clock.now()
+  const [row] = await database.query(
+    'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms',
+  )
+  return Number(row?.['now_ms'])
+}
+
+export async function saveNode(transaction: Transaction, node: GatewayNode): Promise<void> {
+  await transaction.query(
+    `INSERT INTO gateway_node (id, name, region, started_at_ms, seen_at_ms, ended_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (id) DO UPDATE
+       SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms`,
+    [node.id, node.name, node.region, node.startedAtMs, node.seenAtMs, node.endedAtMs ?? null],
+  )
+}
+
+/** Lists running nodes, and nodes that are gone but not evicted yet. */
+export async function listNodes(queryable: Queryable): Promise<readonly GatewayNode[]> {
+  const rows = await queryable.query(
+    'SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms FROM gateway_node ORDER BY started_at_ms, id',
+  )
+  return rows.map((row) => ({
+    id: String(row['id']),
+    name: String(row['name']),
+    region: String(row['region']),
+    startedAtMs: Number(row['started_at_ms']),
+    seenAtMs: Number(row['seen_at_ms']),
+    endedAtMs: row['ended_at_ms'] === null ? undefined : Number(row['ended_at_ms']),
+  }))
+}
+
+export async function removeNode(transaction: Transaction, id: string): Promise<void> {
+  await transaction.query('DELETE FROM gateway_node WHERE id = $1', [id])
+}
+
+/** Takes or renews the lease on a task for `nodeTimeoutMs`; returns false while another node has it. */
+export async function takeTaskLease(
+  transaction: Transaction,
+  lease: { readonly task: string; readonly node: string; readonly nowMs: number },
+): Promise<boolean> {
+  const rows = await transaction.query(
+    `INSERT INTO node_lease (task, node, expires_at_ms) VALUES ($1, $2, $3)
+     ON CONFLICT (task) DO UPDATE SET node = excluded.node, expires_at_ms = excluded.expires_at_ms
+       WHERE node_lease.node = excluded.node OR node_lease.expires_at_ms <= $4
+     RETURNING node`,
+    [lease.task, lease.node, lease.nowMs + nodeTimeoutMs, lease.nowMs],
+  )
+  return rows.length > 0
+}
+
+/** Releases all task leases of a node, so that another node can take them at once. */
+export async function releaseTaskLeases(transaction: Transaction, node: string): Promise<void> {
+  await transaction.query('DELETE FROM node_lease WHERE node = $1', [node])
+}
+
+/** Finds the node that holds the lease on a task. */
+export async function findLeaseHolder(
+  queryable: Queryable,
+  task: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const [row] = await queryable.query(
+    'SELECT node FROM node_lease WHERE task = $1 AND expires_at_ms > $2',
+    [task, nowMs],
+  )
+  return row === undefined ? undefined : String(row['node'])
+}
+
+// --- hold leases: PostgreSQL only ------------------------------------------------------------------
+
+export interface HoldLeaseTerm {
+  readonly name: string
+  readonly termMs: number
+  /** Null = the server's time. */
+  readonly nowMs: number | null
+}
+
+/** Registers a process that places holds; returns the number that its holds carry (column `boot`). */
+export async function insertHoldLease(
+  connection: PostgresConnection,
+  { name, nowMs, termMs }: HoldLeaseTerm,
+): Promise<bigint> {
+  const rows = await connection.query(
+    `INSERT INTO node (name, started_at_ms, lease_until_ms)
+     SELECT $1, now_ms, now_ms + $3 FROM store_time($2) AS now_ms RETURNING boot`,
+    [name, nowMs, termMs],
+  )
+  const boot = rows[0]?.['boot']
+  invariant(typeof boot === 'bigint', 'a new boot has a number')
+  return boot
+}
+
+/** Renews the lease; registers the process again where its lease had expired. */
+export async function renewHoldLease(
+  connection: PostgresConnection,
+  boot: bigint,
+  { name, nowMs, termMs }: HoldLeaseTerm,
+): Promise<void> {
+  await connection.query(
+    `INSERT INTO node (boot, name, started_at_ms, lease_until_ms)
+     SELECT $1, $2, now_ms, now_ms + $4 FROM store_time($3) AS now_ms
+     ON CONFLICT (boot) DO UPDATE SET lease_until_ms = EXCLUDED.lease_until_ms`,
+    [boot, name, nowMs, termMs],
+  )
+}
+
+export async function removeHoldLease(connection: PostgresConnection, boot: bigint): Promise<void> {
+  await connection.query('DELETE FROM node WHERE boot = $1', [boot])
+}
+
+/** Names of the nodes whose lease has not expired, each once. */
+export async function listHoldLeases(database: Queryable): Promise<readonly string[]> {
+  const rows = await database.query(
+    'SELECT DISTINCT name FROM node WHERE lease_until_ms > store_time(NULL) ORDER BY name',
+  )
+  return rows.map((row) => String(row['name']))
+}

@@ -1,0 +1,131 @@
+/**
+ * A main channel that fails one form of request (streamed or whole) and answers the other. It must go off
+ * after at most five failed attempts, whoever made them, and return only once that form works again: a
+ * probe sends the form of request that failed.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { advanceUntil, ManualClock } from '../support/manual-clock.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
+
+const second = 1_000
+let markerCount = 0
+
+interface FailingForm {
+  readonly name: string
+  readonly isStream: boolean
+  /** What the main channel does with requests of that form. */
+  readonly fault: string
+  readonly accounts: number
+}
+
+const cases: readonly FailingForm[] = [
+  { name: 'cuts every stream (one key)', isStream: true, fault: 'cut_event=2', accounts: 1 },
+  { name: 'cuts every stream (two accounts)', isStream: true, fault: 'cut_event=2', accounts: 2 },
+  {
+    name: 'never begins a stream (one key)',
+    isStream: true,
+    fault: 'hold=hang@before_head',
+    accounts: 1,
+  },
+  { name: 'fails every whole answer (one key)', isStream: false, fault: 'error=502', accounts: 1 },
+]
+
+for (const format of formats) {
+  const { main, reserve, model } = places[format]
+
+  describe(`a main channel (${format}) that fails one form of request`, () => {
+    for (const failing of cases)
+      test(`${failing.name}: is off after five failures at most, and back once that form works`, async () => {
+        const clock = new ManualClock()
+        const settings = { check_interval: '1440m' }
+        const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
+        try {
+          await playThrough(gateway, clock, failing)
+        } finally {
+          await gateway.close()
+        }
+      })
+
+    async function playThrough(
+      gateway: Scenario,
+      clock: ManualClock,
+      { isStream, fault, accounts }: FailingForm,
+    ): Promise<void> {
+      const keys = [gateway.account.key]
+      if (accounts > 1) keys.push((await gateway.createAccount({ balance_usd: '1000' })).key)
+      const isHanging = fault.startsWith('hold=')
+      const ask = (asksStream: boolean): Promise<string> =>
+        request({ gateway, clock, isHanging, keys }, asksStream)
+      // Every caller has had success in that form before.
+      for (const asksStream of [isStream, isStream, !isStream])
+        assert.deepEqual(gateway.tried(await ask(asksStream)), [main])
+
+      gateway.sandbox.faults.set(main, (_index, subject) =>
+        subject.isStream === isStream ? fault : undefined,
+      )
+      let failed = 0
+      while (gateway.grade(main, model) !== 'off') {
+        const marker = await ask(isStream)
+        if (gateway.tried(marker)[0] === main) failed++
+        assert.ok(failed <= 5, `${failed} requests met the failing channel`)
+        // The other form is answered meanwhile, and proves nothing for this one.
+        await ask(!isStream)
+        await probesEnded(gateway, isHanging)
+        // Probes that hang end at their time limit.
+        if (isHanging) clock.advance(5 * second)
+      }
+
+      // Half an hour later the reserve has served every request, and no probe has brought it back.
+      for (let asked = 0; asked < 30; asked++) {
+        assert.deepEqual(gateway.tried(await ask(isStream)), [reserve])
+        for (let passed = 0; passed < 4; passed++) {
+          clock.advance(15 * second)
+          await probesEnded(gateway, isHanging)
+        }
+      }
+      gateway.sandbox.faults.clear()
+      gateway.sandbox.faults.release('hang')
+      await advanceUntil(clock, 300 * second, async () => {
+        await probesEnded(gateway, false)
+        return gateway.grade(main, model) === 'on'
+      })
+      assert.deepEqual(gateway.tried(await ask(isStream)), [main])
+    }
+
+    /** One request; where the channel hangs, time passes until the request has its answer. */
+    async function request(
+      { gateway, clock, isHanging, keys }: Story,
+      isStream: boolean,
+    ): Promise<string> {
+      const marker = `form-${markerCount++}`
+      const key = keys[markerCount % keys.length] ?? ''
+      const progress = { isAnswered: !isHanging }
+      const answer = gateway
+        .ask({ format, isStream, marker, key })
+        .finally(() => (progress.isAnswered = true))
+      while (!progress.isAnswered) {
+        await gateway.health()
+        const [first] = gateway.sandbox.log.forMarker(marker)
+        if (first?.channel === main && first.phase !== 'closed') clock.advance(second)
+      }
+      await answer
+      return marker
+    }
+
+    /** Every probe has ended, but for those that hang. */
+    async function probesEnded(gateway: Scenario, isHanging: boolean): Promise<void> {
+      await gateway.health()
+      if (isHanging) return
+      while (gateway.app.health.probing(main) > 0) await gateway.health()
+    }
+  })
+}
+
+interface Story {
+  readonly gateway: Scenario
+  readonly clock: ManualClock
+  readonly isHanging: boolean
+  readonly keys: readonly string[]
+}

@@ -1,0 +1,56 @@
+/**
+ * What the ledger ought to hold, kept apart from it: each admitted exchange at its hold, then at its
+ * exact charge once that is on its way, until the store has acknowledged it.
+ */
+import type { Ledger } from '../../../src/ledger/ledger.ts'
+
+export class HoldBook {
+  readonly #heldById = new Map<string, bigint>()
+  /** The hold of every exchange there ever was; a charge never passes it here. */
+  readonly placedById = new Map<string, bigint>()
+
+  get count(): number {
+    return this.#heldById.size
+  }
+
+  get heldPicos(): bigint {
+    let sum = 0n
+    for (const picos of this.#heldById.values()) sum += picos
+    return sum
+  }
+
+  /** The same ledger, with its holds written down here. */
+  watch(ledger: Ledger): Ledger {
+    return {
+      place: async (request) => {
+        const placed = await ledger.place(request)
+        if (placed.kind === 'hold') {
+          this.#heldById.set(placed.exchangeId, placed.amountPicos)
+          this.placedById.set(placed.exchangeId, placed.amountPicos)
+        }
+        return placed
+      },
+      settle: (hold, record) => {
+        if (this.#heldById.has(hold.exchangeId))
+          this.#heldById.set(hold.exchangeId, record.amountPicos)
+        return ledger.settle(hold, record)
+      },
+      admitUnmetered: (request) => ledger.admitUnmetered(request),
+      usage: (...question) => ledger.usage(...question),
+      headroom: (...question) => ledger.headroom(...question),
+      openHolds: () => ledger.openHolds(),
+      refresh: () => ledger.refresh(),
+      isAvailable: () => ledger.isAvailable(),
+      close: () => ledger.close(),
+    }
+  }
+
+  acknowledge(exchangeIds: readonly string[]): void {
+    for (const exchangeId of exchangeIds) this.#heldById.delete(exchangeId)
+  }
+
+  /** The process has died, and holds live in it. */
+  forget(): void {
+    this.#heldById.clear()
+  }
+}

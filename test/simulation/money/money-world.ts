@@ -1,0 +1,375 @@
+/**
+ * Relay and ledger of production in a world that one seed decides: clients, vendors, the disk and
+ * time take turns, one small step at a time, and after each step the invariants of money are checked.
+ * The process may die between any two steps; the store is what outlives it.
+ */
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import type { Principal } from '../../../src/access/key.ts'
+import { createRunningLimits } from '../../../src/access/limits.ts'
+import { refuse } from '../../../src/base/errors.ts'
+import { seededRandom, type Random } from '../../../src/base/random.ts'
+import { zeroPicos } from '../../../src/base/money.ts'
+import type { Clock } from '../../../src/base/clock.ts'
+import type { Snapshot } from '../../../src/channels/channel.ts'
+import { HealthBook } from '../../../src/channels/health/health-book.ts'
+import { createRoutes, type RouteSettings } from '../../../src/channels/route.ts'
+import { UpstreamPools } from '../../../src/http/client/pool.ts'
+import { ServerConnection, type ConnectionParts } from '../../../src/http/server/connection.ts'
+import { createEmbeddedLedger } from '../../../src/ledger/embedded/ledger.ts'
+import type { Ledger } from '../../../src/ledger/ledger.ts'
+import { estimateTokens } from '../../../src/metering/token-estimate.ts'
+import { relay } from '../../../src/relay/relay.ts'
+import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
+import { createWatchdog } from '../../../src/base/watchdog.ts'
+import { VirtualClock } from '../channels/virtual-clock.ts'
+import { HoldBook } from './hold-book.ts'
+import { SimClient } from './sim-client.ts'
+import type { SimStore, StoreFault } from './sim-store.ts'
+import { telemetryOf } from './sim-telemetry.ts'
+import { SimVendors, type VendorMood } from './sim-vendor.ts'
+
+export interface WorldAccount {
+  readonly principal: Principal
+  readonly secret: string
+}
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly snapshot: Snapshot
+  readonly accounts: readonly WorldAccount[]
+  readonly store: SimStore
+}
+
+/** How often each kind of step is taken, drawn anew for each seed: some worlds are all crashes. */
+interface Rates {
+  readonly ask: number
+  readonly vendor: number
+  readonly leave: number
+  readonly slow: number
+  readonly take: number
+  readonly give: number
+  readonly time: number
+  readonly disk: number
+  readonly crash: number
+  readonly credit: number
+}
+
+interface Gateway {
+  /** A client has connected. */
+  readonly accept: (socket: Socket) => void
+  readonly ledger: Ledger
+  /** False once it has died; its timers no longer fire. */
+  isAlive: boolean
+  /** The store has failed for good: the process has to end. */
+  isDoomed: boolean
+}
+
+const clientsMax = 12
+const settings: RouteSettings & RelaySettings = {
+  bodyBytesMax: 10_000,
+  bodyTimeoutMs: 10_000,
+  attemptsMax: 3,
+  requestDeadlineMs: 600_000,
+  commitPoint: 'first_event',
+  firstEventTimeoutMs: 30_000,
+  firstEventFactor: 4,
+  firstEventTimeoutMinMs: 10_000,
+  answerTimeoutMs: 60_000,
+  idleTimeoutMs: 30_000,
+  clientLeftGraceMs: 5_000,
+  answerBytesMax: 1_000_000,
+  upstreamCut: 'nothing',
+}
+const noTimer = { cancel: () => undefined }
+
+export class MoneyWorld {
+  readonly clock = new VirtualClock()
+  readonly clients: SimClient[] = []
+  readonly vendors: SimVendors
+  readonly holds = new HoldBook()
+  readonly store: SimStore
+  /** Faults that nobody should ever see; must stay empty. */
+  readonly faults: unknown[] = []
+  /** What was done, for whoever replays a seed. */
+  readonly story: string[] = []
+  crashCount = 0
+  creditedPicos = 0n
+  readonly #options: WorldOptions
+  readonly #random: Random
+  readonly #rates: Rates
+  #gateway: Gateway | undefined
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.#random = seededRandom(options.seed)
+    this.store = options.store
+    this.#rates = drawRates(this.#random)
+    this.vendors = new SimVendors(this.#random, drawMood(this.#random))
+    this.store.onAcknowledged = (exchangeIds) => this.holds.acknowledge(exchangeIds)
+  }
+
+  get ledger(): Ledger {
+    return this.#live.ledger
+  }
+
+  /** Clients whose connection neither side has ended. */
+  get openClients(): readonly SimClient[] {
+    return this.clients.filter(({ isOpen, isServed }) => isOpen && !isServed)
+  }
+
+  async start(): Promise<void> {
+    this.holds.forget()
+    const state = { isAlive: true, isDoomed: false }
+    const clock = mortalClock(this.clock, () => state.isAlive)
+    const ledger = await createEmbeddedLedger({
+      path: 'simulated',
+      clock,
+      openLink: this.store.openLink,
+      onFatal: () => void (gateway.isDoomed = true),
+      onFault: (error) => void this.faults.push(error),
+    })
+    const parts = this.#relayServices(clock, ledger)
+    const site = this.#site(clock, parts)
+    const accept = (socket: Socket): void => void new ServerConnection(socket, site)
+    const gateway: Gateway = Object.assign(state, { accept, ledger })
+    this.#gateway = gateway
+  }
+
+  /** One thing happens, drawn by the seed, and everything that follows from it at once. */
+  async step(): Promise<void> {
+    if (this.#live.isDoomed) await this.crash()
+    else await this.#choose()()
+    await turn()
+  }
+
+  /** Everybody is well again and everything that waits happens, until nothing does. */
+  async heal(): Promise<void> {
+    this.store.setFault('none')
+    for (const client of this.clients) client.setSlow(false)
+    for (let round = 0; round < 10_000; round++) {
+      if (this.#live.isDoomed) await this.crash()
+      for (const call of this.vendors.openCalls) call.advance()
+      this.#moveStore()
+      this.clock.runUntil(this.clock.monotonic() + 1_000)
+      await turn()
+      const isQuiet = this.openClients.length === 0 && this.ledger.openHolds().count === 0
+      if (isQuiet && !this.store.hasMessages && !this.store.hasAnswers) return
+    }
+    assert.fail(
+      `${this.openClients.length} clients are never served, ${this.ledger.openHolds().count} holds never end`,
+    )
+  }
+
+  /** kill -9: memory is gone, and so is whatever the writer had not taken yet. */
+  async crash(): Promise<void> {
+    this.story.push('crash')
+    this.crashCount++
+    this.#live.isAlive = false
+    this.vendors.forgetAll()
+    for (const client of this.clients) client.lose()
+    await this.start()
+  }
+
+  get #live(): Gateway {
+    assert.ok(this.#gateway !== undefined, 'the gateway has not been started')
+    return this.#gateway
+  }
+
+  #choose(): () => void | Promise<void> {
+    const { openCalls } = this.vendors
+    const open = this.openClients
+    const rates = this.#rates
+    const choices: readonly (readonly [number, () => void | Promise<void>])[] = [
+      [open.length < clientsMax ? rates.ask : 0, () => this.#ask()],
+      [openCalls.length > 0 ? rates.vendor : 0, () => this.#pick(openCalls).advance()],
+      [open.length > 0 ? rates.leave : 0, () => this.#leave(this.#pick(open))],
+      [open.length > 0 ? rates.slow : 0, () => this.#slow(this.#pick(open))],
+      [this.store.hasMessages ? rates.take : 0, () => this.store.takeMessage()],
+      [this.store.hasAnswers ? rates.give : 0, () => this.store.giveAnswer()],
+      [rates.time, () => this.#passTime()],
+      [rates.disk, () => this.#changeDisk()],
+      [rates.crash, () => this.crash()],
+      [rates.credit, () => this.#credit()],
+    ]
+    let left = this.#random() * choices.reduce((sum, [rate]) => sum + rate, 0)
+    for (const [rate, action] of choices) {
+      left -= rate
+      if (left < 0) return action
+    }
+    return () => this.#passTime()
+  }
+
+  #ask(): void {
+    const random = this.#random
+    const account = this.#pick(this.#options.accounts)
+    const request = {
+      number: this.clients.length,
+      format: random() < 0.5 ? 'messages' : 'chat',
+      isStream: random() < 0.6,
+      maxTokens: 1 + Math.floor(random() * 40),
+      secret: account.secret,
+    } as const
+    this.story.push(`ask ${request.number}`)
+    this.clients.push(new SimClient(request, this.#live.accept))
+  }
+
+  #leave(client: SimClient): void {
+    this.story.push(`leave ${client.request.number}`)
+    client.leave()
+  }
+
+  #slow(client: SimClient): void {
+    client.setSlow(!client.isSlow)
+  }
+
+  #passTime(): void {
+    const random = this.#random
+    const isLong = random() < 0.1
+    this.clock.runUntil(this.clock.monotonic() + Math.floor(random() * (isLong ? 90_000 : 2_000)))
+    // Over midnight and back: a charge belongs to the day on which it ended, whatever the clock does.
+    if (random() < 0.05) this.clock.jumpWallTime(Math.floor((random() - 0.5) * 86_400_000))
+  }
+
+  #changeDisk(): void {
+    const faults: readonly StoreFault[] = ['full', 'busy', 'broken_before', 'broken_after']
+    const fault = this.store.fault === 'none' ? this.#pick(faults) : 'none'
+    this.story.push(`disk ${fault}`)
+    this.store.setFault(fault)
+  }
+
+  async #credit(): Promise<void> {
+    const { principal } = this.#pick(this.#options.accounts)
+    const amountPicos = BigInt(Math.floor(this.#random() * 2_000_000_000))
+    await this.store.credit(principal.accountId, amountPicos, this.clock.now())
+    this.creditedPicos += amountPicos
+    // Answered through the same queues as everything else, whenever the writer comes to it.
+    this.ledger.refresh().catch(() => undefined)
+  }
+
+  #moveStore(): void {
+    while (this.store.hasMessages || this.store.hasAnswers) {
+      this.store.takeMessage()
+      this.store.giveAnswer()
+    }
+  }
+
+  #pick<Item>(items: readonly Item[]): Item {
+    const item = items[Math.floor(this.#random() * items.length)]
+    assert.ok(item !== undefined)
+    return item
+  }
+
+  /** What a listener gives its connections, without the network in front of it. */
+  #site(clock: Clock, parts: RelayServices): ConnectionParts {
+    const { snapshot } = this.#options
+    return {
+      headBytesMax: 16_384,
+      headTimeoutMs: 10_000,
+      requestTimeoutMs: 60_000,
+      keepAliveTimeoutMs: 75_000,
+      writeStallTimeoutMs: 20_000,
+      keepAlive: 'timeout=75',
+      watchdog: createWatchdog(clock),
+      monotonic: () => clock.monotonic(),
+      unacknowledgedBytes: () => undefined,
+      date: () => new Date(clock.now()).toUTCString(),
+      newRequestId: () => 'unread',
+      isDraining,
+      handle(request, response) {
+        const slash = request.target.indexOf('/', 1)
+        const vendor = snapshot.vendors.get(request.target.slice(1, slash))
+        assert.ok(vendor !== undefined)
+        const target = { path: request.target.slice(slash), query: '' }
+        void relay({ request, response, vendor, snapshot, target, isDraining }, parts)
+      },
+    }
+  }
+
+  #relayServices(clock: Clock, ledger: Ledger): RelayServices {
+    const health = new HealthBook({ clock, random: this.#random })
+    health.follow(undefined, this.#options.snapshot)
+    const telemetry = telemetryOf((error) => void this.faults.push(error))
+    const bySecret = new Map(this.#options.accounts.map((account) => [account.secret, account]))
+    return {
+      clock,
+      watchdog: createWatchdog(clock),
+      telemetry,
+      authenticate: (presented) =>
+        Promise.resolve(
+          bySecret.get(presented ?? '')?.principal ??
+            refuse('access.credential_invalid', 'Unknown.'),
+        ),
+      running: createRunningLimits({ perKeyMax: 0, perAccountMax: 0 }),
+      ledger: this.holds.watch(ledger),
+      tokenCounter: {
+        count: (text) => Promise.resolve(estimateTokens(text)),
+        close: () => Promise.resolve(),
+      },
+      openRoute: createRoutes({ clock, health, telemetry, settings }),
+      upstream: new UpstreamPools({
+        connectTimeoutMs: 5_000,
+        clock,
+        openSocket: (options) => this.vendors.connect(options),
+      }),
+      settings,
+    }
+  }
+}
+
+/** Whatever follows from a step without anybody's doing has happened after this. */
+async function turn(): Promise<void> {
+  for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Timers of a process that has died do not fire. */
+function mortalClock(clock: Clock, isAlive: () => boolean): Clock {
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (delayMs, action) =>
+      isAlive()
+        ? clock.after(delayMs, () => {
+            if (isAlive()) action()
+          })
+        : noTimer,
+  }
+}
+
+function drawRates(random: Random): Rates {
+  const usual = (rate: number): number => rate * (0.5 + random())
+  const seldom = (rate: number): number => (random() < 0.5 ? rate * random() * 2 : 0)
+  return {
+    ask: usual(10),
+    vendor: usual(40),
+    leave: seldom(2),
+    slow: seldom(4),
+    take: usual(20),
+    give: usual(20),
+    time: usual(2),
+    disk: seldom(0.6),
+    crash: seldom(0.5),
+    credit: seldom(1),
+  }
+}
+
+function drawMood(random: Random): VendorMood {
+  const some = (share: number): number => (random() < 0.5 ? share * random() : 0)
+  return { failureShare: some(0.6), stallShare: some(0.3), withoutUsageShare: some(0.3) }
+}
+
+export function principalOf(accountId: string, number: number): Principal {
+  return {
+    kind: 'principal',
+    keyKind: 'client',
+    keyId: `key-${number}`,
+    accountId,
+    allowedModels: undefined,
+    priceMultiplierPpm: 1_000_000,
+    keyDailyLimitPicos: zeroPicos,
+  }
+}
+
+function isDraining(): boolean {
+  return false
+}

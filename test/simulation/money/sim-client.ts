@@ -1,0 +1,159 @@
+/**
+ * A client of the simulation on a socket without a network: a connection of the gateway's
+ * listener reads from and writes to it. Bytes arrive in the turn in which they are written, unless
+ * the client reads slowly.
+ */
+import { Socket } from 'node:net'
+import type { FormatName } from '../../../src/formats/format.ts'
+
+export interface SimRequest {
+  readonly number: number
+  readonly format: FormatName
+  readonly isStream: boolean
+  readonly maxTokens: number
+  readonly secret: string
+}
+
+/** Small, so that a client which does not read is noticed within an answer. */
+const socketOptions = { allowHalfOpen: true, writableHighWaterMark: 256 }
+
+class SimSocket extends Socket {
+  onBytes: (bytes: Buffer) => void = () => undefined
+  onFinished: () => void = () => undefined
+  #isSlow = false
+  #waiting: (() => void) | undefined
+
+  constructor() {
+    super(socketOptions)
+  }
+
+  setSlow(isSlow: boolean): void {
+    this.#isSlow = isSlow
+    if (isSlow) return
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.()
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
+    const take = (): void => {
+      this.onBytes(Buffer.from(chunk))
+      done()
+    }
+    if (this.#isSlow) this.#waiting = take
+    else take()
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer | string }[], done: () => void): void {
+    const whole = Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk)))
+    this._write(whole, 'utf8', done)
+  }
+
+  override _final(done: () => void): void {
+    done()
+    this.onFinished()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#waiting = undefined
+    super._destroy(error, done)
+    this.onFinished()
+  }
+}
+
+export class SimClient {
+  readonly request: SimRequest
+  readonly #socket = new SimSocket()
+  #text = ''
+  #hasEnd = false
+  #isServed = false
+  #isRefused = false
+  #isOpen = true
+  #isSlow = false
+
+  constructor(request: SimRequest, accept: (socket: Socket) => void) {
+    this.request = request
+    this.#socket.onBytes = (bytes) => {
+      if (this.#isOpen) this.#take(bytes.toString('latin1'))
+    }
+    this.#socket.onFinished = () => void (this.#isOpen = false)
+    accept(this.#socket)
+    this.#socket.push(requestBytes(request))
+  }
+
+  /** Neither side has ended the connection. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  get isSlow(): boolean {
+    return this.#isSlow
+  }
+
+  /** The client holds a whole answer: complete by its framing, and for a stream by its last event. */
+  get hasEnd(): boolean {
+    return this.#hasEnd
+  }
+
+  /** Nothing more is to come: an answer, or a refusal, is whole. */
+  get isServed(): boolean {
+    return this.#isServed
+  }
+
+  /** It was told plainly that it gets no answer. */
+  get isRefused(): boolean {
+    return this.#isRefused
+  }
+
+  /** Stops taking bytes, or takes what has waited and all that comes. */
+  setSlow(isSlow: boolean): void {
+    this.#isSlow = isSlow
+    this.#socket.setSlow(isSlow)
+  }
+
+  leave(): void {
+    this.#isOpen = false
+    this.#socket.destroy()
+  }
+
+  /** The gateway has died: nothing more comes, and the gateway's end is not told. */
+  lose(): void {
+    this.#isOpen = false
+  }
+
+  #take(bytes: string): void {
+    this.#text += bytes
+    const status = Number(/^HTTP\/1\.1 (\d+)/.exec(this.#text)?.[1] ?? 0)
+    this.#hasEnd = status === 200 && this.#isWhole()
+    this.#isRefused = status >= 300
+    const isOver = this.#hasEnd || this.#text.endsWith('\r\n0\r\n\r\n')
+    this.#isServed = isOver || (this.#isRefused && this.#text.includes('\r\n\r\n'))
+  }
+
+  #isWhole(): boolean {
+    if (this.request.isStream)
+      return this.request.format === 'messages'
+        ? this.#text.includes('event: message_stop\n')
+        : this.#text.includes('data: [DONE]')
+    const [head = '', body = ''] = this.#text.split('\r\n\r\n')
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Infinity)
+    return body.length >= length
+  }
+}
+
+function requestBytes(request: SimRequest): Buffer {
+  const { format, number, isStream, maxTokens, secret } = request
+  const body = JSON.stringify({
+    model: format === 'messages' ? 'large-1' : 'chat-1',
+    max_tokens: maxTokens,
+    stream: isStream,
+    messages: [{ role: 'user', content: `This is the request of client ${number}.` }],
+  })
+  const path = format === 'messages' ? '/alpha/v1/messages' : '/beta/v1/chat/completions'
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n` +
+      `x-api-key: ${secret}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,211 @@
+/**
+ * The store of a simulation: the production schema and the production writer on SQLite in memory,
+ * without a thread. Messages to and from the writer wait in two queues until the simulation lets the
+ * next one through, so that everything else can happen while a charge is on its way, a crash included.
+ */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type {
+  FromWriter,
+  OpenWriterLink,
+  ToWriter,
+  WriterLinkEvents,
+} from '../../../src/ledger/embedded/writer.ts'
+import { indexOf } from '../../../src/ledger/exchange-row.ts'
+import { StoreWriter } from '../../../src/ledger/embedded/store-writer.ts'
+import { credit } from '../../../src/ledger/entry-store.ts'
+import { picos } from '../../../src/base/money.ts'
+import type { Database, Row } from '../../../src/storage/database.ts'
+import { SerialDatabase } from '../../../src/storage/sqlite/sqlite.ts'
+import { SqliteConnection } from '../../../src/storage/sqlite/connection.ts'
+
+/** What the next batch meets. */
+export type StoreFault =
+  | 'none'
+  /** No space: nothing of the batch is booked. */
+  | 'full'
+  | 'busy'
+  /** The disk fails; whether the batch is booked cannot be known from the answer. */
+  | 'broken_before'
+  | 'broken_after'
+
+const migrations = join(import.meta.dirname, '../../../src/storage/migrations/sqlite')
+const schema = readdirSync(migrations)
+  .sort()
+  .map((name) => readFileSync(join(migrations, name), 'utf8'))
+
+export interface ChargeRow {
+  readonly exchangeId: string
+  readonly amountPicos: bigint
+  readonly vendorRequestId: string | undefined
+  readonly marks: string
+}
+
+export interface BalanceRow {
+  readonly accountId: string
+  readonly balancePicos: bigint
+  readonly entriesPicos: bigint
+}
+
+interface Told {
+  readonly message: FromWriter
+  /** Exchanges that are durable and acknowledged once this has been delivered. */
+  readonly bookedIds: readonly string[]
+}
+
+export class SimStore {
+  readonly database: Database
+  /** Called as an answer that acknowledges these exchanges is delivered. */
+  onAcknowledged: (exchangeIds: readonly string[]) => void = () => undefined
+  /** Called after a batch has been booked, acknowledged or not. */
+  onBooked: () => void = () => undefined
+  /** Booked by a disk that then failed: whoever waited for them can only be told that it is unknown. */
+  readonly unknowableIds = new Set<string>()
+  #fault: StoreFault = 'none'
+  #creditCount = 0
+  readonly #connection = new SqliteConnection(new DatabaseSync(':memory:', { readBigInts: true }))
+  #writer: StoreWriter | undefined
+  #events: WriterLinkEvents | undefined
+  #toStore: ToWriter[] = []
+  #fromStore: Told[] = []
+
+  constructor() {
+    for (const script of schema) this.#connection.script(script)
+    const connection = this.#connection
+    this.database = new SerialDatabase({
+      run: async (sql, parameters) => connection.all(sql, parameters),
+      script: async (sql) => connection.script(sql),
+      rollBack: async () => connection.rollBack(),
+      close: async () => connection.close(),
+    })
+  }
+
+  /** For one ledger; whatever an earlier one still had under way is gone. */
+  readonly openLink: OpenWriterLink = (_data, events) => {
+    this.#writer = new StoreWriter(this.#connection)
+    this.#events = events
+    this.#toStore = []
+    this.#fromStore = []
+    queueMicrotask(() => events.onMessage({ kind: 'ready' }))
+    return {
+      post: (message) => {
+        // A process that has been killed says nothing more.
+        if (this.#events === events) this.#toStore.push(message)
+      },
+      terminate: () => queueMicrotask(() => events.onEnded()),
+    }
+  }
+
+  get hasMessages(): boolean {
+    return this.#toStore.length > 0
+  }
+
+  get hasAnswers(): boolean {
+    return this.#fromStore.length > 0
+  }
+
+  get fault(): StoreFault {
+    return this.#fault
+  }
+
+  /** Lasts until it is set again. */
+  setFault(fault: StoreFault): void {
+    this.#fault = fault
+  }
+
+  /** The writer takes one message: a batch is durable after this, though nobody knows yet. */
+  takeMessage(): void {
+    const message = this.#toStore.shift()
+    const writer = this.#writer
+    if (message === undefined || writer === undefined) return
+    if (message.kind === 'close') {
+      this.#events?.onMessage({ kind: 'closed' })
+      this.#events?.onEnded()
+      return
+    }
+    if (message.kind === 'settle' && this.#fault !== 'none') {
+      this.#failBatch(message, writer)
+      return
+    }
+    const answer = writer.handle(message)
+    if (answer instanceof Promise) throw new Error('a simulated exchange asks for no figures')
+    const bookedIds =
+      message.kind === 'settle' ? message.exchanges.map(({ row }) => row[indexOf.exchangeId]) : []
+    this.#fromStore.push({ message: answer, bookedIds })
+    if (message.kind === 'settle') this.onBooked()
+  }
+
+  /** The ledger hears one answer. */
+  giveAnswer(): void {
+    const told = this.#fromStore.shift()
+    if (told === undefined) return
+    if (told.message.kind === 'settled') this.onAcknowledged(told.bookedIds)
+    this.#events?.onMessage(told.message)
+  }
+
+  /** What an operator does beside the running gateway. */
+  async credit(accountId: string, amountPicos: bigint, atMs: number): Promise<void> {
+    const reference = `top-up ${++this.#creditCount}`
+    await this.database.transact((transaction) =>
+      credit(transaction, {
+        accountId,
+        kind: 'credit',
+        amountPicos: picos(amountPicos),
+        reference,
+        atMs,
+      }),
+    )
+  }
+
+  /** Every charge there is, with what its exchange's row says of it. */
+  charges(): readonly ChargeRow[] {
+    const rows = this.#connection.all(
+      `SELECT entry.reference, -entry.amount_picos AS amount, vendor_request_id, marks
+         FROM entry LEFT JOIN exchange ON exchange_id = reference WHERE entry.kind = 'charge'`,
+    )
+    return rows.map((row) => ({
+      exchangeId: String(row['reference']),
+      amountPicos: bigintOf(row, 'amount'),
+      vendorRequestId:
+        row['vendor_request_id'] === null ? undefined : String(row['vendor_request_id']),
+      marks: String(row['marks']),
+    }))
+  }
+
+  balances(): readonly BalanceRow[] {
+    const rows = this.#connection.all(
+      `SELECT id, balance_picos,
+              (SELECT COALESCE(SUM(amount_picos), 0) FROM entry WHERE account_id = id) AS entries
+         FROM account`,
+    )
+    return rows.map((row) => ({
+      accountId: String(row['id']),
+      balancePicos: bigintOf(row, 'balance_picos'),
+      entriesPicos: bigintOf(row, 'entries'),
+    }))
+  }
+
+  #failBatch(message: Extract<ToWriter, { kind: 'settle' }>, writer: StoreWriter): void {
+    const kind = this.#fault
+    if (kind === 'broken_after') {
+      for (const { row } of message.exchanges) this.unknowableIds.add(row[indexOf.exchangeId])
+      void writer.handle(message)
+      this.onBooked()
+    }
+    const fault = kind === 'full' || kind === 'busy' ? kind : 'broken'
+    const error = new Error(`simulated: ${kind}`)
+    this.#fromStore.push({ message: { kind: 'not_settled', fault, error }, bookedIds: [] })
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+}
+
+function bigintOf(row: Row, column: string): bigint {
+  const value = row[column]
+  assert.ok(typeof value === 'bigint' || typeof value === 'number')
+  return BigInt(value)
+}
