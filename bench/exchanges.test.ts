@@ -1,9 +1,9 @@
-/** Tests of the sizes that the tables name. */
+/** Tests of the body sizes that the documentation states. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answerBodies, requestBodies } from './exchanges.ts'
 
-test('bodies have about the size that the documentation names', () => {
+test('bodies have about the size that the documentation states', () => {
   for (const body of Object.values(requestBodies)) {
     assert.ok(body.length > 150 && body.length < 250, `a request of ${body.length} bytes`)
   }

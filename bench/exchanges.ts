@@ -1,6 +1,6 @@
 /**
- * The requests and answers that pass through every proxy, byte for byte the same. The counts in the
- * answers are what the gateway must have charged at the end.
+ * The requests and answers of the benchmark, the same bytes for every proxy. The gateway must have charged
+ * the token counts in the answers.
  */
 
 export const models = {
@@ -18,7 +18,7 @@ export const price = { input: 3, output: 15 } as const
 export const answerCounts = { input: 26, output: 34 } as const
 /** Counts at the start of each stream; its output is the number of its events. */
 export const streamStartCounts = { input: 26, output: 1 } as const
-/** Above what any stream of the benchmark can send. */
+/** More than any stream of the benchmark sends. */
 const streamTokensMax = 1_000_000
 
 const prompt = 'In two sentences: why does a ledger record every entry only once?'
@@ -79,11 +79,11 @@ export const answerBodies: Readonly<Record<FormatName, string>> = {
   }),
 }
 
-/** A request that passes through the gateway like any other and costs nothing: there is no money in it. */
+/** A request that the gateway relays without a charge. */
 export const freePath = '/v1/messages/count_tokens'
 export const freeAnswerBody = JSON.stringify({ input_tokens: answerCounts.input })
 
-/** Where each format is served, by vendors and behind the gateway's prefix alike. */
+/** The path of each format, at the vendor and after the gateway's vendor prefix. */
 export const formatPaths: Readonly<Record<FormatName, string>> = {
   chat: '/v1/chat/completions',
   messages: '/v1/messages',

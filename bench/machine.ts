@@ -1,16 +1,16 @@
 /**
- * What the figures were measured on: cores, processor, versions, commit. Figures are only comparable
- * within one run, so this line stands with every table.
+ * The machine of a run: installs the programs that the benchmark measures and measures with, chooses cores,
+ * and describes processor, versions and commit. Figures are comparable within one run only.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statfsSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 export interface Cores {
-  /** The proxy under test has this one for itself. */
+  /** Runs only the proxy under test. */
   readonly proxy: number
-  /** Upstream, load and the benchmark itself share this one. */
+  /** Runs the upstream, the load tool and the benchmark itself. */
   readonly load: number
 }
 
@@ -29,7 +29,7 @@ export interface Machine {
   readonly workFileSystem: string
 }
 
-/** The cores this process may use, from a list such as `0-3,8`. */
+/** Parses a list of cores such as `0-3,8`. */
 export function parseCoreList(text: string): readonly number[] {
   return text.split(',').flatMap((range) => {
     const match = /^\s*(\d+)(?:-(\d+))?\s*$/.exec(range)
@@ -50,7 +50,7 @@ export function chooseCores(): Cores {
   return { proxy, load }
 }
 
-/** Keeps all threads of this process off the core of the proxy under test. */
+/** Moves all threads of this process to one core. */
 export function moveToCore(core: number): void {
   spawnSync('taskset', ['-a', '-p', '-c', String(core), String(process.pid)])
 }
@@ -91,7 +91,7 @@ export function describeCommit(root: string): string {
   return changes.trim() === '' ? commit : `${commit} with changes`
 }
 
-/** Whatever the command wrote, on either stream; empty where it does not exist. */
+/** Returns what the command wrote to both streams; an empty text if there is no such command. */
 function outputOf(command: string, commandArguments: readonly string[]): string {
   const result = spawnSync(command, commandArguments, { encoding: 'utf8' })
   return result.error === undefined ? result.stdout + result.stderr : ''
@@ -121,4 +121,66 @@ const fileSystems: Readonly<Record<number, string>> = {
 function describeFileSystem(folder: string): string {
   const type = statfsSync(folder).type
   return fileSystems[type] ?? `type 0x${type.toString(16)}`
+}
+
+const required = [
+  { command: 'nginx', packageName: 'nginx' },
+  { command: 'wrk', packageName: 'wrk' },
+  { command: 'taskset', packageName: 'util-linux' },
+  { command: 'setpriv', packageName: 'util-linux' },
+] as const
+const optional = { command: 'haproxy', packageName: 'haproxy' } as const
+
+const policyPath = '/usr/sbin/policy-rc.d'
+
+export interface Tools {
+  readonly hasHaproxy: boolean
+}
+
+/** Installs missing programs. If haproxy cannot be installed, the benchmark runs without it. */
+export function provideTools(needsHaproxy: boolean): Tools {
+  const missing = required.filter((tool) => !hasCommand(tool.command))
+  if (missing.length > 0 && !install([...new Set(missing.map((tool) => tool.packageName))])) {
+    const names = missing.map((tool) => tool.command).join(', ')
+    throw new Error(`these programs are missing and cannot be installed: ${names}`)
+  }
+  if (needsHaproxy && !hasCommand(optional.command) && !install([optional.packageName])) {
+    console.error('bench: haproxy cannot be installed; the run continues without it')
+  }
+  return { hasHaproxy: needsHaproxy && hasCommand(optional.command) }
+}
+
+function hasCommand(command: string): boolean {
+  return ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].some(
+    (folder) => existsSync(`${folder}/${command}`),
+  )
+}
+
+function install(packageNames: readonly string[]): boolean {
+  if (process.getuid?.() !== 0 || !hasCommand('apt-get')) return false
+  console.error(`bench: installing ${packageNames.join(', ')} …`)
+  return withoutServices(() => {
+    const words = ['install', '-y', '--no-install-recommends', ...packageNames]
+    // Package lists may be missing or old; only a failed install shows it.
+    return runApt(words) || (runApt(['update']) && runApt(words))
+  })
+}
+
+function runApt(words: readonly string[]): boolean {
+  const result = spawnSync('apt-get', ['-q', ...words], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
+  return result.status === 0
+}
+
+/** Debian starts an installed service, unless this policy script forbids it. */
+function withoutServices<Result>(action: () => Result): Result {
+  if (existsSync(policyPath)) return action()
+  writeFileSync(policyPath, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    return action()
+  } finally {
+    rmSync(policyPath, { force: true })
+  }
 }

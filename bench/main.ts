@@ -1,21 +1,87 @@
 /**
- * The command: brings the tools, runs the benchmark, prints and keeps its report. Whatever happens,
- * everything that was started is ended and the work folder removed.
+ * The command `npm run bench`: installs the tools, runs the benchmark, prints and keeps its report. It ends
+ * every program that it started and removes the work folder, also after a failure.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { runBenchmark } from './benchmark.ts'
 import { measureGrowth } from './growth/growth.ts'
 import { formatGrowth } from './growth/report.ts'
-import { describeCommit, describeDate } from './machine.ts'
-import { parseOptions, usageText, type Plan } from './options.ts'
-import { ProcessGroup } from './processes.ts'
+import {
+  chooseCores,
+  describeCommit,
+  describeDate,
+  describeMachine,
+  moveToCore,
+  provideTools,
+} from './machine.ts'
+import type { Figures, RequestRound } from './measure/figures.ts'
+import { measureRequests } from './measure/requests.ts'
+import { ServedCounts } from './measure/served.ts'
+import { startStreamUpstream } from './measure/stream-run.ts'
+import { measureStreams, type StreamFigures } from './measure/streams.ts'
+import { parseOptions, type Plan, usageText } from './options.ts'
+import { findFreePort, ProcessGroup } from './processes.ts'
 import { describeProfiles } from './profile.ts'
+import { startJsonUpstream } from './proxies/nginx.ts'
+import { ProxySet } from './proxies/proxy-set.ts'
+import type { Bench } from './proxies/proxy.ts'
+import { writeFigures, writeReport } from './report/document.ts'
 import { formatReport } from './report/markdown.ts'
 import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
-import { writeFigures, writeReport } from './report/write.ts'
+
+export interface BenchmarkSetting {
+  readonly plan: Plan
+  readonly group: ProcessGroup
+  readonly workFolder: string
+  readonly root: string
+  readonly profileFolder: string | undefined
+}
+
+export async function runBenchmark(setting: BenchmarkSetting): Promise<Figures> {
+  const { plan, group, workFolder, root } = setting
+  const tools = provideTools(plan.proxies.has('haproxy'))
+  const cores = chooseCores()
+  moveToCore(cores.load)
+  const json = await startJsonUpstream(group, workFolder, cores.load)
+  const streamPort = await findFreePort()
+  const upstream = await startStreamUpstream(group, { root, core: cores.load, port: streamPort })
+  const bench: Bench = { group, cores, workFolder, root, jsonPort: json.port, streamPort }
+  const proxySet = new ProxySet(bench, plan, tools, setting.profileFolder)
+  const served = new ServedCounts()
+  // First, while the store is small: the gateway's own audit then takes little time.
+  const streams: StreamFigures = await measureStreams({
+    bench,
+    plan,
+    upstream,
+    served,
+    withProxies: (part, action) => proxySet.withProxies(part, action),
+  })
+  const requests = await runRequests(bench, plan, proxySet, served)
+  const ledger = await proxySet.readLedger()
+  return {
+    machine: describeMachine(root, workFolder, join(root, 'bench', 'peers')),
+    mode: plan.mode,
+    requests,
+    ...streams,
+    money: ledger === undefined ? [] : served.compare(ledger.usage, ledger.audit),
+  }
+}
+
+async function runRequests(
+  bench: Bench,
+  plan: Plan,
+  proxySet: ProxySet,
+  served: ServedCounts,
+): Promise<readonly RequestRound[]> {
+  const rounds: RequestRound[] = []
+  if (!plan.parts.has('requests')) return rounds
+  await proxySet.withProxies('requests', async (proxies) => {
+    rounds.push(...(await measureRequests(bench, proxies, plan.requests, served)))
+  })
+  return rounds
+}
 
 const root = dirname(import.meta.dirname)
 const hotspotCount = 30
@@ -27,6 +93,10 @@ async function main(commandLine: readonly string[]): Promise<number> {
     console.error(`bench: ${plan}\n${usageText}`)
     return exitCodes.wrongUsage
   }
+  if (plan.against !== undefined && !existsSync(join(plan.against, 'bin', 'turnpike'))) {
+    console.error(`bench: --against: ${plan.against} is not a checkout of Turnpike`)
+    return exitCodes.wrongUsage
+  }
   const workFolder = makeWorkFolder()
   const group = new ProcessGroup(workFolder)
   const clean = async (): Promise<void> => {
@@ -34,7 +104,7 @@ async function main(commandLine: readonly string[]): Promise<number> {
     rmSync(workFolder, { recursive: true, force: true })
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // The same signal often comes twice, from the terminal and from the parent.
+    // The terminal and the parent process often send the same signal twice.
     process.on(signal, () => void clean().finally(() => process.exit(exitCodes.interrupted)))
   }
   try {
@@ -102,7 +172,7 @@ function printProfiles(folder: string): void {
   console.error(`bench: profiles are in ${folder}`)
 }
 
-/** On a disk that keeps what is written, where there is a choice: commits are part of the figures. */
+/** Prefers a real disk to a memory file system: the figures include commits. */
 function makeWorkFolder(): string {
   return mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'turnpike-bench-'))
 }

@@ -1,4 +1,4 @@
-/** Tests of the command line: what a plan contains, and that mistakes are said. */
+/** Tests of the command line: the plan it makes, and its errors. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOptions, type Plan } from './options.ts'
@@ -9,7 +9,7 @@ function planOf(...commandLine: string[]): Plan {
   return plan
 }
 
-test('without options everything is measured and nothing is written', () => {
+test('measures everything and writes nothing without options', () => {
   const plan = planOf()
   assert.equal(plan.mode, 'default')
   assert.deepEqual([...plan.parts], ['requests', 'streams', 'health'])
@@ -18,22 +18,29 @@ test('without options everything is measured and nothing is written', () => {
   assert.equal(plan.isProfiled, false)
 })
 
-test('a full run measures few and many connections', () => {
+test('measures few and many connections in a full run', () => {
   assert.deepEqual(planOf('--full').requests.connections, [4, 32, 256])
 })
 
-test('a part and the proxies can be chosen', () => {
+test('measures only the chosen part and proxies', () => {
   const plan = planOf('--quick', '--only', 'streams', '--proxies', 'nginx,turnpike')
   assert.deepEqual([...plan.parts], ['streams'])
   assert.deepEqual([...plan.proxies], ['nginx', 'turnpike'])
 })
 
-test('mistakes on the command line are said', () => {
+test('takes the folder of another checkout', () => {
+  assert.equal(planOf('--against', '/old').against, '/old')
+  assert.equal(planOf().against, undefined)
+})
+
+test('reports mistakes on the command line', () => {
   const expected = [
-    [['--only', 'nothing'], /"nothing" is none of requests/],
-    [['--proxies', 'nginx,'], /"" is none of nginx/],
+    [['--only', 'nothing'], /"nothing" is not one of requests/],
+    [['--proxies', 'nginx,'], /"" is not one of nginx/],
     [['--quick', '--full'], /exclude each other/],
     [['--fast'], /--fast/],
+    [['--against', '../old', '--write'], /exclude each other/],
+    [['--against', '../old', '--only', 'stores'], /--only stores/],
   ] as const
   for (const [commandLine, message] of expected) {
     const mistake = parseOptions(commandLine)
@@ -42,14 +49,20 @@ test('mistakes on the command line are said', () => {
   }
 })
 
-test('growth is measured only when it is asked for, and alone', () => {
+test('measures growth only on request, and alone', () => {
   assert.deepEqual([...planOf('--quick', '--only', 'growth').parts], ['growth'])
   assert.deepEqual(planOf('--quick').growth.requests, [100_000, 300_000, 1_000_000])
-  assert.equal(parseOptions(['--only', 'growth,health']), '--only: growth stands alone')
+  assert.equal(
+    parseOptions(['--only', 'growth,health']),
+    '--only: growth cannot be combined with other parts',
+  )
 })
 
-test('stores are measured only when it is asked for, and alone', () => {
+test('measures stores only on request, and alone', () => {
   assert.deepEqual([...planOf('--only', 'stores').parts], ['stores'])
   assert.deepEqual(planOf('--quick').stores.connections, [1, 4, 32])
-  assert.equal(parseOptions(['--only', 'requests,stores']), '--only: stores stands alone')
+  assert.equal(
+    parseOptions(['--only', 'requests,stores']),
+    '--only: stores cannot be combined with other parts',
+  )
 })

@@ -1,15 +1,17 @@
 /**
- * What one run of the benchmark shall do: the command line in, a plan of rounds and seconds out.
- * It starts nothing. Every loop of the benchmark takes its bound from the plan.
+ * Parses the command line into the plan of a run: parts, proxies, rounds and seconds. Starts nothing. Every
+ * loop of the benchmark has its bound in the plan.
  */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last two stand alone: each has a report of its own. */
-export const partNames = ['requests', 'streams', 'health', 'growth', 'stores'] as const
-export type PartName = (typeof partNames)[number]
+/** The last two run alone, because each has its own report. */
+const partNames = ['requests', 'streams', 'health', 'growth', 'stores'] as const
+type PartName = (typeof partNames)[number]
 
-export const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
-export type ProxyName = (typeof proxyNames)[number]
+const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
+/** `baseline` is the gateway of another checkout. */
+export type ProxyName = (typeof proxyNames)[number] | 'baseline'
 
 export interface RequestPlan {
   readonly connections: readonly number[]
@@ -18,14 +20,14 @@ export interface RequestPlan {
   readonly warmUpSeconds: number
 }
 
-export interface StreamPlan {
+interface StreamPlan {
   readonly rounds: number
   readonly windowMs: number
-  /** Between the first event of the last stream and the window. */
+  /** Time from the first event of the last stream to the measured window. */
   readonly settlingMs: number
 }
 
-export interface HealthPlan {
+interface HealthPlan {
   readonly rounds: number
   readonly windowMs: number
 }
@@ -33,14 +35,14 @@ export interface HealthPlan {
 export interface GrowthPlan {
   /** Sizes of the store in requests, smallest first. */
   readonly requests: readonly number[]
-  /** The full audit looks at every request; beyond so many it is left out. */
+  /** The full audit reads every request; a larger store skips it. */
   readonly fullAuditMax: number
 }
 
 export interface StoresPlan {
-  /** At one and at few connections latency is read, at many the rate and how charges share a commit. */
+  /** One and few connections show latency; many show the rate and the requests per commit. */
   readonly connections: readonly [one: number, few: number, many: number]
-  /** Beside the one hot account. */
+  /** In addition to the one busy account. */
   readonly accounts: number
   readonly rounds: number
   readonly seconds: number
@@ -51,24 +53,27 @@ export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
   readonly proxies: ReadonlySet<ProxyName>
+  /** Another checkout, whose gateway is measured in the same rounds. */
+  readonly against: string | undefined
   readonly requests: RequestPlan
   readonly streams: StreamPlan
   readonly health: HealthPlan
   readonly growth: GrowthPlan
   readonly stores: StoresPlan
-  /** Write the table into the documentation and keep the figures. */
+  /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
 }
 
 export const usageText = `npm run bench -- [options]
-  --quick                          two and a half minutes, rougher figures
+  --quick                          two and a half minutes, less exact figures
   --full                           requests at 4 connections as well
   --only requests|streams|health   one part only
-  --only growth                    how stores with a long past behave, up to 10 million requests
-  --only stores                    PostgreSQL with one and two gateways beside SQLite
+  --only growth                    stores with a long history, up to 10 million requests
+  --only stores                    PostgreSQL with one and two gateways, compared with SQLite
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
-  --profile                        keep a CPU profile of the gateway and print where its time went
+  --against PATH                   measure the gateway of another checkout in the same rounds
+  --profile                        keep a CPU profile of the gateway and print its slowest functions
   --write                          put the table into docs/performance.md, the figures into bench/results/
 `
 
@@ -96,7 +101,7 @@ const sizes = {
   },
 } as const
 
-/** The plan, or the sentence that says what is wrong with the command line. */
+/** Returns the plan, or a sentence that says what is wrong with the command line. */
 export function parseOptions(commandLine: readonly string[]): Plan | string {
   const given = readCommandLine(commandLine)
   if (typeof given === 'string') return given
@@ -104,18 +109,33 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
   const mode = given.quick ? 'quick' : given.full ? 'full' : 'default'
   const parts = readNames(given.only ?? 'requests,streams,health', partNames)
   if (typeof parts === 'string') return `--only: ${parts}`
-  for (const part of ['growth', 'stores'] as const)
-    if (parts.has(part) && parts.size > 1) return `--only: ${part} stands alone`
   const proxies = readNames(given.proxies ?? proxyNames.join(','), proxyNames)
   if (typeof proxies === 'string') return `--proxies: ${proxies}`
+  const mistake = findConflict(given, parts)
+  if (mistake !== undefined) return mistake
   return {
     mode,
     parts,
     proxies,
+    against: given.against === undefined ? undefined : resolve(given.against),
     ...sizes[mode],
     isWritten: given.write,
     isProfiled: given.profile,
   }
+}
+
+function findConflict(
+  { against, write }: { readonly against?: string; readonly write: boolean },
+  parts: ReadonlySet<PartName>,
+): string | undefined {
+  for (const part of ['growth', 'stores'] as const) {
+    if (!parts.has(part)) continue
+    if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
+    if (against !== undefined) return `--against cannot be combined with --only ${part}`
+  }
+  // The documentation has no place for the figures of another version.
+  if (against !== undefined && write) return '--against and --write exclude each other'
+  return undefined
 }
 
 function readCommandLine(commandLine: readonly string[]) {
@@ -127,6 +147,7 @@ function readCommandLine(commandLine: readonly string[]) {
     profile: flag,
     only: { type: 'string' },
     proxies: { type: 'string' },
+    against: { type: 'string' },
   } as const
   try {
     return parseArgs({ args: [...commandLine], options, strict: true }).values
@@ -142,7 +163,7 @@ function readNames<Name extends string>(
   const names = new Set<Name>()
   for (const word of text.split(',')) {
     const name = known.find((candidate) => candidate === word)
-    if (name === undefined) return `"${word}" is none of ${known.join(', ')}`
+    if (name === undefined) return `"${word}" is not one of ${known.join(', ')}`
     names.add(name)
   }
   return names

@@ -1,7 +1,7 @@
 /**
- * Starts and ends the programs of the benchmark. Every program is bound to a core, is known by its
- * process id and is ended by it; nothing outlives the benchmark, also when it is interrupted or
- * killed: the kernel then signals the children itself (`setpriv --pdeathsig`).
+ * Starts and stops the programs of the benchmark. Every program runs on one core and is stopped by its
+ * process id. No program outlives the benchmark: if the benchmark is killed, the kernel signals its
+ * children (`setpriv --pdeathsig`).
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export interface StartOptions {
   readonly core: number
   readonly environment?: Readonly<Record<string, string>>
   readonly folder?: string
-  /** `pipe` where the output is read by the caller, `log` into a file of the work folder. */
+  /** `pipe`: the caller reads the output; `log`: it goes to a file in the work folder. */
   readonly output: 'log' | 'pipe'
   readonly hasChannel?: boolean
 }
@@ -29,9 +29,9 @@ export interface Running {
   readonly name: string
   readonly pid: number
   readonly child: ChildProcess
-  /** The end of what it has written where nobody else reads it. */
+  /** Returns the last lines of the log file. */
   readonly readLog: () => string
-  /** Resolves when the program has ended, however it ended. */
+  /** Resolves when the program has ended, also after a failure. */
   readonly ended: Promise<void>
 }
 
@@ -70,7 +70,7 @@ export class ProcessGroup {
     return running
   }
 
-  /** Runs a program to its end and returns what it wrote; fails when it fails. */
+  /** Runs a program to its end and returns its output; throws if the program fails. */
   async run(options: Omit<StartOptions, 'output'>, limitMs: number): Promise<string> {
     const running = this.start({ ...options, output: 'pipe' })
     const pieces: Buffer[] = []
@@ -86,7 +86,7 @@ export class ProcessGroup {
     return text
   }
 
-  /** Waits until something listens on the port; fails at once when the program ends instead. */
+  /** Waits until the port accepts connections; throws if the program ends first. */
   async waitForPort(running: Running, port: number): Promise<void> {
     const limit = performance.now() + startLimitMs
     while (performance.now() < limit) {
@@ -133,7 +133,7 @@ function canConnect(port: number): Promise<boolean> {
   })
 }
 
-/** A port of loopback that is free right now. */
+/** Returns a free port on loopback. */
 export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -5,7 +5,7 @@ import { findHotspots } from './profile.ts'
 
 const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 9 })
 
-test('functions are sorted by their own time and idle time does not count', () => {
+test('sorts functions by their own time and leaves out idle time', () => {
   const { busyUs, hotspots } = findHotspots(
     {
       nodes: [

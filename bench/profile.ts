@@ -1,6 +1,5 @@
 /**
- * Where a profiled program spent its time: the functions with the most samples of their own, from
- * the CPU profiles it left, one per thread.
+ * Finds the functions that used the most CPU time in the profiles of a program, one profile per thread.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,18 +16,18 @@ const cpuProfile = z.object({
   timeDeltas: z.array(z.number()),
 })
 
-/** Threads that did next to nothing are not worth a list. */
+/** Threads with less work are not listed. */
 const busyUsMin = 100_000
 
 export type CpuProfile = z.infer<typeof cpuProfile>
 
 export interface Hotspot {
   readonly place: string
-  /** Part of the time the thread was not idle. */
+  /** Part of the thread's busy time. */
   readonly share: number
 }
 
-/** The costliest functions of one thread, and how long the thread worked, in microseconds. */
+/** Returns the functions of one thread with the most CPU time, and the thread's busy time. */
 export function findHotspots(
   profile: CpuProfile,
   count: number,

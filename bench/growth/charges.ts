@@ -1,9 +1,22 @@
-/** Charges as a gateway makes them, from the hold to the durable charge, and how long they take. */
-import type { Clock } from '../../src/base/clock.ts'
+/**
+ * Makes charges as a gateway does, from the hold to the durable charge, and measures them: alone, together,
+ * and while old exchanges are deleted.
+ */
+import { type Clock, sleep, systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos } from '../../src/base/money.ts'
+import { firstExchangeIdAt, longestExchangeMs } from '../../src/ledger/entry-store.ts'
+import {
+  dropMonthsBefore,
+  removeOldExchanges,
+  saveExchangeCut,
+} from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord, Ledger } from '../../src/ledger/ledger.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { Histogram } from '../measure/statistics.ts'
+import type { History } from './history.ts'
+import type { RetentionFigures } from './report.ts'
+import type { GrowthStore } from './store.ts'
 
 const longestUs = 1_000_000
 
@@ -19,7 +32,7 @@ export class Charging {
     this.#accountIds = accountIds
   }
 
-  /** One after the other, until `isOver` says so; each in whole microseconds. */
+  /** Makes one charge after the other until `isOver` returns true; records microseconds. */
   async oneByOne(isOver: (count: number) => boolean): Promise<Histogram> {
     const taken = new Histogram(longestUs)
     for (let count = 0; !isOver(count); count++) {
@@ -30,7 +43,7 @@ export class Charging {
     return taken
   }
 
-  /** So many, `atOnce` of them at any time; how long all of it took. */
+  /** Makes this many charges, `atOnce` of them in parallel; returns the milliseconds for all. */
   async together(charges: number, atOnce: number): Promise<number> {
     const startedMs = performance.now()
     await Promise.all(
@@ -84,5 +97,67 @@ function recordOf(
     priceLines: '{"parts":[{"model":"model-0","lines":[["input",1,"1000000"]]}]}',
     vendorRequestId: undefined,
     operatorCostPicos: zeroPicos,
+  }
+}
+
+const chargesToWarmUp = 200
+/** The pause that the gateway's own deletion makes. */
+const pauseMs = 20
+
+export interface RetentionOptions {
+  readonly store: GrowthStore
+  readonly history: History
+  /** 00:00 UTC of the first day whose exchanges are kept. */
+  readonly cutMs: number
+  readonly charging: Charging
+}
+
+export async function measureRetention(options: RetentionOptions): Promise<RetentionFigures> {
+  const { store, history, charging } = options
+  await charging.oneByOne((count) => count === chargesToWarmUp)
+  const tablesBefore = await store.countTables()
+  const database = await store.openSecond()
+  try {
+    let isOver = false
+    const [removed, taken] = await Promise.all([
+      remove(database, options).finally(() => (isOver = true)),
+      charging.oneByOne(() => isOver),
+    ])
+    const months = tablesBefore - (await store.countTables())
+    return {
+      store: store.name,
+      requests: history.requests,
+      months,
+      monthsMs: months > 0 ? removed.monthsMs : Number.NaN,
+      rows: removed.rows,
+      rowsSeconds: removed.rowsSeconds,
+      chargeP50Ms: taken.percentile(50) / 1_000,
+      chargeP99Ms: taken.percentile(99) / 1_000,
+      chargeHighestMs: taken.highest / 1_000,
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+/** Drops the months first, to measure them separately. */
+async function remove(
+  database: Database,
+  { history, cutMs }: RetentionOptions,
+): Promise<{ readonly monthsMs: number; readonly rows: number; readonly rowsSeconds: number }> {
+  const nowMs = history.untilMs - 1
+  const pause = (): Promise<void> => sleep(systemClock, pauseMs)
+  const startedMs = performance.now()
+  await database.transact((transaction) =>
+    saveExchangeCut(transaction, { cutMs, decidedAtMs: nowMs }),
+  )
+  const firstId = firstExchangeIdAt(cutMs - longestExchangeMs)
+  await dropMonthsBefore(database, { firstId, pause })
+  const droppedMs = performance.now()
+  const { removed } = await removeOldExchanges(database, { nowMs, keepMs: nowMs - cutMs, pause })
+  return {
+    monthsMs: droppedMs - startedMs,
+    rows: removed,
+    rowsSeconds: (performance.now() - droppedMs) / 1_000,
   }
 }

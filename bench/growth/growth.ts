@@ -1,21 +1,19 @@
 /**
- * How the cost of a charge, of `/v1/usage` and of the books grows with the past of a store, on either
- * engine. The same store grows from size to size; at each size the real ledger is opened on it and
- * asked. At the end old exchanges go, beside charges. Writes no figure that it has not measured.
+ * Measures how the cost of a charge, of `/v1/usage` and of audits grows with the history of a store, on
+ * both engines. One store grows from size to size; at each size the real ledger runs on it. At the end
+ * the benchmark deletes old exchanges while it makes charges.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, type Clock } from '../../src/base/clock.ts'
 import type { Ledger, UsagePeriod } from '../../src/ledger/ledger.ts'
-import { auditLedger, auditSinceCheckpoints } from '../../src/operations/audit.ts'
+import { auditLedger, auditSinceCheckpoints } from '../../src/operations/store/audit.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { Histogram } from '../measure/statistics.ts'
 import type { GrowthPlan } from '../options.ts'
-import { Charging } from './charges.ts'
-import { historyShape, type Growth, type GrowthFigures, type RetentionFigures } from './figures.ts'
-import { checkpointScript, dayMs } from './history-sql.ts'
-import { beginHistory, type History } from './history.ts'
-import { measureRetention } from './retention.ts'
+import { Charging, measureRetention } from './charges.ts'
+import { historyShape, type Growth, type GrowthFigures, type RetentionFigures } from './report.ts'
+import { beginHistory, checkpointScript, dayMs, type History } from './history.ts'
 import { embeddedStore, serverStore, type GrowthStore } from './store.ts'
 
 const startMs = Date.parse('2025-12-01')
@@ -36,15 +34,15 @@ export async function measureGrowth(plan: GrowthPlan, workFolder: string): Promi
   for (const open of [() => embeddedStore(folder), () => serverStore(workFolder)]) {
     const store = await open()
     try {
-      let past = await begin(store)
+      let history = await begin(store)
       for (const requests of plan.requests) {
-        past = await extend(store, past, requests)
-        figures.push(await measureAt(store, past, plan))
+        history = await extend(store, history, requests)
+        figures.push(await measureAt(store, history, plan))
       }
       const cutMs = (await store.countTables()) > 1 ? secondOfNextMonth(startMs) : startMs + dayMs
       retention.push(
-        await withLedger(store, past, (ledger, clock) =>
-          measureRetention({ store, past, cutMs, charging: chargingOf(ledger, clock, past) }),
+        await withLedger(store, history, (ledger, clock) =>
+          measureRetention({ store, history, cutMs, charging: chargingOf(ledger, clock, history) }),
         ),
       )
     } finally {
@@ -64,11 +62,11 @@ async function begin(store: GrowthStore): Promise<History> {
   }
 }
 
-async function extend(store: GrowthStore, past: History, requests: number): Promise<History> {
-  console.error(`bench: growth: ${store.name}: making ${requests.toLocaleString('en')} requests`)
+async function extend(store: GrowthStore, history: History, requests: number): Promise<History> {
+  console.error(`bench: growth: ${store.name}: creating ${requests.toLocaleString('en')} requests`)
   return store.writeInBulk(async (writer) => {
-    const extended = await past.extendTo(writer, requests)
-    // Where the hourly audits of that time would have left it.
+    const extended = await history.extendTo(writer, requests)
+    // The checkpoint that hourly audits would have written.
     await writer.run(checkpointScript(extended.untilMs - 2 * dayMs))
     return extended
   })
@@ -76,14 +74,14 @@ async function extend(store: GrowthStore, past: History, requests: number): Prom
 
 async function measureAt(
   store: GrowthStore,
-  past: History,
+  history: History,
   plan: GrowthPlan,
 ): Promise<GrowthFigures> {
-  const bytesPerRequest = (await store.sizeBytes()) / past.requests
+  const bytesPerRequest = (await store.sizeBytes()) / history.requests
   const tables = await store.countTables()
-  const charged = await withLedger(store, past, async (ledger, clock) => {
-    const charging = chargingOf(ledger, clock, past)
-    // Each account is read once before, as in a gateway that runs.
+  const charged = await withLedger(store, history, async (ledger, clock) => {
+    const charging = chargingOf(ledger, clock, history)
+    // Reads each account once, as a running gateway has done.
     await charging.oneByOne((count) => count === chargesToWarmUp)
     const alone = await charging.oneByOne((count) => count === chargesAlone)
     const togetherMs = await charging.together(chargesTogether, atOnce)
@@ -91,37 +89,37 @@ async function measureAt(
       chargeP50Ms: alone.percentile(50) / 1_000,
       chargeP99Ms: alone.percentile(99) / 1_000,
       chargeTogetherUs: (togetherMs * 1_000) / chargesTogether,
-      ...(await measureUsage(ledger, past)),
+      ...(await measureUsage(ledger, history)),
     }
   })
   return {
     store: store.name,
-    requests: past.requests,
-    days: past.days,
+    requests: history.requests,
+    days: history.days,
     tables,
     bytesPerRequest,
     ...charged,
-    ...(await measureAudits(store, past, plan)),
+    ...(await measureAudits(store, history, plan)),
   }
 }
 
-function chargingOf(ledger: Ledger, clock: Clock, past: History): Charging {
-  return new Charging(ledger, clock, past.accountIds.slice(0, accountsCharged))
+function chargingOf(ledger: Ledger, clock: Clock, history: History): Charging {
+  return new Charging(ledger, clock, history.accountIds.slice(0, accountsCharged))
 }
 
-/** Where months are tables, so the first one goes as a whole and a day of the next by its rows. */
+/** Drops the first month as a table, and one day of the next month row by row. */
 function secondOfNextMonth(atMs: number): number {
   const date = new Date(atMs)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 2)
 }
 
-/** At the end of the last day, so that figures of today are those of a whole day. */
+/** The clock stands at the end of the last day, so that today's figures cover a whole day. */
 async function withLedger<Result>(
   store: GrowthStore,
-  past: History,
+  history: History,
   work: (ledger: Ledger, clock: Clock) => Promise<Result>,
 ): Promise<Result> {
-  const clock = { ...systemClock, now: () => past.untilMs - 1 }
+  const clock = { ...systemClock, now: () => history.untilMs - 1 }
   const ledger = await store.openLedger(clock)
   try {
     return await work(ledger, clock)
@@ -130,10 +128,10 @@ async function withLedger<Result>(
   }
 }
 
-/** The periods take turns, so that whatever else the machine does meets all of them. */
+/** Measures the periods in turn, so that other load on the machine affects all alike. */
 async function measureUsage(
   ledger: Ledger,
-  past: History,
+  history: History,
 ): Promise<Pick<GrowthFigures, 'usageDayP50Us' | 'usageMonthP50Us' | 'usageTotalP50Us'>> {
   const taken = {
     day: new Histogram(longestUsageUs),
@@ -143,9 +141,9 @@ async function measureUsage(
   for (let round = 0; round < usageRounds; round++) {
     for (const period of ['day', 'month', 'total'] as const) {
       for (let call = 0; call < usageCallsPerRound; call++) {
-        const accountId = past.accountIds[call % past.accountIds.length] ?? ''
+        const accountId = history.accountIds[call % history.accountIds.length] ?? ''
         const startedMs = performance.now()
-        await ledger.usage(accountId, period, past.untilMs - 1)
+        await ledger.usage(accountId, period, history.untilMs - 1)
         taken[period].record((performance.now() - startedMs) * 1_000)
       }
     }
@@ -159,15 +157,15 @@ async function measureUsage(
 
 async function measureAudits(
   store: GrowthStore,
-  past: History,
+  history: History,
   plan: GrowthPlan,
 ): Promise<Pick<GrowthFigures, 'auditSinceMs' | 'auditFullSeconds' | 'isClean'>> {
   const database = await store.openDatabase()
   try {
     const startedMs = performance.now()
-    const since = await auditSinceCheckpoints(database, past.untilMs - 1)
+    const since = await auditSinceCheckpoints(database, history.untilMs - 1)
     const auditSinceMs = performance.now() - startedMs
-    if (past.requests > plan.fullAuditMax)
+    if (history.requests > plan.fullAuditMax)
       return { auditSinceMs, auditFullSeconds: Number.NaN, isClean: since.clean }
     const fullMs = performance.now()
     const full = await auditLedger({ database })

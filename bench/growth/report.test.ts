@@ -1,8 +1,7 @@
-/** Tests of the growth report: a row for each store and size, and what was not measured as a dash. */
+/** Tests of the growth report. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GrowthFigures, RetentionFigures } from './figures.ts'
-import { formatGrowth } from './report.ts'
+import { formatGrowth, type GrowthFigures, type RetentionFigures } from './report.ts'
 
 const figures: GrowthFigures = {
   store: 'sqlite',
@@ -37,7 +36,7 @@ function rowsOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => /^\| (SQLite|PostgreSQL) /.test(line))
 }
 
-test('each store and size is a row, with words for the stores', () => {
+test('prints one row for each store and size', () => {
   const report = formatGrowth(
     { figures: [figures, { ...figures, store: 'postgres', tables: 3 }], retention: [retention] },
     made,
@@ -50,7 +49,7 @@ test('each store and size is a row, with words for the stores', () => {
   assert.deepEqual(cells[2]?.slice(1, 6), ['PostgreSQL', '10,000,000', '1', '12.0', '27,400'])
 })
 
-test('what was not measured is a dash, and books that differ stand out', () => {
+test('prints a dash for a missing figure and marks a failed audit', () => {
   const report = formatGrowth(
     {
       figures: [{ ...figures, auditFullSeconds: Number.NaN, isClean: false }],
@@ -59,6 +58,6 @@ test('what was not measured is a dash, and books that differ stand out', () => {
     made,
   )
   const [grown, kept] = rowsOf(report)
-  assert.match(grown ?? '', /\| +– \| \*\*DIFFER\*\* +\|$/)
+  assert.match(grown ?? '', /\| +– \| \*\*FAILED\*\* +\|$/)
   assert.match(kept ?? '', /\| +0 \| +– \|/)
 })

@@ -1,7 +1,7 @@
 /**
- * The two stores whose past is made to grow. Each is written to in bulk without syncing, then brought
- * into the state in which production has it, and measured through the program's own doors. What
- * the bulk has left to write is on disk before anything is measured.
+ * The two stores whose history grows. Each is filled in bulk without syncing, then set to production
+ * settings and measured through the program's own interfaces. All bulk data is on disk before a
+ * measurement.
  */
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
@@ -10,28 +10,30 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/base/clock.ts'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
-import { openPostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { moneyPoolOptions, openPostgresLedger } from '../../src/ledger/postgres/ledger.ts'
+import { openMembership } from '../../src/storage/membership.ts'
+import { PostgresPool } from '../../src/storage/postgres/pool.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openStore } from '../../src/storage/open.ts'
-import { openPostgres } from '../../src/storage/postgres.ts'
-import { parsePostgresUrl } from '../../src/storage/postgres-location.ts'
-import { openConnection } from '../../src/storage/sqlite-connection.ts'
-import { openSqliteThread } from '../../src/storage/sqlite-thread.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { parsePostgresUrl } from '../../src/storage/location.ts'
+import { openConnection } from '../../src/storage/sqlite/connection.ts'
+import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres.ts'
-import type { GrowthStoreName } from './figures.ts'
+import type { GrowthStoreName } from './report.ts'
 import type { HistoryStore } from './history.ts'
 
 export interface GrowthStore {
   readonly name: GrowthStoreName
-  /** For whoever does one thing and closes it. */
+  /** For one short use; the caller closes it. */
   openDatabase(): Promise<Database>
-  /** As a gateway has it beside its ledger: no question keeps the event loop. */
-  openBeside(): Promise<Database>
+  /** A second connection, as a gateway has it: its queries do not block the event loop. */
+  openSecond(): Promise<Database>
   openLedger(clock: Clock): Promise<Ledger>
-  /** While `work` runs nothing is synced and nobody else may use the store. */
+  /** Nothing is synced while `work` runs, and no other process may use the store. */
   writeInBulk<Result>(work: (store: HistoryStore) => Promise<Result>): Promise<Result>
   sizeBytes(): Promise<number>
-  /** Tables that the exchanges are spread over. */
+  /** Number of tables that contain the exchanges. */
   countTables(): Promise<number>
   close(): Promise<void>
 }
@@ -46,7 +48,7 @@ export function embeddedStore(folder: string): GrowthStore {
   return {
     name: 'sqlite',
     openDatabase,
-    openBeside: () => openSqliteThread(path),
+    openSecond: () => openSqliteThread(path),
     openLedger: (clock) => createEmbeddedLedger({ path, clock, onFatal: fail, onFault: fail }),
     async writeInBulk(work) {
       const connection = openConnection(path)
@@ -67,12 +69,12 @@ export function embeddedStore(folder: string): GrowthStore {
     },
     sizeBytes: () => Promise.resolve(statSync(path).size),
     countTables: () => Promise.resolve(1),
-    // Gone before the next store grows: the disk holds one at a time.
+    // Frees the disk for the next store.
     close: () => rm(path, { force: true }),
   }
 }
 
-/** As in the part about stores: memory as a small server has it, all else as it comes. */
+/** The memory of a small server, as in the stores part; other settings have their defaults. */
 const serverSettings = { shared_buffers: '256MB', max_wal_size: '1GB' }
 const bulkSettings = {
   ...serverSettings,
@@ -86,7 +88,7 @@ const bulkSettings = {
 }
 
 export async function serverStore(workFolder: string): Promise<GrowthStore> {
-  // Beside the work folder: the server runs as another account, which may not look into it.
+  // Not in the work folder: the server runs as another system user, which may not read it.
   const parentFolder = dirname(workFolder)
   const server = await startPostgres({ settings: serverSettings, parentFolder })
   try {
@@ -104,24 +106,35 @@ function serverStoreOn(server: PostgresServer, url: string): GrowthStore {
   return {
     name: 'postgres',
     openDatabase: () => openStore(url),
-    openBeside: () => openPostgres(location),
+    openSecond: () => openPostgres(location),
     async openLedger(clock) {
       const figures = await openPostgres(location)
+      const pool = new PostgresPool({ location, ...moneyPoolOptions })
+      const { holdLease: lease } = await openMembership({
+        clock,
+        database: figures,
+        name: 'bench',
+        region: 'bench',
+        holdLease: { pool, leaseMs: 60_000 },
+        onError: fail,
+        readTime: () => clock.now(),
+      })
+      if (lease === undefined) throw new Error('holds on PostgreSQL have a lease')
       const ledger = await openPostgresLedger({
-        location,
+        pool,
+        lease,
         database: figures,
         clock,
-        nodeName: 'bench',
-        leaseMs: 60_000,
         settleTimeoutMs: 10_000,
         onFault: fail,
         onError: fail,
-        readTime: () => clock.now(),
       })
       const closeLedger = ledger.close.bind(ledger)
       return Object.assign(ledger, {
         close: async () => {
           await closeLedger()
+          await lease.end()
+          await pool.close()
           await figures.close()
         },
       })
@@ -136,7 +149,7 @@ function serverStoreOn(server: PostgresServer, url: string): GrowthStore {
           },
         })
       } finally {
-        // Autovacuum would do so by itself, but in the middle of what is measured.
+        // Otherwise autovacuum would run in the middle of a measurement.
         await server.run('VACUUM ANALYZE', database)
         await server.restart('fast', serverSettings)
         syncAll()

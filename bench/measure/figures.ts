@@ -1,6 +1,6 @@
 /**
- * The figures of one run as plain data, as they are kept in `bench/results/`: every round of every
- * measurement. Medians and ratios are made from them when the tables are.
+ * The figures of one run as plain data, as `bench/results/` keeps them: every round of every
+ * measurement. The report computes medians and ratios from them.
  */
 import type { Machine } from '../machine.ts'
 import type { Plan, ProxyName } from '../options.ts'
@@ -10,21 +10,21 @@ export interface RequestRound {
   /** The row of the table it belongs to. */
   readonly name: string
   readonly connections: number
-  /** No money is in it; the aims do not speak of it. */
+  /** Not charged; no aim applies to it. */
   readonly isFree: boolean
   readonly requests: number
   readonly failures: number
   readonly cpuUsPerRequest: number
   readonly busiestThreadUsPerRequest: number
   readonly requestsPerSecond: number
-  /** How much of its core the proxy used: the rest it waited for its load. */
+  /** The proxy's share of its core; the rest of the time it waited for load. */
   readonly coreShare: number
   readonly p50Us: number
   readonly p99Us: number
 }
 
 export interface StreamRound {
-  /** `none` is the client on the upstream itself. */
+  /** `none`: the client reads directly from the upstream. */
   readonly proxy: ProxyName | 'none'
   readonly streams: number
   readonly events: number
@@ -36,7 +36,7 @@ export interface StreamRound {
   readonly delayP99Us: number
   readonly firstByteP50Us: number
   readonly firstByteP99Us: number
-  /** How often the upstream fell behind its schedule and gave up the backlog. */
+  /** How often the upstream fell behind its schedule and dropped the backlog. */
   readonly slips: number
 }
 

@@ -1,4 +1,4 @@
-/** Tests of reading a process's cost, from texts as the kernel writes them and from this process. */
+/** Tests of reading a process's cost, from sample texts and from this process. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -12,35 +12,35 @@ import {
   usedBetween,
 } from './process-cost.ts'
 
-test('the run time is the first of the three figures', () => {
+test('reads the run time from the first of three figures', () => {
   assert.equal(parseRunTimeNs('123456789 42 7\n'), 123_456_789)
   assert.throws(() => parseRunTimeNs('garbage'), /not the text of a schedstat file/)
 })
 
-test('the parent is found behind a process name with blanks and brackets', () => {
+test('finds the parent after a process name with blanks and brackets', () => {
   assert.equal(parseParentPid('77 (odd ) name) S 12 77 77 0 -1 4194304'), 12)
   assert.throws(() => parseParentPid('garbage'), /not the text of a stat file/)
 })
 
-test('resident memory is given in bytes and is nothing for a kernel thread', () => {
+test('returns resident memory in bytes, 0 for a kernel thread', () => {
   assert.equal(parseResidentBytes('Name:\tx\nVmRSS:\t   2048 kB\nThreads:\t1\n'), 2048 * 1024)
   assert.equal(parseResidentBytes('Name:\tkthreadd\n'), 0)
 })
 
-test('this process has used time and memory, and is the root of its own tree', () => {
+test('finds the time, the memory and the process tree of this process', () => {
   const tree = findProcessTree(process.pid)
   assert.equal(tree[0], process.pid)
   assert.ok((readThreadTimes([process.pid]).get(process.pid) ?? 0) > 1_000)
   assert.ok(readResidentBytes([process.pid]) > 1_000_000)
 })
 
-test('a process that has ended meanwhile costs nothing more', () => {
+test('counts no cost of an ended process', () => {
   const ended = spawnSync('true').pid
   assert.equal(readThreadTimes([ended]).size, 0)
   assert.ok(readThreadTimes([ended, process.pid]).has(process.pid))
 })
 
-test('what was used is the difference of each thread, new threads included', () => {
+test('sums the difference of each thread, new threads included', () => {
   const before = new Map([
     [1, 100],
     [2, 50],

@@ -1,31 +1,30 @@
 /**
- * What a running program costs, read from /proc: the time its threads spent on a core, as the
- * scheduler counted it, and its resident memory. The scheduler's count is in nanoseconds, where the
- * usual user and system times are in ticks of 10 ms.
+ * Reads the cost of a running program from /proc: CPU time of its threads as the scheduler counts it, and
+ * resident memory. The scheduler counts nanoseconds; the usual user and system times have ticks of 10 ms.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Nanoseconds on a core, from the text of a `schedstat` file: run time, waiting time, slices. */
+/** Parses the CPU time in nanoseconds from a `schedstat` file: run time, waiting time, slices. */
 export function parseRunTimeNs(schedstat: string): number {
   const match = /^(\d+) \d+ \d+$/.exec(schedstat.trim())
   if (match === null) throw new Error(`not the text of a schedstat file: "${schedstat}"`)
   return Number(match[1])
 }
 
-/** The parent's id from the text of `/proc/PID/stat`; the name before it may hold anything. */
+/** Parses the parent's id from `/proc/PID/stat`; the name before it may contain any character. */
 export function parseParentPid(stat: string): number {
   const match = /^ \S (\d+) /.exec(stat.slice(stat.lastIndexOf(')') + 1))
   if (match === null) throw new Error('not the text of a stat file')
   return Number(match[1])
 }
 
-/** Bytes, from the `VmRSS` line of `/proc/PID/status`. */
+/** Parses bytes from the `VmRSS` line of `/proc/PID/status`. */
 export function parseResidentBytes(status: string): number {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(status)
   return match === null ? 0 : Number(match[1]) * 1024
 }
 
-/** A process and everything it started that still runs, such as the workers of nginx. */
+/** Returns a process and its running descendants, such as the workers of nginx. */
 export function findProcessTree(rootPid: number): readonly number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
@@ -57,11 +56,11 @@ export function readThreadTimes(pids: readonly number[]): ThreadTimes {
 export interface CpuTime {
   /** Of all threads together. */
   readonly totalUs: number
-  /** Of the thread that used most; what bounds the rate of a program with cores to spare. */
+  /** CPU time of the busiest thread, which limits the rate of a program with free cores. */
   readonly busiestThreadUs: number
 }
 
-/** What the threads used between two readings. A thread that ended in between is left out. */
+/** Returns the CPU time between two readings, without threads that ended in between. */
 export function usedBetween(before: ThreadTimes, after: ThreadTimes): CpuTime {
   const used = [...after].map(([thread, us]) => us - (before.get(thread) ?? 0))
   return {
@@ -83,7 +82,7 @@ function readIfPresent(path: string): string | undefined {
   return unlessEnded(() => readFileSync(path, 'latin1'))
 }
 
-/** A thread or process may end between the listing and the reading; then it costs nothing more. */
+/** A thread or process may end between the listing and the reading. */
 function unlessEnded<Result>(read: () => Result): Result | undefined {
   try {
     return read()

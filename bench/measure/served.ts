@@ -1,7 +1,7 @@
 /**
- * What the gateway must have charged, gathered while the benchmark runs, and the comparison with its
- * ledger at the end. The load tool drops the requests that run when its time is over, so what it saw
- * complete is a lower bound and what the upstream answered an upper one; streams are exact.
+ * Counts what the gateway must have charged, and compares it with the ledger at the end. The load tool
+ * drops the requests that run at its end. So its complete answers are the lower bound of the charges,
+ * and the upstream's answers the upper bound. Streams are exact.
  */
 import { multiplyPicos, parseUsd, usdNumber, addPicos, type Picos } from '../../src/base/money.ts'
 import { answerCounts, models, price, streamStartCounts } from '../exchanges.ts'
@@ -9,15 +9,15 @@ import type { AuditReport, ModelUsage } from '../proxies/turnpike.ts'
 import type { MoneyLine } from './figures.ts'
 
 export interface Served {
-  /** Answers that a client saw to their end. */
+  /** Answers that a client received completely. */
   complete: number
   /** Answers that the upstream gave. */
   answered: number
-  /** Output tokens of these answers by the upstream's own count; 0 where each has the same number. */
+  /** Output tokens of these answers, counted by the upstream; 0 if each has the same number. */
   outputTokens: number
 }
 
-export class ServedBook {
+export class ServedCounts {
   readonly #byModel = new Map<string, Served>()
 
   add(model: string, served: Served): void {
@@ -36,7 +36,7 @@ export class ServedBook {
     const { exchanges, charges, differences } = audit.counts
     lines.push({
       what:
-        `audit: ${charges} charges of ${exchanges} recorded exchanges derived anew, ` +
+        `audit: ${charges} charges of ${exchanges} recorded exchanges recomputed, ` +
         `${differences} differences`,
       isRight: audit.clean && charges === usage.reduce((sum, line) => sum + line.requests, 0),
     })
@@ -55,10 +55,10 @@ function compareModel(model: string, served: Served, usage: ModelUsage | undefin
   const isPriced = (usage?.cost_usd ?? 0) === usdNumber(expected.costPicos)
   return {
     what:
-      `${model}: ${served.complete} answers seen to their end, ${charged} charged, ` +
+      `${model}: ${served.complete} complete answers, ${charged} charged, ` +
       `${served.answered} given by the upstream; ` +
       `${usage?.input_tokens ?? 0} + ${usage?.output_tokens ?? 0} tokens, ` +
-      `${usage?.cost_usd ?? 0} USD, ${isPriced ? 'as' : 'NOT as'} the prices make it`,
+      `${usage?.cost_usd ?? 0} USD, ${isPriced ? 'equal' : 'NOT equal'} to the prices`,
     isRight: isCounted && isPriced,
   }
 }
@@ -69,7 +69,7 @@ interface ExpectedUsage {
   readonly costPicos: Picos
 }
 
-/** What so many charges must have counted and cost, by the upstream's own counts. */
+/** Returns the usage and cost of this many charges, by the upstream's counts. */
 export function expectedUsage(model: string, charged: number, served: Served): ExpectedUsage {
   const isStream = model === models.stream
   const inputTokens = charged * (isStream ? streamStartCounts.input : answerCounts.input)
@@ -81,9 +81,9 @@ export function expectedUsage(model: string, charged: number, served: Served): E
   return { inputTokens, outputTokens, costPicos }
 }
 
-/** A price in USD per million tokens, per token. */
+/** Converts USD per million tokens into picos per token. */
 function picosPerToken(usdPerMillion: number): Picos {
   const whole = parseUsd(String(usdPerMillion))
-  if (whole === undefined) throw new Error('the price of the benchmark is no amount')
+  if (whole === undefined) throw new Error('the price of the benchmark is not an amount')
   return (whole / 1_000_000n) as Picos
 }

@@ -1,16 +1,16 @@
-/** Tests of medians and percentiles, against the plain definition on sorted values. */
+/** Tests of medians and percentiles, compared with their definition on sorted values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { Histogram, median } from './statistics.ts'
 
-test('the median is the middle of an odd number and between the two of an even number', () => {
+test('returns the middle of an odd number of values and the mean of the two middle ones of an even number', () => {
   assert.equal(median([9, 1, 5]), 5)
   assert.equal(median([4, 1, 3, 2]), 2.5)
   assert.ok(Number.isNaN(median([])))
 })
 
-test('a percentile is the value at its rank among the sorted values', () => {
+test('returns as a percentile the value at its rank', () => {
   const values = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 200 })
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 100 }), (recorded, percent) => {
@@ -23,7 +23,7 @@ test('a percentile is the value at its rank among the sorted values', () => {
   )
 })
 
-test('values beyond the limit are counted at the limit and kept as the highest', () => {
+test('counts values above the limit at the limit and keeps the highest', () => {
   const histogram = new Histogram(10)
   for (const value of [1, 2, 5_000]) histogram.record(value)
   assert.equal(histogram.percentile(99), 10)
@@ -31,7 +31,7 @@ test('values beyond the limit are counted at the limit and kept as the highest',
   assert.equal(histogram.total, 3)
 })
 
-test('an empty histogram has no percentile, and a cleared one is empty', () => {
+test('returns NaN as percentile of an empty or cleared histogram', () => {
   const histogram = new Histogram(10)
   histogram.record(3)
   histogram.clear()

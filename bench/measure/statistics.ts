@@ -1,9 +1,9 @@
 /**
- * The few statistics that the tables need. A histogram counts whole microseconds up to a limit, so
- * that recording one costs an addition and percentiles are exact below the limit.
+ * Medians and percentiles. A histogram counts whole microseconds up to a limit, so that recording a
+ * value costs one addition and percentiles are exact below the limit.
  */
 
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** Returns the middle value, or the mean of the two middle ones; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = Math.floor(sorted.length / 2)
@@ -17,7 +17,7 @@ export class Histogram {
   #total = 0
   #highest = 0
 
-  /** Values at or above `limitUs` are counted together as the limit. */
+  /** Counts values at or above `limitUs` as the limit. */
   constructor(limitUs: number) {
     this.#counts = new Uint32Array(limitUs + 1)
   }
@@ -26,7 +26,7 @@ export class Histogram {
     return this.#total
   }
 
-  /** The largest value recorded, also where it is beyond the limit. */
+  /** The largest recorded value, also above the limit. */
   get highest(): number {
     return this.#highest
   }
@@ -39,7 +39,7 @@ export class Histogram {
     if (value > this.#highest) this.#highest = value
   }
 
-  /** The smallest value that at least `percent` of all are not above; NaN when nothing came. */
+  /** Returns the smallest value with at least `percent` of all at or below it; NaN if there is none. */
   percentile(percent: number): number {
     if (this.#total === 0) return Number.NaN
     const wanted = Math.max(1, Math.ceil((percent / 100) * this.#total))

@@ -1,6 +1,6 @@
 /**
- * One run of streams through one proxy: the reading client is started for it, everything opens, runs
- * for a window and is brought to its proper end, so that each stream is complete and charged.
+ * Runs streams through one proxy: starts the reading client, opens all streams, measures one window,
+ * then ends the streams properly, so that each one is complete and charged.
  */
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { models, streamRequestBody } from '../exchanges.ts'
 import type { ProcessGroup, Running } from '../processes.ts'
 import type { Bench, StreamCase } from '../proxies/proxy.ts'
-import type { ServedBook } from './served.ts'
+import type { ServedCounts } from './served.ts'
 
 const measured = z.object({
   kind: z.literal('measured'),
@@ -59,7 +59,7 @@ export async function startStreamUpstream(
 export interface StreamRun {
   readonly port: number
   readonly given: StreamCase
-  /** The proxy's processes; empty where there is no proxy. */
+  /** The proxy's processes; empty without a proxy. */
   readonly pids: readonly number[]
   readonly streams: number
   readonly intervalMs: number
@@ -72,11 +72,11 @@ export interface StreamParts {
   readonly upstream: Running
 }
 
-/** Runs the streams; `during` is called after the window, while they still run. */
+/** Runs the streams; calls `during` after the window, while they still run. */
 export async function runStreams(
   { bench, upstream }: StreamParts,
   run: StreamRun,
-  { book, during }: { readonly book?: ServedBook; readonly during?: () => Promise<void> },
+  { served, during }: { readonly served?: ServedCounts; readonly during?: () => Promise<void> },
 ): Promise<StreamMeasurement> {
   upstream.child.send({ kind: 'pace', intervalMs: run.intervalMs })
   const client = startClient(bench, run)
@@ -88,7 +88,7 @@ export async function runStreams(
   const [seen, sent] = await Promise.all([clientEnd, upstreamEnd])
   await client.ended
   checkNothingLost(run, seen, sent)
-  book?.add(models.stream, {
+  served?.add(models.stream, {
     complete: seen.completeStreams,
     answered: sent.streams,
     outputTokens: sent.events,
@@ -125,12 +125,12 @@ function checkNothingLost(
   const isComplete = seen.completeStreams === run.streams && sent.streams === run.streams
   if (isComplete && seen.events === sent.events && sent.cut === 0) return
   throw new Error(
-    `of ${run.streams} streams ${seen.completeStreams} came to their end, ` +
+    `of ${run.streams} streams ${seen.completeStreams} were complete, ` +
       `of ${sent.events} events ${seen.events} arrived, ${sent.cut} streams were cut`,
   )
 }
 
-/** The next message of this shape from a program; fails when the program ends instead. */
+/** Returns the program's next message; throws if the program ends first. */
 async function message<Schema extends z.ZodType>(
   running: Running,
   schema: Schema,

@@ -1,28 +1,31 @@
 /**
- * Streams: what an event costs, how long it is on its way and what a stream takes in memory, with few
- * and with many streams at one total rate of events. The proxies are started anew for each number of
- * streams, so that memory grown before is not mistaken for free.
+ * Measures streams: CPU per event, delay, memory per stream, and how long `/health` takes meanwhile. Few
+ * and many streams have the same total rate of events. Each number of streams gets freshly started
+ * proxies, so that no memory from earlier runs is reused.
  */
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatPaths } from '../exchanges.ts'
 import type { Plan, ProxyName } from '../options.ts'
 import type { Running } from '../processes.ts'
+import { monotonicUs } from '../programs/stream-protocol.ts'
 import type { Bench, Proxy, StreamCase } from '../proxies/proxy.ts'
-import { formatPaths } from '../exchanges.ts'
 import type { HealthRound, StreamRound } from './figures.ts'
-import { measureHealth } from './health.ts'
 import { findProcessTree, readResidentBytes } from './process-cost.ts'
 import { rotate } from './requests.ts'
-import type { ServedBook } from './served.ts'
+import type { ServedCounts } from './served.ts'
+import { Histogram } from './statistics.ts'
 import { runStreams, type StreamMeasurement, type StreamRun } from './stream-run.ts'
 
-/** About 14,300 events per second in each, which leaves every proxy part of its core. */
-export const streamLoads = [
+/** About 14,300 events per second each, so that no proxy uses all of its core. */
+const streamLoads = [
   { streams: 100, intervalMs: 7 },
   { streams: 1_000, intervalMs: 70 },
 ] as const
 
 type StreamLoad = (typeof streamLoads)[number]
 
-/** Lets compilers and pools warm up before memory is read for the first time. */
+/** Warms up compilers and pools before the first memory reading. */
 const warmUp = { streams: 50, intervalMs: 4, settlingMs: 1_500, windowMs: 500 } as const
 
 const direct: StreamCase = { path: formatPaths.messages, headers: {} }
@@ -31,8 +34,8 @@ export interface StreamSetting {
   readonly bench: Bench
   readonly plan: Plan
   readonly upstream: Running
-  readonly book: ServedBook
-  /** Starts the proxies, hands them over, and stops them afterwards. */
+  readonly served: ServedCounts
+  /** Starts the proxies, runs the action, and stops them. */
   readonly withProxies: (
     part: string,
     action: (proxies: readonly Proxy[]) => Promise<void>,
@@ -145,7 +148,7 @@ function run(
   during?: () => Promise<void>,
 ): Promise<StreamMeasurement> {
   return runStreams(setting, bounds, {
-    ...(proxy.name === 'turnpike' ? { book: setting.book } : {}),
+    ...(proxy.name === 'turnpike' ? { served: setting.served } : {}),
     ...(during === undefined ? {} : { during }),
   })
 }
@@ -170,4 +173,59 @@ function toRound(
     firstByteP99Us: result.firstByteP99Us,
     slips: result.slips,
   }
+}
+
+const betweenMs = 5
+const answerLimitMs = 10_000
+const histogramLimitUs = 5_000_000
+
+async function measureHealth(port: number, path: string, windowMs: number): Promise<Histogram> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  socket.setEncoding('latin1')
+  socket.setTimeout(answerLimitMs, () => socket.destroy(new Error('/health did not answer')))
+  const question = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
+  const times = new Histogram(histogramLimitUs)
+  const end = performance.now() + windowMs
+  try {
+    while (performance.now() < end) {
+      const sentAtUs = monotonicUs()
+      await ask(socket, question)
+      times.record(monotonicUs() - sentAtUs)
+      await delay(betweenMs)
+    }
+  } finally {
+    socket.destroy()
+  }
+  return times
+}
+
+function ask(socket: Socket, question: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const end = (error?: Error): void => {
+      socket.off('data', read)
+      socket.off('error', end)
+      socket.off('close', closed)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    const closed = (): void => end(new Error('/health closed the connection'))
+    const read = (text: string): void => {
+      received += text
+      if (!isWholeAnswer(received)) return
+      if (received.startsWith('HTTP/1.1 200 ')) end()
+      else end(new Error(`/health answered: ${received.slice(0, 200)}`))
+    }
+    socket.on('data', read)
+    socket.on('error', end)
+    socket.on('close', closed)
+    socket.write(question, 'latin1')
+  })
+}
+
+function isWholeAnswer(text: string): boolean {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd < 0) return false
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text.slice(0, headEnd))?.[1] ?? '0')
+  return text.length >= headEnd + 4 + length
 }

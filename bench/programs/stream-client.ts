@@ -1,16 +1,21 @@
 /**
- * The reader of the stream measurements: opens its streams through one proxy, one after the other,
- * waits until all of them run, then counts and times every event of one window and reads what the
- * proxy's processes cost in it. Afterwards it reads on until the streams are ended. Part of the
- * harness: one shared read buffer and no object per event.
+ * The client of the stream measurements: opens its streams through one proxy, one after the other, waits
+ * until all run, counts and times every event of one window, and measures the proxy's cost in it. Then
+ * it reads until the streams end. To be cheap it has one shared read buffer and creates no object per
+ * event.
  */
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { readResidentBytes, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
 import { Histogram } from '../measure/statistics.ts'
-import { ChunkedEvents, findBodyStart } from './chunked-events.ts'
-import { lastEventName, monotonicUs, readStamp } from './stream-protocol.ts'
+import {
+  ChunkedEvents,
+  findBodyStart,
+  lastEventName,
+  monotonicUs,
+  readStamp,
+} from './stream-protocol.ts'
 
 const task = z
   .object({
@@ -114,7 +119,7 @@ function reportEnd(): void {
     cutStreams: task.streams - completeCount,
     events: eventCount,
   })
-  // Sends what is queued before the channel closes, and the process then ends by itself.
+  // The channel sends its queue before it closes; then the process ends.
   process.disconnect?.()
 }
 

@@ -1,10 +1,11 @@
 /**
- * What the two stream programs share: the bytes of one event, and the clock in it. Both run on one
- * machine, so the monotonic clock is the same for both and an event can carry its time of writing.
+ * What the two stream programs share: the bytes of one event, the clock in it, and the reader of a streamed
+ * answer. Both programs run on one machine, so they share the monotonic clock, and an event can contain
+ * the time at which it was written.
  */
 import { models, streamStartCounts } from '../exchanges.ts'
 
-/** Digits of the time in each event; fixed, so that all events have one length. */
+/** Digits of the time in each event; a fixed number gives all events one length. */
 export const stampDigits = 16
 
 /** Microseconds of the monotonic clock, which all processes of a machine share. */
@@ -22,13 +23,13 @@ const eventBytes = eventHead.length + stampDigits + eventTail.length
 const framedHead = eventBytes.toString(16) + '\r\n' + eventHead
 const framedTail = eventTail + '\r\n'
 
-/** One event of about 120 bytes in a chunk of its own, stamped with the time. */
+/** Returns one event of about 120 bytes in its own chunk, with the current time. */
 export function stampedEvent(): string {
   const stamp = Math.floor(monotonicUs()).toString().padStart(stampDigits, '0')
   return framedHead + stamp + framedTail
 }
 
-/** The time an event was written, or undefined where the frame is no stamped event. */
+/** Returns the time in a stamped event, or undefined for another frame. */
 export function readStamp(frame: string): number | undefined {
   if (!frame.startsWith(eventHead)) return undefined
   return Number(frame.slice(eventHead.length, eventHead.length + stampDigits))
@@ -44,7 +45,7 @@ function chunk(text: string): string {
   return text.length.toString(16) + '\r\n' + text + '\r\n'
 }
 
-/** Head and first events of an answer. */
+/** The head and the first events of an answer. */
 export const streamOpening =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n' +
   'cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n' +
@@ -66,7 +67,7 @@ export const streamOpening =
     }) + frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
   )
 
-/** Last events of an answer, and its end. */
+/** Returns the last events of an answer and the end of its body. */
 export function streamClosing(outputTokens: number): string {
   return (
     chunk(
@@ -78,4 +79,59 @@ export function streamClosing(outputTokens: number): string {
         frame('message_stop', {}),
     ) + '0\r\n\r\n'
   )
+}
+
+/** Returns where the body starts, or undefined while the head is incomplete. */
+export function findBodyStart(text: string): number | undefined {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const head = text.slice(0, end)
+  if (!/^HTTP\/1\.[01] 200 /.test(head)) {
+    throw new Error(`the answer to a stream request was: ${text.slice(0, 500)}`)
+  }
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) throw new Error('the stream is not chunked')
+  return end + 4
+}
+
+export class ChunkedEvents {
+  readonly #onFrame: (frame: string) => void
+  #unread = ''
+  #frames = ''
+  #hasEnded = false
+
+  constructor(onFrame: (frame: string) => void) {
+    this.#onFrame = onFrame
+  }
+
+  /** True after the last, empty chunk. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  read(text: string): void {
+    const bytes = this.#unread === '' ? text : this.#unread + text
+    let at = 0
+    while (!this.#hasEnded) {
+      const sizeEnd = bytes.indexOf('\r\n', at)
+      if (sizeEnd < 0) break
+      const size = Number.parseInt(bytes.slice(at, sizeEnd), 16)
+      if (Number.isNaN(size)) throw new Error('a chunk does not begin with its size')
+      const dataEnd = sizeEnd + 2 + size
+      if (bytes.length < dataEnd + 2) break
+      if (size === 0) this.#hasEnded = true
+      else this.#readFrames(bytes.slice(sizeEnd + 2, dataEnd))
+      at = dataEnd + 2
+    }
+    this.#unread = bytes.slice(at)
+  }
+
+  #readFrames(text: string): void {
+    const frames = this.#frames === '' ? text : this.#frames + text
+    let at = 0
+    for (let end = frames.indexOf('\n\n'); end >= 0; end = frames.indexOf('\n\n', at)) {
+      this.#onFrame(frames.slice(at, end))
+      at = end + 2
+    }
+    this.#frames = frames.slice(at)
+  }
 }

@@ -1,7 +1,7 @@
 /**
  * The vendor of the stream measurements: answers every POST with an endless stream of equal events
- * at a steady rate, spread evenly over time, until it is told to finish. Part of the harness: it
- * writes by hand on `node:net` to leave its core to the reading client.
+ * at a steady rate, until the command to finish. It writes HTTP directly on `node:net`, to leave the
+ * CPU time of its core to the reading client.
  */
 import { createServer, type Socket } from 'node:net'
 import { z } from 'zod'
@@ -12,9 +12,9 @@ const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('finish') }),
 ])
 
-/** Longer than this behind its schedule, the rate cannot be kept; the backlog is dropped and told. */
+/** Further behind its schedule, the upstream drops the backlog and counts a slip. */
 const backlogLimitUs = 100_000
-/** New connections and requests wait for the end of a sleep, so it is kept short. */
+/** Short, because new connections and requests wait for its end. */
 const sleepMaxMs = 0.1
 const requestBytesMax = 65_536
 
@@ -33,8 +33,8 @@ let finished = { streams: 0, events: 0, cut: 0, slips: 0 }
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Timers of the event loop count whole milliseconds, and events written in bursts would queue behind
- * one another. Waiting on memory that nobody writes is a sleep of microseconds.
+ * Timers count whole milliseconds, and events written in bursts would queue behind one another. Waiting on
+ * memory that no thread writes is a sleep of microseconds.
  */
 function pace(): void {
   if (active.length === 0) {
@@ -92,7 +92,7 @@ function accept(socket: Socket): void {
   })
 }
 
-/** The proxies under test know the length of a body before they send it. */
+/** Expects a content-length: the proxies under test know the length of a body. */
 function isWholeRequest(text: string): boolean {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd < 0) return false

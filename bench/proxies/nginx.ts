@@ -1,7 +1,7 @@
 /**
- * nginx twice: as the vendor of the request measurements, answering fixed JSON from memory, and as
- * the proxy that everything else is compared with: one worker, kept-alive connections, no buffering
- * of streams, bodies in memory.
+ * Configures and starts nginx in two roles: as the vendor of the request measurements, which answers
+ * fixed JSON from memory, and as the proxy that all others are compared with: one worker, keep-alive, no
+ * buffering of streams, bodies in memory.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -94,11 +94,11 @@ export async function startJsonUpstream(
   }
 }
 
-/** How many requests the JSON upstream has served so far, this question included. */
+/** Returns how many requests the JSON upstream has served, this one included. */
 export async function readServedCount(port: number): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${port}/served`)
   const match = /^ \d+ \d+ (\d+) $/m.exec(await answer.text())
-  if (match === null) throw new Error('the upstream does not tell how much it served')
+  if (match === null) throw new Error('the upstream did not report how many requests it served')
   return Number(match[1])
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the measurements know of a proxy: where it listens, what it is asked, which processes it
- * costs. How one is configured and started is the business of its own file.
+ * What the measurements know of a proxy: its port, its requests and its process. Knows no configuration
+ * of any proxy.
  */
 import type { FormatName } from '../exchanges.ts'
 import type { ProxyName } from '../options.ts'
@@ -13,7 +13,7 @@ export interface RequestCase {
   readonly format: FormatName
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Costs nothing at Turnpike: shows what is left of a request without its money. */
+  /** Turnpike does not charge it: it shows the cost of a request without the ledger. */
   readonly isFree?: boolean
 }
 
@@ -27,19 +27,19 @@ export interface Proxy {
   readonly port: number
   readonly process: Running
   readonly requests: readonly RequestCase[]
-  /** Absent where the proxy takes no part in the stream measurements. */
+  /** Absent if the proxy is not part of the stream measurements. */
   readonly stream?: StreamCase
   readonly healthPath?: string
 }
 
-/** What every proxy needs to be started. */
+/** What starting any proxy needs. */
 export interface Bench {
   readonly group: ProcessGroup
   readonly cores: Cores
   readonly workFolder: string
   readonly root: string
-  /** Serves both answers that are not streamed. */
+  /** The upstream of answers that are not streamed. */
   readonly jsonPort: number
-  /** Serves the streams. */
+  /** The upstream of streams. */
   readonly streamPort: number
 }

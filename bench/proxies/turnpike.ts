@@ -1,7 +1,7 @@
 /**
- * Turnpike as an operator runs it: `./bin/turnpike serve` on a SQLite store of its own, with the
- * default log level into a file, an account with a balance and a key, everything set up by the
- * program's own commands. Nothing is switched off for the benchmark.
+ * Sets up and starts Turnpike as an operator does: `./bin/turnpike serve` on a SQLite store, the default
+ * log level into a file, an account with a balance and a key, all by the program's own commands. No
+ * feature is disabled for the benchmark.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { findFreePort } from '../processes.ts'
 import type { Bench, Proxy } from './proxy.ts'
 
 const account = 'bench'
-/** Enough for the holds of a thousand streams at once. */
+/** Enough for the holds of a thousand concurrent streams. */
 const balanceUsd = '1000000'
 const commandLimitMs = 600_000
-/** A gateway audits its books some seconds after its start, then every hour. */
+/** A gateway audits its ledger some seconds after its start, then every hour. */
 const firstAuditLimitMs = 120_000
 
 const usageReport = z.object({
@@ -37,28 +37,39 @@ const auditReport = z.object({
 export type ModelUsage = z.infer<typeof usageReport>['by_model'][number]
 export type AuditReport = z.infer<typeof auditReport>
 
-/** The store with its account and catalogue; the gateway on it may be started several times. */
+/** A store with its account and catalogue. Several gateways may run on it, one after the other. */
 export interface TurnpikeStore {
+  readonly name: 'turnpike' | 'baseline'
+  /** The checkout whose program serves this store. */
+  readonly root: string
   readonly key: string
   readonly adminToken: string
   readonly environment: Readonly<Record<string, string>>
   readonly folder: string
 }
 
-export async function prepareTurnpike(bench: Bench): Promise<TurnpikeStore> {
-  const store = await prepareStore(bench, 'turnpike')
+export async function prepareTurnpike(
+  bench: Bench,
+  program: Pick<TurnpikeStore, 'name' | 'root'>,
+): Promise<TurnpikeStore> {
+  const store = await prepareStore(bench, { ...program, folderName: program.name })
   await runCommand(bench, store, ['account', 'create', account, '--balance', balanceUsd])
   const created = await runCommand(bench, store, ['key', 'create', account])
   return { ...store, key: z.object({ key: z.string() }).parse(created).key }
 }
 
-/** A store with its catalogue and nobody in it; embedded, unless `storeUrl` names another place. */
+export interface StorePlan extends Pick<TurnpikeStore, 'name' | 'root'> {
+  readonly folderName: string
+  /** By default the store is embedded. */
+  readonly storeUrl?: string | undefined
+}
+
+/** Creates a store with its catalogue and without accounts. */
 export async function prepareStore(
   bench: Bench,
-  name: string,
-  storeUrl?: string,
+  { name, root, folderName, storeUrl }: StorePlan,
 ): Promise<TurnpikeStore> {
-  const folder = join(bench.workFolder, name)
+  const folder = join(bench.workFolder, folderName)
   mkdirSync(folder)
   const environment = {
     TURNPIKE_STORE: storeUrl ?? `sqlite:${embeddedPath(folder)}`,
@@ -66,7 +77,7 @@ export async function prepareStore(
     TURNPIKE_DRAIN_TIMEOUT: '5s',
     BENCH_VENDOR_CREDENTIAL: 'bench-vendor-credential',
   }
-  const store = { key: '', adminToken: '', environment, folder }
+  const store = { name, root, key: '', adminToken: '', environment, folder }
   const cataloguePath = join(folder, 'catalogue.yaml')
   writeFileSync(cataloguePath, JSON.stringify(catalogue(bench)))
   await runCommand(bench, store, ['apply', '-f', cataloguePath])
@@ -106,11 +117,11 @@ function catalogue(bench: Bench): object {
 }
 
 export interface GatewayOptions {
-  /** Where it leaves its CPU profile; without one it makes none. */
+  /** The folder for its CPU profile; without one it makes none. */
   readonly profileFolder?: string
   /** Differs between the gateways on one store. */
   readonly nodeName?: string
-  /** Returns only after the first audit, which would meet one row of a table and spare the others. */
+  /** Returns only after the first audit, which would otherwise slow down one measurement of several. */
   readonly awaitsAudit?: boolean
 }
 
@@ -122,8 +133,8 @@ export async function startTurnpike(
   const port = await findFreePort()
   const adminPort = await findFreePort()
   const running = bench.group.start({
-    name: 'turnpike',
-    command: [join(bench.root, 'bin', 'turnpike'), 'serve'],
+    name: store.name,
+    command: [join(store.root, 'bin', 'turnpike'), 'serve'],
     core: bench.cores.proxy,
     folder: store.folder,
     environment: {
@@ -139,22 +150,23 @@ export async function startTurnpike(
   })
   await bench.group.waitForPort(running, port)
   if (awaitsAudit) await waitForFirstAudit(adminPort, store)
+  const title = store.name === 'turnpike' ? 'Turnpike' : 'baseline'
   const headers = { authorization: `Bearer ${store.key}` }
   const messagesHeaders = { 'x-api-key': store.key, 'anthropic-version': '2023-06-01' }
   return {
-    name: 'turnpike',
+    name: store.name,
     port,
     process: running,
     requests: [
-      { name: 'Turnpike, chat', format: 'chat', path: `/beta${formatPaths.chat}`, headers },
+      { name: `${title}, chat`, format: 'chat', path: `/beta${formatPaths.chat}`, headers },
       {
-        name: 'Turnpike, messages',
+        name: `${title}, messages`,
         format: 'messages',
         path: `/alpha${formatPaths.messages}`,
         headers: messagesHeaders,
       },
       {
-        name: 'Turnpike, nothing charged',
+        name: `${title}, nothing charged`,
         format: 'messages',
         path: `/alpha${freePath}`,
         headers: messagesHeaders,
@@ -174,7 +186,7 @@ async function waitForFirstAudit(adminPort: number, { adminToken }: TurnpikeStor
     if (/^turnpike_audits_total\{result="\w+"\} [1-9]/m.test(await answer.text())) return
     await delay(250)
   }
-  throw new Error('the gateway has not audited its books')
+  throw new Error('the gateway has not audited its ledger in time')
 }
 
 export async function readUsage(
@@ -197,8 +209,8 @@ async function runCommand(
 ): Promise<unknown> {
   const text = await bench.group.run(
     {
-      name: `turnpike-${words[0] ?? ''}`,
-      command: [join(bench.root, 'bin', 'turnpike'), ...words, '--json'],
+      name: `${store.name}-${words[0] ?? ''}`,
+      command: [join(store.root, 'bin', 'turnpike'), ...words, '--json'],
       core: bench.cores.load,
       folder: store.folder,
       environment: store.environment,

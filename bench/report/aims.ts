@@ -1,4 +1,4 @@
-/** The project's performance aims, beside what a run measured of them. */
+/** Compares the summary of a run with the project's performance aims, and with a baseline if there is one. */
 import type { ProxyName } from '../options.ts'
 import type { Summary } from './summary.ts'
 
@@ -13,10 +13,10 @@ const requestCpuRatioMax = 3.5
 const eventCpuRatioMax = 2
 const portkeyRateRatioMin = 8
 const healthP99MsMax = 10
-/** With fewer a charge has its commit to itself, and the disk is what is measured. */
+/** With fewer connections each charge has its own commit, which measures the disk. */
 const connectionsMin = 32
 
-/** Only aims of which both sides were measured. */
+/** Returns only aims with both sides measured. */
 export function compareWithAims(summary: Summary): readonly AimResult[] {
   return [...requestAims(summary), ...streamAims(summary), ...healthAims(summary)].filter(
     (result) => Number.isFinite(result.measured),
@@ -32,7 +32,7 @@ function requestAims(summary: Summary): readonly AimResult[] {
     )
 }
 
-/** The rows have the same number of connections. */
+/** All rows have the same number of connections. */
 function requestAimsAt(rows: Summary['requests']): readonly AimResult[] {
   const nginxCpuUs = rows.find((row) => row.proxy === 'nginx')?.cpuUs ?? Number.NaN
   const portkeyRate = rows.find((row) => row.proxy === 'portkey')?.requestsPerSecond ?? Number.NaN
@@ -80,10 +80,55 @@ function healthAims(summary: Summary): readonly AimResult[] {
     .map((row): AimResult => {
       const p99Ms = row.p99Us / 1_000
       return {
-        aim: `/health beside ${row.streams} streams: single-digit milliseconds (p99)`,
+        aim: `/health during ${row.streams} streams: single-digit milliseconds (p99)`,
         measured: p99Ms,
         unit: 'ms',
         isMet: p99Ms < healthP99MsMax,
       }
     })
+}
+
+export interface BaselineRatio {
+  readonly what: string
+  /** This checkout's figure divided by the baseline's. */
+  readonly ratio: number
+}
+
+/** Returns an empty list if the run measured no baseline. */
+export function compareWithBaseline({ requests, streams }: Summary): readonly BaselineRatio[] {
+  const requestRatios = requests
+    .filter((row) => row.proxy === 'turnpike')
+    .flatMap((row) => {
+      const name = row.name.replace('Turnpike', 'baseline')
+      const old = requests.find(
+        (other) =>
+          other.proxy === 'baseline' &&
+          other.name === name &&
+          other.connections === row.connections,
+      )
+      if (old === undefined) return []
+      const place = `${row.name}, ${row.connections} connections`
+      return [
+        { what: `${place}: CPU per request`, ratio: row.cpuUs / old.cpuUs },
+        { what: `${place}: requests/s`, ratio: row.requestsPerSecond / old.requestsPerSecond },
+        { what: `${place}: p99`, ratio: row.p99Us / old.p99Us },
+      ]
+    })
+  const streamRatios = streams
+    .filter((row) => row.proxy === 'turnpike')
+    .flatMap((row) => {
+      const old = streams.find(
+        (other) => other.proxy === 'baseline' && other.streams === row.streams,
+      )
+      if (old === undefined) return []
+      return [
+        { what: `${row.streams} streams: CPU per event`, ratio: row.cpuUs / old.cpuUs },
+        { what: `${row.streams} streams: delay p99`, ratio: row.delayP99Us / old.delayP99Us },
+        {
+          what: `${row.streams} streams: memory per stream`,
+          ratio: row.kilobytesPerStream / old.kilobytesPerStream,
+        },
+      ]
+    })
+  return [...requestRatios, ...streamRatios]
 }

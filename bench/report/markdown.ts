@@ -1,6 +1,6 @@
-/** The report of one run as Markdown: aims first, then the tables, the money, the machine. */
+/** Formats the report of one run as Markdown: machine, aims, tables, money. */
 import type { Figures } from '../measure/figures.ts'
-import { compareWithAims, type AimResult } from './aims.ts'
+import { type AimResult, type BaselineRatio, compareWithAims, compareWithBaseline } from './aims.ts'
 import {
   summarize,
   type HealthSummary,
@@ -8,7 +8,7 @@ import {
   type StreamSummary,
   type Summary,
 } from './summary.ts'
-import { formatFigure, formatRatio, formatTable, type Column } from './table.ts'
+import { formatFigure, formatRatio, formatTable, type Column } from './document.ts'
 
 export function formatReport(figures: Figures, command: string): string {
   const summary = summarize(figures)
@@ -16,6 +16,7 @@ export function formatReport(figures: Figures, command: string): string {
     `Made by \`${command}\` on ${figures.machine.date}, commit ${figures.machine.commit}.\n`,
     describeMachine(figures),
     section('Aims', aimTable(compareWithAims(summary))),
+    section('Against the baseline', baselineTable(compareWithBaseline(summary))),
     section('Requests', requestTable(summary)),
     section('Streams', streamTable(summary)),
     section('`/health` while streams run', healthTable(summary)),
@@ -56,6 +57,15 @@ function aimTable(aims: readonly AimResult[]): string {
     { heading: 'met', align: 'left', cell: (row) => (row.isMet ? 'yes' : '**no**') },
   ]
   return formatTable(columns, aims)
+}
+
+function baselineTable(ratios: readonly BaselineRatio[]): string {
+  if (ratios.length === 0) return ''
+  const columns: readonly Column<BaselineRatio>[] = [
+    { heading: 'measured in the same rounds', align: 'left', cell: (row) => row.what },
+    { heading: 'this / baseline', align: 'right', cell: (row) => formatRatio(row.ratio) },
+  ]
+  return formatTable(columns, ratios)
 }
 
 function requestTable({ requests }: Summary): string {
@@ -105,13 +115,14 @@ const proxyTitles: Readonly<Record<StreamSummary['proxy'], string>> = {
   nginx: 'nginx proxy_pass',
   haproxy: 'haproxy',
   turnpike: 'Turnpike',
+  baseline: 'baseline',
   portkey: 'Portkey gateway',
 }
 
 function streamTable({ streams }: Summary): string {
   if (streams.length === 0) return ''
   const cost = (heading: string, write: (row: StreamSummary) => string) =>
-    // Where there is no proxy there is nothing it could cost.
+    // Without a proxy there is no proxy cost.
     ({
       heading,
       align: 'right',

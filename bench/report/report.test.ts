@@ -1,11 +1,11 @@
-/** Tests of the report of a run: ratios within the run, aims, and its place in the documentation. */
+/** Tests of the report of a run: ratios, aims, tables, and its place in the documentation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Figures, RequestRound, StreamRound } from '../measure/figures.ts'
-import { compareWithAims } from './aims.ts'
+import { compareWithAims, compareWithBaseline } from './aims.ts'
+import { formatFigure, formatRatio, formatTable, replaceBetweenMarks } from './document.ts'
 import { formatReport } from './markdown.ts'
 import { summarize } from './summary.ts'
-import { replaceBetweenMarks } from './write.ts'
 
 function requestRound(proxy: RequestRound['proxy'], cpuUs: number, rate: number): RequestRound {
   return {
@@ -64,7 +64,7 @@ const figures: Figures = {
     requestRound('nginx', 20, 50_000),
     requestRound('turnpike', 42, 32_000),
     requestRound('portkey', 600, 1_400),
-    // No aim speaks of what costs nothing.
+    // No aim applies to requests without a charge.
     { ...requestRound('turnpike', 20, 60_000), name: 'nothing charged', isFree: true },
   ],
   streams: [streamRound('none', Number.NaN), streamRound('nginx', 20), streamRound('turnpike', 44)],
@@ -84,7 +84,7 @@ const figures: Figures = {
   ],
 }
 
-test('ratios are between the medians of one run', () => {
+test('computes ratios from the medians of one run', () => {
   const aims = compareWithAims(summarize(figures))
   assert.deepEqual(
     aims.map(({ measured, isMet }) => [Number(measured.toFixed(2)), isMet]),
@@ -97,7 +97,7 @@ test('ratios are between the medians of one run', () => {
   )
 })
 
-test('requests have their aims at every number of connections that shares commits', () => {
+test('checks request aims at each number of connections that shares commits', () => {
   const at = (connections: number, slowness: number): RequestRound[] => [
     { ...requestRound('nginx', 20, 40_000), connections },
     { ...requestRound('turnpike', 20 * slowness, 10_000), connections },
@@ -113,7 +113,7 @@ test('requests have their aims at every number of connections that shares commit
   )
 })
 
-test('an aim of which one side was not measured is left out', () => {
+test('leaves out an aim with one side not measured', () => {
   const alone = figures.requests.filter((round) => round.proxy === 'turnpike')
   assert.deepEqual(
     compareWithAims(summarize({ ...figures, requests: alone, streams: [], health: [] })),
@@ -121,7 +121,33 @@ test('an aim of which one side was not measured is left out', () => {
   )
 })
 
-test('the report tells the command, the versions, the tables and wrong money', () => {
+test('compares with the baseline at each number of connections and streams', () => {
+  const at = (connections: number, name: string, cpuUs: number): RequestRound => ({
+    ...requestRound(name === 'baseline, chat' ? 'baseline' : 'turnpike', cpuUs, 1_000),
+    name,
+    connections,
+  })
+  const requests = [
+    at(4, 'Turnpike, chat', 30),
+    at(4, 'baseline, chat', 60),
+    at(32, 'Turnpike, chat', 20),
+    at(32, 'baseline, chat', 10),
+    at(256, 'Turnpike, chat', 20),
+  ]
+  const streams = [streamRound('turnpike', 30), streamRound('baseline', 20)]
+  const ratios = compareWithBaseline(summarize({ ...figures, requests, streams }))
+  assert.deepEqual(
+    ratios.filter(({ what }) => what.includes('CPU')),
+    [
+      { what: 'Turnpike, chat, 4 connections: CPU per request', ratio: 0.5 },
+      { what: 'Turnpike, chat, 32 connections: CPU per request', ratio: 2 },
+      { what: '1000 streams: CPU per event', ratio: 1.5 },
+    ],
+  )
+  assert.deepEqual(compareWithBaseline(summarize(figures)), [])
+})
+
+test('prints the command, the versions, the tables and wrong money', () => {
   const report = formatReport(figures, 'npm run bench')
   assert.match(report, /^Made by `npm run bench` on 2026-01-02 03:04 UTC, commit 0123456789ab\.\n/)
   assert.match(report, /Portkey gateway 1\.15\.2 on the same Node with NODE_ENV=production/)
@@ -130,10 +156,43 @@ test('the report tells the command, the versions, the tables and wrong money', (
   assert.match(report, /- right: one charge each\n- \*\*WRONG\*\*: a lost charge\n/)
 })
 
-test('a new report takes the place of the former one and nothing else changes', () => {
+test('replaces the old report and changes nothing else', () => {
   const text = 'before\n<!-- bench:begin -->\n\nold\n<!-- bench:end -->\nafter\n'
   const once = replaceBetweenMarks(text, 'new\n')
   assert.equal(once, 'before\n<!-- bench:begin -->\n\nnew\n\n<!-- bench:end -->\nafter\n')
   assert.equal(replaceBetweenMarks(once, 'new\n'), once)
   assert.throws(() => replaceBetweenMarks('no marks', 'new'), /are not in the text/)
+})
+
+test('pads columns to their widest cell and aligns figures right', () => {
+  const table = formatTable<readonly [string, number]>(
+    [
+      { heading: 'proxy', align: 'left', cell: ([name]) => name },
+      { heading: 'µs', align: 'right', cell: ([, value]) => formatFigure(value) },
+    ],
+    [
+      ['nginx', 17.14],
+      ['Turnpike, chat', 1_234.5],
+    ],
+  )
+  assert.equal(
+    table,
+    '| proxy          |    µs |\n' +
+      '| -------------- | ----: |\n' +
+      '| nginx          |  17.1 |\n' +
+      '| Turnpike, chat | 1,235 |\n',
+  )
+})
+
+test('prints decimals by the size of a figure', () => {
+  assert.equal(formatFigure(0.123), '0.12')
+  assert.equal(formatFigure(12.34), '12.3')
+  assert.equal(formatFigure(123.4), '123')
+  assert.equal(formatFigure(1_234_567), '1,234,567')
+  assert.equal(formatFigure(Number.NaN), '–')
+})
+
+test('prints a dash for an undefined ratio', () => {
+  assert.equal(formatRatio(2.306), '2.31 ×')
+  assert.equal(formatRatio(1 / 0), '–')
 })

@@ -1,4 +1,4 @@
-/** From the rounds of a run to one line per row of a table: medians, and the spread of what counts most. */
+/** Summarizes the rounds of a run: one row per table line, with medians and the spread of the CPU cost. */
 import type { Figures, HealthRound, RequestRound, StreamRound } from '../measure/figures.ts'
 import { median } from '../measure/statistics.ts'
 
@@ -62,7 +62,7 @@ export function summarize(figures: Figures): Summary {
 
 type Group<Item> = readonly [Item, ...Item[]]
 
-/** Groups in the order in which each appears first. */
+/** Returns groups in the order of their first item. */
 function groupBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
@@ -113,7 +113,7 @@ function summarizeStreams(group: Group<StreamRound>): StreamSummary {
     delayP99Us: middle(group, (round) => round.delayP99Us),
     firstByteP50Us: middle(group, (round) => round.firstByteP50Us),
     firstByteP99Us: middle(group, (round) => round.firstByteP99Us),
-    // The highest, because a process keeps what it has grown to.
+    // The highest, because a process keeps the memory that it has allocated.
     kilobytesPerStream: Math.max(...memory) / 1024,
     slips: group.reduce((sum, round) => sum + round.slips, 0),
   }

@@ -1,14 +1,19 @@
-/** Tests of the report of the stores part: medians, what is added to the floors, the aims, the money. */
+/** Tests of the report of the stores part: medians, added latency, aims, money. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StoreFigures, StoreRound } from './figures.ts'
-import { compareStoreAims, formatStores, summarizeStores } from './report.ts'
+import {
+  compareStoreAims,
+  formatStores,
+  type StoreFigures,
+  type StoreRound,
+  summarizeStores,
+} from './report.ts'
 
-type Wish = Partial<StoreRound> & Pick<StoreRound, 'place'>
+type RoundOptions = Partial<StoreRound> & Pick<StoreRound, 'place'>
 
-function round(wish: Wish): StoreRound {
+function round(options: RoundOptions): StoreRound {
   return {
-    accounts: ['none', 'nginx', 'free'].includes(wish.place) ? 0 : 1,
+    accounts: ['none', 'nginx', 'free'].includes(options.place) ? 0 : 1,
     connections: 4,
     requests: 1_000,
     failures: 0,
@@ -18,7 +23,7 @@ function round(wish: Wish): StoreRound {
     gatewayCpuUs: 200_000,
     serverCpuUs: 0,
     transactions: 250,
-    ...wish,
+    ...options,
   }
 }
 
@@ -28,7 +33,7 @@ function aimsOf(...rounds: readonly StoreRound[]): readonly (readonly [string, b
   )
 }
 
-test('rows are medians of their rounds, by place, accounts and connections', () => {
+test('makes rows of medians, by place, accounts and connections', () => {
   const rows = summarizeStores([
     round({ place: 'postgres', p50Us: 900, transactions: 500, failures: 1 }),
     round({ place: 'postgres', p50Us: 700, transactions: 250 }),
@@ -50,7 +55,7 @@ test('rows are medians of their rounds, by place, accounts and connections', () 
   )
 })
 
-test('latency is compared with a free request, the rate with SQLite at many connections', () => {
+test('compares latency with a free request, and the rate with SQLite at many connections', () => {
   const floors = [1, 4].flatMap((connections) => [
     round({ place: 'none', connections, p50Us: 100 }),
     round({ place: 'nginx', connections, p50Us: 200 }),
@@ -75,7 +80,7 @@ test('latency is compared with a free request, the rate with SQLite at many conn
   ])
 })
 
-test('an aim of which a side was not measured is not met', () => {
+test('does not meet an aim with one side not measured', () => {
   assert.deepEqual(aimsOf(round({ place: 'postgres' })), [
     ['NaN ms', false],
     ['NaN ms', false],
@@ -83,7 +88,7 @@ test('an aim of which a side was not measured is not met', () => {
   ])
 })
 
-test('the report says what is added, what shares a commit, and wrong money', () => {
+test('prints added latency, requests per commit, and wrong money', () => {
   const figures: StoreFigures = {
     machine: {
       date: '2026-11-21 10:00 UTC',

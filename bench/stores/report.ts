@@ -1,7 +1,44 @@
-/** The report of the stores part as Markdown: aims first, then the table, the money, the machine. */
+/** The figures of the stores part, every round of them, and its report as Markdown. */
+import type { Machine } from '../machine.ts'
+import type { MoneyLine } from '../measure/figures.ts'
 import { median } from '../measure/statistics.ts'
-import { formatFigure, formatTable, type Column } from '../report/table.ts'
-import type { StoreFigures, StoreRound } from './figures.ts'
+import type { StoresPlan } from '../options.ts'
+import { type Column, formatFigure, formatTable } from '../report/document.ts'
+
+const storeSetupNames = ['sqlite', 'postgres', 'postgres-two'] as const
+export type StoreSetupName = (typeof storeSetupNames)[number]
+
+/**
+ * Measured for comparison: `none` sends the load directly to the upstream; `free` sends the gateway requests
+ * that it does not charge, so that everything but the ledger works.
+ */
+type FloorName = 'none' | 'nginx' | 'free'
+
+export interface StoreRound {
+  readonly place: StoreSetupName | FloorName
+  /** The number of accounts that send requests in turn; 0 if there are none. */
+  readonly accounts: number
+  readonly connections: number
+  readonly requests: number
+  readonly failures: number
+  readonly requestsPerSecond: number
+  readonly p50Us: number
+  readonly p99Us: number
+  /** Of all gateways together; 0 without a gateway. */
+  readonly gatewayCpuUs: number
+  /** Of PostgreSQL's processes. */
+  readonly serverCpuUs: number
+  /** Writing transactions of the whole store; NaN without a store. */
+  readonly transactions: number
+}
+
+export interface StoreFigures {
+  readonly machine: Machine
+  readonly plan: StoresPlan
+  readonly server: string
+  readonly rounds: readonly StoreRound[]
+  readonly money: readonly MoneyLine[]
+}
 
 const addedByMoneyP50MsMax = 2
 const rateRatioMin = 0.5
@@ -52,7 +89,7 @@ export function summarizeStores(rounds: readonly StoreRound[]): readonly StoreRo
   })
 }
 
-/** Latency at one connection and at few, the rate at many; each for one gateway on each store. */
+/** Compares latency at one and at few connections, and the rate at many, for one gateway per store. */
 export function compareStoreAims(
   rows: readonly StoreRow[],
   [one, few, many]: StoreFigures['plan']['connections'],
@@ -130,7 +167,7 @@ function columnsOf(rows: readonly StoreRow[]): readonly Column<StoreRow>[] {
     )
     return row === floor || floor === undefined ? Number.NaN : valueOf(row) - valueOf(floor)
   }
-  /** A floor without a process of that kind has no such cost. */
+  /** A row without a process of that kind has no such cost. */
   const cost = (us: number): number => (us === 0 ? Number.NaN : us)
   return [
     { heading: 'store', align: 'left', cell: (row) => titles[row.place] },
@@ -153,5 +190,5 @@ function columnsOf(rows: readonly StoreRow[]): readonly Column<StoreRow>[] {
 
 function describeAccounts(accounts: number): string {
   if (accounts === 0) return '–'
-  return accounts === 1 ? 'one, hot' : accounts.toLocaleString('en')
+  return accounts === 1 ? 'one, busy' : accounts.toLocaleString('en')
 }

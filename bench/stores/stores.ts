@@ -1,15 +1,15 @@
 /**
- * What the store costs: the same gateway on SQLite, on PostgreSQL, and twice on one PostgreSQL, under
- * the same load in rounds that take turns, beside no proxy and nginx as floors. One hot account, where
- * every charge meets the same row, and many. At the end each store's books are compared with what was
- * served, and audited.
+ * Measures what the store costs: one gateway on SQLite, one on PostgreSQL and two on one PostgreSQL,
+ * under the same load in turn, compared with no proxy and with nginx. One busy account, where all
+ * charges change the same row, and many accounts. At the end each ledger is audited and compared with
+ * what was served.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres.ts'
 import { formatPaths, freePath, models, type FormatName } from '../exchanges.ts'
-import { chooseCores, describeMachine, moveToCore } from '../machine.ts'
+import { chooseCores, describeMachine, moveToCore, provideTools } from '../machine.ts'
 import type { MoneyLine } from '../measure/figures.ts'
 import {
   findProcessTree,
@@ -17,18 +17,16 @@ import {
   usedBetween,
   type ThreadTimes,
 } from '../measure/process-cost.ts'
-import { rotate } from '../measure/requests.ts'
-import { ServedBook } from '../measure/served.ts'
-import { afterglowMs, runWrk, type WrkLoad } from '../measure/wrk.ts'
+import { lateAnswersMs, rotate, runWrk, type WrkLoad } from '../measure/requests.ts'
+import { ServedCounts } from '../measure/served.ts'
 import type { StoresPlan } from '../options.ts'
 import type { ProcessGroup, Running } from '../processes.ts'
 import { readServedCount, startJsonUpstream, startNginxProxy } from '../proxies/nginx.ts'
 import type { Bench } from '../proxies/proxy.ts'
-import { provideTools } from '../tools.ts'
-import type { StoreFigures, StoreRound } from './figures.ts'
-import { startStand, type Stand } from './stand.ts'
+import type { StoreFigures, StoreRound } from './report.ts'
+import { startStoreSetup, type StoreSetup } from './store-setup.ts'
 
-/** Room for its pages in memory as a small server in production has; all else as it comes. */
+/** The memory of a small production server; other settings have their defaults. */
 const serverSettings = { shared_buffers: '256MB', max_wal_size: '1GB' }
 
 export interface StoresSetting {
@@ -38,15 +36,15 @@ export interface StoresSetting {
   readonly root: string
 }
 
-/** One row of the table: somewhere to ask, by so many accounts. */
+/** One row of the table: a target and the number of accounts. */
 interface Case {
   readonly place: StoreRound['place']
   readonly accounts: number
   readonly format: FormatName
   readonly target: Pick<WrkLoad, 'ports' | 'path' | 'headers' | 'keysPath'>
   readonly gateways: readonly Running[]
-  /** Absent at the floors. */
-  readonly stand?: Stand
+  /** Absent for no proxy and nginx. */
+  readonly setup?: StoreSetup
 }
 
 export async function measureStores(setting: StoresSetting): Promise<StoreFigures> {
@@ -61,10 +59,10 @@ export async function measureStores(setting: StoresSetting): Promise<StoreFigure
     workFolder,
     root,
     jsonPort: upstream.port,
-    // Nothing of this part streams; whoever wants to know where streams are finds nobody there.
+    // This part has no streams.
     streamPort: upstream.port,
   }
-  // Beside the work folder: the server runs as another account, which may not look into it.
+  // Not in the work folder: the server runs as another system user, which may not read it.
   const server = await startPostgres({
     settings: serverSettings,
     parentFolder: dirname(workFolder),
@@ -87,7 +85,7 @@ class StoresRun {
   readonly #bench: Bench
   readonly #plan: StoresPlan
   readonly #server: PostgresServer
-  readonly #books = new Map<Stand, ServedBook>()
+  readonly #counts = new Map<StoreSetup, ServedCounts>()
 
   constructor(bench: Bench, plan: StoresPlan, server: PostgresServer) {
     this.#bench = bench
@@ -96,14 +94,14 @@ class StoresRun {
   }
 
   async measure(): Promise<Pick<StoreFigures, 'rounds' | 'money'>> {
-    const stands = await this.#startStands()
+    const setups = await this.#startStoreSetups()
     const cases = [
       ...(await this.#floors()),
-      ...stands.slice(0, 1).map((stand) => freeCase(stand)),
-      ...stands.flatMap((stand) => this.#casesOf(stand)),
+      ...setups.slice(0, 1).map((setup) => freeCase(setup)),
+      ...setups.flatMap((setup) => this.#casesOf(setup)),
     ]
     const rounds: StoreRound[] = []
-    // Many first: code is compiled for good only after some ten thousand requests.
+    // Many first: V8 has optimized the code only after some ten thousand requests.
     for (const connections of this.#plan.connections.toReversed()) {
       for (let round = -1; round < this.#plan.rounds; round++) {
         const isWarmUp = round < 0
@@ -115,18 +113,18 @@ class StoresRun {
       }
     }
     const money: MoneyLine[] = []
-    for (const stand of stands) money.push(...(await this.#compare(stand)))
+    for (const setup of setups) money.push(...(await this.#compare(setup)))
     return { rounds: rounds.toSorted(byConnections), money }
   }
 
-  async #startStands(): Promise<readonly Stand[]> {
+  async #startStoreSetups(): Promise<readonly StoreSetup[]> {
     const { accounts } = this.#plan
     const server = this.#server
-    console.error(`bench: stores: making three stores of ${accounts} accounts`)
+    console.error(`bench: stores: creating three stores of ${accounts} accounts`)
     return [
-      await startStand(this.#bench, { name: 'sqlite', accounts, gateways: 1 }),
-      await startStand(this.#bench, { name: 'postgres', accounts, gateways: 1, server }),
-      await startStand(this.#bench, { name: 'postgres-two', accounts, gateways: 2, server }),
+      await startStoreSetup(this.#bench, { name: 'sqlite', accounts, gateways: 1 }),
+      await startStoreSetup(this.#bench, { name: 'postgres', accounts, gateways: 1, server }),
+      await startStoreSetup(this.#bench, { name: 'postgres-two', accounts, gateways: 2, server }),
     ]
   }
 
@@ -151,10 +149,10 @@ class StoresRun {
     ]
   }
 
-  #casesOf(stand: Stand): readonly Case[] {
-    const { name: place, ports, gateways, hotKey, keysPath } = stand
+  #casesOf(setup: StoreSetup): readonly Case[] {
+    const { name: place, ports, gateways, hotKey, keysPath } = setup
     const target = { ports, path: `/beta${formatPaths.chat}`, headers: {} }
-    const common = { place, format: 'chat', gateways, stand } as const
+    const common = { place, format: 'chat', gateways, setup } as const
     return [
       { ...common, accounts: 1, target: { ...target, headers: bearer(hotKey) } },
       { ...common, accounts: this.#plan.accounts, target: { ...target, keysPath } },
@@ -162,25 +160,25 @@ class StoresRun {
   }
 
   async #measureOnce(given: Case, connections: number, seconds: number): Promise<StoreRound> {
-    const { place, accounts, format, target, stand } = given
+    const { place, accounts, format, target, setup } = given
     const gatewayPids = given.gateways.flatMap(({ pid }) => findProcessTree(pid))
     const servedBefore = await readServedCount(this.#bench.jsonPort)
-    const transactionsBefore = (await stand?.countTransactions()) ?? Number.NaN
+    const transactionsBefore = (await setup?.countTransactions()) ?? Number.NaN
     const gatewayBefore = readThreadTimes(gatewayPids)
     const serverBefore = readServerTimes(this.#server)
     const result = await runWrk(this.#bench, { ...target, format, connections, seconds })
     const gatewayCpu = usedBetween(gatewayBefore, readThreadTimes(gatewayPids))
     const serverCpu = usedBetween(serverBefore, readServerTimes(this.#server))
-    const transactions = ((await stand?.countTransactions()) ?? Number.NaN) - transactionsBefore
-    // What was under way when the load ended is answered meanwhile. Asking is counted itself.
-    await delay(afterglowMs)
+    const transactions = ((await setup?.countTransactions()) ?? Number.NaN) - transactionsBefore
+    // The upstream still answers the requests that were running at the end. The count includes this query.
+    await delay(lateAnswersMs)
     const answered = (await readServedCount(this.#bench.jsonPort)) - servedBefore - 1
     const failures = result.badStatus + result.socketErrors
     if (failures * 100 > result.requests || result.requests === 0)
       throw new Error(`${place}: ${failures} of ${result.requests} requests failed`)
-    if (stand !== undefined) {
+    if (setup !== undefined) {
       const complete = result.requests - result.badStatus
-      this.#bookOf(stand).add(models.chat, { complete, answered, outputTokens: 0 })
+      this.#countsOf(setup).add(models.chat, { complete, answered, outputTokens: 0 })
     }
     return {
       place,
@@ -197,18 +195,18 @@ class StoresRun {
     }
   }
 
-  #bookOf(stand: Stand): ServedBook {
-    const book = this.#books.get(stand) ?? new ServedBook()
-    this.#books.set(stand, book)
-    return book
+  #countsOf(setup: StoreSetup): ServedCounts {
+    const served = this.#counts.get(setup) ?? new ServedCounts()
+    this.#counts.set(setup, served)
+    return served
   }
 
-  async #compare(stand: Stand): Promise<readonly MoneyLine[]> {
-    await stand.stop()
-    const { usage, audit } = await stand.readBooks()
-    return this.#bookOf(stand)
+  async #compare(setup: StoreSetup): Promise<readonly MoneyLine[]> {
+    await setup.stop()
+    const { usage, audit } = await setup.readLedger()
+    return this.#countsOf(setup)
       .compare(usage, audit)
-      .map(({ what, isRight }) => ({ what: `${stand.name}, ${what}`, isRight }))
+      .map(({ what, isRight }) => ({ what: `${setup.name}, ${what}`, isRight }))
   }
 }
 
@@ -216,8 +214,8 @@ function byConnections(left: StoreRound, right: StoreRound): number {
   return left.connections - right.connections
 }
 
-/** The gateway with everything but money: counting tokens holds and charges nothing. */
-function freeCase({ ports, gateways, hotKey }: Stand): Case {
+/** The gateway without the ledger: counting tokens makes no hold and no charge. */
+function freeCase({ ports, gateways, hotKey }: StoreSetup): Case {
   return {
     place: 'free',
     accounts: 0,
@@ -231,7 +229,7 @@ function bearer(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` }
 }
 
-/** Of the processes there are now: the server starts one for each connection. */
+/** Of the current processes: the server starts one per connection. */
 function readServerTimes({ folder }: PostgresServer): ThreadTimes {
   const [pid] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
   return readThreadTimes(findProcessTree(Number(pid)))

@@ -1,38 +1,38 @@
 /**
- * Starts the proxies of a plan for one part of the benchmark and stops them after it. Each part
- * begins with fresh processes; the gateway's store goes on, so that its ledger holds the whole run.
+ * Starts the proxies of a plan for one part of the benchmark and stops them after it. Each part starts new
+ * processes. The gateway's store is kept, so that its ledger contains the whole run.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Tools } from '../machine.ts'
 import type { Plan } from '../options.ts'
-import type { Tools } from '../tools.ts'
-import { startHaproxy } from './haproxy.ts'
 import { startNginxProxy } from './nginx.ts'
-import { startPortkey } from './portkey.ts'
+import { startHaproxy, startPortkey } from './peers.ts'
 import type { Bench, Proxy } from './proxy.ts'
 import {
+  type AuditReport,
+  type ModelUsage,
   prepareTurnpike,
   readAudit,
   readUsage,
   startTurnpike,
-  type AuditReport,
-  type ModelUsage,
   type TurnpikeStore,
 } from './turnpike.ts'
 
-export interface Books {
+export interface LedgerReport {
   readonly usage: readonly ModelUsage[]
   readonly audit: AuditReport
 }
 
-export class ProxyYard {
+export class ProxySet {
   readonly #bench: Bench
   readonly #plan: Plan
   readonly #tools: Tools
   readonly #profileFolder: string | undefined
   #store: TurnpikeStore | undefined
+  #baseline: TurnpikeStore | undefined
 
-  /** With a `profileFolder` the gateway leaves its CPU profiles in a folder there for each part. */
+  /** With a `profileFolder` the gateway writes CPU profiles there, one folder per part. */
   constructor(bench: Bench, plan: Plan, tools: Tools, profileFolder: string | undefined) {
     this.#bench = bench
     this.#plan = plan
@@ -50,6 +50,8 @@ export class ProxyYard {
       if (wanted.has('nginx')) proxies.push(await startNginxProxy(this.#bench))
       if (this.#tools.hasHaproxy) proxies.push(await startHaproxy(this.#bench))
       if (wanted.has('turnpike')) proxies.push(await this.#startTurnpike(part))
+      if (this.#plan.against !== undefined)
+        proxies.push(await this.#startBaseline(part, this.#plan.against))
       if (wanted.has('portkey') && part === 'requests') {
         proxies.push(await startPortkey(this.#bench))
       }
@@ -59,8 +61,8 @@ export class ProxyYard {
     }
   }
 
-  /** What the gateway has charged in all parts; undefined where it took no part. */
-  async readBooks(): Promise<Books | undefined> {
+  /** Returns what the gateway has charged in all parts; undefined if it was not measured. */
+  async readLedger(): Promise<LedgerReport | undefined> {
     if (this.#store === undefined) return undefined
     return {
       usage: await readUsage(this.#bench, this.#store),
@@ -69,13 +71,21 @@ export class ProxyYard {
   }
 
   async #startTurnpike(part: string): Promise<Proxy> {
-    this.#store ??= await prepareTurnpike(this.#bench)
-    // Memory is measured from the start on, and would have the audit's own in it.
+    this.#store ??= await prepareTurnpike(this.#bench, {
+      name: 'turnpike',
+      root: this.#bench.root,
+    })
+    // The other parts measure memory, which must not include the audit's.
     const awaitsAudit = part === 'requests'
     if (this.#profileFolder === undefined)
       return startTurnpike(this.#bench, this.#store, { awaitsAudit })
     const profileFolder = join(this.#profileFolder, part)
     mkdirSync(profileFolder, { recursive: true })
     return startTurnpike(this.#bench, this.#store, { profileFolder, awaitsAudit })
+  }
+
+  async #startBaseline(part: string, root: string): Promise<Proxy> {
+    this.#baseline ??= await prepareTurnpike(this.#bench, { name: 'baseline', root })
+    return startTurnpike(this.#bench, this.#baseline, { awaitsAudit: part === 'requests' })
   }
 }

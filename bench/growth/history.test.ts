@@ -1,7 +1,7 @@
-/** Tests of the statements that make up days, as text; what they do is tried on stores under test/. */
+/** Tests of the history statements as text; test/storage runs them on stores. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { historyScript, type DaysOfHistory } from './history-sql.ts'
+import { type DaysOfHistory, historyScript } from './history.ts'
 
 const days: DaysOfHistory = {
   dialect: 'sqlite',
@@ -11,13 +11,13 @@ const days: DaysOfHistory = {
   days: 2,
 }
 
-test('the days and their requests go on from those before', () => {
+test('continues days and requests where the previous script ended', () => {
   const script = historyScript(days)
   assert.match(script, /SELECT CAST\(280 AS BIGINT\).*WHERE number < 359\b/)
   assert.match(script, /\(7, \d+, '2025-12-31', '2025-12'\), \(8, \d+, '2026-01-01', '2026-01'\)/)
 })
 
-test('only PostgreSQL gets tables for the months, of all days and no more', () => {
+test('creates month partitions on PostgreSQL only, for exactly these days', () => {
   assert.doesNotMatch(historyScript(days), /ensure_exchange_partitions/)
   const [, fromMs, toMs] =
     /ensure_exchange_partitions\((\d+), (\d+)\)/.exec(
@@ -27,7 +27,7 @@ test('only PostgreSQL gets tables for the months, of all days and no more', () =
   assert.equal(Number(toMs), Date.parse('2026-01-02') - 1)
 })
 
-test('what it makes for a while it takes away again', () => {
+test('drops every temporary table that it creates', () => {
   const script = historyScript(days)
   const made = [...script.matchAll(/CREATE TEMP TABLE (\w+)/g)].map(([, name]) => name)
   const dropped = [...script.matchAll(/DROP TABLE (\w+)/g)].map(([, name]) => name)
@@ -35,7 +35,7 @@ test('what it makes for a while it takes away again', () => {
   assert.deepEqual(new Set(dropped), new Set(made))
 })
 
-test('an answer costs what its price lines add up to', () => {
+test('makes the cost of an answer the sum of its price lines', () => {
   const rows = [
     ...historyScript(days).matchAll(/\(\d+, 'model-\d', \d+, \d+, \d+, (\d+), '.*', '(\{.*\})'\)/g),
   ]

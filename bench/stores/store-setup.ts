@@ -1,70 +1,71 @@
 /**
- * One store under measurement with its gateways: a hot account and many others, each with a key, made
- * by the program's own operations. Knows how to count its transactions and to read its books.
+ * One measured store with its gateways: one busy account and many others, each with a key, created by the
+ * program's own operations. Counts the store's transactions from outside and reads its ledger.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.ts'
 import { picos, usdNumber, zeroPicos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
-import { createAccount } from '../../src/operations/accounts.ts'
-import type { OperationContext } from '../../src/operations/context.ts'
-import { createClientKey } from '../../src/operations/keys.ts'
-import { accountUsage } from '../../src/operations/usage.ts'
+import type { OperationContext } from '../../src/operations/operation.ts'
 import { openStore } from '../../src/storage/open.ts'
+import { accountUsage, createAccount, createClientKey } from '../../test/support/operations.ts'
 import type { PostgresServer } from '../../test/support/postgres.ts'
 import type { Running } from '../processes.ts'
 import type { Bench } from '../proxies/proxy.ts'
 import {
+  type AuditReport,
   embeddedPath,
+  type ModelUsage,
   prepareStore,
   readAudit,
   startTurnpike,
-  type AuditReport,
-  type ModelUsage,
   type TurnpikeStore,
 } from '../proxies/turnpike.ts'
-import type { StandName } from './figures.ts'
-import { readEmbeddedTransactions, readServerTransactions } from './transactions.ts'
+import type { StoreSetupName } from './report.ts'
 
 const hotAccount = 'hot'
 const balanceUsd = '100000'
 
-export interface Stand {
-  readonly name: StandName
+export interface StoreSetup {
+  readonly name: StoreSetupName
   readonly ports: readonly [number, ...number[]]
   readonly gateways: readonly Running[]
   readonly hotKey: string
-  /** One key a line, of as many accounts. */
+  /** One key per line, each of another account. */
   readonly keysPath: string
   countTransactions(): Promise<number>
   stop(): Promise<void>
-  /** Once the gateways have stopped. */
-  readBooks(): Promise<{ readonly usage: readonly ModelUsage[]; readonly audit: AuditReport }>
+  /** Only after the gateways have stopped. */
+  readLedger(): Promise<{ readonly usage: readonly ModelUsage[]; readonly audit: AuditReport }>
 }
 
-export interface StandWish {
-  readonly name: StandName
+export interface StoreSetupOptions {
+  readonly name: StoreSetupName
   readonly accounts: number
   readonly gateways: 1 | 2
-  /** Absent where the store is embedded. */
+  /** Absent for an embedded store. */
   readonly server?: PostgresServer
 }
 
-export async function startStand(bench: Bench, wish: StandWish): Promise<Stand> {
-  const { name, server } = wish
+export async function startStoreSetup(
+  bench: Bench,
+  options: StoreSetupOptions,
+): Promise<StoreSetup> {
+  const { name, server } = options
   const storeUrl = await server?.createDatabase()
-  const store = await prepareStore(bench, name, storeUrl)
-  const names = Array.from({ length: wish.accounts }, (_, index) => `account-${index}`)
+  const program = { name: 'turnpike', root: bench.root } as const
+  const store = await prepareStore(bench, { ...program, folderName: name, storeUrl })
+  const names = Array.from({ length: options.accounts }, (_, index) => `account-${index}`)
   const [hotKey = '', ...keys] = await makeKeys(store, [hotAccount, ...names])
-  // Plans depend on it. Autovacuum does so by itself, but within a minute, so in the middle of a run.
+  // Query plans need it. Otherwise autovacuum would do it within a minute, in the middle of a run.
   if (storeUrl !== undefined)
     await server?.run('VACUUM ANALYZE', new URL(storeUrl).pathname.slice(1))
   const keysPath = join(store.folder, 'keys')
   writeFileSync(keysPath, keys.join('\n') + '\n', { mode: 0o600 })
   const first = await startTurnpike(bench, store, { nodeName: 'bench-1', awaitsAudit: true })
   const others =
-    wish.gateways === 1
+    options.gateways === 1
       ? []
       : [await startTurnpike(bench, store, { nodeName: 'bench-2', awaitsAudit: true })]
   const gateways = [first, ...others].map((gateway) => gateway.process)
@@ -81,7 +82,7 @@ export async function startStand(bench: Bench, wish: StandWish): Promise<Stand> 
     stop: async () => {
       await Promise.all(gateways.map((gateway) => bench.group.stop(gateway)))
     },
-    readBooks: async () => ({
+    readLedger: async () => ({
       usage: await readUsageOfAll(store, [hotAccount, ...names]),
       audit: await readAudit(bench, store),
     }),
@@ -100,7 +101,7 @@ function makeKeys(store: TurnpikeStore, accounts: readonly string[]): Promise<re
   })
 }
 
-/** By model, over all accounts. */
+/** Sums the usage of all accounts by model. */
 function readUsageOfAll(
   store: TurnpikeStore,
   accounts: readonly string[],
@@ -141,11 +142,28 @@ async function withContext<Result>(
       database,
       clock: systemClock,
       actor: 'bench',
-      // Accounts and keys need nothing sealed.
+      // Accounts and keys need no master key.
       masterKey: () => new Secret(''),
       environment: (name) => store.environment[name],
     })
   } finally {
     await database.close()
   }
+}
+
+/** Offset of the count of committed transactions in the index of SQLite's write-ahead log. */
+const countOffset = 8
+
+/** Returns a counter that wraps at 2^32, far above what a run commits. Only differences have a meaning. */
+export function readEmbeddedTransactions(path: string): number {
+  const index = readFileSync(`${path}-shm`)
+  return new DataView(index.buffer, index.byteOffset).getUint32(countOffset, true)
+}
+
+/**
+ * Returns the transaction counter of the server, which all its databases share. Only writing transactions
+ * increase it. The statistics views show commits only seconds later.
+ */
+async function readServerTransactions(server: PostgresServer): Promise<number> {
+  return Number(await server.run('SELECT pg_snapshot_xmax(pg_current_snapshot())'))
 }

@@ -1,11 +1,17 @@
-/** Tests of reading streamed answers, over any way in which reads and chunks can cut them. */
+/** Tests of reading streamed answers, for any cut of reads and chunks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { ChunkedEvents, findBodyStart } from './chunked-events.ts'
-import { monotonicUs, readStamp, stampedEvent, streamClosing } from './stream-protocol.ts'
+import {
+  ChunkedEvents,
+  findBodyStart,
+  monotonicUs,
+  readStamp,
+  stampedEvent,
+  streamClosing,
+} from './stream-protocol.ts'
 
-/** Cuts the text at the places given as shares of its length. */
+/** Cuts the text at these shares of its length. */
 function cut(text: string, shares: readonly number[]): readonly string[] {
   const places = [0, ...shares.map((share) => Math.floor(share * text.length)), text.length]
   const sorted = places.toSorted((left, right) => left - right)
@@ -14,7 +20,7 @@ function cut(text: string, shares: readonly number[]): readonly string[] {
 
 const anyCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 })
 
-test('every event is read once and whole, wherever reads and chunks cut the stream', () => {
+test('reads every event once and whole, for any cut of reads and chunks', () => {
   fc.assert(
     fc.property(anyCuts, anyCuts, (chunkCuts, readCuts) => {
       const events = ['event: a\ndata: 1', 'event: b\ndata: {"x":"yz"}', 'data: last']
@@ -30,7 +36,7 @@ test('every event is read once and whole, wherever reads and chunks cut the stre
   )
 })
 
-test('a stamped event gives back the time of its writing and no other frame does', () => {
+test('reads the time of a stamped event, and none of another frame', () => {
   const before = Math.floor(monotonicUs())
   const frames: string[] = []
   const reader = new ChunkedEvents((frame) => frames.push(frame))
@@ -42,7 +48,7 @@ test('a stamped event gives back the time of its writing and no other frame does
   assert.deepEqual(stamps.slice(1), [undefined, undefined, undefined])
 })
 
-test('the body starts behind the head of a 200 answer, and another answer is a fault', () => {
+test('finds the body after the head of a 200 answer and throws for another answer', () => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
   assert.equal(findBodyStart(head.slice(0, -1)), undefined)
   assert.equal(findBodyStart(head + '0'), head.length)

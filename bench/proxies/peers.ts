@@ -1,5 +1,5 @@
-/** haproxy as a second plain relay beside nginx: one thread, kept-alive connections. */
-import { writeFileSync } from 'node:fs'
+/** Configures and starts the other peers, haproxy and the Portkey gateway. */
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatPaths } from '../exchanges.ts'
 import { findFreePort } from '../processes.ts'
@@ -44,5 +44,33 @@ export async function startHaproxy(bench: Bench): Promise<Proxy> {
     process: running,
     requests: [{ name: 'haproxy', format: 'chat', path: formatPaths.chat, headers: {} }],
     stream: { path: `/stream${formatPaths.messages}`, headers: {} },
+  }
+}
+
+const program = 'bench/peers/node_modules/@portkey-ai/gateway/build/start-server.js'
+
+export async function startPortkey(bench: Bench): Promise<Proxy> {
+  const path = join(bench.root, program)
+  if (!existsSync(path))
+    throw new Error('The peers are not installed. Start the benchmark with npm run bench.')
+  const port = await findFreePort()
+  const running = bench.group.start({
+    name: 'portkey',
+    command: [process.execPath, path, `--port=${port}`, '--headless'],
+    core: bench.cores.proxy,
+    environment: { NODE_ENV: 'production' },
+    output: 'log',
+  })
+  await bench.group.waitForPort(running, port)
+  const headers = {
+    authorization: 'Bearer bench-vendor-credential',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `http://127.0.0.1:${bench.jsonPort}/v1`,
+  }
+  return {
+    name: 'portkey',
+    port,
+    process: running,
+    requests: [{ name: 'Portkey gateway', format: 'chat', path: formatPaths.chat, headers }],
   }
 }

@@ -1,13 +1,13 @@
-/** Tests of counting a store's transactions from outside, against transactions that were made. */
+/** Tests of counting a store's transactions from outside. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openConnection } from '../../src/storage/sqlite-connection.ts'
-import { readEmbeddedTransactions } from './transactions.ts'
+import { openConnection } from '../../src/storage/sqlite/connection.ts'
+import { readEmbeddedTransactions } from './store-setup.ts'
 
-test('each commit that writes counts once, however much it writes, and reading does not', async (t) => {
+test('counts each commit that writes once, and does not count reads', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-transactions-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'turnpike.db')
