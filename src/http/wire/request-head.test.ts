@@ -55,6 +55,7 @@ describe('the head of a request', () => {
     assert.equal(isKept('Connection: x\r\nconnection: y, close\r\n'), false)
     assert.equal(isKept('', '1.0'), false)
     assert.equal(isKept('Connection: Keep-Alive\r\n', '1.0'), true)
+    assert.equal(isKept('Connection: keep-alive, close\r\n', '1.0'), false)
   })
 
   it('states whether the client expects 100 Continue', () => {
