@@ -194,6 +194,6 @@ function ownWakeAt(state: HealthState): number {
   return Math.min(
     mode === 'ramp' ? since + rampMs : Infinity,
     burst?.endsAt ?? Infinity,
-    latency.isSuspected ? latency.compareAt : Infinity,
+    latency.suspectedSince === undefined ? Infinity : latency.compareAt,
   )
 }

@@ -42,6 +42,7 @@ interface SavedDetail {
   readonly downForMs?: number | undefined
   readonly lastOkAgoMs?: number | undefined
   readonly restForMs: number
+  /** Only versions before 1.1 read it. */
   readonly slowRelapse: number
   readonly baselines: readonly (SavedBaseline | null)[]
 }
@@ -74,7 +75,7 @@ export function saveHealth(
     downForMs: down === undefined ? undefined : now - down.downSince,
     lastOkAgoMs: state.lastOkAt === undefined ? undefined : now - state.lastOkAt,
     restForMs: Math.max(0, state.restUntil - now),
-    slowRelapse: latency.relapse,
+    slowRelapse: 0,
     baselines,
   }
   return {
@@ -108,7 +109,6 @@ export function restoreHealth(
     restUntil: now + Math.max(0, detail.restForMs - elapsedMs),
     latency: {
       ...freshLatency,
-      relapse: detail.slowRelapse,
       baselines: detail.baselines.map((baseline) => {
         if (baseline === null) return undefined
         const { ageMs, ...rest } = baseline

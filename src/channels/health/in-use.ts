@@ -25,7 +25,7 @@ import type { HealthState, InUse } from './health-state.ts'
 import {
   countOverdue,
   enterSlow,
-  leaveSlow,
+  forgetRecent,
   mayLeaveSlow,
   observe,
   postponeComparison,
@@ -241,10 +241,10 @@ function judgeLatency(state: InUse, now: number): Step {
   const { latency } = state
   if (latency.slowSince !== undefined) {
     if (!mayLeaveSlow(latency, now)) return unchanged(withProbe(state, now + slowProbeMs))
-    const left = withLatency(state, leaveSlow(latency, now))
+    const left = withLatency(state, forgetRecent(latency))
     return unchanged(toRamp(left, now, 'as_fast_as_usual'))
   }
-  if (!latency.isSuspected || now < latency.compareAt) return unchanged(state)
+  if (latency.suspectedSince === undefined || now < latency.compareAt) return unchanged(state)
   // Compared again soon, in case that takes a few probes of the alternative.
   const waiting = { ...latency, compareAt: now + compareWaitMs }
   return { state: { ...state, latency: waiting }, effects: [{ kind: 'compare' }] }
@@ -252,7 +252,7 @@ function judgeLatency(state: InUse, now: number): Step {
 
 export function compared(state: InUse, { comparison }: Compared, { now }: Moment): Step {
   const { latency } = state
-  if (!latency.isSuspected || comparison === 'waiting') return unchanged(state)
+  if (latency.suspectedSince === undefined || comparison === 'waiting') return unchanged(state)
   if (comparison === 'worse') return unchanged(withLatency(state, postponeComparison(latency, now)))
   const slow = { why: 'slower_than_usual', latency: enterSlow(latency, now) }
   return unchanged({ ...state, ...slow, mode: 'on', since: now, probeAt: now + slowProbeMs })

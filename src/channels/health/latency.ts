@@ -23,10 +23,9 @@ export interface LatencySample {
   readonly isCounted?: boolean
 }
 
-interface Slot {
-  readonly index: number
-  readonly total: number
-  readonly slow: number
+interface RecentSample {
+  readonly at: number
+  readonly isSlow: boolean
 }
 
 /** One sample and those before it. */
@@ -42,61 +41,46 @@ export interface LatencyState {
   readonly baselines: readonly (Baseline | undefined)[]
   /** Samples not learned yet: dropped when they turn out to be the beginning of a slowdown. */
   readonly pending: Pending | undefined
-  readonly slots: readonly Slot[]
-  /** Samples in a row above three times the baseline. */
-  readonly highRun: number
+  /** The last samples, newest last; since it became slow, only those since then. */
+  readonly recent: readonly RecentSample[]
   /** Since when slow; undefined while it is not. */
   readonly slowSince: number | undefined
-  /** Of the last samples since it became slow, newest last: which were slow. */
-  readonly sinceSlow: readonly boolean[]
-  readonly relapse: number
-  readonly returnedAt: number | undefined
-  /** Next time an alternative may be compared; the gap grows while there is none that is better. */
+  /** Since when it may be slow; undefined while it is not suspected. */
+  readonly suspectedSince: number | undefined
+  /** When it may next be compared with other channels. */
   readonly compareAt: number
-  readonly compareGapMs: number
-  readonly isSuspected: boolean
 }
 
 const sizeSteps = [2_000, 16_000, 64_000] as const
 const kindsPerForm = sizeSteps.length + 1
 const latencyKindCount = 2 * kindsPerForm
 
-const slotMs = 3_000
-const windowMs = 30_000
-const windowMaxMs = 300_000
+/** Half of so many samples must be slow, so that neither a few outliers nor one pause look like slowness. */
 const windowSamples = 20
 const windowSamplesMin = 10
-const highFactor = 3
-const highRunLength = 20
+const windowMs = 300_000
 const pendingMax = 32
-const sinceSlowMax = 10
-const sinceSlowBadMax = 1
 const streamMarginMs = 500
 const wholeMargin = 1.5
-const slowHoldMs = 180_000
-const slowHoldMaxMs = 48 * 60_000
-const slowRelapseWithinMs = 600_000
-const compareGapMinMs = 60_000
-const compareGapMaxMs = 16 * 60_000
-/** A suspicion this long after the last one is a new one. */
-const newSuspicionMs = 600_000
+const slowMinMs = 180_000
+const compareGapMs = 300_000
+/** A model that has been slower for so long, while no channel was faster, has a new usual time. */
+const newNormalMs = 1_800_000
 /** As recent as the slowness: older samples of an alternative prove nothing. */
-const comparedWithinMs = windowMs
+const comparedWithinMs = 30_000
 const comparedSamplesMin = 8
-const comparedSlowShareMax = 0.2
+/** Of the samples of a channel that counts as fast. */
+const fastSlowShareMax = 0.2
+/** Of the last samples of a channel that returns. */
+const returnSlowShareMax = 0.1
 
 export const freshLatency: LatencyState = {
   baselines: [],
   pending: undefined,
-  slots: [],
-  highRun: 0,
+  recent: [],
   slowSince: undefined,
-  sinceSlow: [],
-  relapse: 0,
-  returnedAt: undefined,
+  suspectedSince: undefined,
   compareAt: 0,
-  compareGapMs: compareGapMinMs,
-  isSuspected: false,
 }
 
 export function latencyKind({ isStream, inputTokens }: LatencyTraits): number {
@@ -152,50 +136,22 @@ export function observe(
   if (usual === undefined)
     return pending === latency.pending ? latency : { ...latency, pending, baselines }
   const isSlow = value > slowAbove(kind, usual)
-  const isHigh = isSlow && value > highFactor * usual.p50
-  const highRun = isHigh ? Math.min(latency.highRun + 1, highRunLength) : 0
-  if (sample.isCounted === true) return { ...latency, pending, baselines, highRun }
-  const { slots, sinceSlow } = counted(latency, isSlow, context.now)
-  return settleSuspicion({ ...latency, pending, baselines, highRun, slots, sinceSlow }, context.now)
+  if (sample.isCounted === true) return { ...latency, pending, baselines }
+  const recent = withSample(latency.recent, isSlow, context.now)
+  return settleSuspicion({ ...latency, pending, baselines, recent }, context.now)
 }
 
 /** A request has waited for its first event longer than usual and waits on. */
 export function countOverdue(latency: LatencyState, now: number): LatencyState {
-  return settleSuspicion({ ...latency, ...counted(latency, true, now) }, now)
+  return settleSuspicion({ ...latency, recent: withSample(latency.recent, true, now) }, now)
 }
 
-function counted(
-  latency: LatencyState,
+function withSample(
+  recent: readonly RecentSample[],
   isSlow: boolean,
-  now: number,
-): Pick<LatencyState, 'slots' | 'sinceSlow'> {
-  const index = Math.floor(now / slotMs)
-  const last = latency.slots.at(-1)
-  const isSame = last !== undefined && last.index === index
-  const slot: Slot = {
-    index,
-    total: (isSame ? last.total : 0) + 1,
-    slow: (isSame ? last.slow : 0) + (isSlow ? 1 : 0),
-  }
-  const slots = isSame
-    ? latency.slots.with(latency.slots.length - 1, slot)
-    : [...latency.slots.slice(firstNeeded(latency.slots, now)), slot]
-  if (latency.slowSince === undefined) return { slots, sinceSlow: latency.sinceSlow }
-  return { slots, sinceSlow: [...latency.sinceSlow.slice(1 - sinceSlowMax), isSlow] }
-}
-
-/** Index of the oldest slot that the window or a comparison may still need. */
-function firstNeeded(slots: readonly Slot[], now: number): number {
-  let total = 0
-  for (let position = slots.length - 1; position >= 0; position--) {
-    const slot = slots[position]
-    if (slot === undefined) break
-    const ageMs = now - slot.index * slotMs
-    if (ageMs > windowMaxMs || (ageMs > comparedWithinMs && total >= windowSamples))
-      return position + 1
-    total += slot.total
-  }
-  return 0
+  at: number,
+): readonly RecentSample[] {
+  return [...recent.slice(1 - windowSamples), { at, isSlow }]
 }
 
 function pend(
@@ -203,16 +159,16 @@ function pend(
   { latencyKind: kind, value }: LatencySample,
   { now, mayLearn }: ObserveContext,
 ): Pick<LatencyState, 'pending' | 'baselines'> {
-  if (!mayLearn || latency.slowSince !== undefined || isFrozen(latency)) return latency
+  if (!mayLearn || latency.slowSince !== undefined || isFrozen(latency, now)) return latency
   const before = latency.pending
   const pending = { kind, value, count: (before?.count ?? 0) + 1, before }
   if (pending.count < pendingMax) return { pending, baselines: latency.baselines }
   return { pending: undefined, baselines: learned(latency, pending, now) }
 }
 
-/** Where nothing better has been found for long, the model itself has changed its pace. */
-function isFrozen(latency: LatencyState): boolean {
-  return latency.isSuspected && latency.compareGapMs < compareGapMaxMs
+/** The baseline learns nothing of a slowdown until that is what the model usually takes. */
+function isFrozen({ suspectedSince }: LatencyState, now: number): boolean {
+  return suspectedSince !== undefined && now - suspectedSince < newNormalMs
 }
 
 function learned(latency: LatencyState, pending: Pending, now: number): LatencyState['baselines'] {
@@ -229,41 +185,28 @@ function learned(latency: LatencyState, pending: Pending, now: number): LatencyS
 export function settleSuspicion(latency: LatencyState, now: number): LatencyState {
   if (latency.slowSince !== undefined) return latency
   const isSuspected = isSlowNow(latency, now)
-  if (isSuspected === latency.isSuspected) return latency
-  if (!isSuspected) return { ...latency, isSuspected }
-  const isNew = now - latency.compareAt >= newSuspicionMs
-  const compareGapMs = isNew ? compareGapMinMs : latency.compareGapMs
+  if (isSuspected === (latency.suspectedSince !== undefined)) return latency
+  if (!isSuspected) return { ...latency, suspectedSince: undefined }
   // Samples from the beginning of the slowdown do not belong into the baseline.
-  return { ...latency, isSuspected, compareGapMs, pending: undefined }
+  return { ...latency, suspectedSince: now, pending: undefined }
 }
 
-/**
- * At least half of the window is slower than 95 in 100 used to be; or twenty in a row took three
- * times as long, however few they are among what a busy channel answered within the window.
- */
-function isSlowNow(latency: LatencyState, now: number): boolean {
-  const newest = latency.slots.at(-1)
-  if (newest === undefined || now - newest.index * slotMs > windowMaxMs) return false
-  if (latency.highRun >= highRunLength) return true
-  const { total, slow } = sumWindow(latency, now)
+/** At least half of the last samples are slower than 95 in 100 used to be. */
+function isSlowNow({ recent }: LatencyState, now: number): boolean {
+  const { total, slow } = countSince(recent, now - windowMs)
   return total >= windowSamplesMin && slow * 2 >= total
 }
 
-function sumWindow(
-  latency: LatencyState,
-  now: number,
+function countSince(
+  recent: readonly RecentSample[],
+  from: number,
 ): { readonly total: number; readonly slow: number } {
-  let total = 0
-  let slow = 0
-  for (let position = latency.slots.length - 1; position >= 0; position--) {
-    const slot = latency.slots[position]
-    if (slot === undefined) break
-    const ageMs = now - slot.index * slotMs
-    if (ageMs > windowMaxMs || (ageMs > windowMs && total >= windowSamples)) break
-    total += slot.total
-    slow += slot.slow
-  }
-  return { total, slow }
+  const counted = recent.filter(({ at }) => at >= from)
+  return { total: counted.length, slow: countSlow(counted) }
+}
+
+function countSlow(samples: readonly RecentSample[]): number {
+  return samples.filter(({ isSlow }) => isSlow).length
 }
 
 export type Comparison = 'better' | 'worse' | 'unknown'
@@ -273,53 +216,26 @@ export function compareAsAlternative(
   latency: LatencyState,
   now: number,
 ): { readonly comparison: Comparison; readonly missing: number } {
-  let total = 0
-  let slow = 0
-  for (const slot of latency.slots) {
-    if (now - slot.index * slotMs > comparedWithinMs) continue
-    total += slot.total
-    slow += slot.slow
-  }
+  const { total, slow } = countSince(latency.recent, now - comparedWithinMs)
   if (total < comparedSamplesMin)
     return { comparison: 'unknown', missing: comparedSamplesMin - total }
-  return { comparison: slow <= total * comparedSlowShareMax ? 'better' : 'worse', missing: 0 }
+  return { comparison: slow <= total * fastSlowShareMax ? 'better' : 'worse', missing: 0 }
 }
 
-/** No better channel was found: the gap to the next comparison doubles. */
+/** No better channel was found. */
 export function postponeComparison(latency: LatencyState, now: number): LatencyState {
-  const gapMs = latency.compareGapMs
-  return {
-    ...latency,
-    compareAt: now + gapMs,
-    compareGapMs: Math.min(gapMs * 2, compareGapMaxMs),
-  }
+  return { ...latency, compareAt: now + compareGapMs }
 }
 
 export function enterSlow(latency: LatencyState, now: number): LatencyState {
-  const isRelapse =
-    latency.returnedAt !== undefined && now - latency.returnedAt < slowRelapseWithinMs
-  return {
-    ...latency,
-    slowSince: now,
-    sinceSlow: [],
-    pending: undefined,
-    highRun: 0,
-    isSuspected: false,
-    relapse: isRelapse ? latency.relapse + 1 : 0,
-    compareGapMs: compareGapMinMs,
-  }
+  return { ...forgetRecent(latency), slowSince: now }
 }
 
-/** When the demotion may end at the earliest; meanwhile samples decide. */
-export function mayLeaveSlow(latency: LatencyState, now: number): boolean {
-  if (latency.slowSince === undefined) return false
-  const holdMs = Math.min(slowHoldMs * 2 ** Math.min(latency.relapse, 10), slowHoldMaxMs)
-  if (now - latency.slowSince < holdMs || latency.sinceSlow.length < sinceSlowMax) return false
-  return latency.sinceSlow.filter(Boolean).length <= sinceSlowBadMax
-}
-
-export function leaveSlow(latency: LatencyState, now: number): LatencyState {
-  return { ...forgetRecent(latency), returnedAt: now }
+/** When the demotion may end: after some time, once its last samples are fast. */
+export function mayLeaveSlow({ slowSince, recent }: LatencyState, now: number): boolean {
+  if (slowSince === undefined || now - slowSince < slowMinMs) return false
+  const isKnown = recent.length >= windowSamplesMin
+  return isKnown && countSlow(recent) <= recent.length * returnSlowShareMax
 }
 
 /** Keeps the baselines and forgets recent samples: times of an outage measure nothing. */
@@ -327,10 +243,8 @@ export function forgetRecent(latency: LatencyState): LatencyState {
   return {
     ...latency,
     slowSince: undefined,
-    sinceSlow: [],
-    slots: [],
+    recent: [],
     pending: undefined,
-    highRun: 0,
-    isSuspected: false,
+    suspectedSince: undefined,
   }
 }
