@@ -21,6 +21,7 @@ const aboutPaths: Readonly<Record<string, Explanation>> = {
   EEXIST: conflict('exists already'),
   EACCES: conflict('is not accessible to this user'),
   EPERM: conflict('is not accessible to this user'),
+  ENOTSUP: invalid('is on a file system that takes no new folders'),
   EROFS: conflict('is on a read-only file system'),
   ENOSPC: conflict('has no space left on its disk'),
 }

@@ -3,18 +3,10 @@
  * only when complete. Never overwrites a file; only its owner can read a copy.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, copyFileSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
+import { makeFolder } from '../base/folders.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database, Queryable } from './database.ts'
 import { lacksSpace } from './open-error.ts'
@@ -31,7 +23,7 @@ export interface UnfinishedFile {
 
 /** Creates an empty private file. `whatToDo` is the advice in the error where its name exists. */
 export function beginFile(path: string, whatToDo: string): UnfinishedFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   refuseExisting(path, whatToDo)
   const name = `.${basename(path)}.${randomBytes(4).toString('hex')}.unfinished`
   const unfinished = join(dirname(path), name)

@@ -14,7 +14,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   unlinkSync,
@@ -22,6 +21,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { GatewayError } from '../base/errors.ts'
+import { makeFolder } from '../base/folders.ts'
 import { Secret } from '../base/secret.ts'
 
 export interface MasterKeySource {
@@ -105,7 +105,7 @@ function createKeyFile(path: string): Secret {
   const text = randomBytes(keyBytes).toString('base64')
   const draftPath = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     writeDraft(draftPath, text)
     try {
       linkSync(draftPath, path)

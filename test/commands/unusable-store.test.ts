@@ -51,6 +51,21 @@ describe('on a disk without room', () => {
   })
 })
 
+describe('a store in a folder that cannot be made', () => {
+  it(
+    'ends every command at once with the reason',
+    { skip: process.platform !== 'linux' },
+    async () => {
+      const folder = newFolder()
+      for (const line of ['serve', 'account create acme']) {
+        const refused = await failure(folder, line, { TURNPIKE_STORE: 'sqlite:/proc/foo/t.db' })
+        assert.deepEqual([refused.exit, refused.code], [2, 'operations.invalid'], line)
+        assert.match(refused.message, /\/proc\/foo is on a file system that takes no new folders\./)
+      }
+    },
+  )
+})
+
 describe('a store that this user may not open', () => {
   it('is not reported as missing', async () => {
     const folder = newFolder()

@@ -3,10 +3,11 @@
  * blocks until SQLite has answered, so a server uses it on worker threads only. Every connection has
  * WAL, durable commits and foreign keys.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { GatewayError, InvariantError, StoreOutage, type OutageReason } from '../../base/errors.ts'
+import { makeFolder } from '../../base/folders.ts'
 import type { Row, SqlValue } from '../database.ts'
 
 /** Earlier releases can corrupt a WAL file that several connections write. */
@@ -265,7 +266,7 @@ const tokenPattern = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$
 
 function createPrivately(path: string): void {
   if (existsSync(path)) return
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   const file = openSync(path, 'a', 0o600)
   closeSync(file)
   chmodSync(path, 0o600)
