@@ -15,11 +15,16 @@ interface Caller {
   readonly nowMs: number
 }
 
+/** The refusal of a credential; with its key and account, where it is one that may be used elsewhere. */
+interface CredentialRefusal extends Refusal {
+  readonly owner?: Pick<Principal, 'accountId' | 'keyId'>
+}
+
 export type Authenticate = (
   presented: string | undefined,
   kind: KeyKind,
   caller: Caller,
-) => Promise<Principal | Refusal>
+) => Promise<Principal | CredentialRefusal>
 
 const invalidCredential = refuse(
   'access.credential_invalid',
@@ -71,14 +76,19 @@ function hasValidForm(secret: string, kind: KeyKind): boolean {
 }
 
 /** Checks the credential itself first, then what it may not do, in a fixed order. */
-function judge(key: KnownKey | undefined, kind: KeyKind, caller: Caller): Principal | Refusal {
+function judge(
+  key: KnownKey | undefined,
+  kind: KeyKind,
+  caller: Caller,
+): Principal | CredentialRefusal {
   if (key === undefined || key.isRevoked) return invalidCredential
   if (key.expiresAtMs !== undefined && key.expiresAtMs <= caller.nowMs) return invalidCredential
-  if (key.principal.keyKind !== kind) return wrongKind[kind]
+  const owner = key.principal
+  if (owner.keyKind !== kind) return { ...wrongKind[kind], owner }
   if (key.ipRanges !== undefined && !isInRanges(key.ipRanges, caller.address)) {
-    return addressNotAllowed
+    return { ...addressNotAllowed, owner }
   }
-  return key.isSuspended ? accountSuspended : key.principal
+  return key.isSuspended ? { ...accountSuspended, owner } : owner
 }
 
 /**

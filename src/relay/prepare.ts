@@ -16,11 +16,16 @@ interface ClientGone {
   readonly kind: 'client_gone'
 }
 
+/** A refusal with the model that the request names, where it is one of the catalogue. */
+interface ModelRefusal extends Refusal {
+  readonly model?: string
+}
+
 export async function prepare(
   identified: Identified,
   operation: ForwardedOperation,
   { clock, settings }: Pick<RelayServices, 'clock' | 'settings'>,
-): Promise<Prepared | Refusal | ClientGone> {
+): Promise<Prepared | ModelRefusal | ClientGone> {
   const { request, response } = identified
   const { bodyBytesMax: bytesMax, bodyTimeoutMs: timeoutMs } = settings
   if ((request.body.announcedBytes ?? 0) > bytesMax) return tooLarge(bytesMax)
@@ -45,7 +50,7 @@ function understand(
   identified: Identified,
   operation: ForwardedOperation,
   bytes: Buffer,
-): Prepared | Refusal {
+): Prepared | ModelRefusal {
   const facts = readFacts(identified, operation, bytes)
   if (isRefusal(facts)) return facts
   const found = findModel(identified, facts.model)
@@ -107,7 +112,7 @@ interface FoundModel {
   readonly prices: Prices
 }
 
-function findModel(identified: Identified, modelId: string): FoundModel | Refusal {
+function findModel(identified: Identified, modelId: string): FoundModel | ModelRefusal {
   const { snapshot, vendor, principal, startedAtMs } = identified
   const model = snapshot.models.get(modelId)
   const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
@@ -118,10 +123,13 @@ function findModel(identified: Identified, modelId: string): FoundModel | Refusa
       `There is no model "${printable(modelId)}" here. GET /${vendor.name}/v1/models lists the models.`,
     )
   if (!mayUse(principal, modelId))
-    return refuse(
-      'access.model_not_allowed',
-      `This key may not use the model "${printable(modelId)}".`,
-    )
+    return {
+      ...refuse(
+        'access.model_not_allowed',
+        `This key may not use the model "${printable(modelId)}".`,
+      ),
+      model: modelId,
+    }
   return { kind: 'found', model, prices }
 }
 
@@ -131,7 +139,7 @@ const none: readonly never[] = []
 function findOtherPrices(
   identified: Identified,
   modelIds: readonly string[],
-): readonly Prices[] | Refusal {
+): readonly Prices[] | ModelRefusal {
   if (modelIds.length === 0) return none
   const otherPrices: Prices[] = []
   for (const modelId of modelIds) {

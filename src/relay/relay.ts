@@ -4,6 +4,7 @@
  * and only here.
  */
 import { presentedSecret } from '../access/authenticate.ts'
+import type { Principal } from '../access/key.ts'
 import type { Clock } from '../base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
@@ -91,16 +92,19 @@ async function serve(
   })
   // The drain does not wait for a request that is still being authenticated.
   if (isDraining()) return refuseWith(incoming, shuttingDown, services)
-  if (principal.kind === 'refusal') return refuseWith(incoming, principal, services)
+  if (principal.kind === 'refusal')
+    return refuseWith(incoming, principal, services, { owner: principal.owner })
   const identified: Identified = { ...incoming, principal }
+  const refused: Refused = { owner: principal }
 
-  if (found.kind !== 'found') return refuseWith(incoming, pathRefusal(incoming, found), services)
+  if (found.kind !== 'found')
+    return refuseWith(incoming, pathRefusal(incoming, found), services, refused)
   const { operation } = found
   if (operation.kind !== 'forwarded')
     return sendReply(request, response, ownReply(identified, operation, found.parameter))
 
   const full = services.running.enter(principal)
-  if (full !== undefined) return refuseWith(incoming, full, services)
+  if (full !== undefined) return refuseWith(incoming, full, services, refused)
   try {
     await forward(identified, operation, services)
   } finally {
@@ -115,9 +119,12 @@ async function forward(
 ): Promise<void> {
   const prepared = await prepare(identified, operation, services)
   if (prepared.kind === 'client_gone') return
-  if (prepared.kind === 'refusal') return refuseWith(identified, prepared, services)
+  const owner = identified.principal
+  if (prepared.kind === 'refusal')
+    return refuseWith(identified, prepared, services, { owner, model: prepared.model })
   const admitted = await admit(prepared, services)
-  if (admitted.kind === 'refusal') return refuseWith(identified, admitted, services)
+  if (admitted.kind === 'refusal')
+    return refuseWith(identified, admitted, services, { owner, model: prepared.model.id })
   await answer(admitted, services)
 }
 
@@ -155,7 +162,20 @@ function watchClient({ response, exchangeId }: Admitted, services: RelayServices
   return new ClientLink(response, () => clock.monotonic(), onLeft)
 }
 
-function refuseWith(incoming: Incoming, refusal: Refusal, services: RelayServices): void {
-  services.telemetry.refused(refusal.code, incoming.exchangeId)
+/** What is known of a refused request. */
+interface Refused {
+  readonly owner?: Pick<Principal, 'accountId' | 'keyId'> | undefined
+  readonly model?: string | undefined
+}
+
+function refuseWith(
+  incoming: Incoming,
+  refusal: Refusal,
+  services: RelayServices,
+  { owner, model }: Refused = {},
+): void {
+  const { accountId, keyId } = owner ?? {}
+  const { code } = refusal
+  services.telemetry.refused({ exchangeId: incoming.exchangeId, accountId, keyId, model, code })
   sendReply(incoming.request, incoming.response, errorReply(incoming, refusal))
 }

@@ -123,6 +123,31 @@ test('an ended exchange is one line of ids and figures; ordinary ones only at de
   assert.deepEqual(quiet.lines, [])
 })
 
+test('a refused request of a known caller is one line; a flood of them has bounded lines', () => {
+  const { lines, clock, telemetry } = start('info')
+  const caller = { accountId: 'acc_1', keyId: 'key_1', model: 'large-1' }
+  const code = 'access.rate_limited'
+  telemetry.refused({ code: 'access.credential_invalid', exchangeId: 'ex_0' })
+  assert.deepEqual(lines, [], 'an unknown caller cannot fill the log')
+  for (let index = 1; index <= 1_000; index++)
+    telemetry.refused({ ...caller, code, exchangeId: `ex_${index}` })
+  telemetry.refused({ ...caller, accountId: 'acc_2', code, exchangeId: 'ex_other' })
+  assert.deepEqual(
+    lines.map((line) => line['exchangeId']),
+    [...Array.from({ length: 10 }, (_, index) => `ex_${index + 1}`), 'ex_other'],
+  )
+  const first = { level: 'info', msg: 'request refused', ...caller, code, exchangeId: 'ex_1' }
+  assert.partialDeepStrictEqual(lines[0], first)
+  clock.advance(1_000)
+  const last = lines.slice(11)
+  assert.deepEqual(
+    last.map((line) => [line['msg'], line['accountId'], line['code'], line['leftOut']]),
+    [['more requests refused', 'acc_1', code, 990]],
+  )
+  telemetry.refused({ ...caller, code, exchangeId: 'ex_later' })
+  assert.equal(lines.at(-1)?.['exchangeId'], 'ex_later')
+})
+
 test('counters have charges, the operator’s costs and endings', async () => {
   const { telemetry, text } = start('silent')
   telemetry.exchangeEnded(summary)
@@ -135,7 +160,7 @@ test('counters have charges, the operator’s costs and endings', async () => {
   })
   telemetry.attemptEnded('alpha-main', 'hard')
   telemetry.failedOver('alpha')
-  telemetry.refused('access.rate_limited', 'ex_2')
+  telemetry.refused({ code: 'access.rate_limited', exchangeId: 'ex_2' })
   telemetry.channelChanged('alpha-main', { model: 'm', from: 'on', to: 'off', why: 'w' })
   telemetry.credentialRefused({ channel: 'alpha-main', model: 'm', vendor: 'alpha' })
   telemetry.probeEnded('alpha-main', 'ok')

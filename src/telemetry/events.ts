@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import { GatewayError, outageReasonOf } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
 import type { Metrics } from './metrics.ts'
+import { RefusalLines, type RefusedRequest } from './refusal-lines.ts'
 
 export interface ExchangeSummary {
   readonly exchangeId: string
@@ -71,11 +72,13 @@ class EventReporter {
   readonly #clock: Clock
   /** Where → when a store outage was last logged. */
   readonly #outagesLogged = new Map<string, number>()
+  readonly #refusalLines: RefusalLines
 
   constructor({ log, metrics, clock }: TelemetryOptions) {
     this.#log = log
     this.#metrics = metrics
     this.#clock = clock
+    this.#refusalLines = new RefusalLines(log, clock)
   }
 
   /** Reports a broken invariant or another fault of the gateway's own. */
@@ -97,9 +100,9 @@ class EventReporter {
     if (this.#log.isLevelEnabled(level)) this.#log[level](summaryLine(summary), 'exchange ended')
   }
 
-  refused(code: string, exchangeId: string): void {
-    this.#metrics.refusals.inc({ code })
-    this.#log.debug({ exchangeId, code }, 'request refused')
+  refused(request: RefusedRequest): void {
+    this.#metrics.refusals.inc({ code: request.code })
+    this.#refusalLines.write(request)
   }
 
   attemptEnded(channel: string, outcome: string): void {

@@ -1,0 +1,57 @@
+/**
+ * The log lines of refused requests of known callers. Invariant: a flood of refused requests writes a
+ * bounded number of lines, and the lines say how many were left out.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+
+/** A request that the gateway has refused. */
+export interface RefusedRequest {
+  readonly code: string
+  readonly exchangeId: string
+  /** Undefined where the caller is not known. */
+  readonly accountId?: string | undefined
+  readonly keyId?: string | undefined
+  /** A model of the catalogue, where the request was read so far. */
+  readonly model?: string | undefined
+}
+
+interface Counted {
+  readonly accountId: string
+  readonly code: string
+  count: number
+}
+
+/** For one account and code. */
+const linesPerSecond = 10
+
+export class RefusalLines {
+  readonly #log: Logger
+  readonly #clock: Clock
+  /** Refusals of this second, by account and code. */
+  readonly #counts = new Map<string, Counted>()
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  write(refused: RefusedRequest): void {
+    const { accountId, code } = refused
+    if (accountId === undefined) return this.#log.debug(refused, 'request refused')
+    if (this.#counts.size === 0) this.#clock.after(1_000, () => this.#endSecond())
+    const place = `${accountId} ${code}`
+    let counted = this.#counts.get(place)
+    if (counted === undefined) this.#counts.set(place, (counted = { accountId, code, count: 0 }))
+    counted.count++
+    if (counted.count <= linesPerSecond) this.#log.info(refused, 'request refused')
+  }
+
+  #endSecond(): void {
+    for (const { accountId, code, count } of this.#counts.values()) {
+      const leftOut = count - linesPerSecond
+      if (leftOut > 0) this.#log.info({ accountId, code, leftOut }, 'more requests refused')
+    }
+    this.#counts.clear()
+  }
+}
