@@ -17,6 +17,15 @@ function readingOf(
   return read.reading
 }
 
+/** Reads events to the end of their stream. */
+function streamed(operation: ForwardedOperation, events: readonly object[]): MeterReading {
+  const meter = operation.openMeter(plainFacts)
+  for (const event of events) meter.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`))
+  meter.push(Buffer.from('data: [DONE]\n\n'))
+  meter.end()
+  return meter.reading()
+}
+
 const message = {
   id: 'msg_1',
   type: 'message',
@@ -183,7 +192,12 @@ describe('a whole chat answer', () => {
 
   test('filtered before any output is a refusal', () => {
     const choices = [{ index: 0, message: { content: '' }, finish_reason: 'content_filter' }]
-    assert.equal(readingOf(chatCompletions, { ...completion, choices }).isRefusal, true)
+    const isRefusal = (usage: object | undefined) =>
+      readingOf(chatCompletions, { ...completion, choices, usage }).isRefusal
+    const counted = { prompt_tokens: 12, completion_tokens: 0 }
+    assert.equal(isRefusal(counted), true)
+    assert.equal(isRefusal(undefined), true)
+    assert.equal(isRefusal({ ...counted, completion_tokens: 6 }), false)
   })
 
   test('is not the format when cut off, invalid, an error or something else', () => {
@@ -234,6 +248,39 @@ describe('counts that cannot be', () => {
     ]) {
       const usage = { ...completion.usage, ...details }
       assert.equal(readingOf(chatCompletions, { ...completion, usage }).isImplausible, true)
+    }
+  })
+
+  test('are not final, whatever counts came before', () => {
+    const start = { type: 'message_start', message: { ...message, content: [] } }
+    const text = { type: 'content_block_delta', delta: { type: 'text_delta', text: 'Hi' } }
+    const delta = (usage: object) => ({
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn' },
+      usage,
+    })
+    const stop = { type: 'message_stop' }
+    const chunk = (usage: object) => ({
+      ...completion,
+      choices: [{ delta: { content: 'a' } }],
+      usage,
+    })
+    const whole = { output_tokens: 9 }
+    for (const value of odd) {
+      const run = { type: 'message', input_tokens: 5, output_tokens: 9 }
+      const iterations = [run, { ...run, output_tokens: value }]
+      for (const last of [{ output_tokens: value }, { ...whole, iterations }]) {
+        const wrong = [start, text, delta(whole), delta(last), stop]
+        assert.equal(streamed(messagesCreate, wrong).isFinal, false, JSON.stringify(last))
+      }
+      const mended = [start, delta({ output_tokens: value }), delta(whole), stop]
+      assert.equal(streamed(messagesCreate, mended).isFinal, true)
+      const wrong = { ...completion.usage, completion_tokens: value }
+      assert.equal(
+        streamed(chatCompletions, [chunk(completion.usage), chunk(wrong)]).isFinal,
+        false,
+      )
+      assert.equal(streamed(chatCompletions, [chunk(wrong), chunk(completion.usage)]).isFinal, true)
     }
   })
 

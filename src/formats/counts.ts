@@ -5,6 +5,8 @@
 
 export class Counters<Name extends string> {
   readonly #counts = new Map<Name, number>()
+  /** Counters whose latest value was no count. */
+  readonly #unusable = new Set<Name>()
   #isImplausible = false
 
   get isImplausible(): boolean {
@@ -24,9 +26,14 @@ export class Counters<Name extends string> {
     return this.#counts.has(name)
   }
 
+  /** There is a count, and the vendor has not followed it with a value that is none. */
+  isKnown(name: Name): boolean {
+    return this.#counts.has(name) && !this.#unusable.has(name)
+  }
+
   /** Counters are cumulative: a new value replaces the old one and is never added. */
   set(name: Name, value: unknown): void {
-    const count = this.read(value)
+    const count = this.#take(name, value)
     if (count === undefined) return
     if (count < (this.#counts.get(name) ?? 0)) this.#isImplausible = true
     else this.#counts.set(name, count)
@@ -34,15 +41,29 @@ export class Counters<Name extends string> {
 
   /** Sets a counter whose earlier value was a placeholder and may be higher. */
   replace(name: Name, value: unknown): void {
-    const count = this.read(value)
+    const count = this.#take(name, value)
     if (count !== undefined) this.#counts.set(name, count)
+  }
+
+  #take(name: Name, value: unknown): number | undefined {
+    const count = this.read(value)
+    if (count !== undefined) this.#unusable.delete(name)
+    else if (isGiven(value)) this.#unusable.add(name)
+    return count
   }
 
   /** Returns a valid count, or undefined. */
   read(value: unknown): number | undefined {
-    if (value === undefined || value === null) return undefined
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-    this.#isImplausible = true
+    if (isCount(value)) return value
+    if (isGiven(value)) this.#isImplausible = true
     return undefined
   }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -6,7 +6,7 @@
  * | ending | charged |
  * |---|---|
  * | refused, failed | nothing |
- * | completed, client_left: nothing in the answer, or a refusal before any output | nothing |
+ * | completed, client_left: no output and none counted, or a refusal before any | nothing |
  * | completed, client_left: final counts | those counts |
  * | completed, client_left: no final counts | input, and the output that was delivered |
  * | upstream_cut | nothing; by the operator's choice as a client that left |
@@ -78,12 +78,6 @@ export interface ChargeDecision {
   readonly operatorCostPicos: Picos
 }
 
-/**
- * A vendor counts the end marks of an empty answer as a few tokens. More than these without any
- * visible output is hidden reasoning, which is work done and is charged.
- */
-const emptyAnswerTokensMax = 8
-
 /** Uses the vendor's counts where they are complete, and the token counter only for an estimate. */
 export function decideCharge(
   facts: SettlementFacts,
@@ -95,7 +89,7 @@ export function decideCharge(
   if (ending === 'upstream_cut' && (facts.cutPolicy === 'nothing' || !counts.hasOutput))
     return chargeNothing(facts)
   if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts)
-  if (isEmptyAnswer(counts, ending)) return chargeNothing(facts)
+  if (isEmptyAnswer(counts)) return chargeNothing(facts)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, counts))
     return chargeUsage(facts, usage, [])
@@ -118,14 +112,10 @@ function operatorCost(facts: SettlementFacts): Picos {
   return charge({ ...facts, usage, multiplierPpm: unchangedPpm }).amountPicos
 }
 
-function isEmptyAnswer(counts: AnswerCounts, ending: SettledEnding): boolean {
-  if (counts.isRefusal) return true
-  if (counts.hasOutput) return false
-  // A client that leaves before the first output leaves a vendor that works on the prompt.
-  if (ending === 'client_left' && !counts.isFinal) return false
-  if (counts.usage === undefined) return true
-  // Written so that counts which are no numbers do not turn an empty answer into a charge.
-  return !(sumOf(counts.usage, outputTokensOf) > emptyAnswerTokensMax)
+/** Whatever the vendor counted as output is paid for, seen or not; so is work that it did not count. */
+function isEmptyAnswer({ isRefusal, hasOutput, isFinal, usage }: AnswerCounts): boolean {
+  if (isRefusal) return true
+  return !hasOutput && isFinal && usage !== undefined && sumOf(usage, outputTokensOf) === 0
 }
 
 /** Compatible servers send zeros for counts they do not keep; no prompt and no output is zero. */

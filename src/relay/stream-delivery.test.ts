@@ -5,11 +5,14 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
+import * as fc from 'fast-check'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { cutAt, everySplit, places } from '../../test/support/pieces.ts'
 import { plainFacts } from '../../test/transcripts/replay.ts'
 import { createWatchdog } from '../base/watchdog.ts'
 import { chatCompletions } from '../formats/chat/index.ts'
-import type { StreamMeter } from '../formats/format.ts'
+import type { ForwardedOperation, MeterReading, StreamMeter } from '../formats/format.ts'
+import { messagesCreate } from '../formats/messages/index.ts'
 import { listen } from '../http/server/listener.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
@@ -24,24 +27,33 @@ afterEach(async () => {
 
 /** A vendor's answer as an attempt passes it on: it pauses on request and continues when resumed. */
 class Feed implements LiveStream {
-  readonly meter: StreamMeter = chatCompletions.openMeter(plainFacts)
+  readonly meter: StreamMeter
   #receiver: StreamReceiver | undefined
   #isPaused = false
-  #kept: string[] = []
+  #kept: Array<string | Buffer> = []
+
+  constructor(operation: ForwardedOperation) {
+    this.meter = operation.openMeter(plainFacts)
+  }
 
   take(receiver: StreamReceiver): void {
     this.#receiver = receiver
     receiver.onPieces([])
   }
 
-  send(text: string): void {
-    if (this.#isPaused) this.#kept.push(text)
-    else this.#isPaused = this.#receiver?.onPieces(this.meter.push(Buffer.from(text))) === false
+  send(bytes: string | Buffer): void {
+    if (this.#isPaused) this.#kept.push(bytes)
+    else this.#isPaused = this.#receiver?.onPieces(this.meter.push(Buffer.from(bytes))) === false
+  }
+
+  end(): void {
+    this.#receiver?.onPieces(this.meter.end())
+    this.#receiver?.onEnd()
   }
 
   resume(): void {
     this.#isPaused = false
-    for (const text of this.#kept.splice(0)) this.send(text)
+    for (const bytes of this.#kept.splice(0)) this.send(bytes)
   }
 
   abort(): void {
@@ -54,16 +66,23 @@ interface Rig {
   readonly feed: Feed
   readonly delivery: StreamDelivery
   readonly ending: () => Ending | undefined
+  /** What is charged. */
+  readonly charged: () => MeterReading | undefined
 }
 
 /** A stream about to be delivered to a client that reads nothing. */
 async function start(): Promise<Rig> {
   const clock = new ManualClock()
-  const monotonic = (): number => clock.monotonic()
   const response = await openResponse(clock)
   response.writeHead(200, [])
-  const feed = new Feed()
+  return startOn(response, clock)
+}
+
+function startOn(response: ResponseWriter, clock: ManualClock, operation = chatCompletions): Rig {
+  const monotonic = (): number => clock.monotonic()
+  const feed = new Feed(operation)
   let ending: Ending | undefined
+  let charged: MeterReading | undefined
   const delivery = new StreamDelivery(
     {
       response,
@@ -72,7 +91,10 @@ async function start(): Promise<Rig> {
       deadlineMs: 900_000,
       errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
       onMore: () => undefined,
-      onEnded: (ended) => (ending = ended),
+      onEnded(ended, reading) {
+        ending = ended
+        charged = reading
+      },
     },
     {
       clock,
@@ -81,7 +103,7 @@ async function start(): Promise<Rig> {
     },
   )
   delivery.start()
-  return { clock, feed, delivery, ending: () => ending }
+  return { clock, feed, delivery, ending: () => ending, charged: () => charged }
 }
 
 async function openResponse(clock: ManualClock): Promise<ResponseWriter> {
@@ -113,10 +135,13 @@ function chunk(content: string): string {
 }
 
 const done = 'data: [DONE]\n\n'
-const usage = `data: ${JSON.stringify({
-  choices: [],
-  usage: { prompt_tokens: 5, completion_tokens: 7 },
-})}\n\n`
+
+function usageOf(tokens: unknown): string {
+  const counts = { prompt_tokens: 5, completion_tokens: tokens }
+  return `data: ${JSON.stringify({ choices: [], usage: counts })}\n\n`
+}
+
+const usage = usageOf(7)
 
 describe('a stream whose client is behind', () => {
   it('is not read further', async () => {
@@ -147,4 +172,59 @@ describe('a stream whose client is behind', () => {
     assert.equal(ending(), 'completed')
     assert.equal(delivery.reading.isFinal, false)
   })
+})
+
+describe('the counts of a stream are the same however its bytes are cut', () => {
+  function event(type: string, fields: object = {}): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+  }
+
+  function delta(tokens: unknown): string {
+    const stopped = { stop_reason: 'end_turn' }
+    return event('message_delta', { delta: stopped, usage: { output_tokens: tokens } })
+  }
+
+  const text = event('content_block_delta', { delta: { type: 'text_delta', text: 'Hi' } })
+  const begun = event('message_start', { message: { usage: { input_tokens: 5 } } }) + text
+  const stop = event('message_stop')
+  /** The output that the vendor counted; undefined where no count is final. */
+  const streams: readonly [string, ForwardedOperation, string, number | undefined][] = [
+    ['a second count behind the end', chatCompletions, chunk('a') + usage + done + usageOf(9), 7],
+    ['several counts behind the end', chatCompletions, chunk('a') + done + usage + usageOf(9), 7],
+    ['a count that is none, then one', chatCompletions, usageOf(-1) + done + usage + usageOf(9), 7],
+    [
+      'a last count that is none',
+      chatCompletions,
+      chunk('a') + usage + usageOf(4000.5) + done,
+      undefined,
+    ],
+    ['a count in the unfinished last frame', chatCompletions, done + usage.trimEnd(), 7],
+    [
+      'two counts before the end',
+      messagesCreate,
+      begun + delta(7) + delta(9) + stop + delta(11),
+      9,
+    ],
+    ['a last count that is none', messagesCreate, begun + delta(7) + delta(-1) + stop, undefined],
+  ]
+  for (const [name, operation, stream, output] of streams)
+    it(`${operation.name} with ${name}`, async () => {
+      const clock = new ManualClock()
+      const response = await openResponse(clock)
+      response.writeHead(200, [])
+      const assertCut = (pieces: readonly Buffer[]): void => {
+        const { feed, charged } = startOn(response, clock, operation)
+        for (const piece of pieces) {
+          feed.send(piece)
+          feed.resume()
+        }
+        feed.end()
+        const reading = charged()
+        assert.equal(reading?.isFinal, output !== undefined)
+        if (output !== undefined) assert.equal(reading?.usage?.reported.outputTokens, output)
+      }
+      const bytes = Buffer.from(stream)
+      for (const pieces of everySplit(bytes)) assertCut(pieces)
+      fc.assert(fc.property(places(bytes.length), (cuts) => assertCut(cutAt(bytes, cuts))))
+    })
 })

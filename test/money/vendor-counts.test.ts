@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { FormatName } from '../../src/formats/format.ts'
+import type { Usage } from '../../src/metering/usage.ts'
 import { usage } from '../support/http-client.ts'
 import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import { assertClean, chargesOf, holdBound, only, vendorPrice } from '../support/money.ts'
@@ -132,6 +133,11 @@ const cases: readonly Case[] = [
   },
   { name: 'an answer without output', sandbox: 'output=0', charged: 'nothing' },
   {
+    name: 'output that the vendor counted and did not send',
+    sandbox: 'output=0; output_tokens=1',
+    charged: 'exactly',
+  },
+  {
     name: 'nothing before a stop sequence that was met, which is the answer then',
     sandbox: 'output=0; output_tokens=1; stop=stop_sequence',
     formats: ['messages'],
@@ -199,6 +205,44 @@ async function assertCase(gateway: Scenario, plain: Ask, one: Case): Promise<voi
 function isDoubt(mark: string): boolean {
   return mark === 'estimated' || mark === 'implausible'
 }
+
+const text = 'word '.repeat(8_000)
+
+/** A stream of 40,000 bytes of text whose first count is right and whose last one is `last`. */
+const streams: Readonly<Record<FormatName, (last: string) => string>> = {
+  messages: (last) =>
+    'data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}\n\n' +
+    `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"${text}"}}\n\n` +
+    'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":' +
+    `${last}}}\n\ndata: {"type":"message_stop"}\n\n`,
+  chat: (last) =>
+    `data: {"choices":[{"delta":{"content":"${text}"},"finish_reason":"stop"}],"usage":` +
+    '{"prompt_tokens":9,"completion_tokens":1}}\n\n' +
+    `data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":${last}}}\n\n` +
+    'data: [DONE]\n\n',
+}
+
+for (const format of formats)
+  it(`a ${format} stream whose last count cannot be believed is estimated from its text`, () =>
+    withScenario({ vendors: 'scripted' }, async (gateway) => {
+      for (const last of ['-1', '4000.5', '1152921504606846976']) {
+        gateway.scripted.answer((response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          response.end(streams[format](last))
+        })
+        const account = await gateway.createAccount()
+        const ask: Ask = { format, isStream: true, maxTokens: 20_000 }
+        const answer = await sendAsk(gateway.url, account.key, ask)
+        assert.ok(hasEnd(answer, ask), answer.body.toString().slice(-200))
+        const exchange = only(await gateway.ended(account, 1))
+        assert.deepEqual(exchange.marks, ['estimated', 'implausible'])
+        const { inputTokens, outputTokens } = (exchange.usage as Usage).reported
+        assert.equal(inputTokens, 9)
+        assert.ok(outputTokens >= 8_000 && outputTokens < 12_000, `${outputTokens} tokens`)
+        assert.equal((await chargesOf(gateway.context.database, account.id)).size, 1)
+      }
+      await assertClean(gateway)
+    }))
 
 for (const format of formats)
   it(`a ${format} stream without its end is not charged and does not look complete`, async () => {

@@ -69,10 +69,11 @@ class GatheredAnswer {
     const counted = usage.toUsage(this.#model, this.#tier)
     return {
       usage: counted,
-      isFinal: counted !== undefined && isComplete,
+      isFinal: isComplete && usage.outputTokens !== undefined,
       isImplausible: usage.isImplausible,
       hasOutput,
-      isRefusal: this.#isFiltered && !hasOutput,
+      // What the vendor counted before it filtered the answer was output, seen or not.
+      isRefusal: this.#isFiltered && !hasOutput && (usage.outputTokens ?? 0) === 0,
       output,
       webSearches: 0,
       model: this.#model,
@@ -173,7 +174,9 @@ class ChatReader extends FrameReader {
   /** The chunk that the gateway requested has usage and nothing else. */
   #readUsage(payload: JsonObject): FrameFate {
     if (asObject(payload['usage']) === undefined) return 'pass'
-    this.#answer.usage.apply(payload['usage'])
+    // The answer ends with the first final counts behind [DONE], so no later ones may replace them: what
+    // arrives in the same read would otherwise decide.
+    if (!this.#isDone || !this.reading().isFinal) this.#answer.usage.apply(payload['usage'])
     if (asArray(payload['choices'])?.length !== 0) return 'pass'
     this.#hasUsageChunk = true
     return this.#asksUsageChunk ? 'pass' : 'drop'

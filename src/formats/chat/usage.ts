@@ -26,6 +26,11 @@ export class ChatUsage {
     return this.#counters.isImplausible
   }
 
+  /** The vendor's count of its output; undefined where there is none, or where the last was no count. */
+  get outputTokens(): number | undefined {
+    return this.#counters.isKnown('completion') ? this.#counters.get('completion') : undefined
+  }
+
   /** A later usage object replaces an earlier one: the counts are cumulative. */
   apply(value: unknown): void {
     const usage = asObject(value)

@@ -6,7 +6,7 @@
  * writes are split by lifetime.
  */
 import type { Usage, UsageCounts, UsagePart } from '../../metering/usage.ts'
-import { Counters } from '../counts.ts'
+import { Counters, isCount } from '../counts.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
 const counterNames = [
@@ -44,9 +44,16 @@ export class MessagesUsage {
     return this.#counters.isImplausible
   }
 
-  /** The output count at a stream's start is a placeholder: only a later one is final. */
+  /**
+   * The output count at a stream's start is a placeholder: only a later one is final, and none where a value
+   * that is no count followed it.
+   */
   get hasFinalOutput(): boolean {
-    return this.#hasFinalOutput
+    return (
+      this.#hasFinalOutput &&
+      this.#counters.isKnown('output_tokens') &&
+      this.#iterations.every((entry) => isCount(entry['output_tokens'] ?? 0))
+    )
   }
 
   apply(value: unknown, place: UsagePlace): void {
@@ -99,9 +106,7 @@ export class MessagesUsage {
       const mayFall = this.#iterations.length > 0 || (isOutput && !this.#hasFinalOutput)
       if (mayFall) this.#counters.replace(name, usage[name])
       else this.#counters.set(name, usage[name])
-      if (isOutput && place !== 'start' && typeof usage[name] === 'number') {
-        this.#hasFinalOutput = true
-      }
+      if (isOutput && place !== 'start' && isCount(usage[name])) this.#hasFinalOutput = true
     }
   }
 
