@@ -175,6 +175,78 @@ describe('requests on one connection', () => {
       assert.equal((await client.next())?.body.toString(), 'x')
   })
 
+  it('are served one per turn, and other clients are served in between', async () => {
+    const served: string[] = []
+    let onFirst: () => void = () => undefined
+    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
+      if (served.length === 0) onFirst()
+      served.push(request.target)
+      sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
+    })
+    cleanups.push(() => listener.close())
+    const url = `http://127.0.0.1:${listener.address.port}`
+    const greedy = await Promise.all(Array.from({ length: 5 }, () => connectRaw(url)))
+    const other = await connectRaw(url)
+    cleanups.push(() => [...greedy, other].forEach((client) => client.close()))
+    // On loopback the bytes are at the other end when `write` returns.
+    onFirst = () => other.write('GET /other HTTP/1.1\r\nHost: x\r\n\r\n')
+    const perClient = 300
+    greedy.forEach((client, at) =>
+      client.write(`GET /${at} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(perClient)),
+    )
+    assert.equal((await other.next())?.body.toString(), 'x')
+    for (const client of greedy)
+      for (let index = 0; index < perClient; index++) assert.ok((await client.next())?.isComplete)
+
+    // It arrived with the first request. In each turn a client gets one answer at most.
+    const waited = served.indexOf('/other')
+    assert.ok(waited <= 5 * greedy.length, `${waited} requests were served first`)
+    const rounds = served.filter((target) => target !== '/other')
+    const turn = rounds.slice(rounds.length / 2).slice(0, greedy.length)
+    assert.equal(new Set(turn).size, greedy.length, `a turn served ${turn.join()}`)
+  })
+
+  it('that wait for their turn are answered although the client has closed its side', async () => {
+    for (const isAsync of [false, true]) {
+      const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
+        const reply = (): void =>
+          sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
+        if (isAsync) void Promise.resolve().then(reply)
+        else reply()
+      })
+      cleanups.push(() => listener.close())
+      const client = await connectRaw(`http://127.0.0.1:${listener.address.port}`)
+      client.write(get.repeat(20))
+      client.socket.end()
+      let answerCount = 0
+      while ((await client.next()) !== undefined) answerCount++
+      client.close()
+      assert.equal(answerCount, 20)
+    }
+  })
+
+  it('that wait for their turn do not begin work for a client that has closed its side', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const gone: Array<Promise<void>> = []
+    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
+      if (request.method === 'POST') {
+        gone.push(watchAnswer(response).gone)
+        resolve()
+      } else {
+        answer(response, 'x')
+      }
+    })
+    cleanups.push(() => listener.close())
+    const client = await connectRaw(`http://127.0.0.1:${listener.address.port}`)
+    cleanups.push(() => client.close())
+    client.write(get + get + post('work') + post('more work'))
+    client.socket.end()
+    await promise
+    await gone[0]
+    await until(() => listener.connectionCount() === 0)
+    assert.equal(gone.length, 1)
+  })
+
   it('sent ahead are kept up to a bound, then reading pauses', async () => {
     const rig = await start()
     rig.client.write(get)

@@ -10,7 +10,7 @@
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
-import { IncomingBody, type BodyReceiver, type BodySource, IncomingRequest } from './request.ts'
+import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
 import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
 import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
@@ -60,7 +60,10 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   #state: State = 'idle'
   /** Received but not read: it is behind the request under way. */
   #ahead: Buffer = nothing
-  #isAdvancing = false
+  /** The next request that has arrived is read in the next turn of the event loop. */
+  #isTurnDue = false
+  /** The client closed its side while requests waited for their turn. */
+  #hasEnded = false
   #hasServed = false
   #body: IncomingBody | undefined
   #response: ResponseWriter | undefined
@@ -107,7 +110,8 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 
   /** Closes the connection unless a request is under way. */
   closeIfIdle(): void {
-    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#close()
+    const hasRequest = this.#heads.hasBegun || this.#ahead.length > 0
+    if (this.#state === 'idle' && !hasRequest) this.#close()
   }
 
   /** Closes the connection at once; written bytes go out as far as the socket has room for them. */
@@ -171,8 +175,13 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     this.#state = 'idle'
     this.#body = undefined
     if (!this.output.isDue) this.#awaitRequest()
-    this.resumeReading()
-    this.#advance()
+    this.#readOn()
+    if (this.#ahead.length > 0) this.#advanceNextTurn()
+  }
+
+  /** What is kept ahead stays within its bound, also while it is served one request per turn. */
+  #readOn(): void {
+    if (this.#ahead.length <= aheadBytesMax) this.resumeReading()
   }
 
   /** The keep-alive time starts only when the client has received its answer. */
@@ -227,13 +236,28 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     if (reading !== 'whole' || parseRequestHead(heads.text).kind === 'fault') this.cut()
   }
 
-  /** Reads the requests that have arrived, one after the other, while each is answered at once. */
+  /** Reads one request. Those behind it wait for later turns, so that other clients are served between. */
   #advance(): void {
-    if (this.#isAdvancing) return
-    this.#isAdvancing = true
-    while (this.#state === 'idle' && this.#ahead.length > 0 && !this.output.isBehind)
-      this.#readHead()
-    this.#isAdvancing = false
+    if (this.#isTurnDue || this.#state !== 'idle') return
+    if (this.#ahead.length > 0 && !this.output.isBehind) this.#readHead()
+  }
+
+  #advanceNextTurn(): void {
+    if (this.#isTurnDue) return
+    this.#isTurnDue = true
+    setImmediate(() => this.#onTurn())
+  }
+
+  #onTurn(): void {
+    this.#isTurnDue = false
+    if (this.#state === 'closed') return
+    const wasServing = this.#state === 'serving'
+    this.#advance()
+    if (this.#state === 'idle') this.#readOn()
+    if (!this.#hasEnded) return
+    // A request that is not answered within a turn runs for a client that has left.
+    if (this.#state === 'serving' && !wasServing) this.#advanceNextTurn()
+    else if (!this.#isTurnDue) this.#leave()
   }
 
   #readHead(): void {
@@ -328,8 +352,13 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     }
   }
 
-  /** The client has closed its side: it has left. */
+  /** The client has closed its side: it has left, but gets answers to what it sent before. */
   #onEnd(): void {
+    if (this.#state === 'idle' && this.#isTurnDue) this.#hasEnded = true
+    else this.#leave()
+  }
+
+  #leave(): void {
     this.#dropExchange()
     this.#ahead = nothing
     if (this.#state === 'closing') this.output.close()
@@ -356,7 +385,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     this.#response?.watcher?.onDrain()
     if (this.#state !== 'idle') return
     if (!this.#heads.hasBegun) this.#awaitRequest()
-    this.resumeReading()
+    this.#readOn()
     this.#advance()
   }
 }
@@ -364,11 +393,4 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 /** Skips one empty line before a request: old clients sent one behind a body. */
 function startOf(piece: Buffer): number {
   return piece[0] === carriageReturn && piece[1] === lineFeed ? 2 : 0
-}
-
-/** Takes the rest of a body whose request has been answered. */
-const discardBody: BodyReceiver = {
-  onContent: () => undefined,
-  onEnd: () => undefined,
-  onGone: () => undefined,
 }

@@ -50,6 +50,13 @@ export interface BodyReceiver {
   onGone(): void
 }
 
+/** Takes the rest of a body whose request has been answered. */
+export const discardBody: BodyReceiver = {
+  onContent: () => undefined,
+  onEnd: () => undefined,
+  onGone: () => undefined,
+}
+
 /** What a body needs of its connection. */
 export interface BodySource {
   pauseReading(): void
