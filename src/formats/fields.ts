@@ -132,11 +132,25 @@ export function findMessagesFault(body: JsonObject): RequestFault | undefined {
   return fault('`messages` is required and must be a non-empty array.')
 }
 
+/** Fields by which an aggregator picks another model or adds paid work; each is a feature of its name. */
+export const aggregatorFields = [
+  'enable_search',
+  'models',
+  'plugins',
+  'route',
+  'search_parameters',
+] as const satisfies readonly OperatorFeature[]
+
 const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   account_files: 'Files are not available here by id; send their content within the request.',
   code_execution: 'The code execution tool is not available here.',
+  enable_search: 'Searches are not available here; leave `enable_search` out.',
   containers: 'Containers are not available here; leave `container` out.',
+  models: 'Other models are not available here; leave `models` out.',
   moderation: 'Moderation with the answer is not available here; leave `moderation` out.',
+  plugins: 'Plugins are not available here; leave `plugins` out.',
+  route: 'Other models are not available here; leave `route` out.',
+  search_parameters: 'Searches are not available here; leave `search_parameters` out.',
   stored_completions: 'Stored completions are not available here; leave `store` out.',
   threads: 'Threads are not available here; leave `thread` out and send all of `messages`.',
   web_search_options: 'Web search is not available here; leave `web_search_options` out.',
@@ -172,6 +186,18 @@ export function requestedService(names: {
     ...(speed !== undefined && { speed }),
     ...(geo !== undefined && { geo }),
   }
+}
+
+/** An aggregator does this work by itself, and adds its results to the prompt. */
+export function asksAggregatorWork(body: JsonObject): boolean {
+  return (
+    isAsked(body['plugins']) || isAsked(body['search_parameters']) || isAsked(body['enable_search'])
+  )
+}
+
+/** Models beside `model` that an aggregator may choose from. */
+export function listedModels(body: JsonObject): readonly string[] {
+  return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string')
 }
 
 const noFeatures: BillableFeatures = {

@@ -142,14 +142,19 @@ export interface ReadRequestOptions {
 }
 
 /**
- * Features that act on the operator's own vendor account, where one account could find another's data, or
- * that cost money which no answer's usage shows.
+ * Features that act on the operator's own vendor account, where one account could find another's data, that
+ * cost money which no answer's usage shows, or by which an aggregator picks another model.
  */
 export const operatorFeatures = [
   'account_files',
   'code_execution',
   'containers',
+  'enable_search',
+  'models',
   'moderation',
+  'plugins',
+  'route',
+  'search_parameters',
   'stored_completions',
   'threads',
   'web_search_options',

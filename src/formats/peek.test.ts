@@ -214,7 +214,7 @@ describe('a field in another letter case', () => {
   })
 
   test('passes if it is nested, or if its letters differ', () => {
-    const members = '"X":1,"Größe":1,"Models":1,"Max-Tokens":1,"metadata":{"Model":1}'
+    const members = '"X":1,"Größe":1,"Modelle":1,"Max-Tokens":1,"metadata":{"Model":1}'
     for (const operation of both)
       assert.equal(factsOf(operation, `{${members},${rest}`).model, 'large-1')
   })
@@ -540,6 +540,13 @@ describe('a feature that acts on the operator’s account', () => {
       /by id/,
     ],
     [messagesCreate, { tools: [{ type: 'code_execution_20260120', name: 'c' }] }, /code execution/],
+    ...both.flatMap((operation): [ForwardedOperation, object, RegExp][] => [
+      [operation, { models: ['small-1'] }, /`models`/],
+      [operation, { plugins: [{ id: 'web' }] }, /`plugins`/],
+      [operation, { search_parameters: { mode: 'on' } }, /`search_parameters`/],
+      [operation, { enable_search: true }, /`enable_search`/],
+      [operation, { route: 'fallback' }, /`route`/],
+    ]),
     [chatCompletions, { store: true }, /`store`/],
     [chatCompletions, { web_search_options: {} }, /`web_search_options`/],
     [chatCompletions, { moderation: { model: 'm' } }, /`moderation`/],
@@ -559,8 +566,19 @@ describe('a feature that acts on the operator’s account', () => {
 
   test('passes if it requests nothing', () => {
     const search = { tools: [{ type: 'web_search_20250305' }] }
-    factsOf(chatCompletions, { ...plain, store: false, moderation: null })
+    factsOf(chatCompletions, { ...plain, store: false, moderation: null, enable_search: false })
     factsOf(messagesCreate, { ...plain, container: null, ...search })
+  })
+
+  test('of an aggregator counts as work of the vendor, and names models that may answer', () => {
+    for (const operation of both) {
+      const extras = (fields: object) =>
+        factsOf(operation, { ...plain, ...fields }, { allowed: operatorFeatures }).extras
+      assert.deepEqual(extras({ models: ['a', 1, 'b'] }).otherModels, ['a', 'b'])
+      assert.equal(extras({ models: ['a'] }).hasServerTools, false)
+      for (const fields of [{ plugins: [] }, { search_parameters: {} }, { enable_search: true }])
+        assert.equal(extras(fields).hasServerTools, true)
+    }
   })
 
   test('is refused if the operator allows another one', () => {

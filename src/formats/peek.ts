@@ -8,9 +8,11 @@
  */
 import { isUtf8 } from 'node:buffer'
 import {
+  aggregatorFields,
   fault,
   findFeatureFault,
   findMessagesFault,
+  isAsked,
   isFault,
   joinExtras,
   readLimit,
@@ -45,6 +47,7 @@ const readFields: ReadonlySet<string> = new Set([
   'modalities',
   'fallbacks',
   'mcp_servers',
+  ...aggregatorFields,
 ])
 
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
@@ -69,7 +72,10 @@ export function peek(
   const asksUsageChunk = readStreamOptions(fields, rules)
   if (isFault(asksUsageChunk)) return asksUsageChunk
   const payloads = rules.estimatePayloads(fields)
-  const features = rules.findOperatorFeatures(fields)
+  const features = [
+    ...rules.findOperatorFeatures(fields),
+    ...aggregatorFields.filter((name) => isAsked(fields[name])),
+  ]
   const streamOptions = scan.spans.get('stream_options')
   const rest =
     findMessagesFault(fields) ??
@@ -124,6 +130,7 @@ function open(body: Buffer): Opened | RequestFault {
     return fault(`\`${scan.duplicate}\` occurs twice in the request body. Give it once.`)
   }
   if (scan.otherCase !== undefined) return letterCaseFault(scan.otherCase, 'the request body')
+  if (scan.hasNulName) return nulFault('the request body')
   if (scan.hasHugeNumber) return fault('The request body contains a number that is out of range.')
   return { kind: 'opened', text, fields, scan }
 }
@@ -169,8 +176,13 @@ function findInnerFault(
   const scan = scanMembers(text, streamOptions.start, streamOptionFields)
   if (scan.duplicate !== undefined)
     return fault(`\`${scan.duplicate}\` occurs twice in \`stream_options\`. Give it once.`)
-  if (scan.otherCase === undefined) return undefined
-  return letterCaseFault(scan.otherCase, '`stream_options`')
+  if (scan.otherCase !== undefined) return letterCaseFault(scan.otherCase, '`stream_options`')
+  return scan.hasNulName ? nulFault('`stream_options`') : undefined
+}
+
+/** A vendor that ends a name at U+0000 would use a field that the gateway does not see. */
+function nulFault(where: string): RequestFault {
+  return fault(`A name in ${where} contains the character U+0000. Leave it out.`)
 }
 
 /** A vendor that ignores letter case would use a field that the gateway does not see. */

@@ -25,6 +25,8 @@ export interface MemberScan {
   readonly isTooDeep: boolean
   /** A number inside overflows to infinity. */
   readonly hasHugeNumber: boolean
+  /** A name contains U+0000, where some readers would end it. */
+  readonly hasNulName: boolean
 }
 
 /** Scans the object that begins at or after `from`, up to its end. */
@@ -41,6 +43,7 @@ class Scan implements MemberScan {
   firstMember = 0
   isTooDeep = false
   hasHugeNumber = false
+  hasNulName = false
   readonly #text: string
   readonly #wanted: ReadonlySet<string>
   #isAtName = false
@@ -102,6 +105,7 @@ class Scan implements MemberScan {
     this.#isAtName = false
     const raw = this.#text.slice(open + 1, close)
     const name = raw.includes('\\') ? spelledOut(raw) : raw
+    if (name?.includes('\0') === true) this.hasNulName = true
     this.#name = name !== undefined && this.#wanted.has(name) ? name : undefined
     if (this.#name === undefined && name !== undefined && otherLetter.test(name))
       this.otherCase ??= this.#findFolded(raw)

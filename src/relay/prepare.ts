@@ -97,14 +97,20 @@ function findTypeFault(request: IncomingRequest): Refusal | undefined {
   const encoding = request.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
-  const contentType = (request.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase()
-  if (contentType === 'application/json' || contentType?.endsWith('+json') === true)
-    return undefined
-  return refuse(
-    'http.unsupported_media_type',
-    'The body must be JSON: send "content-type: application/json".',
-  )
+  const contentType = (request.header('content-type') ?? '').toLowerCase()
+  const mediaType = contentType.split(';', 1)[0]?.trim()
+  if (mediaType !== 'application/json' && mediaType?.endsWith('+json') !== true)
+    return refuse(
+      'http.unsupported_media_type',
+      'The body must be JSON: send "content-type: application/json".',
+    )
+  // A vendor that follows another charset would read other fields than the gateway.
+  const charsets = contentType.matchAll(/;\s*charset\s*=\s*("[^"]*"|[^\s;]*)/g)
+  if (charsets.every(([, charset]) => utf8Names.has(charset))) return undefined
+  return refuse('http.unsupported_media_type', 'The body must be UTF-8: send it without a charset.')
 }
+
+const utf8Names: ReadonlySet<string | undefined> = new Set(['utf-8', '"utf-8"', 'utf8', '"utf8"'])
 
 interface FoundModel {
   readonly kind: 'found'

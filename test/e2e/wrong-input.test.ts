@@ -101,6 +101,8 @@ const malformed: readonly (readonly [name: string, body: Buffer | string, hint: 
   ['half a surrogate pair', Buffer.from(withMember('"x":"\xed\xa0\x80"'), 'latin1'), /UTF-8/],
   ['a cut character', Buffer.from(withMember('"x":"\xe2\x82"'), 'latin1'), /UTF-8/],
   ['NUL bytes', '\0\0\0', /not valid JSON/],
+  ['U+0000 in a name', withMember('"model\\u0000":"small-1"'), /contains the character U\+0000/],
+  ['a name of U+0000', withMember('"\\u0000":1'), /contains the character U\+0000/],
   ['a form', `model=large-1&canary=${canary}`, /not valid JSON/],
 ]
 
@@ -185,6 +187,20 @@ test('a known field in other letter case gets 400: some vendors would read it', 
   )
 })
 
+test('U+0000 in a name within `stream_options` gets 400', async () => {
+  const options = '{"include_usage\\u0000":false}'
+  const body = `{"stream":true,"stream_options":${options},${JSON.stringify(chatRequest()).slice(1)}`
+  await expectRefusal(chatPath, body, /`stream_options` contains the character U\+0000/)
+})
+
+test('accepts U+0000 in values and in names at a deeper level', async () => {
+  const member = '"x":"\\u0000","metadata":{"\\u0000":1}'
+  assert.equal(
+    (await post(gateway.url + messagesPath, account.key, withMember(member))).status,
+    200,
+  )
+})
+
 test('`include_usage` twice within `stream_options` gets 400', async () => {
   const options = '{"include_usage":false,"include\\u005fusage":true}'
   const body = `{"stream":true,"stream_options":${options},${JSON.stringify(chatRequest()).slice(1)}`
@@ -264,6 +280,13 @@ test("features of the operator's own account are refused by name unless allowed"
     [messagesPath, { container: 'c_1' }, /container/i],
     [messagesPath, { tools: [{ type: 'code_execution_20250825', name: 'x' }] }, /code execution/i],
     [messagesPath, { messages: [{ role: 'user', content: [file] }] }, /[Ff]iles/],
+    ...[messagesPath, chatPath].flatMap((path): [string, JsonFields, RegExp][] => [
+      [path, { models: ['small-1'] }, /`models`/],
+      [path, { plugins: [{ id: 'web' }] }, /`plugins`/],
+      [path, { search_parameters: { mode: 'on' } }, /`search_parameters`/],
+      [path, { enable_search: true }, /`enable_search`/],
+      [path, { route: 'fallback' }, /`route`/],
+    ]),
     [chatPath, { store: true }, /[Ss]tored completions/],
     [chatPath, { web_search_options: {} }, /[Ww]eb search/],
     [
@@ -377,8 +400,25 @@ test('a body that is not declared as JSON gets 415', async () => {
   await expectStatus(messagesPath, expected, await sendAs({}))
 })
 
+test('a charset other than utf-8 gets 415', async () => {
+  for (const charset of [
+    'charset=utf-16',
+    'charset=iso-8859-1',
+    'Charset = "UTF-7"',
+    'charset=',
+    'charset=utf-8; charset=latin1',
+    'profile=x;charset=us-ascii',
+  ]) {
+    const expected = { status: 415, type: 'invalid_request_error', hint: /must be UTF-8/ }
+    const answer = await sendAs({ 'content-type': `application/json; ${charset}` })
+    await expectStatus(messagesPath, expected, answer)
+  }
+})
+
 test('accepts every content type of JSON', async () => {
   for (const contentType of [
+    'application/json; charset="utf-8"',
+    'application/json; profile=x; charset=utf8',
     'application/json',
     'Application/JSON; charset=utf-8',
     'application/json;charset=UTF-8',

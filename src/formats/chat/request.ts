@@ -4,7 +4,9 @@
  * body. Edits replace byte ranges; everything else stays as the client wrote it.
  */
 import {
+  asksAggregatorWork,
   isAsked,
+  listedModels,
   requestedService,
   type BillableFeatures,
   type PayloadEstimate,
@@ -95,16 +97,20 @@ const clientTools: ReadonlySet<string> = new Set(['function', 'custom'])
 function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
   const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
   const hasServerTools =
-    isAsked(body['web_search_options']) || (asArray(body['tools']) ?? []).some(isServerTool)
+    isAsked(body['web_search_options']) ||
+    asksAggregatorWork(body) ||
+    (asArray(body['tools']) ?? []).some(isServerTool)
+  const otherModels = listedModels(body)
   const hasStoredPrompt = (asArray(body['messages']) ?? []).some(isStoredSpeech)
-  if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt) return undefined
+  const isPlain = !asksAudioOutput && !hasServerTools && !hasStoredPrompt
+  if (isPlain && otherModels.length === 0) return undefined
   return {
     asksAudioOutput,
     isSpeechCompressed: asksAudioOutput && isCompressedAudio(asObject(body['audio'])?.['format']),
     hasServerTools,
     hasStoredPrompt,
     webSearchesMax: 0,
-    otherModels: [],
+    otherModels,
   }
 }
 

@@ -4,7 +4,9 @@
  * much was used is read from the answer.
  */
 import {
+  asksAggregatorWork,
   isAsked,
+  listedModels,
   requestedService,
   type BillableFeatures,
   type PayloadEstimate,
@@ -102,8 +104,12 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
   const otherModels = [
     ...(asArray(body['fallbacks']) ?? []).map((entry) => asObject(entry)?.['model'] ?? entry),
     ...serverTools.map((tool) => tool['model']),
+    ...listedModels(body),
   ].filter((model) => typeof model === 'string')
-  const hasServerTools = serverTools.length > 0 || (asArray(body['mcp_servers'])?.length ?? 0) > 0
+  const hasServerTools =
+    serverTools.length > 0 ||
+    (asArray(body['mcp_servers'])?.length ?? 0) > 0 ||
+    asksAggregatorWork(body)
   const hasStoredPrompt = isAsked(body['thread']) || isAsked(body['container'])
   if (!hasServerTools && !hasStoredPrompt && otherModels.length === 0) return undefined
   return {
