@@ -250,6 +250,7 @@ export type UpstreamFault =
   | 'client' // the request's own fault: passes through as it came, never a retry
   | 'throttle' // the channel is out of rate or capacity for now: rest it, try another
   | 'config' // the operator's credential, account or mapping: switch off, tell the operator
+  | 'no_credit' // the operator's credit or spend limit at the vendor is used up: the same
   | 'model_missing' // the channel does not know this model: unusable for this model
   | 'not_offered' // the vendor does not have this operation at all
   | 'lone_500' // worth one repeat on the same channel

@@ -42,8 +42,8 @@ export abstract class FrameReader {
     this.error = readVendorError(payload)
     if (asObject(payload['error']) !== undefined) this.errorEnvelope = data
     // The client must not read what is about the operator's account.
-    const isOperators =
-      namesVendorAccount(data) || this.classifyEvent(this.error).fault === 'config'
+    const { fault } = this.classifyEvent(this.error)
+    const isOperators = namesVendorAccount(data) || fault === 'config' || fault === 'no_credit'
     return isOperators ? 'drop' : 'pass'
   }
 

@@ -78,8 +78,9 @@ export function faultOfStatus(
 ): UpstreamFault {
   const { status } = head
   switch (status) {
-    case 401:
     case 402:
+      return 'no_credit'
+    case 401:
     case 405:
     case 407:
       return 'config'

@@ -158,7 +158,7 @@ function viewState(
     since: timeOrNull(sinceMs),
     why: line.why,
     is_usable: line.isUsable,
-    /** Share of its usual traffic that it gets now: 0 to 1. */
+    /** Share of the model's requests that it takes now, before its weight in its rank: 0 to 1. */
     share: Math.round(line.share * 1_000) / 1_000,
     running: line.running,
     wakes_at: timeOrNull(line.wakeAtMs),

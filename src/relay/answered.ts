@@ -115,7 +115,8 @@ export function giveUp(failed: readonly FailedAttempt[]): ShownError {
     return ownError(
       accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : 'relay.model_unknown',
     )
-  if (outcome.fault === 'config') return ownError('relay.upstream_failed')
+  if (outcome.fault === 'config' || outcome.fault === 'no_credit')
+    return ownError('relay.upstream_failed')
   return passError(outcome, channel)
 }
 
@@ -132,6 +133,7 @@ function weightOf(outcome: AttemptOutcome): number {
     case 'not_offered':
       return 2
     case 'config':
+    case 'no_credit':
     case 'client':
     case 'conflict':
       return 1

@@ -167,6 +167,7 @@ const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   conflict: 'client',
   throttle: 'throttle',
   config: 'config',
+  no_credit: 'no_credit',
   model_missing: 'model_missing',
   not_offered: 'nobody',
   lone_500: 'broken',

@@ -6,8 +6,8 @@
  *     stream begun, whole answer      commit                      –
  *     the request's own fault         commit (as it came)         client
  *     throttled, overloaded           failover                    none: the channel rests
- *     credential, account, mapping,
- *     certificate                     failover                    channel, at once
+ *     credential, account, credit,
+ *     mapping, certificate            failover                    channel, at once
  *     500                             retry where no other
  *                                     channel is fit to serve,
  *                                     else failover               channel
@@ -102,7 +102,8 @@ function judgeVendorError(
     case 'throttle':
       return verdict('failover', 'throttle')
     case 'config':
-      return verdict('failover', 'config')
+    case 'no_credit':
+      return verdict('failover', outcome.fault)
     case 'model_missing':
       return verdict('failover', 'model_missing')
     case 'not_offered':

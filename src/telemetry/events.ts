@@ -154,6 +154,11 @@ class EventReporter {
     })
   }
 
+  /** The operator's credit or spend limit at the vendor is used up. */
+  noCredit(place: EventPlace): void {
+    this.#alertOperator({ event: 'channel.no_credit', ...place, why: 'no_credit' })
+  }
+
   /** The vendor does not know a model that the catalogue lists for the channel. */
   modelMissing(place: EventPlace): void {
     this.#alertOperator({ event: 'channel.model_missing', ...place, why: 'model_missing' })

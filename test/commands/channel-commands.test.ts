@@ -103,6 +103,7 @@ test('shows the health that a running gateway publishes, also after a manual che
   await untilState('main', 'on')
   const listed = await text('list')
   assert.match(listed, /^main +alpha +0 +1 +yes +request +large-1 +on .* start +100 %/m)
+  assert.match(listed, /^reserve .* start +0 %/m)
   assert.match(
     listed,
     /^Published by gateway \S+ \(local, node_\w+.*\), last heartbeat \d+ s ago\.$/m,

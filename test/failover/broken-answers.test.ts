@@ -381,19 +381,24 @@ describe('an error as the first event', () => {
   }
   const firstErrors: readonly FirstError[] = [
     { format: 'messages', error: '401', word: 'config', status: 502 },
-    { format: 'messages', error: '402', word: 'config', status: 502 },
+    { format: 'messages', error: '402', word: 'no_credit', status: 502 },
     { format: 'messages', error: '403', word: 'config', status: 502 },
-    { format: 'messages', error: '400_credit', word: 'config', status: 502 },
+    { format: 'messages', error: '400_credit', word: 'no_credit', status: 502 },
     { format: 'messages', error: '404', word: 'model_missing', status: 404 },
     { format: 'messages', error: '429', word: 'throttle', status: 429 },
-    { format: 'messages', error: '429_enforced_spend_limit_reached', word: 'config', status: 502 },
+    {
+      format: 'messages',
+      error: '429_enforced_spend_limit_reached',
+      word: 'no_credit',
+      status: 502,
+    },
     { format: 'messages', error: '500', word: 'hard', status: 502 },
     { format: 'messages', error: '504', word: 'hard', status: 502 },
     { format: 'messages', error: '529', word: 'throttle', status: 503 },
     { format: 'chat', error: '401', word: 'config', status: 502 },
     { format: 'chat', error: '404', word: 'model_missing', status: 404 },
     { format: 'chat', error: '429', word: 'throttle', status: 429 },
-    { format: 'chat', error: '429_insufficient_quota', word: 'config', status: 502 },
+    { format: 'chat', error: '429_insufficient_quota', word: 'no_credit', status: 502 },
     { format: 'chat', error: '500', word: 'hard', status: 502 },
     { format: 'chat', error: '503', word: 'throttle', status: 503 },
   ]

@@ -287,6 +287,25 @@ test('no usable channel is a separate event, and so is the recovery', async () =
   assert.ok(eventsOf('model.recovered').some((line) => line['model'] === model))
 })
 
+test('a start that serves does not report that no channel is usable, until a probe shows it', async () => {
+  const storeUrl = await server.createDatabase()
+  await start(storeUrl)
+  gateway.sandbox.faults.set('*', 'error=401')
+  await gateway.ask({ format, isStream: false })
+  assert.equal(eventsOf('model.no_usable_channel').length, 2)
+  await gateway.close()
+
+  await start(storeUrl)
+  assert.equal((await gateway.ask({ format, isStream: false })).status, 200)
+  assert.equal(gateway.app.health.find({ channel: main, model })?.why, 'restarted')
+  assert.deepEqual(eventsOf('model.no_usable_channel'), [])
+  gateway.sandbox.faults.set('*', 'error=502')
+  await passUntil('the event', () => eventsOf('model.no_usable_channel').length > 0)
+  gateway.sandbox.faults.clear()
+  await passUntil('on', () => gateway.grade(main, model) === 'on')
+  assert.ok(eventsOf('model.recovered').some((line) => line['model'] === model))
+})
+
 test('probes that a stopping gateway cuts count as no failure', async () => {
   await start()
   const failures = Array.from({ length: 3 }, () => 'reset=before_head')

@@ -17,10 +17,16 @@ function newMarker(): string {
   return `refused-${markerCount++}`
 }
 
-/** Credential, account, money: whatever status the vendor says it with. */
-const refusals: Readonly<Record<FormatName, readonly string[]>> = {
-  messages: ['401', '402', '403', '400_credit', '429_enforced_spend_limit_reached'],
-  chat: ['401', '403_region', '429_insufficient_quota', '429_project_spend_limit_exceeded'],
+/** Credential and account, or money: whatever status the vendor says it with. */
+const refusals: Readonly<Record<FormatName, Readonly<Record<string, readonly string[]>>>> = {
+  messages: {
+    credential_refused: ['401', '403', '400_organization_on_hold'],
+    no_credit: ['402', '400_credit', '400_usage_limits', '429_enforced_spend_limit_reached'],
+  },
+  chat: {
+    credential_refused: ['401', '403_region'],
+    no_credit: ['429_insufficient_quota', '429_project_spend_limit_exceeded'],
+  },
 }
 
 const models: Readonly<Record<FormatName, readonly string[]>> = {
@@ -28,10 +34,18 @@ const models: Readonly<Record<FormatName, readonly string[]>> = {
   chat: ['chat-1', 'chat-mini-1'],
 }
 
+function refusalsOf(
+  format: FormatName,
+): readonly { readonly why: string; readonly error: string }[] {
+  return Object.entries(refusals[format]).flatMap(([why, errors]) =>
+    errors.map((error) => ({ why, error })),
+  )
+}
+
 for (const format of formats) {
   const { main, reserve, model } = places[format]
 
-  for (const error of refusals[format])
+  for (const { why, error } of refusalsOf(format))
     test(`a vendor account that is refused (${format} ${error}) is off within one request for all its models, and the operator sees it`, async () => {
       const clock = new ManualClock()
       const lines: Record<string, unknown>[] = []
@@ -57,8 +71,8 @@ for (const format of formats) {
         const alerts = lines.filter((line) => line['msg'] === 'operator needed')
         assert.equal(alerts.length, 1, 'one alert for the channel, not one per model or request')
         assert.deepEqual(
-          [alerts[0]?.['level'], alerts[0]?.['channel'], alerts[0]?.['why']],
-          ['error', main, 'credential_refused'],
+          [alerts[0]?.['level'], alerts[0]?.['channel'], alerts[0]?.['event'], alerts[0]?.['why']],
+          ['error', main, `channel.${why}`, why],
         )
         assert.deepEqual(await gateway.health(), { code: 200, status: 'degraded' })
       } finally {

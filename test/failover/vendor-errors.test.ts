@@ -15,12 +15,14 @@ import { failoverDefaults, type Scenario, scenario } from '../support/scenario.t
  * - `client`: the request's own fault: passes as it came, after one attempt
  * - `conflict`: once more on the same channel, then it passes
  * - `throttle`: the channel rests; others are tried; the last of them passes
- * - `account`: the operator's credential, money or address: the channel is off at once, ours to say
+ * - `account`: the operator's credential or address: the channel is off at once, ours to say
+ * - `credit`: the operator's credit or spend limit is used up: the same
  * - `missing`: this channel does not have this model
  * - `internal`: a 500; once more where no other channel is left
  * - `hard`: the channel failed
  */
-type Class = 'client' | 'conflict' | 'throttle' | 'account' | 'missing' | 'internal' | 'hard'
+type Class =
+  'client' | 'conflict' | 'throttle' | 'account' | 'credit' | 'missing' | 'internal' | 'hard'
 
 const classes: Readonly<Record<Class, readonly string[]>> = {
   client: [
@@ -75,22 +77,24 @@ const classes: Readonly<Record<Class, readonly string[]>> = {
     'messages.400_claude_code_key_creator_not_member',
     'messages.400_cmek_key_disabled',
     'messages.400_cmek_key_network_blocked',
-    'messages.400_credit',
     'messages.400_organization_on_hold',
-    'messages.400_usage_limits',
-    'messages.400_workspace_limits',
     'messages.401',
-    'messages.402',
-    'messages.402_linked_organization_payment_required',
     'messages.403',
     'messages.403_user_profile_billing_not_authorized',
     'messages.403_user_profile_not_billable',
-    'messages.429_contract_spend_limit_reached',
-    'messages.429_enforced_spend_limit_reached',
     'chat.401',
     'chat.401_address',
     'chat.401_organization',
     'chat.403_region',
+  ],
+  credit: [
+    'messages.400_credit',
+    'messages.400_usage_limits',
+    'messages.400_workspace_limits',
+    'messages.402',
+    'messages.402_linked_organization_payment_required',
+    'messages.429_contract_spend_limit_reached',
+    'messages.429_enforced_spend_limit_reached',
     'chat.429_billing_hard_limit_reached',
     'chat.429_credit_balance_exhausted',
     'chat.429_insufficient_quota',
@@ -174,6 +178,13 @@ const onceExpected: Readonly<Record<Class, Expected>> = {
     grade: 'off',
     otherGrade: 'off',
   },
+  credit: {
+    tried: ['main', 'reserve'],
+    lessons: ['main'],
+    word: 'no_credit',
+    grade: 'off',
+    otherGrade: 'off',
+  },
   missing: {
     tried: ['main', 'reserve'],
     lessons: ['main'],
@@ -203,6 +214,7 @@ const alwaysTried: Readonly<Record<Class, readonly ('main' | 'reserve')[]>> = {
   conflict: ['main', 'main'],
   throttle: ['main', 'reserve'],
   account: ['main', 'reserve'],
+  credit: ['main', 'reserve'],
   missing: ['main', 'reserve'],
   internal: ['main', 'reserve', 'reserve'],
   hard: ['main', 'reserve'],
@@ -292,7 +304,7 @@ async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Prom
   assert.deepEqual(gateway.tried(marker), channels)
   const last = gateway.sandbox.log.forMarker(marker).at(-1)
   assert.ok(last !== undefined)
-  if (kind === 'account') assertOwnError(answer, format, 502, name)
+  if (kind === 'account' || kind === 'credit') assertOwnError(answer, format, 502, name)
   else if (kind === 'missing')
     assertOwnError(answer, format, preset.status === 403 ? 502 : 404, name)
   else if (namesOperator(preset.message)) assertOwnError(answer, format, preset.status, name)
@@ -422,7 +434,7 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
   assert.deepEqual(gateway.tried(marker), [main])
   const record = await gateway.served(marker, main)
   const text = answer.body.toString()
-  if (kind === 'account' || namesOperator(presetOf(name).message)) {
+  if (kind === 'account' || kind === 'credit' || namesOperator(presetOf(name).message)) {
     // The operator's account is nobody's business: the break is told in the gateway's own words.
     assertBrokenOff(answer, record, format, name)
     assert.match(text, /broke off/)
@@ -444,6 +456,7 @@ const middleWords: Readonly<Record<Class, string>> = {
   conflict: 'client',
   throttle: 'throttle',
   account: 'config',
+  credit: 'no_credit',
   missing: 'model_missing',
   internal: 'broken',
   hard: 'broken',

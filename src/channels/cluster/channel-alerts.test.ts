@@ -101,6 +101,11 @@ test('a rest raises no alert, and a refused credential raises one', () => {
   ])
 })
 
+test('a vendor account without credit is an event of its own', () => {
+  attempt(reserve, 'no_credit', 'a')
+  assert.deepEqual(told.splice(0), ['channel.off reserve', 'channel.no_credit reserve'])
+})
+
 test('an operator’s hand and a changed catalogue count like an outage', () => {
   snapshot = snapshotOf({ ...main, override: 'disabled' }, reserve)
   alerts.review()

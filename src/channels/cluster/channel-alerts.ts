@@ -7,7 +7,7 @@ import type { Telemetry } from '../../telemetry/events.ts'
 import type { Channel, Snapshot } from '../channel.ts'
 import type { PlacedEffect } from '../health/health-event.ts'
 import type { HealthPlace } from '../health/health-place.ts'
-import { shownMode, type HealthState } from '../health/health-state.ts'
+import { isResumed, shownMode, type HealthState } from '../health/health-state.ts'
 import { modelCondition, type ChannelFitness, type ModelCondition } from '../health/health-line.ts'
 
 export interface ChannelAlertsParts {
@@ -29,8 +29,8 @@ const outOfUse: ReadonlySet<string> = new Set(['off', 'trial'])
 
 export function createChannelAlerts(parts: ChannelAlertsParts): ChannelAlerts {
   const { telemetry } = parts
-  /** Models that are not on their main route, as last reported. */
-  const reported = new Map<string, ModelCondition>()
+  /** Models that are not on their main route, as last reported; of an unknown one nothing is said. */
+  const reported = new Map<string, ModelCondition | 'unknown'>()
 
   function eventPlace(place: HealthPlace): HealthPlace & { readonly vendor: string } {
     return { ...place, vendor: parts.snapshot().channels.get(place.channel)?.vendor ?? '' }
@@ -43,16 +43,26 @@ export function createChannelAlerts(parts: ChannelAlertsParts): ChannelAlerts {
     return mode === 'slow' ? 'usable' : 'none'
   }
 
+  /** After a restart channels that were not on wait for their first probe, and serve meanwhile. */
+  function conditionOf(id: string): ModelCondition | 'unknown' {
+    const channels = parts.snapshot().channelsByModel.get(id) ?? []
+    const condition = modelCondition(channels, (channel) => fitnessOf(channel, id))
+    if (condition !== 'none') return condition
+    const mayServe = channels.some(
+      ({ name, override }) => override === 'enabled' && isResumed(parts.state(name, id)),
+    )
+    return mayServe ? 'unknown' : 'none'
+  }
+
   function review(): void {
-    const { models, channelsByModel } = parts.snapshot()
+    const { models } = parts.snapshot()
     for (const { id, vendor } of models.values()) {
-      const channels = channelsByModel.get(id) ?? []
-      const condition = modelCondition(channels, (channel) => fitnessOf(channel, id))
+      const condition = conditionOf(id)
       if (condition === (reported.get(id) ?? 'main')) continue
       reported.set(id, condition)
       if (condition === 'main') telemetry.modelRecovered(id, vendor)
       else if (condition === 'reserve') telemetry.reserveOnly(id, vendor)
-      else telemetry.noUsableChannel(id, vendor)
+      else if (condition === 'none') telemetry.noUsableChannel(id, vendor)
     }
     for (const id of reported.keys()) if (!models.has(id)) reported.delete(id)
   }
@@ -67,6 +77,7 @@ export function createChannelAlerts(parts: ChannelAlertsParts): ChannelAlerts {
     },
     refused(why, place) {
       if (why === 'model_missing') telemetry.modelMissing(eventPlace(place))
+      else if (why === 'no_credit') telemetry.noCredit(eventPlace(place))
       else telemetry.credentialRefused(eventPlace(place))
     },
     review,

@@ -52,7 +52,7 @@ test('docs/operating.md explains every reason a state can have', () => {
       /\bwhy = [^\n]*'([a-z_]+)'/g,
       /\bwhy = [^\n]*'([a-z_]+)' :/g,
       /\b(?:toTrial|toRamp)\((?:(?!mode:)[^'])*'([a-z_]+)'/g,
-      /return '(operator|reconfigured)'/g,
+      /return '(operator|reconfigured|credential_refused|no_credit|model_missing)'/g,
     ])
       for (const match of text.matchAll(form)) reasons.add(match[1] ?? '')
   }

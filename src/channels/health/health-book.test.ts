@@ -123,6 +123,36 @@ test('a check is sent while there is room beside clients, and one at a time wher
   assert.equal(book.mayProbe('free'), true)
 })
 
+test('a reserve has the share that the main route leaves it, and none while that is in full use', () => {
+  const { book, clock, fail, attempt } = open()
+  const reserve = channel('reserve', { rank: 1 })
+  const last = channel('last', { rank: 2, override: 'disabled' })
+  const snapshot = snapshotOf(main, reserve, last)
+  book.follow(undefined, snapshot)
+  const shares = (): readonly number[] =>
+    book
+      .list(snapshot)
+      .filter(({ model }) => model === 'm')
+      .map(({ share }) => Math.round(share * 1_000) / 1_000)
+  assert.deepEqual(shares(), [1, 0, 0])
+  fail(main)
+  assert.deepEqual(shares(), [0, 1, 0])
+  clock.advance(40_000)
+  for (let pass = 0; pass < 3; pass++) {
+    book.wake()
+    attempt(main, 'ok')
+    clock.advance(5_000)
+  }
+  clock.advance(55_000)
+  assert.equal(book.grade(main, 'm'), 'ramp')
+  assert.deepEqual(shares(), [0.55, 0.45, 0])
+  clock.advance(60_000)
+  assert.deepEqual(shares(), [1, 0, 0])
+  // While the vendor has set a pause the reserve has all of it.
+  attempt(main, 'throttle', 'a')
+  assert.deepEqual(shares(), [0, 1, 0])
+})
+
 test('one model going off leaves the others on', () => {
   const { book, fail } = open()
   fail(main)

@@ -11,7 +11,7 @@ import { createChannelLoad } from '../channel-load.ts'
 import { createCheckPlan, type CheckPlan } from '../probes/check-plan.ts'
 import type { Caller, Form } from './evidence.ts'
 import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
-import { describePlace, type HealthLine } from './health-line.ts'
+import { describePlace, shareAlone, shareInRoute, type HealthLine } from './health-line.ts'
 import {
   isSameUpstream,
   newPlace,
@@ -103,7 +103,7 @@ export class HealthBook implements ChannelFacts {
     })
     this.#watch = new LatencyWatch({
       register: this.#register,
-      channelsOf: (model) => this.#snapshot?.channelsByModel.get(model) ?? [],
+      channelsOf: (model) => this.#channelsOf(model),
       askForProbes: (place, count) =>
         options.onEffect?.({ kind: 'probe', count, form: 'stream' }, place),
     })
@@ -207,7 +207,8 @@ export class HealthBook implements ChannelFacts {
     const before = place.state
     const event: AttemptResult = { kind: 'ended', ...result, form, beganAt, wasAnswered }
     this.#register.apply(channel, model, event)
-    if (outcome === 'config' && place.state.mode === 'off' && place.state !== before)
+    const isRefused = outcome === 'config' || outcome === 'no_credit'
+    if (isRefused && place.state.mode === 'off' && place.state !== before)
       this.#register.spread(channel, model, { ...event, isSpread: true })
     else if (!isInUse(before) && before.cause === 'config' && isInUse(place.state)) {
       const isRefuted = before.mode === 'off' && before.isConfirming
@@ -358,8 +359,17 @@ export class HealthBook implements ChannelFacts {
   #describe(channel: Channel, model: string): HealthLine {
     const place = this.#register.placeOf(channel, model)
     const running = this.#load.running(channel.name) + this.#load.probing(channel.name)
-    const options = { clock: this.#options.clock, startedAt: this.#startedAt }
-    return describePlace({ channel, model, place, running }, options)
+    const { clock } = this.#options
+    const now = clock.monotonic()
+    const share = shareInRoute(channel, this.#channelsOf(model), (one) =>
+      shareAlone(one, this.#register.placeOf(one, model).state, now),
+    )
+    const options = { clock, startedAt: this.#startedAt }
+    return describePlace({ channel, model, share, place, running }, options)
+  }
+
+  #channelsOf(model: string): readonly Channel[] {
+    return this.#snapshot?.channelsByModel.get(model) ?? []
   }
 
   /** The channel as the catalogue has it, where it has this model. */

@@ -17,6 +17,7 @@ export type { Form }
  *  - `nobody`: the gateway ended it, or the connection had gone stale: says nothing either
  *  - `throttle`: the channel has no rate or capacity left for now
  *  - `config`: the vendor refuses the credential, the account or the address
+ *  - `no_credit`: the operator's credit or spend limit at the vendor is used up
  *  - `model_missing`: the vendor does not know the model
  *  - `hard`: failed before the first event; `broken`: failed after it
  *  - `suspect`: the exchange failed on two channels, so the request itself may be the cause
@@ -27,6 +28,7 @@ export type Outcome =
   | 'nobody'
   | 'throttle'
   | 'config'
+  | 'no_credit'
   | 'model_missing'
   | 'hard'
   | 'broken'

@@ -25,7 +25,7 @@ export interface HealthLine {
   readonly isUsable: boolean
   readonly sinceMs: number
   readonly why: string
-  /** The share of its own traffic that it takes now: 0 to 1. */
+  /** The share of the model's requests that it takes now, before its weight in its rank: 0 to 1. */
   readonly share: number
   /** When time alone changes something next. */
   readonly wakeAtMs: number | undefined
@@ -48,6 +48,7 @@ export interface FailureLine {
 
 interface Shown {
   readonly channel: Channel
+  readonly share: number
   readonly model: string
   readonly running: number
   readonly place: {
@@ -58,7 +59,7 @@ interface Shown {
 }
 
 export function describePlace(
-  { channel, model, place, running }: Shown,
+  { channel, model, share, place, running }: Shown,
   { clock, startedAt }: { readonly clock: Clock; readonly startedAt: number },
 ): HealthLine {
   const { state } = place
@@ -78,7 +79,7 @@ export function describePlace(
     isUsable: !isDisabled && isUsable,
     sinceMs: wallTime(Math.max(state.since, startedAt)),
     why: isDisabled ? 'operator' : state.why,
-    share: isDisabled ? 0 : shareOf(state, now),
+    share,
     wakeAtMs: wakeAt === undefined ? undefined : wallTime(wakeAt),
     restUntilMs: now < state.restUntil ? wallTime(state.restUntil) : undefined,
     lastOkAtMs: state.lastOkAt === undefined ? undefined : wallTime(state.lastOkAt),
@@ -92,6 +93,29 @@ export function describePlace(
       lastAtMs: wallTime(at),
     })),
   }
+}
+
+/**
+ * The share of the model's requests that a channel takes, before its weight among channels of its rank:
+ * those that no channel of a lower rank takes. All channels take their shares of the same requests, see
+ * `select.ts`.
+ */
+export function shareInRoute(
+  channel: Channel,
+  channels: readonly Channel[],
+  shareAloneOf: (channel: Channel) => number,
+): number {
+  let taken = 0
+  for (const other of channels)
+    if (other.rank < channel.rank) taken = Math.max(taken, shareAloneOf(other))
+  return Math.max(0, shareAloneOf(channel) - taken)
+}
+
+/** The share that a channel would take without any other. */
+export function shareAlone({ override }: Channel, state: HealthState, now: number): number {
+  if (override === 'disabled') return 0
+  const grade = gradeOf(state, now)
+  return grade === 'on' || grade === 'ramp' || grade === 'slow' ? shareOf(state, now) : 0
 }
 
 function quantilesOf(values: readonly number[]): { p50: number; p95: number } | undefined {

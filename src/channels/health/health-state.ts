@@ -161,6 +161,11 @@ export function isTrying(state: HealthState, now: number): boolean {
   return !isInUse(state) && now < state.tryingUntil
 }
 
+/** Resumed after a restart, and no probe has decided yet. */
+export function isResumed(state: HealthState): boolean {
+  return state.mode === 'trial' && state.why === 'restarted'
+}
+
 /** The share of its own traffic that the channel takes now. */
 export function shareOf(state: HealthState, now: number): number {
   if (!isInUse(state)) return 0

@@ -371,6 +371,19 @@ test('an operator is told of one fault once, however often it is met again', () 
   assert.ok(!again.effects.some((effect) => effect.kind === 'alert'))
 })
 
+test('a credential that is refused and then lacks credit is news, where a probe shows it', () => {
+  const off = run(freshState, [ended('config'), probed('config')], 0).state
+  assert.equal(off.why, 'credential_refused')
+  // What a client's request meets may be its own doing.
+  assert.equal(apply(off, ended('no_credit'), 1_000).state.why, 'credential_refused')
+  const changed = apply(off, probed('no_credit'), 120_000)
+  assert.deepEqual(
+    changed.effects.map((effect) => ('why' in effect ? `${effect.kind} ${effect.why}` : '')),
+    ['changed no_credit', 'alert no_credit'],
+  )
+  assert.deepEqual(apply(changed.state, probed('no_credit'), 240_000).effects, [])
+})
+
 test('a missing model switches off, and a known cause is not replaced by late failures', () => {
   const { state } = run(freshState, [ended('model_missing'), ended('hard')], 0)
   assert.equal(asOff(state).cause, 'missing')

@@ -31,6 +31,7 @@ function ruleOf(event: HealthEvent): keyof typeof rules {
     case 'suspect':
       return 'suspect'
     case 'config':
+    case 'no_credit':
     case 'model_missing':
       return isProbe ? 'probeRefused' : 'refused'
     case 'throttle':

@@ -15,6 +15,7 @@ import {
 } from './health-event.ts'
 import {
   isInUse,
+  isResumed,
   noDoubt,
   rampMs,
   type HealthState,
@@ -103,14 +104,14 @@ function forgetFailures(evidence: HealthState['evidence']): HealthState['evidenc
 export function refuse(state: HealthState, result: AttemptResult, moment: Moment): Step {
   const { now } = moment
   const { form } = result
-  const cause: OffCause = result.outcome === 'config' ? 'config' : 'missing'
-  const why = cause === 'config' ? 'credential_refused' : 'model_missing'
+  const cause: OffCause = isMissing(result) ? 'missing' : 'config'
+  const why = refusalOf(result)
   const isProbe = result.caller === undefined
   if (!isProbe && isStale(state, result)) return unchanged(state)
   const mayConfirm = !isProbe && state.check === 'request' && isInUse(state)
   if (mayConfirm && wasRefuted(state, now)) return confirmFirst(state, form, now)
   const { state: off, effects } = switchOff(state, { cause, why, form }, moment)
-  const isNews = isInUse(state) || state.cause !== cause
+  const isNews = isInUse(state) || state.cause !== cause || isOtherRefusal(state, result)
   const notices: HealthEffect[] = isNews ? [...effects, { kind: 'alert', why }] : [...effects]
   // The probes of one model ask for all models of the channel.
   if (result.isSpread === true) return { state: { ...off, probeAt: undefined }, effects: notices }
@@ -121,11 +122,11 @@ export function refuse(state: HealthState, result: AttemptResult, moment: Moment
   }
 }
 
-/** Off already: a refused probe prolongs the hold, without a new alert. */
+/** Off already: a probe refused for the same reason prolongs the hold, without a new alert. */
 export function refuseAgain(state: Off, result: AttemptResult, moment: Moment): Step {
   const { now } = moment
   const isKnown = state.cause === 'config' || (state.cause === 'missing' && isMissing(result))
-  if (!isKnown) return refuse(state, result, moment)
+  if (!isKnown || isOtherRefusal(state, result)) return refuse(state, result, moment)
   if (result.caller !== undefined) return unchanged(leavePlace(state))
   const holdUntil = Math.max(state.holdUntil, now + refusalHoldMs)
   return unchanged({ ...leavePlace(state), holdUntil, isConfirming: false })
@@ -133,6 +134,18 @@ export function refuseAgain(state: Off, result: AttemptResult, moment: Moment): 
 
 function isMissing({ outcome }: AttemptResult): boolean {
   return outcome === 'model_missing'
+}
+
+function refusalOf(result: AttemptResult): 'credential_refused' | 'no_credit' | 'model_missing' {
+  if (isMissing(result)) return 'model_missing'
+  if (result.outcome === 'no_credit') return 'no_credit'
+  return 'credential_refused'
+}
+
+/** A probe shows that the channel is now refused for another reason, which an operator mends elsewhere. */
+function isOtherRefusal({ mode, cause, why }: Off | Trial, result: AttemptResult): boolean {
+  if (mode !== 'off' || cause !== 'config' || result.caller !== undefined) return false
+  return !isMissing(result) && why !== refusalOf(result)
 }
 
 function confirmFirst(state: InUse, form: Form, now: number): Step {
@@ -214,8 +227,11 @@ export function undecidedOnTrial(state: Trial, result: AttemptResult, moment: Mo
 }
 
 /** The hold grows with relapses and not with failed probes: they hurt no client. */
-export function failTrial(state: Trial, result: AttemptResult, { now, random }: Moment): Step {
+export function failTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
   if (!isProof(state, result)) return unchanged(state)
+  if (isResumed(state) && result.outcome !== 'throttle')
+    return switchOff(state, { cause: 'run', why: 'checks_failed', form: state.form }, moment)
+  const { now, random } = moment
   const isLong = now - state.downSince >= longOutageMs
   const waitMs = jittered(isLong ? retryLongMs : retryMs, random)
   return unchanged({ ...state, passed: 0, probeAt: now + waitMs })

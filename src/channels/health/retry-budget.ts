@@ -110,6 +110,7 @@ function changeOf(outcome: Outcome): number {
     case 'hard':
     case 'broken':
     case 'config':
+    case 'no_credit':
     case 'model_missing':
     case 'suspect':
       return -perFailure

@@ -92,7 +92,7 @@ export const rules = {
     nothing,
   ),
   refused: rule<AttemptResult>(
-    'refusal (`config`, `model_missing`)',
+    'refusal (`config`, `no_credit`, `model_missing`)',
     refuse,
     does('stays off', unused.refuseAgain),
     refuse,

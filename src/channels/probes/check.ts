@@ -213,6 +213,7 @@ const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   client: 'client',
   throttle: 'throttle',
   config: 'config',
+  no_credit: 'no_credit',
   model_missing: 'model_missing',
   not_offered: 'config',
   lone_500: 'hard',

@@ -12,9 +12,11 @@ import type {
 } from '../format.ts'
 import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 
-/** The operator's account, money or keys: no client can fix it, and waiting does not help. */
-const accountCodes: ReadonlySet<string> = new Set([
-  'account_deactivated',
+/** The operator's account or keys. */
+const accountCodes: ReadonlySet<string> = new Set(['account_deactivated'])
+
+/** The operator's credit or spend limit is used up: no client can fix it, and waiting does not help. */
+const creditCodes: ReadonlySet<string> = new Set([
   'billing_hard_limit_reached',
   'billing_not_active',
   'credit_balance_exhausted',
@@ -34,8 +36,9 @@ const overloadCodes: ReadonlySet<string> = new Set([
 
 export function classifyChat(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
-  if (status === 401 || status === 402) return 'config'
+  if (status === 401) return 'config'
   if (status >= 400 && status < 500 && isOneOf(accountCodes, error)) return 'config'
+  if (status >= 400 && status < 500 && isOneOf(creditCodes, error)) return 'no_credit'
   if (status >= 500 && isOneOf(overloadCodes, error)) return 'throttle'
   if (status >= 400 && status < 500 && error.code === 'model_not_found') return 'model_missing'
   return faultOfStatus(head, error, faultOfMissing)
@@ -70,7 +73,7 @@ export function classifyChatEvent(error: VendorError): EventFault {
 }
 
 function statusOfEvent(error: VendorError): number {
-  if (isOneOf(accountCodes, error)) return 429
+  if (isOneOf(accountCodes, error) || isOneOf(creditCodes, error)) return 429
   if (error.code === 'slow_down') return 429
   if (isOneOf(overloadCodes, error)) return 503
   if (/^[45]\d\d$/.test(error.code ?? '')) return Number(error.code)

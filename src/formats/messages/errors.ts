@@ -15,14 +15,19 @@ import type {
 import { asObject, parseJson } from '../json.ts'
 import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 
-/** The operator's account, money or keys: no client can fix it. */
+/** The operator's account or keys: no client can fix it. */
 const accountCodes: ReadonlySet<string> = new Set([
   'cmek_key_disabled',
   'cmek_key_network_blocked',
   'claude_code_key_creator_not_member',
+  'organization_on_hold',
+])
+
+/** The operator's credit or spend limit is used up. */
+const creditCodes: ReadonlySet<string> = new Set([
   'contract_spend_limit_reached',
   'enforced_spend_limit_reached',
-  'organization_on_hold',
+  'linked_organization_payment_required',
 ])
 
 /**
@@ -30,11 +35,12 @@ const accountCodes: ReadonlySet<string> = new Set([
  * vendor or as a field's name with a colon and a space. So only the beginning counts, and only without such a
  * colon (a time of day has no space behind it).
  */
-const accountMessage =
+const creditMessage =
   /^(?:Your credit balance is too low|You have reached your specified (?:workspace )?API usage limits)\b(?!.*:\s)/is
 
 export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
+  if (status >= 400 && status < 500 && lacksCredit(error)) return 'no_credit'
   if (status >= 400 && status < 500 && isAccountProblem(error)) return 'config'
   if (error.type === 'overloaded_error' && status >= 500) return 'throttle'
   return faultOfStatus(head, error, faultOfMissing)
@@ -60,11 +66,12 @@ export function classifyMessagesEvent(error: VendorError): EventFault {
   return { fault: faultOfEvent(classifyMessages({ status, headers: {} }, error)), status }
 }
 
-function isAccountProblem(error: VendorError): boolean {
-  if (error.type === 'billing_error') return true
-  const code = error.code ?? ''
-  if (accountCodes.has(code) || code.startsWith('linked_organization_')) return true
-  return accountMessage.test(error.message ?? '')
+function lacksCredit({ type, code = '', message = '' }: VendorError): boolean {
+  return type === 'billing_error' || creditCodes.has(code) || creditMessage.test(message)
+}
+
+function isAccountProblem({ code = '' }: VendorError): boolean {
+  return accountCodes.has(code) || code.startsWith('linked_organization_')
 }
 
 function faultOfMissing(error: VendorError): UpstreamFault {

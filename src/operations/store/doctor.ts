@@ -144,6 +144,10 @@ async function examineVendors(
         const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
         return problem('vendors', message)
       }
+      if (outcome === 'no_credit') {
+        const message = `Channel ${channel.name}: the credit or spend limit at the vendor is used up (${status}). Raise it with the vendor.`
+        return problem('vendors', message)
+      }
       if (status === undefined) {
         const message = `Channel ${channel.name}: no answer from ${channel.url}. Check the address and the network.`
         return problem('vendors', message)

@@ -31,6 +31,7 @@ const outcomes = [
   'nobody',
   'throttle',
   'config',
+  'no_credit',
   'model_missing',
   'hard',
   'broken',

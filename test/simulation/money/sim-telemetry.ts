@@ -18,6 +18,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     channelOff: ignore,
     channelBack: ignore,
     credentialRefused: ignore,
+    noCredit: ignore,
     modelMissing: ignore,
     reserveOnly: ignore,
     noUsableChannel: ignore,
