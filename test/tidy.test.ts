@@ -86,6 +86,7 @@ const tableOwners: TableOwners = {
   channel_change: ['src/channels/cluster/channel-history.ts'],
   channel_state: ['src/channels/cluster/channel-states.ts'],
   gateway_node: ['src/storage/node-store.ts'],
+  unclean_stop: ['src/storage/node-store.ts'],
   node_lease: ['src/storage/node-store.ts'],
   channel_check: ['src/channels/cluster/channel-states.ts'],
   operator_cost: ['src/channels/cluster/operator-cost-store.ts'],

@@ -131,7 +131,9 @@ export interface Ledger {
   /**
    * Books the charge of an exchange and frees its hold, once: repeating it for the same exchange has no
    * effect. Resolves when it is durable; rejects with `ledger.unavailable` when it is not: the end of
-   * the answer must then be withheld, and the exchange is recorded as one that cost nothing.
+   * the answer must then be withheld, and the exchange is recorded as one that cost nothing. The same
+   * with `ledger.insufficient_balance`, where the hold had expired and balance less holds does not cover
+   * the whole charge: the record is marked `hold_expired`, and the charge becomes the operator's cost.
    */
   settle(hold: Hold, record: ExchangeRecord): Promise<void>
   /** Counts against requests per minute alone (unmetered operations). */

@@ -29,6 +29,8 @@ export interface CommitOutcome<Booked> {
   readonly decidedCount: number
   /** By index: the store will never accept these. */
   readonly refused: ReadonlyMap<number, Error>
+  /** By index: stored without a charge, because their hold had expired and the money is gone. */
+  readonly withheld?: ReadonlySet<number>
   /** The engine's report about the stored exchanges. */
   readonly booked: Booked
   /** Why the rest was not stored; it is committed again. */
@@ -230,13 +232,15 @@ export class SettlementQueue<Booked> {
     this.#options.onRecovered()
   }
 
-  #acknowledge(batch: readonly Settlement[], { refused, booked }: CommitOutcome<Booked>): void {
+  #acknowledge(batch: readonly Settlement[], outcome: CommitOutcome<Booked>): void {
     const { onBooked, onRefused } = this.#options
+    const { refused, withheld, booked } = outcome
     onBooked(refused.size === 0 ? batch : batch.filter((_, index) => !refused.has(index)), booked)
     for (const [index, settlement] of batch.entries()) {
       const cause = refused.get(index)
       if (cause === undefined) {
-        settlement.resolve()
+        if (withheld?.has(index) === true) settlement.reject(expiredHold())
+        else settlement.resolve()
         continue
       }
       const message = 'The exchange could not be recorded.'
@@ -299,6 +303,13 @@ function withhold(settlement: Settlement, error: Error): void {
     operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
   }
   settlement.reject(error)
+}
+
+function expiredHold(): GatewayError {
+  return new GatewayError(
+    'ledger.insufficient_balance',
+    'The hold of the exchange had expired, and the balance no longer covers the charge.',
+  )
 }
 
 /** Returns the error for callers while charges cannot be stored. */

@@ -62,6 +62,7 @@ export type UsageMark =
   | 'implausible' // the vendor's count broke a bound; the charge was kept within the hold
   | 'over_hold' // believed and above the hold: the input had been under-estimated
   | 'unpriced_model' // the answer names a model without a price; the requested one's was used
+  | 'hold_expired' // not charged: its hold had expired, and the balance no longer covered it
   | 'default_price' // no price for a class, tier, speed or region; the default in rates.ts was used
 
 /** The bounds that a request sets to the counts of its answer. */

@@ -24,6 +24,7 @@ const copiedTables = [
   'operator_action',
   'operator_cost',
   'exchange_cut',
+  'unclean_stop',
 ] as const
 
 /** Tables about running processes, or that are created anew. */

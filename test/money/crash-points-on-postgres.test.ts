@@ -114,6 +114,6 @@ async function expiredWhenFree(setup: ProcessScenario, account: TestAccount): Pr
 /** Resolves when a statement that wants to write entries waits for its turn. */
 async function untilChargeWaits(server: PostgresServer): Promise<void> {
   const waiting = `SELECT count(*) FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND query LIKE '%settle_exchanges%'`
+    WHERE wait_event_type = 'Lock' AND query LIKE '%settle_%'`
   while ((await server.run(waiting)) === '0');
 }

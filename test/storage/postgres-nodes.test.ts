@@ -5,6 +5,7 @@ import { picos } from '../../src/base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import {
+  addCredit,
   findDifferences,
   holdRequest,
   makeAccount,
@@ -207,6 +208,114 @@ describe('several nodes on one PostgreSQL', () => {
       const figures = await one.usage(accountId, 'day', harness.clock.now())
       assert.equal(figures?.balancePicos, 50n)
       assert.equal((await one.place(holdRequest(harness, accountId, 50n))).kind, 'hold')
+    })
+
+    describe('its late charge, once another node has admitted the same money again,', () => {
+      const funds = 10
+      interface Settled {
+        readonly holds: readonly Hold[]
+        readonly outcomes: readonly string[]
+        readonly settle: (hold: Hold) => Promise<void>
+      }
+
+      /** As if the other node had been paused for longer than its lease: its holds are freed. */
+      async function pauseOther(accountId: string): Promise<void> {
+        await harness.database.query(
+          `UPDATE node SET lease_until_ms = 0
+            WHERE boot IN (SELECT boot FROM hold WHERE account_id = $1)`,
+          [accountId],
+        )
+        await one.tick()
+        const left = await harness.database.query('SELECT * FROM hold WHERE account_id = $1', [
+          accountId,
+        ])
+        assert.deepEqual(left, [])
+      }
+
+      /** Both nodes admit ten exchanges on money for ten; then the paused one settles its own. */
+      async function settleLate(accountId: string): Promise<Settled> {
+        const admitTen = (node: TestNode): Promise<readonly Hold[]> =>
+          Promise.all(
+            Array.from({ length: funds }, () =>
+              mustPlace(node, holdRequest(harness, accountId, 100n)),
+            ),
+          )
+        await outlive([one, other])
+        const holds = await admitTen(other)
+        await pauseOther(accountId)
+        await admitTen(one)
+        const settle = (hold: Hold): Promise<void> =>
+          other.settle(hold, recordOf(hold, 90n, { endedAtMs: harness.clock.now() }))
+        const settled = await Promise.allSettled(holds.map(settle))
+        return { holds, settle, outcomes: settled.map((one) => outcomeOf(one)) }
+      }
+
+      const outcomeOf = (settled: PromiseSettledResult<void>): string =>
+        settled.status === 'fulfilled'
+          ? 'charged'
+          : String((settled.reason as { readonly code?: unknown }).code)
+
+      it('is withheld, marked and the cost of the operator', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 1_000n })
+        const { outcomes } = await settleLate(accountId)
+        assert.deepEqual(new Set(outcomes), new Set(['ledger.insufficient_balance']))
+        assert.equal(await readBalance(harness, accountId), 1_000n)
+        assert.equal(other.openHolds().count, 0)
+        const rows = await harness.database.query(
+          `SELECT ending, marks, amount_picos, operator_cost_picos, usage, price_lines
+             FROM exchange WHERE account_id = $1`,
+          [accountId],
+        )
+        assert.equal(rows.length, funds)
+        for (const row of rows)
+          assert.deepEqual(
+            { ...row },
+            {
+              ending: 'failed',
+              marks: 'hold_expired',
+              amount_picos: 0n,
+              operator_cost_picos: 90n,
+              usage: null,
+              price_lines: '',
+            },
+          )
+      })
+
+      it('is withheld again where the answer of the store was lost and it is settled twice', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 1_000n })
+        const { holds, settle } = await settleLate(accountId)
+        const [hold] = holds
+        assert.ok(hold !== undefined)
+        await addCredit(harness, accountId, 1_000n)
+        await assert.rejects(settle(hold), { code: 'ledger.insufficient_balance' })
+        assert.equal(await readBalance(harness, accountId), 2_000n)
+      })
+
+      it('is booked as far as the balance less holds covers whole charges', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 1_200n })
+        const { outcomes } = await settleLate(accountId)
+        assert.equal(outcomes.filter((outcome) => outcome === 'charged').length, 2)
+        assert.equal(await readBalance(harness, accountId), 1_020n)
+      })
+
+      it('is withheld also when it shares a batch with new holds and charges that have theirs', async () => {
+        const accountId = await makeAccount(harness, { balancePicos: 300n })
+        await outlive([one, other])
+        const freed = await mustPlace(other, holdRequest(harness, accountId, 100n))
+        await pauseOther(accountId)
+        await other.tick()
+        await mustPlace(one, holdRequest(harness, accountId, 200n))
+        const held = await mustPlace(other, holdRequest(harness, accountId, 100n))
+        const endedAtMs = harness.clock.now()
+        const [late, kept, next] = await Promise.allSettled([
+          other.settle(freed, recordOf(freed, 60n, { endedAtMs })),
+          other.settle(held, recordOf(held, 50n, { endedAtMs })),
+          other.place(holdRequest(harness, accountId, 50n)),
+        ])
+        assert.deepEqual([late, kept].map(outcomeOf), ['ledger.insufficient_balance', 'charged'])
+        assert.ok(next.status === 'fulfilled' && next.value.kind === 'hold')
+        assert.equal(await readBalance(harness, accountId), 250n)
+      })
     })
 
     it('a node that was only paused renews the lease with its next hold', async () => {

@@ -36,7 +36,7 @@ test('two nodes on one PostgreSQL survive every fault', async (context) => {
   }
   const cutCharge = (moment: Moment): Mishap => ({
     name: `commit of charges cut: ${moment}`,
-    happen: () => pick().cutNext({ direction: 'to_server', pattern: 'settle_exchanges', moment }),
+    happen: () => pick().cutNext({ direction: 'to_server', pattern: 'settle_', moment }),
   })
   try {
     const mishaps = shuffledMishaps(

@@ -114,7 +114,7 @@ for (const [name, call] of Object.entries(interruptions))
       await setup.sandbox.faults.reached('g')
       pair.replication.stall()
       setup.sandbox.faults.release('g')
-      const isSettling = `query LIKE '%settle_exchanges%' AND wait_event = 'SyncRep'`
+      const isSettling = `query LIKE '%settle_%' AND wait_event = 'SyncRep'`
       const interrupt = `SELECT count(${call}(pid)) FROM pg_stat_activity WHERE ${isSettling}`
       await until(async () => (await pair.primary.run(interrupt)) !== '0')
       // The gateway asks again, and again has to wait: a second session does, or the client has its end.

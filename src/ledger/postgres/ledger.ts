@@ -33,10 +33,12 @@ import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-mai
 import { RequestWindows } from './request-windows.ts'
 import {
   placeHolds,
-  settleExchanges,
+  settleHolds,
   type AdmissionRequest,
   type Decision,
+  type Placed,
   type UnmeteredRequest,
+  type Withheld,
 } from './statements.ts'
 
 export interface PostgresLedgerOptions {
@@ -258,9 +260,9 @@ class ServerLedger implements Ledger {
     records: readonly ExchangeRecord[],
     done: (outcome: CommitOutcome<void>) => void,
   ): Promise<void> {
-    let decisions
+    let placed: Placed
     try {
-      decisions = await this.#placeAll(pending, records)
+      placed = await this.#placeAll(pending, records)
     } catch (error) {
       if (isOutage(error)) {
         done(decided(0, unavailable(error)))
@@ -273,37 +275,38 @@ class ServerLedger implements Ledger {
       }
       return
     }
-    done(decided(records.length))
+    const { decisions, withheld } = placed
+    done({ ...decided(records.length), withheld })
     await this.#answer(pending, async () => decisions ?? (await this.#renewAndPlace(pending)))
   }
 
   async #book(records: readonly ExchangeRecord[]): Promise<CommitOutcome<void>> {
     const { pool } = this.#options
-    const settle = (some: readonly ExchangeRecord[]): Promise<void> =>
-      pool.useIdempotently((connection) => settleExchanges(connection, some))
+    const settle = (some: readonly ExchangeRecord[]): Promise<Withheld> =>
+      pool.useIdempotently((connection) => settleHolds(connection, some))
     try {
-      await settle(records)
-      return decided(records.length)
+      return { withheld: await settle(records), ...decided(records.length) }
     } catch (error) {
       if (isOutage(error)) return decided(0, unavailable(error))
     }
     // One of them is refused; the others must not suffer for it.
     const refused = new Map<number, Error>()
+    const withheld = new Set<number>()
     for (const [index, record] of records.entries()) {
       try {
-        await settle([record])
+        if ((await settle([record])).size > 0) withheld.add(index)
       } catch (error) {
-        if (isOutage(error)) return { ...decided(index, unavailable(error)), refused }
+        if (isOutage(error)) return { ...decided(index, unavailable(error)), refused, withheld }
         refused.set(index, error instanceof Error ? error : new Error('the store failed'))
       }
     }
-    return { ...decided(records.length), refused }
+    return { ...decided(records.length), refused, withheld }
   }
 
   #place(pending: readonly Pending[]): Promise<void> {
     return this.#answer(
       pending,
-      async () => (await this.#placeAll(pending)) ?? (await this.#renewAndPlace(pending)),
+      async () => (await this.#placeAll(pending)).decisions ?? (await this.#renewAndPlace(pending)),
     )
   }
 
@@ -326,11 +329,7 @@ class ServerLedger implements Ledger {
     }
   }
 
-  /** Undefined where this node's lease has expired; then no hold has been placed. */
-  #placeAll(
-    pending: readonly Pending[],
-    ended: readonly ExchangeRecord[] = [],
-  ): Promise<readonly Decision[] | undefined> {
+  #placeAll(pending: readonly Pending[], ended: readonly ExchangeRecord[] = []): Promise<Placed> {
     const { pool, lease } = this.#options
     const requests = pending.map(({ request }) => request)
     return pool.useIdempotently((connection) => placeHolds(connection, requests, lease, ended))
@@ -339,7 +338,7 @@ class ServerLedger implements Ledger {
   /** The lease had expired, after an outage or a long pause of this process. */
   async #renewAndPlace(pending: readonly Pending[]): Promise<readonly Decision[] | undefined> {
     await this.#options.lease.renew()
-    return this.#placeAll(pending)
+    return (await this.#placeAll(pending)).decisions
   }
 }
 

@@ -29,6 +29,16 @@ export interface WindowFigures {
   readonly oldestAgeMs: number
 }
 
+/** The outcome of ended exchanges: by index, those whose charge was withheld. */
+export type Withheld = ReadonlySet<number>
+
+/** The outcome of one call. */
+export interface Placed {
+  /** Undefined where this node's lease has expired; then nothing is decided. */
+  readonly decisions: readonly Decision[] | undefined
+  readonly withheld: Withheld
+}
+
 export interface Decision {
   /** `admitted`: a hold of this amount, or only a place in the window. */
   readonly verdict: { readonly kind: 'admitted'; readonly amountPicos: bigint } | HoldRefusal
@@ -36,16 +46,16 @@ export interface Decision {
 }
 
 /**
- * Decides a batch of requests. Undefined where this node's lease has expired; then nothing is decided.
- * Ended exchanges of the same call are booked first, and are durable in either case.
+ * Decides a batch of requests. Ended exchanges of the same call are settled first, and are durable also
+ * where nothing is decided.
  */
 export async function placeHolds(
   connection: PostgresConnection,
   requests: readonly AdmissionRequest[],
   node: { readonly boot: bigint; readonly nowMs: number | null },
   ended: readonly ExchangeRecord[] = [],
-): Promise<readonly Decision[] | undefined> {
-  const rows = await connection.query(placeSql, [
+): Promise<Placed> {
+  const rows = await connection.query(ended.length === 0 ? placeSql : settleAndPlaceSql, [
     node.nowMs,
     node.boot,
     requests.map((request) => request.accountId),
@@ -56,12 +66,18 @@ export async function placeHolds(
     ),
     requests.map((request) => ('keyDailyLimitPicos' in request ? request.keyDailyLimitPicos : 0n)),
     requests.map((request) => utcDay(request.atMs)),
-    ...(ended.length === 0 ? [null, null] : settleParameters(ended)),
+    ...(ended.length === 0 ? [] : settleParameters(ended)),
   ])
-  if (rows[0]?.['outcome'] === 'lease_lost') return undefined
+  const withheld = new Set<number>()
   const decisions: Decision[] = requests.map(() => unknownAccount)
-  for (const row of rows) decisions[Number(row['place']) - 1] = readDecision(row)
-  return decisions
+  let isLeaseLost = false
+  for (const row of rows) {
+    const index = Number(row['place']) - 1
+    if (row['outcome'] === 'withheld') withheld.add(index)
+    else if (row['outcome'] === 'lease_lost') isLeaseLost = true
+    else decisions[index] = readDecision(row)
+  }
+  return { decisions: isLeaseLost ? undefined : decisions, withheld }
 }
 
 /** Limits a hold to what 64 bits can express; no balance covers that much anyway. */
@@ -70,11 +86,15 @@ function limitAmount(amountPicos: Picos): Picos {
 }
 
 /** Books ended exchanges, durable when it resolves; exchanges that were booked before stay as they are. */
-export async function settleExchanges(
+export async function settleHolds(
   connection: PostgresConnection,
   records: readonly ExchangeRecord[],
-): Promise<void> {
-  await connection.query('SELECT settle_exchanges($1, $2)', settleParameters(records))
+): Promise<Withheld> {
+  const rows = await connection.query(
+    'SELECT unnest(settle_holds($1, $2)) AS place',
+    settleParameters(records),
+  )
+  return new Set(rows.map((row) => Number(row['place']) - 1))
 }
 
 function settleParameters(records: readonly ExchangeRecord[]): readonly PostgresValue[] {
@@ -94,7 +114,9 @@ export async function releaseHolds(
   ])
 }
 
-const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
+const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)'
+const settleAndPlaceSql =
+  'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
 
 const unknownAccount: Decision = { verdict: { kind: 'unknown_account' }, window: undefined }
 
