@@ -22,7 +22,7 @@ function streamed(operation: ForwardedOperation, events: readonly object[]): Met
   const meter = operation.openMeter(plainFacts)
   for (const event of events) meter.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`))
   meter.push(Buffer.from('data: [DONE]\n\n'))
-  meter.end()
+  meter.end(true)
   return meter.reading()
 }
 

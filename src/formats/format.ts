@@ -213,8 +213,11 @@ export interface StreamMeter {
    * is too large to be a frame that the meter must read whole.
    */
   push(chunk: Buffer): readonly Buffer[]
-  /** The vendor has ended the stream properly: reads an unterminated last frame and returns the rest. */
-  end(): readonly Buffer[]
+  /**
+   * The body has ended: reads an unterminated last frame and returns the rest. `isAnnounced`: it ended as its
+   * framing said and not with its connection, so an answer with its finish reason is complete.
+   */
+  end(isAnnounced: boolean): readonly Buffer[]
   /** An event that is neither ping nor error has been seen: the answer may be committed. */
   readonly hasStarted: boolean
   /**
@@ -226,11 +229,11 @@ export interface StreamMeter {
   readonly errorEnvelope: string | undefined
   /** The error event is about the operator's account and was dropped: the client gets another one. */
   readonly isErrorWithheld: boolean
-  /** The whole terminal event has arrived; `held` begins with it. */
+  /** The whole terminal event has arrived, or `end` has found the answer complete without it. */
   readonly isTerminated: boolean
   /**
    * The terminal event and everything behind it; empty before. A frame behind the terminal event is added
-   * when it is whole, or by `end`.
+   * when it is whole, or by `end`. Without a terminal event: the unterminated last frame.
    */
   readonly held: readonly Buffer[]
   /** A frame was larger than the meter's bound: the answer cannot be metered and is broken off. */

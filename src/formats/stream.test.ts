@@ -163,7 +163,7 @@ describe('what passes when', () => {
         const passed = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((part) =>
           meter.push(part),
         )
-        passed.push(...meter.end())
+        passed.push(...meter.end(false))
         assert.equal(Buffer.concat(passed).toString(), first + error + shown, `cut at ${cut}`)
       }
     }
@@ -173,7 +173,10 @@ describe('what passes when', () => {
     const error = 'event: error\ndata: {"type":"error","error":{"type":"authentication_error"}}'
     for (const tail of ['', '\n', '\r\n\r']) {
       const meter = messagesCreate.openMeter(plainFacts)
-      const passed = [...meter.push(Buffer.from(textDelta('a') + error + tail)), ...meter.end()]
+      const passed = [
+        ...meter.push(Buffer.from(textDelta('a') + error + tail)),
+        ...meter.end(false),
+      ]
       assert.equal(meter.isErrorWithheld, true)
       assert.equal(Buffer.concat(passed).toString(), textDelta('a'))
     }
@@ -195,6 +198,65 @@ describe('what passes when', () => {
     const replayed = replay(chatCompletions, plainFacts, [Buffer.from(text)])
     assert.equal(replayed.error, undefined)
     assert.equal(replayed.isTerminated, true)
+  })
+})
+
+describe('an answer that has its finish reason and no terminal event', () => {
+  const finish = (index: number): string =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`
+  const stopReason = { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }
+  const begun = event('message_start', { message: { usage: { input_tokens: 3 } } }) + textDelta('a')
+  const finished = begun + event('message_delta', stopReason)
+  const cases = fc.constantFrom(
+    { operation: messagesCreate, text: finished },
+    { operation: chatCompletions, text: chunk('a') + finish(0) + usageChunk },
+  )
+  const unfinished = fc.constantFrom('', ': x', 'event: pi', 'data: {"choi')
+
+  test('is complete where its body ends as announced, with every byte and final counts', () => {
+    fc.assert(
+      fc.property(cases, unfinished, lineEnd, sizes, ({ operation, text }, tail, line, cuts) => {
+        const seen = (text + tail).replaceAll('\n', line)
+        const facts = { ...plainFacts, asksUsageChunk: true }
+        const replayed = replay(operation, facts, cutInto(Buffer.from(seen), cuts), true)
+        assert.equal(replayed.passed + replayed.held, seen)
+        assert.equal(replayed.held, tail)
+        assert.equal(replayed.isTerminated, true)
+        assert.equal(replayed.reading['isFinal'], true)
+        const cut = replay(operation, facts, cutInto(Buffer.from(seen), cuts), false)
+        assert.equal(cut.isTerminated, false)
+      }),
+    )
+  })
+
+  test('has final counts where they came with the finish reason', () => {
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop' }]
+    const counts = { prompt_tokens: 5, completion_tokens: 7 }
+    const text = `${chunk('a')}data: ${JSON.stringify({ choices, usage: counts })}\n\n`
+    const replayed = replay(chatCompletions, plainFacts, [Buffer.from(text)], true)
+    assert.equal(replayed.reading['isFinal'], true)
+    assert.equal(replayed.passed, text)
+  })
+
+  test('is cut where a choice has no finish reason, or only in an event without its end', () => {
+    const facts = { ...plainFacts, choiceCount: 2 }
+    const half = chunk('a') + finish(1) + finish(1)
+    const isComplete = (text: string): boolean =>
+      replay(chatCompletions, facts, [Buffer.from(text)], true).isTerminated
+    assert.equal(isComplete(half), false)
+    assert.equal(isComplete(half + finish(0).trimEnd()), false)
+    assert.equal(isComplete(half + finish(0)), true)
+    const delta = Buffer.from(finished.trimEnd())
+    assert.equal(replay(messagesCreate, plainFacts, [delta], true).isTerminated, false)
+  })
+
+  test('is broken where an error follows the finish reason', () => {
+    const error = event('error', { error: { type: 'api_error' } })
+    for (const text of [finished + error, finished + error.trimEnd()]) {
+      const replayed = replay(messagesCreate, plainFacts, [Buffer.from(text)], true)
+      assert.equal(replayed.isTerminated, false)
+      assert.equal(replayed.passed, finished + error)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * Splits every stream into frames, passes each to the format's reader, and returns the bytes unchanged,
- * except for dropped frames and for everything from the terminal event on, which is held. It knows no
- * vendor's fields.
+ * except for dropped frames and for everything from the terminal event on, which is held. An answer that has
+ * its finish reason needs no terminal event where its body ends as announced. It knows no vendor's fields.
  *
  * Invariant until an error event: the output of `push` and `end`, then what is held, then what is still
  * incomplete, equals the input byte for byte without the dropped frames. Bytes are added only to an error
@@ -25,6 +25,8 @@ export type FrameFate = 'pass' | 'drop' | 'terminal'
 export abstract class FrameReader {
   /** An event that is neither ping nor error has been read. */
   hasStarted = false
+  /** Whole events have given the finish reason of the whole answer. */
+  abstract readonly hasFinished: boolean
   error: VendorError | undefined
   /** The data of the error event, where it has the form of an error body. */
   errorEnvelope: string | undefined
@@ -35,7 +37,8 @@ export abstract class FrameReader {
   abstract mayPassUnread(beginning: FrameBytes): boolean
   /** Counts bytes of a frame that passes without being read. */
   abstract noteUnread(bytes: number): void
-  abstract reading(): MeterReading
+  /** `isOver`: no count follows any more. */
+  abstract reading(isOver: boolean): MeterReading
   protected abstract classifyEvent(error: VendorError): EventFault
 
   protected readErrorEvent(payload: JsonObject, data: string): FrameFate {
@@ -117,7 +120,7 @@ export class StreamGate implements StreamMeter {
   }
 
   reading(): MeterReading {
-    return this.#reader.reading()
+    return this.#reader.reading(this.#isTerminated)
   }
 
   push(chunk: Buffer): readonly Buffer[] {
@@ -136,10 +139,13 @@ export class StreamGate implements StreamMeter {
     return passed
   }
 
-  end(): readonly Buffer[] {
-    if (this.#partial.length === 0 || this.#isOver) return nothing
+  end(isAnnounced: boolean): readonly Buffer[] {
+    if (this.#isOver) return nothing
+    // Clients ignore an event without its blank line, so a finish reason in the last frame does not count.
+    const isAnswered = isAnnounced && this.#reader.hasFinished
     const passed: Buffer[] = []
-    this.#readPartial(passed)
+    if (this.#partial.length > 0) this.#readPartial(passed, isAnswered)
+    else if (isAnswered) this.#isTerminated = true
     return passed
   }
 
@@ -183,15 +189,16 @@ export class StreamGate implements StreamMeter {
       return chunk.length
     }
     this.#partial.append(chunk, 0, end)
-    this.#readPartial(passed)
+    this.#readPartial(passed, false)
     return end
   }
 
-  #readPartial(passed: Buffer[]): void {
+  /** `isAnswered`: the answer is complete with these bytes, unless they are an error. */
+  #readPartial(passed: Buffer[], isAnswered: boolean): void {
     const frame = this.#partial.take()
     const text = frame.toString('latin1')
     const fate = this.#readWhole({ bytes: frame, text, start: 0, end: frame.length })
-    if (fate === 'terminal') this.#isTerminated = true
+    if (fate === 'terminal' || (isAnswered && !this.#isOver)) this.#isTerminated = true
     if (fate !== 'drop') this.#emit(frame, 0, frame.length, passed)
     if (this.#isOver) this.#closeError(passed)
   }

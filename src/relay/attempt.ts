@@ -148,7 +148,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       this.#finishCollected()
       return
     }
-    const rest = meter.end()
+    const rest = meter.end(this.#head?.isEndAnnounced === true)
     // An unfinished frame is passed on only in a vendor's error: elsewhere it would run into our own.
     const isShown = meter.error !== undefined && rest.length > 0
     if (this.#receiver !== undefined) {

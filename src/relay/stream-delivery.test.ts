@@ -47,7 +47,7 @@ class Feed implements LiveStream {
   }
 
   end(): void {
-    this.#receiver?.onPieces(this.meter.end())
+    this.#receiver?.onPieces(this.meter.end(true))
     this.#receiver?.onEnd()
   }
 

@@ -9,6 +9,7 @@ import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 const head: UpstreamHead = {
   status: 200,
   rawHeaders: [],
+  isEndAnnounced: true,
   header: () => undefined,
 }
 

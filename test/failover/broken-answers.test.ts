@@ -16,6 +16,7 @@ import {
   hasTerminalEvent,
   namesOperator,
 } from '../support/answers.ts'
+import { vendorPrice } from '../support/money.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { formats, places } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
@@ -74,8 +75,9 @@ const begunFaults: Readonly<Record<string, string>> = {
   'resets in the middle': 'cut_event=4; cut_as=reset',
   'ends in the middle': 'cut_event=4; cut_as=end',
   'ends in the middle by closing': 'cut_event=4; cut_as=end; framing=close',
-  'breaks inside an event': 'cut=-40; cut_as=end',
-  'leaves out the terminal event': 'terminal=missing',
+  'breaks inside an event': 'output=20; cut=-700; cut_as=end',
+  'leaves out the terminal event and ends by closing': 'terminal=missing; framing=close',
+  'closes where its terminal event is due': 'terminal=missing; cut=-1',
   'tells an error behind the first event': 'error_at=1',
   'tells an error in the middle': 'error_at=4',
   'tells that its credential is refused in the middle': 'error_at=4; event_error=401',
@@ -179,6 +181,25 @@ for (const format of formats) {
         })
     })
   }
+
+  describe(`a ${format} stream with its finish reason and without its terminal event`, () => {
+    for (const framing of ['chunked', 'length'])
+      test(`is served whole where it ends as announced, framing ${framing}`, async () => {
+        const fault = `terminal=missing; framing=${framing}`
+        const { marker, answer } = await askFaulty({ format, isStream: true, main: fault })
+        assert.deepEqual(gateway.tried(marker), [main])
+        const record = await gateway.served(marker, main)
+        assert.ok(answer.isComplete)
+        assert.equal(answer.text, record.responseBody?.toString())
+        assert.ok(!hasTerminalEvent(answer.text, format))
+        assert.deepEqual(await gateway.attempts(), { [`${main} ok`]: 1 })
+        const { ending, amountPicos, chargeCount } = await gateway.recorded(answer)
+        assert.deepEqual(
+          { ending, amountPicos, chargeCount },
+          { ending: 'completed', amountPicos: vendorPrice(record), chargeCount: 1 },
+        )
+      })
+  })
 
   describe(`a channel that breaks a ${format} stream the client has begun to read`, () => {
     for (const [name, fault] of Object.entries(begunFaults))
@@ -363,11 +384,15 @@ describe('an answer cut at any byte', () => {
     return 'whole'
   }
 
-  /** Cut, but behind its terminal event: nothing of the answer is missing. */
+  /** Cut, but behind its finish reason or its terminal event: nothing of the answer is missing. */
   function assertWholeStream(answer: WireAnswer, record: ServedRecord, what: string): void {
     const text = answer.body.toString()
     assert.equal(text, record.responseBody?.toString(), what)
-    assert.ok(hasTerminalEvent(text, record.format), what)
+    assert.match(
+      text,
+      record.format === 'chat' ? /_reason":"[^}]+\}.*\n\n/ : /_reason":"[^]*\n\n/,
+      what,
+    )
   }
 })
 

@@ -23,6 +23,8 @@ export interface CrashPoint {
   /** … or is killed while the vendor waits there. */
   readonly gate?: 'before_head' | 'first_event' | 'mid'
   readonly isStream: boolean
+  /** The vendor leaves out the terminal event: the end of the body is the end of the answer. */
+  readonly hasNoTerminal?: boolean
   /** How many charges the exchange has afterwards. */
   readonly charges: 0 | 1
 }
@@ -42,6 +44,17 @@ export const crashPoints: readonly CrashPoint[] = [
     { name: 'after the charge', point: 'charge_durable', isStream, charges: 1 },
     { name: 'after the last bytes', point: 'answer_released', isStream, charges: 1 },
   ]),
+  ...(
+    [
+      ['when the count is known', 'usage_seen', 0],
+      ['before the charge', 'charge_submitted', 0],
+      ['after the charge', 'charge_durable', 1],
+      ['after the last bytes', 'answer_released', 1],
+    ] as const
+  ).map(([name, point, charges]): CrashPoint => {
+    const without = `${name}, without a terminal event`
+    return { name: without, point, isStream: true, hasNoTerminal: true, charges }
+  }),
   { name: 'at the commit point', point: 'first_event', isStream: true, charges: 0 },
   { name: 'after some events', point: 'mid_stream', isStream: true, charges: 0 },
 ]
@@ -146,7 +159,8 @@ async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
   // The vendor waits behind its first event, so that what follows is a read of its own.
   const hold = point.point === 'mid_stream' ? `${gate}@first_event` : `${gate}@${point.gate}`
   const isHeld = point.gate !== undefined || point.point === 'mid_stream'
-  const sandbox = isHeld ? `${content}; hold=${hold}` : content
+  const served = point.hasNoTerminal === true ? `${content}; terminal=missing` : content
+  const sandbox = isHeld ? `${served}; hold=${hold}` : served
   if (point.point !== undefined) await gateway.crashAt(point.point)
   const client = openAsk(gateway.url, account.key, { ...ask, sandbox })
   const ended = client.ended.catch(() => ({ text: '', isComplete: false }))
@@ -160,5 +174,8 @@ async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
   faults.release(gate)
   const { text, isComplete } = await ended
   // A stream's client stops reading at the last event; what comes behind it says nothing more.
-  return { marker, hasEnd: ask.isStream ? hasTerminalEvent(text, ask.format) : isComplete }
+  const { hasNoTerminal = false } = point
+  const hasLastEvent = ask.isStream && !hasNoTerminal
+  const hasEnd = hasLastEvent ? hasTerminalEvent(text, ask.format) : isComplete
+  return { marker, hasEnd, hasNoTerminal }
 }

@@ -10,7 +10,7 @@ import type { Usage } from '../../src/metering/usage.ts'
 import { usage } from '../support/http-client.ts'
 import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import { assertClean, chargesOf, holdBound, only, vendorPrice } from '../support/money.ts'
-import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import { type Ask, formats, places, sendAsk } from '../support/requests.ts'
 import { type Scenario, scenario, withScenario } from '../support/scenario.ts'
 
 const maxTokens = 200
@@ -244,11 +244,30 @@ for (const format of formats)
       await assertClean(gateway)
     }))
 
-for (const format of formats)
+for (const format of formats) {
+  it(`a ${format} stream without its terminal event is charged what the vendor counted`, async () => {
+    await withScenario({}, async (gateway) => {
+      const account = await gateway.createAccount()
+      const ask: Ask = { format, isStream: true, marker: 'unended' }
+      const answer = await sendAsk(gateway.url, account.key, {
+        ...ask,
+        sandbox: `${content}; terminal=missing`,
+      })
+      assert.equal(answer.isComplete, true)
+      const exchange = only(await gateway.ended(account, 1))
+      assert.equal(exchange.ending, 'completed')
+      assert.equal(
+        exchange.amountPicos,
+        vendorPrice(await gateway.served('unended', places[format].main)),
+      )
+      assert.deepEqual(exchange.marks, [])
+    })
+  })
+
   it(`a ${format} stream without its end is not charged and does not look complete`, async () => {
     await withScenario({}, async (gateway) => {
       const account = await gateway.createAccount()
-      const sandbox = `${content}; terminal=missing`
+      const sandbox = `${content}; terminal=missing; framing=close`
       const answer = await sendAsk(gateway.url, account.key, { format, isStream: true, sandbox })
       assert.equal(answer.isComplete, false)
       assert.ok(!hasTerminalEvent(answer.body.toString(), format))
@@ -258,3 +277,4 @@ for (const format of formats)
       assert.ok(exchange.operatorCostPicos > 0n)
     })
   })
+}

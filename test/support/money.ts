@@ -172,6 +172,8 @@ function sandboxIndex(vendorRequestId: string | null): number | undefined {
 export interface Seen {
   readonly marker: string
   readonly hasEnd: boolean
+  /** The vendor was asked to leave out the terminal event: its counts are the last it sends. */
+  readonly hasNoTerminal?: boolean
 }
 
 export interface Reconciled {
@@ -212,7 +214,7 @@ export async function reconcile(sides: Sides): Promise<Reconciled> {
   }
   assert.equal(charges.size, 0, 'every charge belongs to an exchange')
   const freeMarkers = new Set(sides.records.filter(isFree).map(({ marker }) => marker))
-  for (const { marker, hasEnd } of sides.seen) {
+  for (const { marker, hasEnd, hasNoTerminal = false } of sides.seen) {
     if (!hasEnd) continue
     const charged = chargedBy.get(marker)
     if (freeMarkers.has(marker)) {
@@ -221,7 +223,11 @@ export async function reconcile(sides: Sides): Promise<Reconciled> {
     }
     assert.ok(charged !== undefined, `${marker} was delivered to its end without a charge`)
     assert.equal(charged.picos, vendorPrice(charged.record), marker)
-    assert.ok(charged.record.isTerminalSent, `${marker} ended although the vendor had not`)
+    const { isTerminalSent, isUsageSent } = charged.record
+    assert.ok(
+      hasNoTerminal ? isUsageSent : isTerminalSent,
+      `${marker} ended although the vendor had not`,
+    )
   }
   return { chargedCount: chargedBy.size, chargedPicos }
 }

@@ -72,11 +72,12 @@ export function replay(
   operation: ForwardedOperation,
   facts: RequestFacts,
   chunks: readonly Buffer[],
+  isEndAnnounced = false,
 ): Replayed {
   const meter = operation.openMeter(facts)
   const passed: Buffer[] = []
   for (const chunk of chunks) passed.push(...meter.push(chunk))
-  passed.push(...meter.end())
+  passed.push(...meter.end(isEndAnnounced))
   return {
     passed: closed(Buffer.concat(passed).toString(), meter.error !== undefined),
     held: Buffer.concat(meter.held).toString(),

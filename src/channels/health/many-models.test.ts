@@ -42,6 +42,7 @@ function scripted(clock: ManualClock) {
         receiver.onHead({
           status,
           rawHeaders: [],
+          isEndAnnounced: true,
           header: () => undefined,
         })
         receiver.onData(Buffer.from(status === 200 ? whole : '{}'))

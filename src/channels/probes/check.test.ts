@@ -115,6 +115,16 @@ for (const format of ['messages', 'chat'] as const) {
       assert.deepEqual(outcomes, { gzip: 'model_missing', zstd: 'model_missing', compress: 'hard' })
     })
 
+    test('that is streamed passes without a terminal event only where its end is announced', async () => {
+      const outcomes: Outcome[] = []
+      for (const fault of ['', '; framing=close', '; cut_event=2; cut_as=end']) {
+        sandbox.faults.set('probed', `terminal=missing${fault}`)
+        const { outcome } = await check({ ...requestFor(format, 'request'), form: 'stream' })
+        outcomes.push(outcome)
+      }
+      assert.deepEqual(outcomes, ['ok', 'broken', 'broken'])
+    })
+
     const verdicts: readonly (readonly [string, Outcome, number | undefined])[] = [
       ['error=401', 'config', 401],
       ['error=403', format === 'messages' ? 'config' : 'model_missing', 403],

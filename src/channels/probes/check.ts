@@ -161,7 +161,7 @@ function judgeCheck(
     const contentType = (head.header('content-type') ?? '').toLowerCase()
     return sent === undefined
       ? judgeListing(body)
-      : judgeAnswer(format, { sent, contentType, body })
+      : judgeAnswer(format, { sent, contentType, body, isEndAnnounced: head.isEndAnnounced })
   }
   const headers = { 'retry-after': head.header('retry-after') }
   const readable = readableBody(body, head.header('content-encoding'))
@@ -177,7 +177,7 @@ function judgeListing(body: Buffer): Judged {
 
 function judgeAnswer(
   format: Format,
-  answer: { readonly sent: Buffer; readonly contentType: string; readonly body: Buffer },
+  answer: StreamBody & { readonly sent: Buffer; readonly contentType: string },
 ): Judged {
   const { sent, contentType, body } = answer
   const { operation } = format.probe
@@ -185,15 +185,20 @@ function judgeAnswer(
   if ('kind' in facts) return { outcome: 'hard' }
   const type = facts.isStream ? 'text/event-stream' : 'json'
   if (contentType !== '' && !contentType.includes(type)) return { outcome: 'hard' }
-  if (facts.isStream) return judgeStream(format, operation.openMeter(facts), body)
+  if (facts.isStream) return judgeStream(format, operation.openMeter(facts), answer)
   const read = operation.readAnswer(body, facts)
   return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
 }
 
-/** A stream passes when it reaches its terminal event. */
-function judgeStream(format: Format, meter: StreamMeter, body: Buffer): Judged {
-  meter.push(body)
-  meter.end()
+interface StreamBody {
+  readonly body: Buffer
+  readonly isEndAnnounced: boolean
+}
+
+/** A stream passes when it is complete. */
+function judgeStream(format: Format, meter: StreamMeter, answer: StreamBody): Judged {
+  meter.push(answer.body)
+  meter.end(answer.isEndAnnounced)
   const { error } = meter
   if (error !== undefined) return { outcome: faultOutcome[format.classifyEvent(error).fault] }
   if (meter.isTerminated) return { outcome: 'ok', usage: meter.reading().usage }

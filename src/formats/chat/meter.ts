@@ -18,7 +18,7 @@ import { classifyChatEvent } from './errors.ts'
 import { ChatUsage } from './usage.ts'
 
 export function openChatMeter(facts: RequestFacts): StreamMeter {
-  return new StreamGate(new ChatReader(facts.asksUsageChunk))
+  return new StreamGate(new ChatReader(facts))
 }
 
 export function readChatAnswer(body: Buffer): AnswerReading {
@@ -26,7 +26,7 @@ export function readChatAnswer(body: Buffer): AnswerReading {
   const choices = asArray(answer?.['choices'])
   if (answer === undefined || choices === undefined) return { kind: 'not_the_format' }
   if (asObject(answer['error']) !== undefined) return { kind: 'not_the_format' }
-  const gathered = new GatheredAnswer()
+  const gathered = new GatheredAnswer(choices.length)
   gathered.readEnvelope(answer)
   gathered.usage.apply(answer['usage'])
   for (const choice of choices) gathered.readChoice(asObject(choice) ?? {}, 'message')
@@ -37,10 +37,26 @@ export function readChatAnswer(body: Buffer): AnswerReading {
 class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
-  hasFinished = false
+  /** Indexes of the choices that have their finish reason. */
+  readonly #finished = new Set<unknown>()
+  readonly #choiceCount: number
   #model: string | undefined
   #tier: string | undefined
   #isFiltered = false
+
+  constructor(choiceCount: number) {
+    this.#choiceCount = choiceCount
+  }
+
+  /** Some choice has its finish reason. */
+  get hasFinished(): boolean {
+    return this.#finished.size > 0
+  }
+
+  /** As many choices as were requested have their finish reason. */
+  get hasFinishedAll(): boolean {
+    return this.#finished.size >= this.#choiceCount
+  }
 
   readEnvelope(envelope: JsonObject): void {
     this.#model = asText(envelope['model']) ?? this.#model
@@ -49,7 +65,7 @@ class GatheredAnswer {
 
   readChoice(choice: JsonObject, field: 'delta' | 'message'): void {
     const reason = asText(choice['finish_reason'])
-    if (reason !== undefined) this.hasFinished = true
+    if (reason !== undefined && !this.hasFinishedAll) this.#finished.add(choice['index'] ?? 0)
     if (reason === 'content_filter') this.#isFiltered = true
     const content = asObject(choice[field])
     if (content === undefined) return
@@ -109,21 +125,26 @@ class GatheredAnswer {
 }
 
 class ChatReader extends FrameReader {
-  readonly #answer = new GatheredAnswer()
+  readonly #answer: GatheredAnswer
   readonly #asksUsageChunk: boolean
   #isDone = false
   #hasUsageChunk = false
   /** The frame that passes unread contains audio. */
   #isUnreadAudio = false
 
-  constructor(asksUsageChunk: boolean) {
+  constructor({ asksUsageChunk, choiceCount }: RequestFacts) {
     super()
     this.#asksUsageChunk = asksUsageChunk
+    this.#answer = new GatheredAnswer(choiceCount)
   }
 
-  /** Counts are final with the usage chunk, or when the stream is done. */
-  reading(): MeterReading {
-    return this.#answer.reading(this.#isDone || (this.#hasUsageChunk && this.#answer.hasFinished))
+  get hasFinished(): boolean {
+    return this.#answer.hasFinishedAll
+  }
+
+  /** Counts are final with the usage chunk, or when the stream is over. */
+  reading(isOver: boolean): MeterReading {
+    return this.#answer.reading(isOver || (this.#hasUsageChunk && this.#answer.hasFinished))
   }
 
   read(frame: FrameBytes): FrameFate {
@@ -176,7 +197,7 @@ class ChatReader extends FrameReader {
     if (asObject(payload['usage']) === undefined) return 'pass'
     // The answer ends with the first final counts behind [DONE], so no later ones may replace them: what
     // arrives in the same read would otherwise decide.
-    if (!this.#isDone || !this.reading().isFinal) this.#answer.usage.apply(payload['usage'])
+    if (!this.#isDone || !this.reading(true).isFinal) this.#answer.usage.apply(payload['usage'])
     if (asArray(payload['choices'])?.length !== 0) return 'pass'
     this.#hasUsageChunk = true
     return this.#asksUsageChunk ? 'pass' : 'drop'

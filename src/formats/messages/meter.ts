@@ -121,6 +121,8 @@ const essentialEvents: readonly string[] = [
 class MessagesReader extends FrameReader {
   readonly #answer: GatheredAnswer
   #hasStopped = false
+  /** A `message_delta` has said why the answer ends. */
+  hasFinished = false
 
   constructor(asksOneHourCache: boolean) {
     super()
@@ -128,8 +130,8 @@ class MessagesReader extends FrameReader {
   }
 
   /** Counts are final when the stop reason is known: it comes with them. */
-  reading(): MeterReading {
-    return this.#answer.reading(this.#hasStopped || this.#answer.hasFinished)
+  reading(isOver: boolean): MeterReading {
+    return this.#answer.reading(isOver || this.#answer.hasFinished)
   }
 
   read(frame: FrameBytes): FrameFate {
@@ -178,7 +180,7 @@ class MessagesReader extends FrameReader {
         this.#readDelta(asObject(payload['delta']) ?? {})
         return 'pass'
       case 'message_delta':
-        this.#answer.readStop(asObject(payload['delta']) ?? {})
+        this.#readStop(asObject(payload['delta']) ?? {})
         this.#answer.usage.apply(payload['usage'], 'delta')
         return 'pass'
       case 'message_stop':
@@ -187,6 +189,11 @@ class MessagesReader extends FrameReader {
       default:
         return 'pass'
     }
+  }
+
+  #readStop(delta: JsonObject): void {
+    this.#answer.readStop(delta)
+    if (asText(delta['stop_reason']) !== undefined) this.hasFinished = true
   }
 
   #readDelta(delta: JsonObject): void {

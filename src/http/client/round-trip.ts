@@ -143,10 +143,12 @@ export class RoundTrip implements UpstreamCall {
 class ReceivedHead implements UpstreamHead {
   readonly status: number
   readonly rawHeaders: readonly string[]
+  readonly isEndAnnounced: boolean
 
   constructor(head: ResponseHead) {
     this.status = head.status
     this.rawHeaders = head.rawHeaders
+    this.isEndAnnounced = head.framing.kind !== 'close'
   }
 
   header(name: string): string | undefined {

@@ -43,7 +43,7 @@ export interface UpstreamReceiver {
    * the failure; where nothing is left, the end or the failure comes at once.
    */
   onData(chunk: Buffer): boolean
-  /** The message is complete by its own framing (length or last chunk). */
+  /** The message is complete by its own framing: length, last chunk, or the connection's end. */
   onEnd(): void
   onFailure(failure: UpstreamFailure): void
 }
@@ -52,6 +52,8 @@ export interface UpstreamHead {
   readonly status: number
   /** Flat list as received, names as received. */
   readonly rawHeaders: readonly string[]
+  /** The body ends with its length or its last chunk; otherwise it ends with the connection. */
+  readonly isEndAnnounced: boolean
   /** Returns the first value of a lower-case name. */
   header(name: string): string | undefined
 }
