@@ -31,7 +31,7 @@ test('reads no time, rather than zero, where no time is named', () => {
 
 describe('the retry-after that a client gets', () => {
   const limit = (name: string, value: string): string | undefined =>
-    limitRetryAfter(['a', 'b', name, value], { secondsMax: 60, nowMs })[3]
+    limitRetryAfter(['a', 'b', name, value], { restMs: 4_200, nowMs })[3]
 
   it('is limited, in each of its forms', () => {
     for (const [value, shown] of [
@@ -41,16 +41,23 @@ describe('the retry-after that a client gets', () => {
       ['99999999999999999999', '60'],
       ['Sat, 21 Nov 2026 12:00:30 GMT', 'Sat, 21 Nov 2026 12:00:30 GMT'],
       ['Sat, 21 Nov 2026 13:00:00 GMT', '60'],
-      ['soon', '60'],
+      ['1.5', '1.5'],
     ] as const)
       assert.equal(limit('Retry-After', value), shown, value)
     assert.equal(limit('retry-after-ms', '1500'), '1500')
     assert.equal(limit('retry-after-ms', '60001'), '60000')
-    assert.equal(limit('retry-after-ms', 'x'), '60000')
+  })
+
+  it('is the rest of the channel where it cannot be read', () => {
+    for (const value of ['soon', '', '-5', '1e3', '2026-11-21'])
+      assert.equal(limit('Retry-After', value), '5', value)
+    assert.equal(limit('retry-after-ms', 'x'), '4200')
+    const long = limitRetryAfter(['retry-after', 'soon'], { restMs: 300_000, nowMs })
+    assert.deepEqual(long, ['retry-after', '60'])
   })
 
   it('is the only header that changes', () => {
     const headers = ['Retry-Afterwards', '99', 'x-retry-after', '99']
-    assert.deepEqual(limitRetryAfter(headers, { secondsMax: 60, nowMs }), headers)
+    assert.deepEqual(limitRetryAfter(headers, { restMs: 5_000, nowMs }), headers)
   })
 })

@@ -16,8 +16,11 @@ interface Head {
  */
 export function readRetryAfterMs(head: Head, nowMs: number): number | undefined {
   const milliseconds = readNumber(head.header('retry-after-ms'))
-  if (milliseconds !== undefined) return milliseconds
-  const text = head.header('retry-after')
+  return milliseconds ?? readWaitMs(head.header('retry-after'), nowMs)
+}
+
+/** Reads a `retry-after`: seconds, or a date. */
+function readWaitMs(text: string | undefined, nowMs: number): number | undefined {
   const seconds = readNumber(text)
   if (seconds !== undefined) return seconds * 1_000
   if (text === undefined || !httpDate.test(text)) return undefined
@@ -32,27 +35,42 @@ function readNumber(text: string | undefined): number | undefined {
 }
 
 /**
- * Limits an answer's `retry-after` to `secondsMax`. Clients sleep as long as it says, and for them the
+ * The longest wait that a client is asked for. Clients sleep as long as an answer says, and for them the
  * vendor's rest ends as soon as another channel is back.
+ */
+const clientWaitMsMax = 60_000
+
+/** Returns a `retry-after` for a client while a channel rests, in whole seconds. */
+export function retryAfterOf(restMs: number): string {
+  return String(Math.ceil(Math.min(restMs, clientWaitMsMax) / 1_000))
+}
+
+/**
+ * Limits an answer's `retry-after`. One that cannot be read becomes the rest of the channel: clients read
+ * such a text in different ways.
  */
 export function limitRetryAfter(
   headers: readonly string[],
-  limits: { readonly secondsMax: number; readonly nowMs: number },
+  { restMs, nowMs }: { readonly restMs: number; readonly nowMs: number },
 ): string[] {
-  const { secondsMax, nowMs } = limits
   const limited: string[] = []
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
     limited.push(name)
     if (isNamed(name, 'retry-after')) {
-      const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - nowMs) / 1_000
-      limited.push(seconds <= secondsMax ? value : String(secondsMax))
+      const waitMs = readWaitMs(value, nowMs)
+      limited.push(isShort(waitMs) ? value : retryAfterOf(waitMs ?? restMs))
     } else if (isNamed(name, 'retry-after-ms')) {
-      limited.push(Number(value) <= secondsMax * 1_000 ? value : String(secondsMax * 1_000))
+      const waitMs = readNumber(value)
+      limited.push(isShort(waitMs) ? value : String(Math.min(waitMs ?? restMs, clientWaitMsMax)))
     } else limited.push(value)
   }
   return limited
+}
+
+function isShort(waitMs: number | undefined): boolean {
+  return waitMs !== undefined && waitMs <= clientWaitMsMax
 }
 
 export interface RequestLimit {

@@ -5,7 +5,9 @@
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
+import { restMsOf } from '../channels/health/out-of-use.ts'
 import type { Lease } from '../channels/route.ts'
+import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
 import type { AttemptOutcome, BrokenCause, VendorErrorOutcome } from './attempt-outcome.ts'
@@ -41,16 +43,17 @@ type ShownError =
     }
   | { readonly kind: 'own_error'; readonly refusal: Refusal }
 
-export function committed(outcome: AttemptOutcome, lease: Lease): Shown {
+/** `nowMs` is wall time, for the waits that vendors state as dates. */
+export function committed(outcome: AttemptOutcome, lease: Lease, nowMs: number): Shown {
   if (outcome.kind === 'streaming') return { ...outcome, lease }
   if (outcome.kind === 'whole') return { ...outcome, channel: lease.channel }
-  if (outcome.kind === 'vendor_error') return passError(outcome, lease.channel)
+  if (outcome.kind === 'vendor_error') return passError(outcome, lease.channel, nowMs)
   return ownError('relay.upstream_failed')
 }
 
-function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
+function passError(outcome: VendorErrorOutcome, channel: Channel, nowMs: number): ShownError {
   const { head, status, body } = outcome
-  if (head.status < 300) return passEvent(outcome, channel)
+  if (head.status < 300) return passEvent(outcome, channel, nowMs)
   // A redirect does not answer the request. A refusal of the operator's credential may come as a page
   // of a proxy in front of the vendor. For both the client gets an error of ours.
   if (head.status < 400 || accountStatuses.has(head.status))
@@ -60,24 +63,30 @@ function passError(outcome: VendorErrorOutcome, channel: Channel): ShownError {
     body === undefined ||
     (!isClientFault && namesVendorAccount(body.readable.toString('latin1')))
   )
-    return ownError(codeOfStatus(head.status))
+    return inPlaceOf(outcome, nowMs)
   const isEvent = false
   return { kind: 'passed_error', channel, head, status, body: body.bytes, isEvent, isClientFault }
 }
 
 /** Passes on an error that came as the first event of a 200 stream where the client caused it. */
-function passEvent(outcome: VendorErrorOutcome, channel: Channel): ShownError {
+function passEvent(outcome: VendorErrorOutcome, channel: Channel, nowMs: number): ShownError {
   const { head, status, error } = outcome
   const envelope = outcome.body?.bytes
   const message = error.message ?? ''
   const namesAccount =
     namesVendorAccount(message) || namesVendorAccount(envelope?.toString('latin1') ?? '')
-  if (!isFaultOfClient(outcome) || namesAccount) return ownError(codeOfStatus(status))
+  if (!isFaultOfClient(outcome) || namesAccount) return inPlaceOf(outcome, nowMs)
   if (envelope !== undefined) {
     const event = { isEvent: true, isClientFault: true }
     return { kind: 'passed_error', channel, head, status, body: envelope, ...event }
   }
   return { kind: 'own_error', refusal: refuse('relay.request_invalid', message) }
+}
+
+/** An error of ours for a vendor's that cannot be shown; how long to wait is the vendor's word. */
+function inPlaceOf({ head, status }: VendorErrorOutcome, nowMs: number): ShownError {
+  const restMs = restMsOf(readRetryAfterMs(head, nowMs))
+  return ownError(codeOfStatus(status), retryAfterOf(restMs))
 }
 
 function isFaultOfClient({ fault }: VendorErrorOutcome): boolean {
@@ -100,7 +109,7 @@ export interface FailedAttempt {
  * Chooses what to show when no channel is left: the failure that says most. A vendor's own 429 or 5xx
  * passes as it came; an error that names the operator's account, or no answer at all, becomes ours.
  */
-export function giveUp(failed: readonly FailedAttempt[]): ShownError {
+export function giveUp(failed: readonly FailedAttempt[], nowMs: number): ShownError {
   let best: FailedAttempt | undefined
   for (const candidate of failed) {
     if (best === undefined || weightOf(candidate.outcome) >= weightOf(best.outcome))
@@ -117,7 +126,7 @@ export function giveUp(failed: readonly FailedAttempt[]): ShownError {
     )
   if (outcome.fault === 'config' || outcome.fault === 'no_credit')
     return ownError('relay.upstream_failed')
-  return passError(outcome, channel)
+  return passError(outcome, channel, nowMs)
 }
 
 /** How much a failure says about what to do next: throttling most, a broken connection least. */
@@ -172,15 +181,15 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.shutting_down': 'This gateway stopped before there was an answer. Try again.',
 }
 
-const briefRetry = { 'retry-after': '5' }
-const hasBriefRetry: ReadonlySet<OwnErrorCode> = new Set([
+const briefSeconds = '5'
+const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([
   'relay.upstream_throttled',
   'relay.overloaded',
   'relay.no_channel_available',
   'relay.shutting_down',
 ])
 
-function ownError(code: OwnErrorCode): ShownError {
-  const headers = hasBriefRetry.has(code) ? briefRetry : undefined
+function ownError(code: OwnErrorCode, retryAfter = briefSeconds): ShownError {
+  const headers = hasRetryAfter.has(code) ? { 'retry-after': retryAfter } : undefined
   return { kind: 'own_error', refusal: refuse(code, ownMessages[code], headers) }
 }

@@ -7,7 +7,8 @@ import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { MeterReading } from '../formats/format.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
-import { limitRetryAfter } from '../formats/rate-headers.ts'
+import { restMsOf } from '../channels/health/out-of-use.ts'
+import { limitRetryAfter, readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { exchangeIdHeader, sendReply, type Reply } from '../http/server/reply.ts'
 import type { Ending } from '../ledger/ledger.ts'
@@ -182,7 +183,7 @@ function deliverVendorError(
             headers: withContentType(headers, 'application/json'),
             body: format.bodyOfEvent(body, vendorRequestId ?? exchangeId),
           }
-        : { status, headers: isClientFault ? headers : limitWait(headers, services), body }
+        : { status, headers: isClientFault ? headers : limitWait(headers, head, services), body }
       send(admitted, reply, services)
     },
   }
@@ -202,11 +203,13 @@ function send(admitted: Admitted, reply: Reply, { onTracePoint }: DeliverService
   onTracePoint?.('answer_released', admitted.exchangeId)
 }
 
-/** The longest `retry-after` of a throttling vendor that is passed on. */
-const retryAfterSecondsMax = 60
-
-function limitWait(headers: readonly string[], { clock }: DeliverServices): string[] {
-  return limitRetryAfter(headers, { secondsMax: retryAfterSecondsMax, nowMs: clock.now() })
+function limitWait(
+  headers: readonly string[],
+  head: UpstreamHead,
+  { clock }: DeliverServices,
+): string[] {
+  const nowMs = clock.now()
+  return limitRetryAfter(headers, { restMs: restMsOf(readRetryAfterMs(head, nowMs)), nowMs })
 }
 
 /** The vendor's end-to-end headers, our ids, and the account's own limits. */

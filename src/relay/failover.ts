@@ -51,7 +51,8 @@ export async function failover(
     if (verdict.mayHaveCost)
       operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted))
     const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
-    if (verdict.next === 'commit') return { ...common, ...committed(outcome, lease) }
+    const nowMs = wallTimeMs(admitted, clock)
+    if (verdict.next === 'commit') return { ...common, ...committed(outcome, lease, nowMs) }
     if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
     failed.push({ channel: lease.channel, outcome })
     if (verdict.next === 'give_up' || clock.monotonic() >= deadlineMs) break
@@ -59,7 +60,8 @@ export async function failover(
     if (repeated !== undefined && outcome.kind === 'broken' && outcome.isStale) lostCount++
   }
   const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
-  return { ...common, ...(client.isGone ? ({ kind: 'client_left' } as const) : giveUp(failed)) }
+  if (client.isGone) return { ...common, kind: 'client_left' }
+  return { ...common, ...giveUp(failed, wallTimeMs(admitted, clock)) }
 }
 
 function openRoute(

@@ -156,5 +156,28 @@ test("a vendor's long `retry-after` is shortened for the client", async (t) => {
   assert.equal(await retryAfter('60'), '60')
   assert.equal(await retryAfter('86400'), '60')
   assert.equal(await retryAfter('Wed, 21 Nov 2029 07:28:00 GMT'), '60')
+  assert.equal(await retryAfter('soon'), '5', 'as long as the channel rests')
   assert.equal(await retryAfter('none'), undefined)
+})
+
+test('a replaced 429 keeps the wait that its vendor asks for', async (t) => {
+  const gateway = await scenario({ vendors: 'scripted' })
+  t.after(() => gateway.close())
+  const account = await gateway.createAccount()
+  const replaced = async (headers: Record<string, string>): Promise<string | undefined> => {
+    gateway.resetHealth()
+    gateway.scripted.answer((response) => {
+      response.writeHead(429, { 'content-type': 'application/json', ...headers })
+      response.end('{"error":{"type":"rate_limit_error","message":"Limit of org-abcdef12."}}')
+    })
+    const answer = await ask(gateway, account.key, 'chat', { stream: false, marker: 'replaced' })
+    assert.equal(answer.status, 429)
+    assert.match(answer.body.toString(), /accepts no more requests/)
+    return answer.headers['retry-after']
+  }
+  assert.equal(await replaced({ 'retry-after': '39' }), '39')
+  assert.equal(await replaced({ 'retry-after-ms': '2500' }), '3')
+  assert.equal(await replaced({ 'retry-after': '600' }), '60')
+  assert.equal(await replaced({ 'retry-after': 'soon' }), '5')
+  assert.equal(await replaced({}), '5')
 })

@@ -257,6 +257,11 @@ const restDefaultMs = 5_000
 const restMinMs = 1_000
 const restMaxMs = 300_000
 
+/** Returns how long a channel rests that was throttled, from the wait that its vendor asked for. */
+export function restMsOf(retryAfterMs: number | undefined): number {
+  return Math.min(Math.max(retryAfterMs ?? restDefaultMs, restMinMs), restMaxMs)
+}
+
 /** A throttle is no fault: the channel rests as long as the vendor requested. */
 export function rested<State extends HealthState>(
   state: State,
@@ -264,8 +269,7 @@ export function rested<State extends HealthState>(
   now: number,
 ): State {
   if (outcome !== 'throttle') return state
-  const restMs = Math.min(Math.max(retryAfterMs ?? restDefaultMs, restMinMs), restMaxMs)
-  return { ...state, restUntil: Math.max(state.restUntil, now + restMs) }
+  return { ...state, restUntil: Math.max(state.restUntil, now + restMsOf(retryAfterMs)) }
 }
 
 export function rest(state: HealthState, result: AttemptResult, { now }: Moment): Step {
