@@ -1,7 +1,8 @@
 /** `npm run bench`: installs what is missing, the peers included, then measures; see docs/performance.md. */
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
-import { ensureInstalled, root, runNode } from './runtime.mjs'
+import { ensureInstalled } from './packages.mjs'
+import { root, runNode } from './runtime.mjs'
 
 ensureInstalled(join(root, 'bench', 'peers'), 'production')
 // Only this part uses PostgreSQL.

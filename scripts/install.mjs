@@ -1,4 +1,5 @@
-/** Installs the packages that Turnpike needs to run. `bin/turnpike` calls it when they are missing. */
-import { ensureInstalled, root } from './runtime.mjs'
+/** Installs the packages that the program needs. `bin/turnpike` calls it where its own Node is missing. */
+import { ensureInstalled } from './packages.mjs'
+import { root } from './runtime.mjs'
 
-ensureInstalled(root, process.argv.includes('--development') ? 'development' : 'production')
+ensureInstalled(root, 'production')

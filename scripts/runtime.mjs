@@ -1,15 +1,16 @@
 /**
- * Installs the project's own Node and its packages. Any `node` from version 20 on can start this script.
- * Plain JavaScript, because nothing is installed yet when it runs.
+ * Runs programs on the project's own Node, which is one of its packages. Any Node from version 20 on can run
+ * this, because nothing may be installed yet.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const runtimePackages = ['node', 'node-bin'].map(
+/** Names that the package with this platform's Node may have. */
+export const runtimePackages = ['node', 'node-bin'].map(
   (name) => `${name}-${process.platform}-${process.arch}`,
 )
 
@@ -18,111 +19,6 @@ export function findRuntime() {
   return runtimePackages
     .map((name) => join(root, 'node_modules', name, 'bin', 'node'))
     .find((path) => existsSync(path))
-}
-
-/** The file in which the last complete installation records its scope and lock file. */
-function stampPath(folder) {
-  return join(folder, 'node_modules', '.turnpike-install')
-}
-
-/** Returns scope and lock file of the last installation; undefined if there was none. */
-function readStamp(folder) {
-  const path = stampPath(folder)
-  if (!existsSync(path)) return undefined
-  const text = readFileSync(path, 'utf8')
-  const end = text.indexOf('\n')
-  return { scope: text.slice(0, end), lock: text.slice(end + 1) }
-}
-
-/**
- * Installs a folder's packages exactly as its lock file says, unless they are installed already.
- * `scope` is `production` or `development`; the second contains the first and is never removed.
- * Of two processes that start at once, one installs, and the other waits for it.
- */
-export function ensureInstalled(folder, scope) {
-  if (planInstall(folder, scope) === undefined) return
-  const release = holdInstall(folder)
-  try {
-    const plan = planInstall(folder, scope)
-    if (plan !== undefined) install(folder, plan)
-  } finally {
-    release()
-  }
-}
-
-/** Returns what must be installed, or undefined if everything is there. */
-function planInstall(folder, scope) {
-  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
-  const last = readStamp(folder)
-  const isEnough = last?.scope === scope || last?.scope === 'development'
-  if (last?.lock === lock && isEnough) return undefined
-  return { lock, scope: last?.scope === 'development' ? 'development' : scope }
-}
-
-function install(folder, { lock, scope }) {
-  process.stderr.write(`turnpike: installing packages (${scope}) …\n`)
-  rmSync(stampPath(folder), { force: true })
-  const scopeArguments = scope === 'production' ? ['--omit=dev'] : []
-  const result = spawnSync(
-    'npm',
-    ['ci', '--ignore-scripts', '--loglevel=error', ...scopeArguments],
-    {
-      cwd: folder,
-      stdio: ['ignore', 2, 2],
-      env: { ...process.env, NODE_ENV: '' },
-    },
-  )
-  if (result.status !== 0) throw new Error('npm ci failed; its output is above')
-  mkdirSync(dirname(stampPath(folder)), { recursive: true })
-  writeFileSync(stampPath(folder), `${scope}\n${lock}`)
-}
-
-const installPollMs = 200
-
-/** Waits until no other process installs into the folder; returns a function that releases the lock. */
-function holdInstall(folder) {
-  const path = join(folder, '.turnpike-install.lock')
-  // Written to another file and linked, so that the lock never exists without its owner's process id.
-  const ownPath = `${path}.${process.pid}`
-  writeFileSync(ownPath, String(process.pid))
-  try {
-    while (!tryLink(ownPath, path)) {
-      if (!isAlive(readOwner(path))) rmSync(path, { force: true })
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, installPollMs)
-    }
-  } finally {
-    rmSync(ownPath, { force: true })
-  }
-  return () => rmSync(path, { force: true })
-}
-
-function tryLink(from, to) {
-  try {
-    linkSync(from, to)
-    return true
-  } catch (error) {
-    if (error.code === 'EEXIST') return false
-    throw error
-  }
-}
-
-function readOwner(path) {
-  try {
-    return Number(readFileSync(path, 'utf8'))
-  } catch (error) {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function isAlive(pid) {
-  if (pid === undefined) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error.code === 'EPERM'
-  }
 }
 
 /** Environment for children: the project's own runtime and tools come first. */

@@ -6,7 +6,8 @@
  */
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
-import { ensureInstalled, root, run, runNode } from './runtime.mjs'
+import { ensureInstalled } from './packages.mjs'
+import { root, run, runNode } from './runtime.mjs'
 import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
 import { readDurations, TestResults } from './test-results.mjs'
 
@@ -103,7 +104,7 @@ async function runTests(files, { name, part, options }) {
     ],
     {
       onOutput: testRun.read,
-      env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.compile-cache') },
+      env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compiled') },
     },
   )
   testRun.end(code)

