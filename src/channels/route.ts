@@ -71,9 +71,12 @@ export class Route {
     this.#services = services
   }
 
-  /** Begins an attempt on the best channel that has not been tried; undefined where none is left. */
-  next(): Lease | undefined {
-    const channel = this.#select()
+  /**
+   * Begins an attempt on the best channel that has not been tried; undefined where none is left. With
+   * `unsuited` its vendor-side model differs from that of this lease.
+   */
+  next(unsuited?: Lease): Lease | undefined {
+    const channel = this.#select(unsuited)
     if (channel === undefined) return undefined
     if (this.#tried.size > 0) this.#services.telemetry.failedOver(channel.vendor)
     this.#tried.add(channel.name)
@@ -95,9 +98,9 @@ export class Route {
         this.#services.health.retract(attempt, this.request.caller.keyId)
   }
 
-  /** Whether a channel that has not been tried is fit to serve, rather than merely a last resort. */
-  hasAlternative(): boolean {
-    const channel = this.#select()
+  /** Whether a channel that `next` may give is fit to serve, rather than merely a last resort. */
+  hasAlternative(unsuited?: Lease): boolean {
+    const channel = this.#select(unsuited)
     if (channel === undefined) return false
     const grade = this.#services.health.grade(channel, this.request.model.id)
     return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
@@ -150,15 +153,25 @@ export class Route {
     return Math.max(settings.firstEventTimeoutMinMs, settings.firstEventFactor * p99Ms)
   }
 
-  #select(): Channel | undefined {
+  #select(unsuited?: Lease): Channel | undefined {
     const { snapshot, model, caller } = this.request
     const { health, clock } = this.#services
     return selectChannel(snapshot, model.id, {
       facts: health,
       accountId: caller.accountId,
-      tried: this.#tried,
+      tried: unsuited === undefined ? this.#tried : this.#triedOrLike(unsuited),
       now: clock.monotonic(),
     })
+  }
+
+  /** Adds the channels whose vendor-side model is that of the lease. */
+  #triedOrLike({ channel }: Lease): ReadonlySet<string> {
+    const { snapshot, model } = this.request
+    const nameOn = ({ models }: Channel): string => models.get(model.id) ?? model.id
+    const alike = (snapshot.channelsByModel.get(model.id) ?? []).filter(
+      (other) => nameOn(other) === nameOn(channel),
+    )
+    return new Set([...this.#tried, ...alike.map(({ name }) => name)])
   }
 }
 

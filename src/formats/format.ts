@@ -251,6 +251,7 @@ export type AnswerReading =
  */
 export type UpstreamFault =
   | 'client' // the request's own fault: passes through as it came, never a retry
+  | 'model_dependent' // the same, unless another vendor-side model takes the request
   | 'throttle' // the channel is out of rate or capacity for now: rest it, try another
   | 'config' // the operator's credential, account or mapping: switch off, tell the operator
   | 'no_credit' // the operator's credit or spend limit at the vendor is used up: the same

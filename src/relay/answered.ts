@@ -90,7 +90,7 @@ function inPlaceOf({ head, status }: VendorErrorOutcome, nowMs: number): ShownEr
 }
 
 function isFaultOfClient({ fault }: VendorErrorOutcome): boolean {
-  return fault === 'client' || fault === 'conflict'
+  return fault === 'client' || fault === 'model_dependent' || fault === 'conflict'
 }
 
 const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
@@ -144,6 +144,7 @@ function weightOf(outcome: AttemptOutcome): number {
     case 'config':
     case 'no_credit':
     case 'client':
+    case 'model_dependent':
     case 'conflict':
       return 1
   }

@@ -34,16 +34,19 @@ export async function failover(
   let lostCount = 0
   let operatorCostPicos = zeroPicos
   let repeated: Lease | undefined
+  /** A model did not take the request. Another one is tried once, and this answer passes if it fails. */
+  let unsuited: { readonly lease: Lease; readonly outcome: AttemptOutcome } | undefined
 
   // A client that has left would not get what another attempt brings, and the attempt costs money.
   while (!client.isGone && attemptCount - lostCount < settings.attemptsMax) {
-    const lease = repeated === undefined ? route.next() : route.repeat(repeated)
+    const lease = repeated === undefined ? route.next(unsuited?.lease) : route.repeat(repeated)
     if (lease === undefined) break
     attemptCount++
     const outcome = await tryLease({ admitted, client, lease, deadlineMs }, services)
     const verdict = judge(outcome, {
       isFree: admitted.operation.isFree,
       hasAlternative: () => route.hasAlternative(),
+      hasOtherModel: () => unsuited === undefined && route.hasAlternative(lease),
       mayRepeat: () => route.mayRepeat(lease),
       hasRepeated: repeated !== undefined,
     })
@@ -51,17 +54,27 @@ export async function failover(
     if (verdict.mayHaveCost)
       operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted))
     const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
-    const nowMs = wallTimeMs(admitted, clock)
-    if (verdict.next === 'commit') return { ...common, ...committed(outcome, lease, nowMs) }
     if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
+    const isLost = verdict.next === 'retry_same' && outcome.kind === 'broken'
+    if (unsuited !== undefined && !isAnswer(outcome) && !isLost) break
+    if (verdict.next === 'commit')
+      return { ...common, ...committed(outcome, lease, wallTimeMs(admitted, clock)) }
     failed.push({ channel: lease.channel, outcome })
+    if (verdict.next === 'other_model') unsuited = { lease, outcome }
     if (verdict.next === 'give_up' || clock.monotonic() >= deadlineMs) break
     repeated = verdict.next === 'retry_same' ? lease : undefined
-    if (repeated !== undefined && outcome.kind === 'broken' && outcome.isStale) lostCount++
+    if (isLost) lostCount++
   }
   const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
   if (client.isGone) return { ...common, kind: 'client_left' }
-  return { ...common, ...giveUp(failed, wallTimeMs(admitted, clock)) }
+  const nowMs = wallTimeMs(admitted, clock)
+  if (unsuited !== undefined)
+    return { ...common, ...committed(unsuited.outcome, unsuited.lease, nowMs) }
+  return { ...common, ...giveUp(failed, nowMs) }
+}
+
+function isAnswer({ kind }: AttemptOutcome): boolean {
+  return kind === 'streaming' || kind === 'whole'
 }
 
 function openRoute(
@@ -166,6 +179,7 @@ const endingOutcome: Readonly<Record<Ending, Outcome>> = {
 /** An error event in the middle of a stream is blamed as it would be at its beginning. */
 const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   client: 'client',
+  model_dependent: 'client',
   conflict: 'client',
   throttle: 'throttle',
   config: 'config',

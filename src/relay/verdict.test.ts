@@ -83,6 +83,10 @@ const rows: Readonly<Record<string, Row>> = {
     outcome: vendorError('client'),
     cells: always('commit', 'client'),
   },
+  'a request that another model may take, where there is none': {
+    outcome: vendorError('model_dependent'),
+    cells: always('commit', 'client'),
+  },
   'a throttle': { outcome: vendorError('throttle'), cells: always('failover', 'throttle') },
   'a refused account': { outcome: vendorError('config'), cells: always('failover', 'config') },
   'a missing model': {
@@ -158,7 +162,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 const mayRepeat = (): boolean => true
 
-const usual = { isFree: false, mayRepeat }
+const usual = { isFree: false, mayRepeat, hasOtherModel: () => false }
 
 const contexts: readonly VerdictContext[] = [
   { ...usual, hasRepeated: false, hasAlternative: () => true },
@@ -196,6 +200,13 @@ test('a lone 500 is not retried on a channel without failover tokens', () => {
   const context = { ...usual, hasRepeated: false, hasAlternative: () => false }
   const mayNot = { ...context, mayRepeat: () => false }
   assert.equal(judge(vendorError('lone_500'), mayNot).next, 'failover')
+})
+
+test('a request that another vendor-side model may take goes there, and blames no channel', () => {
+  for (const context of contexts) {
+    const verdict = judge(vendorError('model_dependent'), { ...context, hasOtherModel: () => true })
+    assert.deepEqual([verdict.next, verdict.blame], ['other_model', 'client'])
+  }
 })
 
 test('a free operation blames a channel only for connection and credential', () => {

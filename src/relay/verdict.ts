@@ -5,6 +5,10 @@
  *     outcome                         next                        blame
  *     stream begun, whole answer      commit                      –
  *     the request's own fault         commit (as it came)         client
+ *     context too long, a 404 that
+ *     names no model                  one try with another
+ *                                     vendor-side model,
+ *                                     else commit                 client
  *     throttled, overloaded           failover                    none: the channel rests
  *     credential, account, credit,
  *     mapping, certificate            failover                    channel, at once
@@ -29,7 +33,7 @@
 import type { Outcome } from '../channels/route.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 
-type Next = 'commit' | 'failover' | 'retry_same' | 'give_up' | 'abandon'
+type Next = 'commit' | 'failover' | 'other_model' | 'retry_same' | 'give_up' | 'abandon'
 
 export interface Verdict {
   readonly next: Next
@@ -44,6 +48,8 @@ export interface VerdictContext {
   readonly isFree: boolean
   /** Whether another channel is fit to serve this exchange. Called only where the verdict needs it. */
   readonly hasAlternative: () => boolean
+  /** Whether another channel is fit to serve whose vendor-side model differs, and none was tried for that. */
+  readonly hasOtherModel: () => boolean
   /** Whether failover tokens allow a retry: a dead channel must not get every request twice. */
   readonly mayRepeat: () => boolean
   /** This channel has been repeated already in this exchange. */
@@ -99,6 +105,8 @@ function judgeVendorError(
   switch (outcome.fault) {
     case 'client':
       return verdict('commit', 'client')
+    case 'model_dependent':
+      return verdict(context.hasOtherModel() ? 'other_model' : 'commit', 'client')
     case 'throttle':
       return verdict('failover', 'throttle')
     case 'config':

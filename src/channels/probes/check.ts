@@ -216,6 +216,7 @@ const failureOutcome: Readonly<Record<FailureKind, Outcome>> = {
 
 const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
   client: 'client',
+  model_dependent: 'client',
   throttle: 'throttle',
   config: 'config',
   no_credit: 'no_credit',

@@ -8,7 +8,18 @@ import { chatCompletions, chatFormat } from './index.ts'
 const invalid = 'invalid_request_error'
 
 const cases: readonly FaultCase[] = [
-  { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'client' },
+  { status: 400, type: invalid, code: 'context_length_exceeded', fault: 'model_dependent' },
+  { status: 400, type: 'exceed_context_size_error', message: 'x', fault: 'model_dependent' },
+  {
+    status: 400,
+    message: "This model's maximum context length is 4096 tokens. However, you requested 5000.",
+    fault: 'model_dependent',
+  },
+  {
+    status: 400,
+    message: "Invalid value: This model's maximum context length is 4096 tokens",
+    fault: 'client',
+  },
   { status: 400, fault: 'client' },
   { status: 400, type: invalid, message: 'Invalid service_tier argument', fault: 'client' },
   { status: 400, type: invalid, code: 'billing_hard_limit_reached', fault: 'no_credit' },
@@ -26,8 +37,8 @@ const cases: readonly FaultCase[] = [
   },
   { status: 404, type: invalid, message: 'Invalid URL (POST /v1/x)', fault: 'config' },
   { status: 404, fault: 'config' },
-  { status: 404, type: invalid, message: 'No such file: file-1', fault: 'client' },
-  { status: 404, type: invalid, message: 'No file `my model`.', fault: 'client' },
+  { status: 404, type: invalid, message: 'No such file: file-1', fault: 'model_dependent' },
+  { status: 404, type: invalid, message: 'No file `my model`.', fault: 'model_dependent' },
   { status: 408, fault: 'conflict' },
   { status: 409, fault: 'conflict' },
   { status: 413, fault: 'client' },
@@ -75,7 +86,7 @@ describe('the class of a first error event', () => {
     ['rate_limit_error', 'slow_down', 'throttle', 429],
     ['requests', 'rate_limit_exceeded', 'throttle', 429],
     ['insufficient_quota', 'credit_balance_exhausted', 'no_credit', 429],
-    ['invalid_request_error', 'context_length_exceeded', 'client', 400],
+    ['invalid_request_error', 'context_length_exceeded', 'model_dependent', 400],
     ['invalid_request_error', 'invalid_api_key', 'config', 401],
     ['invalid_request_error', 'model_not_found', 'model_missing', 404],
     ['invalid_request_error', undefined, 'client', 400],

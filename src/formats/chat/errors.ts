@@ -34,6 +34,9 @@ const overloadCodes: ReadonlySet<string> = new Set([
   'slow_down',
 ])
 
+/** How servers begin that have no code for a prompt beyond the model's context. */
+const contextMessage = /^This (?:model|endpoint)'s maximum context length is\b/i
+
 export function classifyChat(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
   if (status === 401) return 'config'
@@ -41,6 +44,7 @@ export function classifyChat(head: UpstreamAnswerHead, error: VendorError): Upst
   if (status >= 400 && status < 500 && isOneOf(creditCodes, error)) return 'no_credit'
   if (status >= 500 && isOneOf(overloadCodes, error)) return 'throttle'
   if (status >= 400 && status < 500 && error.code === 'model_not_found') return 'model_missing'
+  if (status === 400 && isContextTooLong(error)) return 'model_dependent'
   return faultOfStatus(head, error, faultOfMissing)
 }
 
@@ -84,9 +88,14 @@ function isOneOf(words: ReadonlySet<string>, error: VendorError): boolean {
   return words.has(error.code ?? '') || words.has(error.type ?? '')
 }
 
+function isContextTooLong({ type, code, message = '' }: VendorError): boolean {
+  if (code === 'context_length_exceeded' || type === 'exceed_context_size_error') return true
+  return contextMessage.test(message)
+}
+
 function faultOfMissing(error: VendorError): UpstreamFault {
   if (isAboutPath(error)) return 'config'
-  return isAboutModel(error) ? 'model_missing' : 'client'
+  return isAboutModel(error) ? 'model_missing' : 'model_dependent'
 }
 
 const typeOfStatus: Readonly<Record<number, string>> = {

@@ -13,6 +13,19 @@ const limits =
 const cases: readonly FaultCase[] = [
   { status: 400, type: invalid, message: 'max_tokens: too large', fault: 'client' },
   { status: 400, fault: 'client' },
+  {
+    status: 400,
+    type: invalid,
+    message: 'prompt is too long: 210000 tokens > 200000 maximum',
+    fault: 'model_dependent',
+  },
+  {
+    status: 400,
+    type: invalid,
+    message: 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
+    fault: 'model_dependent',
+  },
+  { status: 400, type: invalid, message: 'messages.0: prompt is too long', fault: 'client' },
   { status: 400, type: invalid, code: 'tool_name_conflict', message: 'x', fault: 'client' },
   {
     status: 400,
@@ -40,8 +53,18 @@ const cases: readonly FaultCase[] = [
   { status: 404, type: 'not_found_error', message: 'model: large-9', fault: 'model_missing' },
   { status: 404, type: 'not_found_error', message: 'Not Found', fault: 'config' },
   { status: 404, fault: 'config' },
-  { status: 404, type: 'not_found_error', message: 'File not found: file_1', fault: 'client' },
-  { status: 404, type: 'not_found_error', message: 'No file "the model".', fault: 'client' },
+  {
+    status: 404,
+    type: 'not_found_error',
+    message: 'File not found: file_1',
+    fault: 'model_dependent',
+  },
+  {
+    status: 404,
+    type: 'not_found_error',
+    message: 'No file "the model".',
+    fault: 'model_dependent',
+  },
   {
     status: 404,
     type: 'not_found_error',
@@ -53,7 +76,7 @@ const cases: readonly FaultCase[] = [
     type: 'not_found_error',
     code: 'thread_not_found',
     message: 'no such thread for this model',
-    fault: 'client',
+    fault: 'model_dependent',
   },
   { status: 405, fault: 'config' },
   { status: 407, fault: 'config' },

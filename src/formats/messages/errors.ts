@@ -38,11 +38,16 @@ const creditCodes: ReadonlySet<string> = new Set([
 const creditMessage =
   /^(?:Your credit balance is too low|You have reached your specified (?:workspace )?API usage limits)\b(?!.*:\s)/is
 
+/** The beginning of the vendor's messages about a prompt beyond the model's context. */
+const contextMessage =
+  /^(?:prompt is too long|input length and `max_tokens` exceed context limit)\b/i
+
 export function classifyMessages(head: UpstreamAnswerHead, error: VendorError): UpstreamFault {
   const { status } = head
   if (status >= 400 && status < 500 && lacksCredit(error)) return 'no_credit'
   if (status >= 400 && status < 500 && isAccountProblem(error)) return 'config'
   if (error.type === 'overloaded_error' && status >= 500) return 'throttle'
+  if (status === 400 && contextMessage.test(error.message ?? '')) return 'model_dependent'
   return faultOfStatus(head, error, faultOfMissing)
 }
 
@@ -76,9 +81,9 @@ function isAccountProblem({ code = '' }: VendorError): boolean {
 
 function faultOfMissing(error: VendorError): UpstreamFault {
   const namesModel = error.code === 'model_not_found'
-  if (error.code !== undefined && !namesModel) return 'client'
+  if (error.code !== undefined && !namesModel) return 'model_dependent'
   if (isAboutPath(error)) return 'config'
-  return namesModel || isAboutModel(error) ? 'model_missing' : 'client'
+  return namesModel || isAboutModel(error) ? 'model_missing' : 'model_dependent'
 }
 
 const typeOfStatus: Readonly<Record<number, string>> = {
