@@ -4,7 +4,7 @@
  * yet.
  */
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
-import { operatorFeatures, type FormatName, type OperatorFeature } from '../formats/format.ts'
+import { vendorFeatures, type FormatName, type VendorFeature } from '../formats/format.ts'
 import type { ChannelOverride, CheckKind, CredentialScheme, PinnedBaseline } from './channel.ts'
 
 export interface VendorRow {
@@ -14,7 +14,7 @@ export interface VendorRow {
   readonly versionHeader: string | undefined
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
-  readonly allowedFeatures: ReadonlySet<OperatorFeature>
+  readonly allowedFeatures: ReadonlySet<VendorFeature>
   readonly retiredAtMs: number | undefined
 }
 
@@ -22,6 +22,7 @@ export interface ModelRow {
   readonly id: string
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
   readonly createdAtMs: number
   readonly retiredAtMs: number | undefined
@@ -111,6 +112,7 @@ export async function saveModel(transaction: Transaction, model: ModelRow): Prom
     id: model.id,
     vendor: model.vendor,
     max_output_tokens: model.maxOutputTokens ?? null,
+    max_input_tokens: model.maxInputTokens ?? null,
     first_event_timeout_ms: model.firstEventTimeoutMs ?? null,
     created_at_ms: model.createdAtMs,
     retired_at_ms: model.retiredAtMs ?? null,
@@ -170,9 +172,9 @@ export async function setOverride(
   return rows.length > 0
 }
 
-function readFeatures(text: string): ReadonlySet<OperatorFeature> {
+function readFeatures(text: string): ReadonlySet<VendorFeature> {
   const names = text.split(',')
-  return new Set(operatorFeatures.filter((feature) => names.includes(feature)))
+  return new Set(vendorFeatures.filter((feature) => names.includes(feature)))
 }
 
 function readVendor(row: Row): VendorRow {
@@ -193,6 +195,7 @@ function readModel(row: Row): ModelRow {
     id: String(row['id']),
     vendor: String(row['vendor']),
     maxOutputTokens: numberOrNone(row['max_output_tokens']),
+    maxInputTokens: numberOrNone(row['max_input_tokens']),
     firstEventTimeoutMs: numberOrNone(row['first_event_timeout_ms']),
     createdAtMs: Number(row['created_at_ms']),
     retiredAtMs: numberOrNone(row['retired_at_ms']),

@@ -4,7 +4,7 @@
  * it began with.
  */
 import type { Secret } from '../base/secret.ts'
-import type { FormatName, OperatorFeature } from '../formats/format.ts'
+import type { FormatName, VendorFeature } from '../formats/format.ts'
 import type { ModelPrices } from '../metering/prices.ts'
 
 export type CredentialScheme = 'x-api-key' | 'bearer'
@@ -22,14 +22,16 @@ export interface Vendor {
   readonly versionHeader: string | undefined
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
-  /** Features of the operator's own vendor account that requests may use. */
-  readonly allowedFeatures: ReadonlySet<OperatorFeature>
+  /** What requests may use of the operator's own vendor account, and what none may use. */
+  readonly allowedFeatures: ReadonlySet<VendorFeature>
 }
 
 export interface Model {
   readonly id: string
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  /** The most tokens that it reads. */
+  readonly maxInputTokens?: number | undefined
   /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
   readonly firstEventTimeoutMs?: number | undefined
   readonly createdAtMs: number

@@ -46,6 +46,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         id: 'm',
         vendor: 'alpha',
         maxOutputTokens: undefined,
+        maxInputTokens: undefined,
         firstEventTimeoutMs: undefined,
         createdAtMs: 1,
         retiredAtMs: undefined,

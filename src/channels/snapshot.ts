@@ -129,6 +129,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
     id: row.id,
     vendor: row.vendor,
     maxOutputTokens: row.maxOutputTokens,
+    maxInputTokens: row.maxInputTokens,
     firstEventTimeoutMs: row.firstEventTimeoutMs,
     createdAtMs: row.createdAtMs,
     prices,

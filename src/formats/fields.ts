@@ -5,6 +5,7 @@
 import type {
   OperatorFeature,
   ReadRequestOptions,
+  RefusedFeature,
   RequestExtras,
   RequestFault,
   RequestedService,
@@ -21,6 +22,8 @@ export interface PayloadEstimate {
   readonly audioTokens: number
   /** How many tokens such audio usually has. */
   readonly audioTokensUsual: number
+  /** Some documents are not in the body. */
+  readonly hasRemoteDocuments: boolean
   /** Some of it is named by an id and is stored in the operator's account. */
   readonly isInAccount: boolean
 }
@@ -171,6 +174,29 @@ export function findFeatureFault(
   return undefined
 }
 
+const refusedFaults: Readonly<Record<RefusedFeature, string>> = {
+  no_documents_by_url:
+    'Documents by address are not available here; send their content within the request.',
+  no_server_tools:
+    'Tools that the vendor runs are not available here; name only tools that you run yourself.',
+}
+
+/** Refuses what adds input that no body shows, where the operator does not want it. */
+export function findInputFault(
+  extras: RequestExtras,
+  { allowedFeatures }: ReadRequestOptions,
+): RequestFault | undefined {
+  const { hasServerTools, hasRemoteDocuments } = extras
+  const asked = {
+    no_server_tools: hasServerTools,
+    no_documents_by_url: hasRemoteDocuments,
+  } as const
+  for (const feature of ['no_server_tools', 'no_documents_by_url'] as const)
+    if (asked[feature] && allowedFeatures?.has(feature) === true)
+      return fault(refusedFaults[feature])
+  return undefined
+}
+
 /** Reads the tier, speed and region that the fields of a body name. */
 export function requestedService(names: {
   readonly tier: unknown
@@ -214,6 +240,7 @@ export const noExtras: RequestExtras = {
   payloadTokensMax: 0,
   audioTokens: 0,
   audioTokensUsual: 0,
+  hasRemoteDocuments: false,
 }
 
 export function joinExtras(
@@ -221,8 +248,14 @@ export function joinExtras(
   features: BillableFeatures | undefined,
 ): RequestExtras {
   if (features === undefined && payloads.tokens === 0) return noExtras
-  const { tokensMax, audioTokens, audioTokensUsual } = payloads
-  return { ...(features ?? noFeatures), payloadTokensMax: tokensMax, audioTokens, audioTokensUsual }
+  const {
+    tokensMax: payloadTokensMax,
+    audioTokens,
+    audioTokensUsual,
+    hasRemoteDocuments,
+  } = payloads
+  const prompt = { payloadTokensMax, audioTokens, audioTokensUsual, hasRemoteDocuments }
+  return { ...(features ?? noFeatures), ...prompt }
 }
 
 /** Returns whether a field requests something: it is neither absent nor null nor false. */

@@ -103,6 +103,8 @@ export interface RequestExtras {
   readonly isSpeechCompressed: boolean
   /** Tools that the vendor runs itself: their results are input of the model and are counted as such. */
   readonly hasServerTools: boolean
+  /** Documents that the vendor fetches: the body has only their address. */
+  readonly hasRemoteDocuments: boolean
   /** The vendor stores a part of the prompt; the answer says how much. */
   readonly hasStoredPrompt: boolean
   readonly webSearchesMax: number
@@ -137,8 +139,8 @@ type ErrorDetails = Readonly<Record<string, unknown>>
 export interface ReadRequestOptions {
   /** Refuse a body without an output limit. */
   readonly requireMaxTokens: boolean
-  /** Features the operator has allowed for this vendor; all others are refused. Absent = none. */
-  readonly allowedFeatures?: ReadonlySet<OperatorFeature>
+  /** Features the operator has allowed for this vendor, and those that are refused. Absent = none. */
+  readonly allowedFeatures?: ReadonlySet<VendorFeature>
 }
 
 /**
@@ -161,6 +163,18 @@ export const operatorFeatures = [
 ] as const
 
 export type OperatorFeature = (typeof operatorFeatures)[number]
+
+/** Named in the same list by an operator who wants them refused: they are allowed otherwise. */
+const refusedFeatures = ['no_documents_by_url', 'no_server_tools'] as const
+
+export type RefusedFeature = (typeof refusedFeatures)[number]
+
+export type VendorFeature = OperatorFeature | RefusedFeature
+
+export const vendorFeatures: readonly [VendorFeature, ...VendorFeature[]] = [
+  ...operatorFeatures,
+  ...refusedFeatures,
+]
 
 /** Output seen so far, for an estimate. */
 interface SeenOutput {

@@ -24,6 +24,7 @@ export class PayloadSum implements PayloadEstimate {
   tokensMax = 0
   audioTokens = 0
   audioTokensUsual = 0
+  hasRemoteDocuments = false
   isInAccount = false
 
   /** `tokens` is what this vendor's models usually make of one image. */
@@ -35,6 +36,7 @@ export class PayloadSum implements PayloadEstimate {
 
   /** `base64Length` is zero where only an address is given. */
   addDocument(base64Length: number): void {
+    if (base64Length === 0) this.hasRemoteDocuments = true
     this.bytes += base64Length
     this.tokens += base64Length === 0 ? remoteDocumentTokens : documentTokens(base64Length)
     this.tokensMax += documentTokensMax

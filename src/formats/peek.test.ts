@@ -448,7 +448,30 @@ describe('what a request asks for beyond text', () => {
     const document = { type: 'document', source: { type: 'url', url: 'https://site.example/a' } }
     const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a' } }
     const messages = [{ role: 'user', content: [document, image] }]
-    assert.deepEqual(extrasOf(messagesCreate, { messages }), { payloadTokensMax: 1_850_000 })
+    assert.deepEqual(extrasOf(messagesCreate, { messages }), {
+      payloadTokensMax: 1_850_000,
+      hasRemoteDocuments: true,
+    })
+  })
+
+  test('knows documents that are not in the body', () => {
+    const isRemote = (operation: ForwardedOperation, content: unknown): boolean =>
+      factsOf(operation, { ...plain, messages: [{ role: 'user', content: [content] }] }).extras
+        .hasRemoteDocuments
+    const source = (fields: object) => ({ type: 'document', source: fields })
+    const address = 'https://site.example/a.pdf'
+    const nested = { type: 'tool_result', content: [source({ type: 'url', url: address })] }
+    assert.equal(isRemote(messagesCreate, nested), true)
+    const base64 = source({ type: 'base64', media_type: 'application/pdf', data: 'QUJD' })
+    for (const content of [base64, source({ type: 'text', data: 'a' }), { type: 'image' }])
+      assert.equal(isRemote(messagesCreate, content), false)
+    const file = (data: string | undefined) => ({ type: 'file', file: { file_data: data } })
+    for (const data of [undefined, address, ` ${address}`, 'HTTP://a'])
+      assert.equal(isRemote(chatCompletions, file(data)), true)
+    for (const data of ['data:application/pdf;base64,QUJD', 'QUJD'])
+      assert.equal(isRemote(chatCompletions, file(data)), false)
+    const image = { type: 'image_url', image_url: { url: address } }
+    assert.equal(isRemote(chatCompletions, image), false)
   })
 
   test('may not occur twice', () => {

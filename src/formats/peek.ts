@@ -11,6 +11,7 @@ import {
   aggregatorFields,
   fault,
   findFeatureFault,
+  findInputFault,
   findMessagesFault,
   isAsked,
   isFault,
@@ -77,10 +78,12 @@ export function peek(
     ...aggregatorFields.filter((name) => isAsked(fields[name])),
   ]
   const streamOptions = scan.spans.get('stream_options')
+  const extras = joinExtras(payloads, rules.findBillableFeatures(fields))
   const rest =
     findMessagesFault(fields) ??
     findInnerFault(text, fields, streamOptions) ??
-    findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options)
+    findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
+    findInputFault(extras, options)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
   const textTokens = Math.ceil(Math.max(0, body.length - payloads.bytes) / textBytesPerToken)
@@ -94,7 +97,7 @@ export function peek(
     asksOneHourCache: rules.asksOneHourCache(text),
     asksUsageChunk,
     ...(service !== undefined && { service }),
-    extras: joinExtras(payloads, rules.findBillableFeatures(fields)),
+    extras,
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),

@@ -281,6 +281,9 @@ describe('quote', () => {
     }
     const amount = quote({ ...request, multiplierPpm: 1_000_000, asksOneHourCache: false })
     assert.equal(amount, 100n * 3_000_000n + 100n * 15_000_000n + 7n)
+    const added = { hasAddedInput: true, multiplierPpm: 1_000_000, asksOneHourCache: false }
+    const written = quote({ ...request, ...added })
+    assert.equal(written, 100n * 3_750_000n + 100n * 15_000_000n + 7n)
   })
 })
 

@@ -40,6 +40,8 @@ export interface QuoteFacts {
   readonly audioTokens?: number
   readonly asksAudioOutput?: boolean
   readonly webSearchesMax?: number
+  /** The vendor adds input by itself, which it may write into the five-minute cache. */
+  readonly hasAddedInput?: boolean
   /** Of other models that may also answer or advise, each up to the same limits. */
   readonly otherPrices?: readonly Prices[]
 }
@@ -50,7 +52,8 @@ export interface QuoteFacts {
  * where the estimate is above its threshold, the prices of the requested tier, speed and region, and
  * those of audio where there is audio. Searches are added, and the same again for every other model that
  * the request names. A charge is not above the quote while input and searches stay within their estimate
- * and the input is neither a five-minute cache write nor served at a higher price than requested.
+ * and the input is neither a five-minute cache write (where the vendor adds none) nor served at a higher
+ * price than requested.
  */
 export function quote(facts: QuoteFacts): Picos {
   const { inputScaled, outputScaled } = highestScaled(facts)
@@ -108,6 +111,7 @@ function highestOf(
   for (const card of possibleCards(prices, facts)) {
     const rates = scaledRates(card)
     input = larger(input, rates.input)
+    if (facts.hasAddedInput === true) input = larger(input, rates.shortWrite)
     if (facts.asksOneHourCache) input = larger(input, rates.longWrite)
     output = larger(output, rates.output)
     if (asksAudioOutput) output = larger(output, rates.outputAudio)
@@ -142,6 +146,8 @@ const short: Served = { promptTokens: 0 }
 /** Prices of one token with all factors, in the scale of `price-lines.ts`. */
 interface ScaledRates {
   readonly input: bigint
+  /** Written into the five-minute cache. */
+  readonly shortWrite: bigint
   /** Written into the one-hour cache. */
   readonly longWrite: bigint
   readonly inputAudio: bigint
@@ -161,6 +167,7 @@ function scaledRates(card: RateCard): ScaledRates {
     const scaled = (usageClass: UsageClass): bigint => rateOf(card, usageClass).pricePicos * factor
     rates = {
       input: scaled('input'),
+      shortWrite: scaled('cache_write_5m'),
       longWrite: scaled('cache_write_1h'),
       inputAudio: scaled('input_audio'),
       output: scaled('output'),

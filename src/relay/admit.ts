@@ -17,7 +17,7 @@ export async function admit(
 ): Promise<Admitted | Refusal> {
   const { exchangeId, principal, operation } = prepared
   const { accountId, keyId, keyDailyLimitPicos } = principal
-  const amountPicos = operation.isFree ? zeroPicos : quote(quoteFacts(prepared))
+  const amountPicos = operation.isFree ? zeroPicos : quote(holdFacts(prepared))
   // The body may have taken until after midnight: the day on which the hold is placed counts.
   const atMs = services.clock.now()
   const request = { exchangeId, accountId, keyId, amountPicos, keyDailyLimitPicos, atMs }
@@ -69,6 +69,32 @@ function quoteFacts(prepared: Prepared): QuoteFacts {
     asksOneHourCache: facts.asksOneHourCache,
     ...(facts.service === undefined ? {} : { requested: facts.service }),
   }
+}
+
+/**
+ * A vendor's own tools, and documents by address, put before the model what no body shows: the hold covers
+ * the most that a model of the request reads.
+ */
+function holdFacts(prepared: Prepared): QuoteFacts {
+  const facts = quoteFacts(prepared)
+  if (!hasAddedInput(prepared)) return facts
+  return {
+    ...facts,
+    inputTokens: Math.max(facts.inputTokens, inputTokensMax(prepared)),
+    hasAddedInput: true,
+  }
+}
+
+function hasAddedInput({ facts: { extras } }: Prepared): boolean {
+  return extras.hasServerTools || extras.hasRemoteDocuments
+}
+
+/** Used where the catalogue does not say how much a model reads. */
+const defaultInputTokens = 200_000
+
+function inputTokensMax({ facts, model, snapshot }: Prepared): number {
+  const others = facts.extras.otherModels.map((id) => snapshot.models.get(id))
+  return Math.max(...[model, ...others].map((one) => one?.maxInputTokens ?? defaultInputTokens))
 }
 
 /** Returns the most tokens that one choice of the answer may have. */
@@ -135,17 +161,20 @@ function insufficientBalance(
 ): Refusal {
   const { balancePicos, heldPicos, isHeldOnly } = refusal
   const affordable = affordableOutputTokens({
-    ...quoteFacts(prepared),
+    ...holdFacts(prepared),
     availablePicos: subtractPicos(balancePicos, heldPicos),
   })
   const advice =
     affordable >= 1
       ? `The largest max_tokens that the balance covers for this request is ${affordable}.`
       : 'It does not cover this request with any max_tokens. Top up the account.'
+  const reading = hasAddedInput(prepared)
+    ? `, because tools of the vendor or documents by address can add up to ${inputTokensMax(prepared)} tokens`
+    : ''
   const message =
     `The balance is too low for this request: balance ${formatUsd(balancePicos)} USD, ` +
     `of which ${formatUsd(heldPicos)} USD is held for running requests; ` +
-    `this request could cost up to ${formatUsd(amountPicos)} USD. ${advice}`
+    `this request could cost up to ${formatUsd(amountPicos)} USD${reading}. ${advice}`
   return isHeldOnly
     ? refuse('ledger.balance_held', message, retrySoon)
     : refuse('ledger.insufficient_balance', message, neverRetry)

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test'
 import { demoCatalogue } from '../../sandbox/demo.ts'
 import type { Usage } from '../../src/metering/usage.ts'
 import { eventCount, usage } from '../support/http-client.ts'
-import { only } from '../support/money.ts'
+import { assertClean, only } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
 import { withScenario } from '../support/scenario.ts'
 import { createClientKey } from '../support/operations.ts'
@@ -68,6 +68,123 @@ describe('a balance is not exceeded by', () => {
         assert.ok(Number(balance_usd) >= 0, `the balance is ${String(balance_usd)}`)
       }),
     )
+})
+
+const fetch = { type: 'web_fetch_20250910', name: 'web_fetch' }
+const address = 'https://site.example/a.pdf'
+const remote = { type: 'document', source: { type: 'url', url: address } }
+
+/** Each reads up to 200,000 tokens that are not in its body, and writes what a cache can take of them. */
+const reading: readonly (Ask & { readonly name: string; readonly count: number })[] = [
+  {
+    name: '200 requests that fetch pages',
+    count: 200,
+    format: 'messages',
+    isStream: true,
+    more: { tools: [fetch] },
+    sandbox: 'input=0; cache_write_5m=200000; output=1',
+  },
+  {
+    name: 'tools on servers of others',
+    count: 20,
+    format: 'messages',
+    isStream: false,
+    more: { mcp_servers: [{ type: 'url', url: 'https://tools.example', name: 'a' }] },
+    sandbox: 'input=200000; output=1',
+  },
+  {
+    name: 'documents by address',
+    count: 20,
+    format: 'messages',
+    isStream: false,
+    more: { messages: [{ role: 'user', content: [remote] }] },
+    sandbox: 'input=200000; output=1',
+  },
+  {
+    name: 'files by address',
+    count: 20,
+    format: 'chat',
+    isStream: true,
+    more: {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: address } }] }],
+    },
+    sandbox: 'input=200000; output=1',
+  },
+]
+
+describe('a balance of 1 USD does not end below zero through', () => {
+  for (const { name, count, ...ask } of reading)
+    it(name, () =>
+      withScenario({}, async (gateway) => {
+        for (const channel of ['alpha-main', 'beta-main'])
+          gateway.sandbox.faults.set(channel, String(ask.sandbox))
+        const account = await gateway.createAccount({ balance_usd: '1' })
+        const { sandbox: _sandbox, ...plain } = ask
+        const answers = await Promise.all(
+          Array.from({ length: count }, () => sendAsk(gateway.url, account.key, plain)),
+        )
+        const statuses = new Set(answers.map(({ status }) => status))
+        assert.deepEqual(statuses, new Set([200, 402]))
+        const poor = answers.find(({ status }) => status === 402)
+        assert.match(String(poor?.body), /can add up to 200000 tokens/)
+        const { balance_usd } = await usage(gateway.url, account.token)
+        assert.ok(Number(balance_usd) >= 0, `the balance is ${String(balance_usd)}`)
+      }),
+    )
+})
+
+it('a loop of tools that reads more than the model reads at once is charged, marked and explained', () =>
+  withScenario({}, async (gateway) => {
+    const account = await gateway.createAccount({ balance_usd: '1' })
+    const ask: Ask = { format: 'messages', isStream: true, more: { tools: [fetch] } }
+    const answer = await sendAsk(gateway.url, account.key, {
+      ...ask,
+      sandbox: 'input=900000; output_tokens=1',
+    })
+    assert.equal(answer.status, 200)
+    const exchange = only(await gateway.ended(account, 1))
+    assert.equal(exchange.amountPicos, 900_000n * 3_000_000n + 15_000_000n)
+    assert.deepEqual(exchange.marks, ['over_hold'])
+    const { balance_usd } = await usage(gateway.url, account.token)
+    assert.ok(Number(balance_usd) < 0)
+    assert.equal((await sendAsk(gateway.url, account.key, ask)).status, 402)
+    await assertClean(gateway)
+  }))
+
+it('the hold follows the number of tokens that the catalogue gives for a model', () =>
+  withDearWork(async (gateway) => {
+    const account = await gateway.createAccount({ balance_usd: '0.01' })
+    const ask: Ask = { format: 'messages', isStream: false, model: 'small-1', maxTokens: 16 }
+    const fetching = await sendAsk(gateway.url, account.key, { ...ask, more: { tools: [fetch] } })
+    assert.equal(fetching.status, 200)
+    // The other model reads as much, at a hundred times the price.
+    const more = { tools: [fetch], fallbacks: [{ model: 'large-1' }] }
+    const dearer = await sendAsk(gateway.url, account.key, { ...ask, more })
+    assert.equal(dearer.status, 402)
+    assert.match(dearer.body.toString(), /can add up to 1000 tokens/)
+  }))
+
+it('what reads beyond the body is refused where the vendor says so', () => {
+  const catalogue = (url: string): string => {
+    const demo = demoCatalogue(url)
+    const allow = ['no_documents_by_url', 'no_server_tools']
+    const vendors = {
+      alpha: { ...demo.vendors.alpha, allow },
+      beta: { ...demo.vendors.beta, allow },
+    }
+    return JSON.stringify({ ...demo, vendors })
+  }
+  return withScenario({ catalogue }, async (gateway) => {
+    for (const { name, count: _count, ...ask } of reading) {
+      const answer = await gateway.ask(ask)
+      assert.equal(answer.status, 400, name)
+      assert.match(answer.text, /not available here/)
+    }
+    const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a.png' } }
+    const own = { tools: [{ name: 'f', input_schema: { type: 'object' } }] }
+    const more = { ...own, messages: [{ role: 'user', content: [image] }] }
+    assert.equal((await gateway.ask({ format: 'messages', isStream: false, more })).status, 200)
+  })
 })
 
 describe('a client that leaves pays for the delivered', () => {
@@ -149,8 +266,16 @@ function dearCatalogue(url: string): string {
   return JSON.stringify({
     vendors,
     models: {
-      'small-1': { vendor: 'alpha', price: { input: 1, output: 5, web_search: 10 } },
-      'large-1': { vendor: 'alpha', price: { input: 100, output: 500 } },
+      'small-1': {
+        vendor: 'alpha',
+        max_input_tokens: 1_000,
+        price: { input: 1, output: 5, web_search: 10 },
+      },
+      'large-1': {
+        vendor: 'alpha',
+        max_input_tokens: 1_000,
+        price: { input: 100, output: 500 },
+      },
       'voice-1': { vendor: 'beta', price: { input: 2, output: 10, output_audio: 1000 } },
     },
     channels: Object.fromEntries(serving),

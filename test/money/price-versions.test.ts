@@ -193,6 +193,22 @@ channels:
     assert.equal(wrong.code, 2)
   })
 
+  test('takes how many tokens a model reads, without a new version of equal prices', async () => {
+    const entry = (limit: string): string =>
+      `{"ours": {"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06, ${limit}}}`
+    const taken = async (limit: string): Promise<string> => {
+      await list(entry(limit))
+      return (await program.run('price', 'import', 'prices.json')).out
+    }
+    const before = await program.json<unknown>('price', 'list')
+    assert.match(await taken('"max_input_tokens": 1000000'), /max_input_tokens: – → 1000000/)
+    assert.match((await program.run('export')).out, /max_input_tokens: 1000000/)
+    for (const none of ['"max_tokens": 5', '"max_input_tokens": "many"', '"max_input_tokens": 0'])
+      assert.match(await taken(none), /Nothing changed/)
+    assert.match(await taken('"max_input_tokens": 2e5'), /max_input_tokens: 1000000 → 200000/)
+    assert.deepEqual(await program.json<unknown>('price', 'list'), before)
+  })
+
   test('imports nothing where one price is invalid, and names it', async () => {
     await list(priceList('2.5e-13'))
     const before = await program.json<unknown>('price', 'list')

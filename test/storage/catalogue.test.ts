@@ -204,6 +204,32 @@ test('the difference names each field with its old and new value', async (t) => 
   ])
 })
 
+test('the most tokens that a model reads stay as stored where the file gives none', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  await apply(demo)
+  const held = async (): Promise<number | undefined> =>
+    (await snapshot()).models.get('large-1')?.maxInputTokens
+  assert.equal(await held(), undefined)
+  const given = demo.replace('max_output_tokens: 8192', 'max_input_tokens: 1000000')
+  await apply(given)
+  assert.equal(await held(), 1_000_000)
+  await apply(demo)
+  assert.equal(await held(), 1_000_000)
+  const exported = await exportCatalogue(context)
+  assert.match(exported, /max_input_tokens: 1000000/)
+  assert.equal((await apply(exported)).kind, 'unchanged')
+})
+
+test('what a vendor refuses is stored, exported and applied again', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  await apply(
+    demo.replace('format: messages,', 'format: messages, allow: [threads, no_server_tools],'),
+  )
+  const refused = new Set(['no_server_tools', 'threads'])
+  assert.deepEqual((await snapshot()).vendors.get('alpha')?.allowedFeatures, refused)
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+})
+
 test('an entry that the file no longer names is retired, and is restored when it is named again', async (t) => {
   const { apply, snapshot, context, clock } = await openStore(t)
   await apply(demo)

@@ -64,7 +64,7 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
       const file = asObject(part['file'])
       const data = file?.['file_data']
       if (typeof file?.['file_id'] === 'string') sum.isInAccount = true
-      sum.addDocument(typeof data === 'string' ? data.length : 0)
+      sum.addDocument(typeof data === 'string' && !isAddress(data) ? data.length : 0)
       return
     }
     default:
@@ -74,6 +74,11 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
 /** An image given by its address has no bytes in the body. */
 function dataUrlLength(url: unknown): number {
   return typeof url === 'string' && url.startsWith('data:') ? url.length : 0
+}
+
+/** Some servers take an address where others take the content. */
+function isAddress(data: string): boolean {
+  return /^\s*(?:https?|ftp|gs|s3):/i.test(data)
 }
 
 const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])

@@ -187,6 +187,7 @@ export async function exportCatalogue(
       {
         vendor: row.vendor,
         ...(row.maxOutputTokens !== undefined && { max_output_tokens: row.maxOutputTokens }),
+        ...(row.maxInputTokens !== undefined && { max_input_tokens: row.maxInputTokens }),
         ...(row.firstEventTimeoutMs !== undefined && {
           first_event_timeout: formatDuration(row.firstEventTimeoutMs),
         }),

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/clock.ts'
 import { mayCarryVersion } from '../../formats/headers.ts'
 import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
-import { operatorFeatures, type OperatorFeature } from '../../formats/format.ts'
+import { vendorFeatures, type VendorFeature } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema } from '../../metering/price-form.ts'
 import { type ModelPrices } from '../../metering/prices.ts'
 
@@ -17,12 +17,14 @@ export interface VendorEntry {
   readonly versionHeader: string | undefined
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
-  readonly allowedFeatures: ReadonlySet<OperatorFeature>
+  readonly allowedFeatures: ReadonlySet<VendorFeature>
 }
 
 export interface ModelEntry {
   readonly vendor: string
   readonly maxOutputTokens: number | undefined
+  /** Undefined: the file gives none, and the stored one stays. */
+  readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
   /** Undefined: the file gives no price, and the stored prices stay. */
   readonly prices: ModelPrices | undefined
@@ -45,7 +47,8 @@ export interface ChannelEntry {
 const rankMax = 99
 const weightMax = 10_000
 const maxConcurrentMax = 1_000_000
-const maxOutputTokensMax = 100_000_000
+/** The most that a limit on tokens can be. */
+export const tokenLimitMax = 100_000_000
 const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
 
@@ -99,8 +102,8 @@ export const vendorSchema = z
       .optional(),
     require_max_tokens: z.boolean({ error: 'must be true or false' }).default(true),
     allow: z
-      .array(choice(operatorFeatures), {
-        error: `must be a list of ${operatorFeatures.join(', ')}`,
+      .array(choice(vendorFeatures), {
+        error: `must be a list of ${vendorFeatures.join(', ')}`,
       })
       .default([]),
   })
@@ -120,13 +123,15 @@ export const vendorSchema = z
 export const modelSchema = z
   .strictObject({
     vendor: text('must be the name of a vendor'),
-    max_output_tokens: wholeNumber({ min: 1, max: maxOutputTokensMax }).optional(),
+    max_output_tokens: wholeNumber({ min: 1, max: tokenLimitMax }).optional(),
+    max_input_tokens: wholeNumber({ min: 1, max: tokenLimitMax }).optional(),
     first_event_timeout: duration({ min: 10, max: firstEventMaxMs }).optional(),
     price: priceSchema.optional(),
   })
   .transform((form): ModelEntry => ({
     vendor: form.vendor,
     maxOutputTokens: form.max_output_tokens,
+    maxInputTokens: form.max_input_tokens,
     firstEventTimeoutMs: form.first_event_timeout,
     prices: form.price === undefined ? undefined : parseModelPrices(form.price),
   }))
@@ -282,7 +287,7 @@ export const entryKeys = {
     'require_max_tokens',
     'allow',
   ],
-  models: ['vendor', 'max_output_tokens', 'first_event_timeout', 'price'],
+  models: ['vendor', 'max_output_tokens', 'max_input_tokens', 'first_event_timeout', 'price'],
   channels: [
     'vendor',
     'url',

@@ -107,6 +107,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput) {
       id,
       vendor: entry.vendor,
       maxOutputTokens: entry.maxOutputTokens,
+      maxInputTokens: entry.maxInputTokens ?? old?.maxInputTokens,
       firstEventTimeoutMs: entry.firstEventTimeoutMs,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
@@ -194,6 +195,7 @@ function viewModel(row: ModelRow, prices: View): View {
   const own = view({
     vendor: row.vendor,
     max_output_tokens: row.maxOutputTokens,
+    max_input_tokens: row.maxInputTokens,
     first_event_timeout: timeoutMs === undefined ? undefined : formatDuration(timeoutMs),
   })
   return new Map([...own, ...prices])

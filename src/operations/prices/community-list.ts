@@ -8,6 +8,7 @@ import { formatUsd, picos, picosPerUsd, type Picos } from '../../base/money.ts'
 import { priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
+import { tokenLimitMax } from '../catalogue/entries.ts'
 
 export interface ListedModel {
   /** Its name in the list. */
@@ -58,6 +59,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
     !Array.isArray(value) &&
     !(value instanceof Digits)
   )
+}
+
+/** Returns how many tokens the model reads; undefined where the list gives no such number. */
+export function inputLimitOf(model: ListedModel): number | undefined {
+  const given = model.fields.get('max_input_tokens')
+  if (!(given instanceof Digits)) return undefined
+  const limit = Number(given.text)
+  return Number.isSafeInteger(limit) && limit >= 1 && limit <= tokenLimitMax ? limit : undefined
 }
 
 export interface UnpricedField {

@@ -1,12 +1,13 @@
 /**
- * Imports prices from the community's list for models of the catalogue. Every price is checked before
- * one is written. The invariant: a version that is or was in force never changes, and what the list does
- * not say (other tiers, speeds, regions) stays.
+ * Imports prices, and how many tokens a model reads, from the community's list for models of the catalogue.
+ * Every price is checked before one is written. The invariant: a version that is or was in force never
+ * changes, and what the list does not say (other tiers, speeds, regions) stays.
  */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
 import {
   readCatalogue,
+  saveModel,
   savePrice,
   type CatalogueRows,
   type ModelRow,
@@ -28,6 +29,7 @@ import {
   type OperationContext,
 } from '../operation.ts'
 import {
+  inputLimitOf,
   pricesOf,
   readPriceList,
   type ListedModel,
@@ -70,8 +72,10 @@ type ImportInput = z.output<typeof importInput>
 
 interface PlannedImport {
   readonly view: ImportedModel
-  readonly validFromMs: number
-  readonly prices: Prices
+  /** As it becomes; undefined where it stays. */
+  readonly model: ModelRow | undefined
+  /** Undefined where the prices are in force already. */
+  readonly price: { readonly validFromMs: number; readonly prices: Prices } | undefined
 }
 
 /** Refuses prices that cannot be taken: `details.mistakes` names each, and nothing is written. */
@@ -126,8 +130,13 @@ async function savePrices(
   transaction: Transaction,
   changed: readonly PlannedImport[],
 ): Promise<void> {
-  for (const { view, validFromMs, prices } of changed)
-    await savePrice(transaction, { model: view.model, validFromMs, prices: encodePrices(prices) })
+  for (const { view, model, price } of changed) {
+    if (model !== undefined) await saveModel(transaction, model)
+    if (price === undefined) continue
+    const { validFromMs } = price
+    const prices = encodePrices(price.prices)
+    await savePrice(transaction, { model: view.model, validFromMs, prices })
+  }
   await recordAction(transaction, context, {
     action: 'price.import',
     subject: changed.map(({ view }) => view.model).join(','),
@@ -192,7 +201,8 @@ function planModel(request: ModelImport): PlannedImport | { readonly mistakes: r
   const before = pricesAt(versions, validFromMs)
   const notes: string[] = []
   const prices = keepUnlisted(parsePrices(read.form), before, notes)
-  const changes = compare(before, prices)
+  const priceChanges = compare(before, prices)
+  const limit = planLimit(model, listed)
   for (const usageClass of Object.keys(before?.classes ?? {}))
     if (!(usageClass in prices.classes))
       notes.push(`${usageClass} has no price in the list; it gets the default price`)
@@ -204,11 +214,25 @@ function planModel(request: ModelImport): PlannedImport | { readonly mistakes: r
     listed_as: listed.name,
     vendor_in_list: listed.vendor ?? null,
     valid_from: timeOrNull(validFromMs === 0 ? undefined : validFromMs),
-    changes,
+    changes: [...limit.changes, ...priceChanges],
     unpriced: read.unpriced,
     notes,
   }
-  return { view, validFromMs, prices }
+  const price = priceChanges.length === 0 ? undefined : { validFromMs, prices }
+  return { view, model: limit.model, price }
+}
+
+function planLimit(
+  model: ModelRow,
+  listed: ListedModel,
+): { readonly changes: readonly FieldChange[]; readonly model: ModelRow | undefined } {
+  const { maxInputTokens: before } = model
+  const maxInputTokens = inputLimitOf(listed) ?? before
+  if (maxInputTokens === undefined || maxInputTokens === before)
+    return { changes: [], model: undefined }
+  const from = before === undefined ? undefined : String(before)
+  const change = { field: 'max_input_tokens', from, to: String(maxInputTokens) }
+  return { changes: [change], model: { ...model, maxInputTokens } }
 }
 
 type Changes = ReadonlyMap<string, PriceChange>
