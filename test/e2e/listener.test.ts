@@ -184,6 +184,14 @@ test('pipelined requests are answered in their order, refused ones among them', 
   assert.equal(gateway.sandbox.log.records.length, 2)
 })
 
+test('answers a request that is followed by bytes that are no request, then closes', async () => {
+  const answers = await exchangeRaw(gateway.url, `${request()}{"trailing":1}\r\n\r\n${health}`)
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, headers['connection']]),
+    [[200, 'close']],
+  )
+})
+
 test('a refused request of moderate size leaves the connection usable', async () => {
   const content = JSON.stringify(messagesRequest({ pad: 'x'.repeat(50_000) }))
   const unknownKey = request({}, content).replace(account.key, 'cr_unknown')

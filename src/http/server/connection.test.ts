@@ -247,6 +247,22 @@ describe('requests on one connection', () => {
     assert.equal(gone.length, 1)
   })
 
+  it('are answered where bytes that are no request came with them, and the connection ends', async () => {
+    for (const bytes of ['\0\0\r\n\r\n', '\x16\x03\x01', 'no request\r\n\r\n', `x\r\n\r\n${get}`]) {
+      const rig = await start()
+      rig.client.write(Buffer.from(get + bytes, 'latin1'))
+      const { response } = await rig.next()
+      rig.client.write(get)
+      await roundTrip(rig)
+      answer(response, 'whole')
+      const whole = await rig.client.next()
+      assert.equal(whole?.body.toString(), 'whole')
+      assert.equal(whole.headers['connection'], 'close')
+      assert.equal(await rig.client.next(), undefined)
+      assert.equal(rig.arrivedCount(), 1)
+    }
+  })
+
   it('sent ahead are kept up to a bound, then reading pauses', async () => {
     const rig = await start()
     rig.client.write(get)

@@ -15,7 +15,13 @@ import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
 import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
 import { HeadReader, type HeadReading } from '../wire/head-reader.ts'
-import { parseRequestHead, type RequestFault, type RequestHead } from '../wire/request-head.ts'
+import {
+  mayBecomeRequest,
+  parseRequestHead,
+  requestStart,
+  type RequestFault,
+  type RequestHead,
+} from '../wire/request-head.ts'
 
 /** What all connections of a listener share. */
 export interface ConnectionParts {
@@ -44,8 +50,6 @@ const lingerMs = 1_000
 const stallCheckMs = 1_000
 
 const nothing = Buffer.alloc(0)
-const carriageReturn = 0x0d
-const lineFeed = 0x0a
 
 type State = 'idle' | 'serving' | 'discarding' | 'closing' | 'closed'
 
@@ -69,7 +73,9 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   #response: ResponseWriter | undefined
   /** While idle: the client has received the last answer, and the keep-alive time runs. */
   #isReceived = true
-  /** Received while closing. */
+  /** What came with the current request is no request: this one is the last. */
+  #isLost = false
+  /** Received while closing, or while lost. */
   #discardedBytes = 0
 
   constructor(socket: Socket, parts: ConnectionParts) {
@@ -162,7 +168,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     this.#response = undefined
     if (this.#state !== 'serving') return
     if (response?.isLast === true || this.isClosing) {
-      this.#close()
+      this.#close({ hasUnread: this.#isLost })
     } else if (body?.isComplete === false) {
       this.#state = 'discarding'
       body.readInto(discardBody)
@@ -194,7 +200,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 
   #onData(piece: Buffer): void {
     if (this.#state === 'closed') return
-    if (this.#state === 'closing') {
+    if (this.#state === 'closing' || this.#isLost) {
       this.#discardedBytes += piece.length
       if (this.#discardedBytes > discardedBytesMax) this.pauseReading()
       return
@@ -204,7 +210,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     if (at < piece.length) this.#keepAhead(at === 0 ? piece : piece.subarray(at))
     if (body?.isComplete === true && this.#state === 'discarding') this.#becomeIdle()
     else if (this.#state === 'idle') this.#advance()
-    else if (this.#state === 'serving' && body?.isComplete === true) this.#checkAhead()
+    else if (this.#state === 'serving' && body?.isComplete === true) this.#checkLaterAhead()
     if (this.#ahead.length > aheadBytesMax) this.pauseReading()
   }
 
@@ -224,16 +230,24 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   }
 
   /**
-   * What a client sends while its answer is under way is read afterwards. If it cannot become a request,
-   * client and gateway disagree about where requests begin, and the client could take what is written now
-   * for another answer: the connection is cut.
+   * What a client sends ahead is read once its answer is complete. If it cannot become a request, client and
+   * gateway disagree about where requests begin. A request that came together with it gets its answer, and
+   * the connection ends behind that.
    */
-  #checkAhead(): void {
-    if (this.#ahead.length === 0) return
-    const heads = new HeadReader(this.#parts.headBytesMax)
-    const reading = heads.read(this.#ahead, startOf(this.#ahead))
-    if (reading === 'more') return
-    if (reading !== 'whole' || parseRequestHead(heads.text).kind === 'fault') this.cut()
+  #checkArrivedAhead(): void {
+    if (this.#mayBecomeRequest()) return
+    this.#isLost = true
+    this.#ahead = nothing
+    this.#response?.closeAfterwards()
+  }
+
+  /** The client could take what is being written for another answer: the connection is cut. */
+  #checkLaterAhead(): void {
+    if (!this.#mayBecomeRequest()) this.cut()
+  }
+
+  #mayBecomeRequest(): boolean {
+    return mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)
   }
 
   /** Reads one request. Those behind it wait for later turns, so that other clients are served between. */
@@ -264,7 +278,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     const piece = this.#ahead
     this.#ahead = nothing
     const hadBegun = this.#heads.hasBegun
-    const reading = this.#heads.read(piece, hadBegun ? 0 : startOf(piece))
+    const reading = this.#heads.read(piece, hadBegun ? 0 : requestStart(piece))
     if (reading !== 'whole') {
       this.#awaitHead(reading, hadBegun)
       return
@@ -301,7 +315,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     this.#response = response
     if (body.isComplete) {
       this.dueMs = Infinity
-      if (this.#ahead.length > 0) this.#checkAhead()
+      this.#checkArrivedAhead()
     } else {
       this.dueMs = this.#parts.monotonic() + this.#parts.requestTimeoutMs
       this.pauseReading()
@@ -388,9 +402,4 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     this.#readOn()
     this.#advance()
   }
-}
-
-/** Skips one empty line before a request: old clients sent one behind a body. */
-function startOf(piece: Buffer): number {
-  return piece[0] === carriageReturn && piece[1] === lineFeed ? 2 : 0
 }

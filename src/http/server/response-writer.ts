@@ -80,7 +80,7 @@ export class ResponseWriter {
     if (!this.#isGone && !this.#isHeadWritten) this.#connection.output.write([continueAnswer])
   }
 
-  /** Call it before the head is written. */
+  /** Closes the connection behind this answer; the head says so unless it is written already. */
   closeAfterwards(): void {
     this.#isLast = true
   }

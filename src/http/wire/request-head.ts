@@ -11,6 +11,7 @@ import {
   type Framing,
   type HeadFacts,
 } from './framing.ts'
+import { HeadReader } from './head-reader.ts'
 
 export interface RequestHead {
   readonly kind: 'head'
@@ -32,6 +33,23 @@ export interface RequestFault {
   readonly kind: 'fault'
   readonly status: 400 | 405 | 408 | 417 | 431 | 505
   readonly message: string
+}
+
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+
+/** Returns where a request begins: old clients sent one empty line behind a body. */
+export function requestStart(piece: Buffer): number {
+  return piece[0] === carriageReturn && piece[1] === lineFeed ? 2 : 0
+}
+
+/** Returns false for bytes that no further bytes can turn into a request. */
+export function mayBecomeRequest(piece: Buffer, headBytesMax: number): boolean {
+  if (piece.length === 0) return true
+  const heads = new HeadReader(headBytesMax)
+  const reading = heads.read(piece, requestStart(piece))
+  if (reading === 'more') return true
+  return reading === 'whole' && parseRequestHead(heads.text).kind === 'head'
 }
 
 const fieldsMax = 256
