@@ -12,8 +12,11 @@ import type {
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
 
-/** Prompt data that is not text: its bytes in the body, and bounds for the tokens it counts as. */
+/** The text of a prompt, and its other data: their bytes in the body, and bounds for their tokens. */
 export interface PayloadEstimate {
+  /** Of all text, without the JSON around it. */
+  readonly textBytes: number
+  /** Of data that is not text. */
   readonly bytes: number
   readonly tokens: number
   /** The most tokens it can be, without audio: audio never has more tokens than bytes. */
@@ -40,7 +43,7 @@ export interface RequestRules {
   readonly hasOutput: boolean
   /** Tokens of the system prompt that the vendor adds when there are tools. */
   readonly toolPromptTokens: number
-  /** Images, documents and audio in a parsed body; its strings are latin1. */
+  /** Text, images, documents and audio in a parsed body without its tools; its strings are latin1. */
   estimatePayloads(body: JsonObject): PayloadEstimate
   /** Features that act on the operator's account, without files: `PayloadEstimate` covers those. */
   findOperatorFeatures(body: JsonObject): readonly OperatorFeature[]

@@ -72,6 +72,8 @@ export interface RequestFacts {
   readonly choiceCount: number
   /** Upper guess of the prompt's tokens; images, documents and audio have bounds of their own. */
   readonly inputTokensEstimate: number
+  /** The usual number of tokens of the prompt's text, images and documents; no JSON around them. */
+  readonly promptTokensUsual: number
   /** The body asks for a cache write with a one-hour lifetime. */
   readonly asksOneHourCache: boolean
   /** Chat streams: the client itself asked for the usage chunk. */

@@ -1,7 +1,7 @@
 /**
- * Estimates for prompt data that is not text: images, documents and audio. The size of its base64 says
- * little about its tokens, and counting it as text would make a hold of many times the cost. Bounds only:
- * the charge follows the vendor's count.
+ * Estimates for prompt data: text, images, documents and audio. The size of base64 says little about its
+ * tokens, and counting it as text would make a hold of many times the cost. Bounds only: the charge follows
+ * the vendor's count.
  */
 import { audioInputTokensMax, audioInputTokensUsual } from '../metering/token-estimate.ts'
 import type { PayloadEstimate } from './fields.ts'
@@ -19,6 +19,7 @@ const imageTokensMax = 50_000
 
 /** Adds up the payloads of one body. */
 export class PayloadSum implements PayloadEstimate {
+  textBytes = 0
   bytes = 0
   tokens = 0
   tokensMax = 0
@@ -26,6 +27,19 @@ export class PayloadSum implements PayloadEstimate {
   audioTokensUsual = 0
   hasRemoteDocuments = false
   isInAccount = false
+
+  /** Adds a text, or what is in an object or a list: the input of a tool, for example. */
+  addText(value: unknown): void {
+    if (typeof value === 'string') this.textBytes += value.length
+    else if (Array.isArray(value)) for (const item of value) this.addText(item)
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, item] of Object.entries(value)) {
+        this.textBytes += name.length
+        this.addText(item)
+      }
+    else if (typeof value === 'number' || typeof value === 'boolean')
+      this.textBytes += String(value).length
+  }
 
   /** `tokens` is what this vendor's models usually make of one image. */
   addImage(bytes: number, tokens: number): void {

@@ -444,6 +444,34 @@ describe('what a request asks for beyond text', () => {
     assert.deepEqual(heard('wav'), { audioTokens: 72, audioTokensUsual: 6 })
   })
 
+  test('estimates a usual prompt by its text alone, however the JSON around it is written', () => {
+    const usual = (operation: ForwardedOperation, fields: object): number =>
+      factsOf(operation, { model: 'm', max_tokens: 9, ...fields }).promptTokensUsual
+    const say = (content: unknown): object => ({ messages: [{ role: 'user', content }] })
+    for (const operation of [messagesCreate, chatCompletions]) {
+      assert.equal(usual(operation, say('hello')), 2)
+      assert.equal(usual(operation, say([{ type: 'text', text: 'hello' }])), 2)
+      const more = { stream: true, metadata: { user: 'x'.repeat(500) }, stop: ['y'.repeat(90)] }
+      assert.equal(usual(operation, { ...more, ...say('hello') }), 2)
+      assert.equal(usual(operation, say('hello'.repeat(420))), 500)
+    }
+    assert.equal(usual(messagesCreate, { system: 'x'.repeat(415), ...say('hello') }), 100)
+    const result = { type: 'tool_result', tool_use_id: 'id', content: 'x'.repeat(42) }
+    assert.equal(usual(messagesCreate, say([result])), 10)
+    const input = { path: 'x'.repeat(32), size: [1, true] }
+    const use = { type: 'tool_use', id: 'id', name: 'f', input }
+    assert.equal(usual(messagesCreate, say([use])), 11)
+    const source = { type: 'text', media_type: 'text/plain', data: 'x'.repeat(42) }
+    assert.equal(usual(messagesCreate, say([{ type: 'document', source }])), 10)
+    const call = { id: 'id', type: 'function', function: { name: 'f', arguments: 'x'.repeat(28) } }
+    const called = { messages: [{ role: 'assistant', content: null, tool_calls: [call] }] }
+    assert.equal(usual(chatCompletions, called), 10)
+    const tools = [{ name: 'f', description: 'x'.repeat(500) }]
+    const defined = Math.ceil((JSON.stringify(tools).length + 5) / 4.2)
+    assert.equal(usual(chatCompletions, { tools, ...say('hello') }), defined)
+    assert.equal(usual(messagesCreate, { tools, ...say('hello') }), defined + 800)
+  })
+
   test('bounds images and documents far above what is usual', () => {
     const document = { type: 'document', source: { type: 'url', url: 'https://site.example/a' } }
     const image = { type: 'image', source: { type: 'url', url: 'https://site.example/a' } }

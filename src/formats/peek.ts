@@ -23,6 +23,7 @@ import {
 } from './fields.ts'
 import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './format.ts'
 import { asArray, asObject, type JsonObject } from './json.ts'
+import { usualBytesPerToken } from '../metering/token-estimate.ts'
 import { nestingDepthMax, scanMembers, type MemberScan } from './scan.ts'
 
 /** Fields that the gateway reads; none may occur twice, or in another letter case. */
@@ -86,14 +87,18 @@ export function peek(
     findInputFault(extras, options)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
+  const toolTokens = hasTools ? rules.toolPromptTokens : 0
   const textTokens = Math.ceil(Math.max(0, body.length - payloads.bytes) / textBytesPerToken)
+  const toolBytes = hasTools ? lengthOf(scan.spans.get('tools')) : 0
+  const usualTextTokens = Math.ceil((payloads.textBytes + toolBytes) / usualBytesPerToken)
   const service = rules.findService(fields)
   return {
     model: model.name,
     maxOutputTokens: limit,
     isStream: form.isStream && rules.hasOutput,
     choiceCount: form.choiceCount,
-    inputTokensEstimate: textTokens + payloads.tokens + (hasTools ? rules.toolPromptTokens : 0),
+    inputTokensEstimate: textTokens + payloads.tokens + toolTokens,
+    promptTokensUsual: usualTextTokens + payloads.tokens - payloads.audioTokens + toolTokens,
     asksOneHourCache: rules.asksOneHourCache(text),
     asksUsageChunk,
     ...(service !== undefined && { service }),
@@ -104,6 +109,10 @@ export function peek(
       firstMember: scan.firstMember,
     },
   }
+}
+
+function lengthOf(span: Span | undefined): number {
+  return span === undefined ? 0 : span.end - span.start
 }
 
 interface Opened {

@@ -8,7 +8,13 @@ import { decideCharge, type AnswerCounts, type SettlementFacts } from './settlem
 import type { Usage, UsageCounts } from './usage.ts'
 
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
-const bounds = { inputTokensEstimate: 300, maxOutputTokens: 500, choiceCount: 2, bodyBytes: 900 }
+const bounds = {
+  inputTokensEstimate: 300,
+  promptTokensUsual: 213,
+  maxOutputTokens: 500,
+  choiceCount: 2,
+  bodyBytes: 900,
+}
 const dearBounds = {
   ...bounds,
   audioTokens: 200,

@@ -32,7 +32,7 @@ import {
 } from './usage.ts'
 import { formatPriceLines } from './price-lines.ts'
 import type { UsageFormat } from './rates.ts'
-import { audioOutputTokens } from './token-estimate.ts'
+import { audioOutputTokens, usualBytesPerToken } from './token-estimate.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 /** The meter's counts when the exchange ends; a format's `MeterReading` is one. */
@@ -85,30 +85,37 @@ export function decideCharge(
 ): ChargeDecision | Promise<ChargeDecision> {
   const { counts, ending } = facts
   if (counts === undefined || ending === 'refused' || ending === 'failed')
-    return chargeNothing(facts)
+    return chargeNothing(facts, counter)
   if (ending === 'upstream_cut' && (facts.cutPolicy === 'nothing' || !counts.hasOutput))
-    return chargeNothing(facts)
-  if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts)
-  if (isEmptyAnswer(counts)) return chargeNothing(facts)
+    return chargeNothing(facts, counter)
+  if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts, counter)
+  if (isEmptyAnswer(counts)) return chargeNothing(facts, counter)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, counts))
     return chargeUsage(facts, usage, [])
   return chargeEstimate(facts, counts, counter)
 }
 
-function chargeNothing(facts: SettlementFacts): ChargeDecision {
+async function chargeNothing(
+  facts: SettlementFacts,
+  counter: TokenCounter,
+): Promise<ChargeDecision> {
   return {
     amountPicos: zeroPicos,
     usage: undefined,
     marks: [],
     priceLines: '',
-    operatorCostPicos: operatorCost(facts),
+    operatorCostPicos: await operatorCost(facts, counter),
   }
 }
 
-function operatorCost(facts: SettlementFacts): Picos {
-  const usage = facts.counts?.usage
-  if (usage === undefined || checkAgainstRequest(usage, facts.bounds) !== 'ok') return zeroPicos
+/** What the vendor may bill the operator: its counts, or an estimate where it was cut before them. */
+async function operatorCost(facts: SettlementFacts, counter: TokenCounter): Promise<Picos> {
+  const { counts, bounds } = facts
+  if (counts === undefined) return zeroPicos
+  const isCut = !counts.isFinal && !counts.isRefusal
+  const usage = isCut ? await estimateUsage(facts, counts, counter) : counts.usage
+  if (usage === undefined || checkAgainstRequest(usage, bounds) !== 'ok') return zeroPicos
   return charge({ ...facts, usage, multiplierPpm: unchangedPpm }).amountPicos
 }
 
@@ -162,13 +169,22 @@ async function chargeEstimate(
   counts: AnswerCounts,
   counter: TokenCounter,
 ): Promise<ChargeDecision> {
+  return chargeUsage(facts, await estimateUsage(facts, counts, counter), ['estimated'])
+}
+
+/** The vendor's running counts where there are any, the prompt, and the output delivered so far. */
+async function estimateUsage(
+  facts: SettlementFacts,
+  counts: AnswerCounts,
+  counter: TokenCounter,
+): Promise<Usage> {
   const { bounds } = facts
   const delivered = await estimateDelivered(facts, counts, counter)
   const running = counts.usage
   const usable = running !== undefined && isWellFormed(running) ? running : noUsage
   const withOutput = withDelivered(withPromptEstimate(usable, bounds), delivered)
   const searches = Math.min(counts.webSearches ?? 0, bounds.webSearchesMax ?? 0)
-  return chargeUsage(facts, withSearches(withOutput, searches), ['estimated'])
+  return withSearches(withOutput, searches)
 }
 
 interface DeliveredTokens {
@@ -203,28 +219,20 @@ async function estimateText(
   const keptBytes = Buffer.byteLength(text)
   // Text that was not kept counts like the kept text; with nothing kept, like English text.
   const tokens =
-    keptBytes === 0 ? bytes / bytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
+    keptBytes === 0 ? bytes / usualBytesPerToken : keptTokens * Math.max(bytes / keptBytes, 1)
   return Math.ceil((tokens * tokenRatioPercent[format]) / 100)
 }
-
-const bytesPerToken = 4.2
 
 const noUsage: Usage = {
   parts: [],
   reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
 }
 
-/**
- * The hold's estimate is high: three bytes a token. A charge uses the usual 4.2 bytes a token. Audio is
- * estimated separately.
- */
-const usualPromptPercent = 71
-
+/** Audio is estimated separately. */
 function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   if (sumOf(usage, promptTokensOf) > 0) return usage
-  const { inputTokensEstimate, audioTokens = 0, audioTokensUsual: audio = 0 } = bounds
-  const text = inputTokensEstimate - audioTokens
-  const input = Math.max(Math.ceil((text * usualPromptPercent) / 100), 1)
+  const { promptTokensUsual, audioTokensUsual: audio = 0 } = bounds
+  const input = Math.max(promptTokensUsual, 1)
   const [first, ...others] = usage.parts
   const part: UsagePart = {
     ...first,

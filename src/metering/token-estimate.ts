@@ -4,9 +4,12 @@
  * of its base64. Also cuts text into the short slices that keep a real tokenizer's worst case linear.
  */
 
+/** Ordinary text, for an estimate that is not to be high. */
+export const usualBytesPerToken = 4.2
+
 /** Characters per token, by kind of character. */
 const charactersPerToken = {
-  ascii: 4.2,
+  ascii: usualBytesPerToken,
   digit: 2,
   denseAscii: 1.5,
   alphabetic: 2.5,

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { boundReported, checkAgainstRequest, type Usage } from './usage.ts'
 
-const bounds = { inputTokensEstimate: 300, maxOutputTokens: 500, choiceCount: 2, bodyBytes: 900 }
+const bounds = {
+  inputTokensEstimate: 300,
+  promptTokensUsual: 213,
+  maxOutputTokens: 500,
+  choiceCount: 2,
+  bodyBytes: 900,
+}
 
 function usageOf(prompt: number, output: number, more: { web_search?: number } = {}): Usage {
   return {

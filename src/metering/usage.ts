@@ -69,6 +69,8 @@ export type UsageMark =
 export interface RequestBounds {
   /** Estimated high. */
   readonly inputTokensEstimate: number
+  /** The usual number of the prompt's tokens, without audio: for an estimated charge. */
+  readonly promptTokensUsual: number
   /** The most tokens that images and documents can add. */
   readonly payloadTokensMax?: number
   /** How many tokens of the estimate are audio, and the usual number for that audio. */

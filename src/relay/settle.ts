@@ -91,6 +91,7 @@ function settlementFacts(
     bounds: {
       ...facts.extras,
       inputTokensEstimate: facts.inputTokensEstimate,
+      promptTokensUsual: facts.promptTokensUsual,
       maxOutputTokens: outputTokensMax(admitted),
       choiceCount: facts.choiceCount,
       bodyBytes: body.byteLength,

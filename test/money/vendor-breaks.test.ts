@@ -57,6 +57,7 @@ for (const format of formats)
     describe(`a vendor that ${name} in a ${format} stream`, () => {
       test('costs the client nothing, after any event', async () => {
         await withScenario({}, async (gateway) => {
+          let costBefore = 0n
           await eachBreak(gateway, format, async (count) => {
             const account = await gateway.createAccount()
             const ask = askOf(format, fault(count), `cut-${count}`)
@@ -67,6 +68,13 @@ for (const format of formats)
             assert.equal(exchange.ending, 'upstream_cut')
             assert.equal(exchange.amountPicos, 0n)
             assert.equal((await chargesOf(gateway.context.database, account.id)).size, 0)
+            const [record] = gateway.sandbox.log.forMarker(`cut-${count}`)
+            assert.ok(record !== undefined)
+            const cost = exchange.operatorCostPicos
+            assert.ok(cost > 0n && cost <= holdBound(record, maxTokens))
+            if (record.isUsageSent) return
+            assert.ok(cost >= costBefore, 'more of an answer never costs less')
+            costBefore = cost
           })
         })
       })

@@ -46,6 +46,7 @@ export const plainFacts: RequestFacts = {
   isStream: true,
   choiceCount: 1,
   inputTokensEstimate: 100,
+  promptTokensUsual: 71,
   asksOneHourCache: false,
   asksUsageChunk: false,
   extras: noExtras,

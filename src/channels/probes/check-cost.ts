@@ -18,6 +18,7 @@ import type { HealthPlace } from '../health/health-place.ts'
 /** Generous for a question of one word and one token of answer; vendors add prompts of their own. */
 const checkBounds = {
   inputTokensEstimate: 64,
+  promptTokensUsual: 64,
   maxOutputTokens: 1_024,
   choiceCount: 1,
   bodyBytes: 1_024,

@@ -39,10 +39,13 @@ const imageTokens = 1500
 /** Only parts where the vendor looks for a payload count: a long string elsewhere is text. */
 function estimatePayloads(body: JsonObject): PayloadEstimate {
   const sum = new PayloadSum()
-  for (const message of asArray(body['messages']) ?? []) {
-    for (const part of asArray(asObject(message)?.['content']) ?? []) {
-      addPart(sum, asObject(part) ?? {})
-    }
+  for (const item of asArray(body['messages']) ?? []) {
+    const message = asObject(item) ?? {}
+    const { content } = message
+    if (typeof content === 'string') sum.addText(content)
+    for (const part of asArray(content) ?? []) addPart(sum, asObject(part) ?? {})
+    for (const call of asArray(message['tool_calls']) ?? [])
+      sum.addText(asObject(call)?.['function'])
   }
   return sum
 }
@@ -68,6 +71,7 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
       return
     }
     default:
+      sum.addText(part['text'])
   }
 }
 

@@ -213,6 +213,7 @@ describe('a gateway error', () => {
       isStream: true,
       choiceCount: 1,
       inputTokensEstimate: 1,
+      promptTokensUsual: 1,
       asksOneHourCache: false,
       asksUsageChunk: false,
       extras: noExtras,

@@ -52,12 +52,16 @@ function estimatePayloads(body: JsonObject): PayloadEstimate {
   return sum
 }
 
+/** The text of a block, the thinking of an earlier answer, the input of a tool. */
+const textFields = ['text', 'thinking', 'name', 'input']
+
 /**
  * Tool results and documents contain content of their own, a list or (in the vendor's own tools) a single
  * block; the body's depth is bounded already.
  */
 function addContent(sum: PayloadSum, content: unknown): void {
   for (const item of asArray(content) ?? [content]) {
+    if (typeof item === 'string') sum.addText(item)
     const block = asObject(item)
     if (block === undefined) continue
     const source = asObject(block['source'])
@@ -65,12 +69,13 @@ function addContent(sum: PayloadSum, content: unknown): void {
     if (block['type'] === 'image') sum.addImage(base64Length(source), imageTokens)
     else if (block['type'] === 'document') addDocument(sum, source)
     else if (block['content'] !== undefined) addContent(sum, block['content'])
+    else for (const name of textFields) sum.addText(block[name])
   }
 }
 
 function addDocument(sum: PayloadSum, source: JsonObject | undefined): void {
-  if (source?.['type'] === 'text') return
-  if (source?.['type'] === 'content') addContent(sum, source['content'])
+  if (source?.['type'] === 'text') sum.addText(source['data'])
+  else if (source?.['type'] === 'content') addContent(sum, source['content'])
   else sum.addDocument(base64Length(source))
 }
 
