@@ -10,6 +10,7 @@ import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
 import { createAccount, listAccounts } from './operations/accounts.ts'
 import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogue.ts'
+import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
 import { serve } from './main.ts'
@@ -84,7 +85,7 @@ function contextOn(database: Database, config: Config): OperationContext {
   return {
     database,
     clock: systemClock,
-    actor: 'start',
+    actor: firstStartActor,
     masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
     environment: () => undefined,
   }
@@ -134,15 +135,6 @@ async function openSandbox(port: number): Promise<Sandbox> {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
     return startSandbox({ ...options, port: 0 })
   }
-}
-
-/** Returns the port of the simulated vendors where every channel points at them. */
-function demoPort(urls: readonly string[]): number | undefined {
-  const ports = urls.map(
-    (url) => /^http:\/\/127\.0\.0\.1:(\d+)\/(alpha|beta)-(main|reserve)$/.exec(url)?.[1],
-  )
-  const [first] = ports
-  return first !== undefined && ports.every((port) => port === first) ? Number(first) : undefined
 }
 
 /** Creates the demo's account, key and token. Undefined where an earlier start has created them. */

@@ -15,6 +15,7 @@ import {
   listAccounts as readAccounts,
   type Account,
   type AccountLimits,
+  type AccountStatus,
 } from '../ledger/account-store.ts'
 import { credit, type CreditRequest, type CreditResult, type Entry } from '../ledger/entry-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
@@ -105,14 +106,22 @@ export const setAccountStatus = operation(
     context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, reference)
       if (account.status === status) return viewAccount(account)
-      await changeStatus(transaction, account.id, status)
-      await recordAction(transaction, context, {
-        action: status === 'suspended' ? 'account.suspend' : 'account.resume',
-        subject: account.id,
-      })
+      await changeAccountStatus(context, transaction, { account, status })
       return viewAccount({ ...account, status })
     }),
 )
+
+export async function changeAccountStatus(
+  context: OperationContext,
+  transaction: Transaction,
+  { account, status }: { readonly account: Account; readonly status: AccountStatus },
+): Promise<void> {
+  await changeStatus(transaction, account.id, status)
+  await recordAction(transaction, context, {
+    action: status === 'suspended' ? 'account.suspend' : 'account.resume',
+    subject: account.id,
+  })
+}
 
 /** Changes the limits that are given and keeps the others. */
 export const limitAccount = operation(

@@ -3,7 +3,7 @@
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
 import { z } from 'zod'
-import type { Transaction } from '../storage/database.ts'
+import type { Queryable, Transaction } from '../storage/database.ts'
 import { listCount } from './input.ts'
 import { operation, timeText, type OperationContext } from './operation.ts'
 
@@ -38,6 +38,18 @@ export async function recordAction(
       JSON.stringify(change.detail ?? {}),
     ],
   )
+}
+
+/** Returns what one actor has done, oldest first. */
+export async function listActionsBy(
+  queryable: Queryable,
+  actor: string,
+): Promise<readonly Pick<ActionView, 'action' | 'subject'>[]> {
+  const rows = await queryable.query(
+    'SELECT action, subject FROM operator_action WHERE actor = $1 ORDER BY sequence',
+    [actor],
+  )
+  return rows.map((row) => ({ action: String(row['action']), subject: String(row['subject']) }))
 }
 
 /** Returns what operators have done, newest first. */

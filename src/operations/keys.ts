@@ -112,16 +112,26 @@ export const revokeKey = operation(
       const key = await findKey(transaction, id)
       if (key === undefined || key.kind !== kind) throw noSuchKey(id, kind, key?.kind)
       if (key.revokedAtMs !== undefined) return viewKey(key, context.clock.now())
-      const atMs = context.clock.now()
-      await storeRevocation(transaction, { id, atMs })
-      await recordAction(transaction, context, {
-        action: 'key.revoke',
-        subject: id,
-        detail: { kind, head: key.head, account_id: key.accountId ?? null },
-      })
-      return viewKey({ ...key, revokedAtMs: atMs }, atMs)
+      const revokedAtMs = await revokeStoredKey(context, transaction, key)
+      return viewKey({ ...key, revokedAtMs }, revokedAtMs)
     }),
 )
+
+/** Returns the time from which the key is revoked. */
+export async function revokeStoredKey(
+  context: OperationContext,
+  transaction: Transaction,
+  { id, kind, head, accountId }: KeyRow,
+): Promise<number> {
+  const atMs = context.clock.now()
+  await storeRevocation(transaction, { id, atMs })
+  await recordAction(transaction, context, {
+    action: 'key.revoke',
+    subject: id,
+    detail: { kind, head, account_id: accountId ?? null },
+  })
+  return atMs
+}
 
 /** The name of the token that the `admin_token` setting gives. */
 const settingTokenName = 'admin_token setting'

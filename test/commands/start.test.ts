@@ -6,12 +6,13 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { eventuallyWithin } from '../support/eventually.ts'
 import { gather, type Gathered } from '../support/gather.ts'
 import { post, send, usage } from '../support/http-client.ts'
 import { runProgram, type Ran } from '../support/program.ts'
@@ -97,6 +98,13 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   }
 }
 
+const ownCatalogue = `
+models:
+  large-1: { vendor: alpha, price: { input: 3, output: 15 } }
+channels:
+  vendor-main: { vendor: alpha, url: https://vendor.example, credential: sk-own, models: [large-1] }
+`
+
 const vendorsPattern = /simulated vendors {3}(\S+)/
 
 function found(text: string, pattern: RegExp): string {
@@ -181,6 +189,17 @@ test('creates no secret in a failed start, so that the next start shows them all
     accounts.map(({ name }) => name),
     ['demo'],
   )
+
+  const file = join(folder, 'own.yaml')
+  await writeFile(file, ownCatalogue)
+  const applied = await runProgram(['apply', '-f', file], { cwd: folder, env: environment })
+  assert.match(applied.out, /- account demo\n- key cr_[^]*turnpike account resume demo/)
+  const refused = await eventuallyWithin(10_000)(
+    'the demo key is refused',
+    () => second.curl(0),
+    (answer) => answer['type'] === 'error',
+  )
+  assert.match(JSON.stringify(refused), /authentication_error/)
   second.terminate()
   await second.ended
 })

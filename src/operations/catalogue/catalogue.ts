@@ -16,9 +16,16 @@ import {
 } from '../../channels/channel-store.ts'
 import type { PinnedBaseline } from '../../channels/channel.ts'
 import { printModelPrices } from '../../metering/price-form.ts'
-import type { Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
+import {
+  demoPort,
+  findDemoAccess,
+  noDemoAccess,
+  retireDemoAccess,
+  type DemoAccess,
+} from './demo.ts'
 import { readDocument, type Located, type Mistake } from './document.ts'
 import {
   planCatalogue,
@@ -49,19 +56,33 @@ export const applyCatalogue = operation(
     // A dry run writes nothing, so it takes no lock.
     if (isDryRun)
       return context.database.snapshot(
-        async (snapshot) => prepare(context, await readCatalogue(snapshot), reviewed).result,
+        async (snapshot) => prepare(context, await readStored(snapshot, reviewed), reviewed).result,
       )
     return context.database.transact(async (transaction) => {
-      const stored = await readCatalogue(transaction)
+      const stored = await readStored(transaction, reviewed)
       const { plan, result } = prepare(context, stored, reviewed)
       if (result.kind === 'unchanged') return result
       if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
         makeKeyForFirstSeal(stored.channels, context.masterKey)
       await carryOut(context, transaction, plan)
+      await retireDemoAccess(context, transaction, stored.demo)
       return { ...result, kind: 'applied' }
     })
   },
 )
+
+interface Stored extends CatalogueRows {
+  /** What the first start made for the demo, where the file ends it. */
+  readonly demo: DemoAccess
+}
+
+async function readStored(queryable: Queryable, { catalogue }: Reviewed): Promise<Stored> {
+  const rows = await readCatalogue(queryable)
+  const isDemo = demoPort(rows.channels.filter(isInUse).map(({ url }) => url)) !== undefined
+  const staysDemo = demoPort([...catalogue.channels.values()].map(({ url }) => url)) !== undefined
+  const demo = isDemo && !staysDemo ? await findDemoAccess(queryable) : noDemoAccess
+  return { ...rows, demo }
+}
 
 interface Reviewed extends Review {
   readonly document: Located
@@ -71,17 +92,22 @@ interface Reviewed extends Review {
 /** Plans what the file changes in the stored catalogue. Writes nothing. */
 function prepare(
   context: OperationContext,
-  stored: CatalogueRows,
+  stored: Stored,
   { catalogue, document, duplicates, mistakes }: Reviewed,
 ): { readonly plan: CataloguePlan; readonly result: ApplyResult } {
   const settled = settleCredentials(context, { stored, catalogue, document })
   const list = [...duplicates, ...mistakes, ...settled.mistakes]
   if (list.length > 0) throw hasMistakes(inFileOrder(list))
   const { credentials } = settled
-  const plan = planCatalogue({ stored, catalogue, credentials, nowMs: context.clock.now() })
+  const { demo } = stored
+  const nowMs = context.clock.now()
+  const plan = planCatalogue({ stored, catalogue, credentials, demo, nowMs })
   const { diff } = plan
   const kind = diff.length === 0 ? 'unchanged' : 'would_apply'
-  return { plan, result: { kind, diff, notes: findNotes(context, stored, catalogue) } }
+  return {
+    plan,
+    result: { kind, diff, notes: [...demoNotes(demo), ...findNotes(context, stored, catalogue)] },
+  }
 }
 
 function hasMistakes(list: readonly Mistake[]): Error {
@@ -136,6 +162,14 @@ async function carryOut(
     subject: 'catalogue',
     detail: { diff: plan.diff },
   })
+}
+
+function demoNotes({ accounts }: DemoAccess): readonly string[] {
+  return accounts.map(
+    ({ name }) =>
+      `the account ${name} and its keys were made for the demo, and end with its catalogue; to keep it: ` +
+      `turnpike account resume ${name}, then turnpike key create ${name}`,
+  )
 }
 
 function findNotes(

@@ -12,6 +12,7 @@ import type {
 } from '../../channels/channel-store.ts'
 import { formatDuration } from '../../base/clock.ts'
 import { encodePrices } from '../../metering/price-form.ts'
+import type { DemoAccess } from './demo.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
 import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
 import type { Catalogue } from './review.ts'
@@ -25,7 +26,8 @@ export interface FieldChange {
 
 export interface CatalogueChange {
   readonly action: 'add' | 'change' | 'retire'
-  readonly kind: 'vendor' | 'model' | 'channel'
+  /** Account and key: of the demo, which ends with its catalogue. */
+  readonly kind: 'vendor' | 'model' | 'channel' | 'account' | 'key'
   readonly name: string
   readonly changes: readonly FieldChange[]
 }
@@ -52,6 +54,8 @@ export interface PlanInput {
   readonly catalogue: Catalogue
   /** By channel name; one for each channel of the file. */
   readonly credentials: ReadonlyMap<string, UsableCredential>
+  /** What ends together with the demo's catalogue. */
+  readonly demo: DemoAccess
   readonly nowMs: number
 }
 
@@ -63,13 +67,23 @@ export function planCatalogue(input: PlanInput): CataloguePlan {
   const models = planModels(input)
   const channels = planChannels(input)
   return {
-    diff: [...vendors.diff, ...models.diff, ...channels.diff],
+    diff: [...vendors.diff, ...models.diff, ...channels.diff, ...endDemo(input.demo)],
     vendors: vendors.rows,
     models: models.rows,
     pricesToSave: models.save,
     pricesToWithdraw: models.withdraw,
     channels: channels.rows,
   }
+}
+
+function endDemo({ accounts, keys }: DemoAccess): readonly CatalogueChange[] {
+  const retire = (kind: 'account' | 'key', name: string): CatalogueChange => {
+    return { action: 'retire', kind, name, changes: [] }
+  }
+  return [
+    ...accounts.map(({ name }) => retire('account', name)),
+    ...keys.map(({ head }) => retire('key', head)),
+  ]
 }
 
 function planVendors({ stored, catalogue, nowMs }: PlanInput) {

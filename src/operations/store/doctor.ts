@@ -10,6 +10,7 @@ import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
 import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
+import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
 import { readSnapshot, type RunCheck } from '../channels.ts'
 import type { OperationContext } from '../operation.ts'
 
@@ -37,6 +38,7 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
     ...examineCatalogue(snapshot),
     ...(await examineVendors(snapshot, run)),
     ...(await examineAccess(context)),
+    ...(await examineDemo(context, snapshot)),
   ]
   return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
 }
@@ -186,6 +188,22 @@ async function examineAccess(context: OperationContext): Promise<readonly Findin
     findings.push(advice('access', message))
   }
   return findings
+}
+
+/** Finds keys of the demo, which its first start printed, beside a catalogue of the operator's own. */
+async function examineDemo(
+  { database }: OperationContext,
+  { channels }: LoadedSnapshot,
+): Promise<readonly Finding[]> {
+  if (demoPort([...channels.values()].map(({ url }) => url)) !== undefined) return []
+  const { accounts, keys } = await findDemoAccess(database)
+  if (keys.length === 0) return []
+  const commands = [
+    ...keys.map(({ kind, id }) => `turnpike ${kind === 'reader' ? 'token' : 'key'} revoke ${id}`),
+    ...accounts.map(({ name }) => `turnpike account suspend ${name}`),
+  ]
+  const message = `Keys that the first start made for the demo are still valid. Run: ${commands.join('; ')}`
+  return [advice('access', message)]
 }
 
 function ok(area: Finding['area'], message: string): Finding {
