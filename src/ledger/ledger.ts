@@ -23,6 +23,17 @@ export interface HoldRequest {
   readonly atMs: number
 }
 
+/** Counts a request that needs no hold. */
+export interface CountRequest {
+  readonly accountId: string
+  /** What it counts toward: requests per minute, or the separate allowance for counting tokens. */
+  readonly allowance: 'requests' | 'token_counts'
+  readonly atMs: number
+}
+
+/** The allowance for counting tokens, as a multiple of requests per minute. */
+export const tokenCountsPerRequest = 10
+
 export interface Hold {
   readonly kind: 'hold'
   readonly exchangeId: string
@@ -50,6 +61,7 @@ export type HoldRefusal =
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
+      /** The allowance per minute. */
       readonly rpm: number
       readonly windowMinutes: number
     }
@@ -136,8 +148,13 @@ export interface Ledger {
    * the whole charge: the record is marked `hold_expired`, and the charge becomes the operator's cost.
    */
   settle(hold: Hold, record: ExchangeRecord): Promise<void>
-  /** Counts against requests per minute alone (unmetered operations). */
-  admitUnmetered(request: { accountId: string; atMs: number }): Promise<HoldRefusal | undefined>
+  /**
+   * Returns what `place` would refuse now, in the same order. It counts and holds nothing, so a request
+   * that it does not refuse is still decided by `place`.
+   */
+  check(request: HoldRequest): HoldRefusal | undefined | Promise<HoldRefusal | undefined>
+  /** Counts a request toward its allowance, or refuses it where the allowance is used up. */
+  count(request: CountRequest): Promise<HoldRefusal | undefined>
   /** Current to the last settled exchange, those of other nodes and commands included. */
   usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined>
   /**

@@ -1,37 +1,75 @@
 /**
- * Places the hold before anything is sent: the ledger checks the highest plausible cost of the exchange
- * against balance and limits, and holds it, in one step. No hold, no upstream call. A free operation
- * counts toward requests per minute and gets an empty hold, so that there is one path for both.
+ * Decides whether an exchange may start. Before its body is read, what no body could change: an allowance
+ * that is used up, no money at all. Then the hold, placed before anything is sent: the ledger checks the
+ * highest plausible cost of the exchange against balance and limits, and holds it, in one step. No hold,
+ * no upstream call. A free operation has an allowance of its own and gets an empty hold, so that there is
+ * one path for both.
  */
 import { nextUtcMidnight } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import type { ForwardedOperation } from '../formats/format.ts'
 import type { Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
+import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
-import type { Admitted, Prepared, RelayServices } from './stages.ts'
+import { mayUse } from './prepare.ts'
+import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
+
+/**
+ * Refuses a request that no body could make admissible. A small body that has arrived is parsed first,
+ * because that costs less than to ask: `admit`, or `countRefused`, then decides in the same order.
+ */
+export async function preadmit(
+  identified: Identified,
+  operation: ForwardedOperation,
+  services: LedgerServices,
+): Promise<Refusal | undefined> {
+  if (operation.isFree) return count(identified, operation, services)
+  return identified.request.body.isComplete ? undefined : checkLeast(identified, services)
+}
+
+/**
+ * Counts a request whose body is refused, as if it had been admitted. Returns the refusal that comes
+ * before any that its body can cause.
+ */
+export async function countRefused(
+  identified: Identified,
+  operation: ForwardedOperation,
+  services: LedgerServices,
+): Promise<Refusal | undefined> {
+  if (operation.isFree) return undefined
+  return (await checkLeast(identified, services)) ?? count(identified, operation, services)
+}
 
 export async function admit(
   prepared: Prepared,
-  services: HoldServices & Pick<RelayServices, 'clock'>,
+  services: LedgerServices & Pick<RelayServices, 'onTracePoint'>,
 ): Promise<Admitted | Refusal> {
-  const { exchangeId, principal, operation } = prepared
-  const { accountId, keyId, keyDailyLimitPicos } = principal
-  const amountPicos = operation.isFree ? zeroPicos : quote(holdFacts(prepared))
+  if (prepared.operation.isFree) return { ...prepared, hold: emptyHold(prepared) }
+  const amountPicos = quote(holdFacts(prepared))
   // The body may have taken until after midnight: the day on which the hold is placed counts.
-  const atMs = services.clock.now()
-  const request = { exchangeId, accountId, keyId, amountPicos, keyDailyLimitPicos, atMs }
-  const placed = await (operation.isFree ? placeNothing : place)(request, services)
-  if (placed.kind !== 'hold')
-    return explain(placed, { prepared, amountPicos, atMs, ledger: services.ledger })
-  return { ...prepared, hold: placed }
+  const request = holdRequest(prepared, amountPicos, services)
+  const placed = await place(request, services)
+  if (placed.kind === 'hold') return { ...prepared, hold: placed }
+  const { ledger } = services
+  return explain(placed, { identified: prepared, prepared, request, isFree: false, ledger })
 }
 
-type HoldServices = Pick<RelayServices, 'ledger' | 'onTracePoint'>
+type LedgerServices = Pick<RelayServices, 'ledger' | 'clock'>
+
+function holdRequest(
+  { exchangeId, principal }: Identified,
+  amountPicos: Picos,
+  { clock }: LedgerServices,
+): HoldRequest {
+  const { accountId, keyId, keyDailyLimitPicos } = principal
+  return { exchangeId, accountId, keyId, amountPicos, keyDailyLimitPicos, atMs: clock.now() }
+}
 
 async function place(
   request: HoldRequest,
-  { ledger, onTracePoint }: HoldServices,
+  { ledger, onTracePoint }: Pick<RelayServices, 'ledger' | 'onTracePoint'>,
 ): Promise<Hold | HoldRefusal> {
   onTracePoint?.('hold_requested', request.exchangeId)
   const placed = await ledger.place(request)
@@ -39,14 +77,46 @@ async function place(
   return placed
 }
 
-/** Counts the request toward requests per minute alone. */
-async function placeNothing(
-  request: HoldRequest,
-  { ledger }: HoldServices,
-): Promise<Hold | HoldRefusal> {
-  const { exchangeId, accountId, keyId, amountPicos, atMs } = request
-  const refusal = await ledger.admitUnmetered({ accountId, atMs })
-  return refusal ?? { kind: 'hold', exchangeId, accountId, keyId, amountPicos }
+function emptyHold({ exchangeId, principal }: Prepared): Hold {
+  const { accountId, keyId } = principal
+  return { kind: 'hold', exchangeId, accountId, keyId, amountPicos: zeroPicos }
+}
+
+/** Asks whether the least that a request of this caller can cost would be admitted. */
+async function checkLeast(
+  identified: Identified,
+  services: LedgerServices,
+): Promise<Refusal | undefined> {
+  const leastPicos = canCostNothing(identified) ? zeroPicos : picos(1n)
+  const request = holdRequest(identified, leastPicos, services)
+  const refusal = await services.ledger.check(request)
+  return (
+    refusal && explain(refusal, { identified, request, isFree: false, ledger: services.ledger })
+  )
+}
+
+/** Whether this caller can use a model without a price, or pays for none. */
+function canCostNothing({ snapshot, vendor, principal, format, startedAtMs }: Identified): boolean {
+  const { priceMultiplierPpm: multiplierPpm } = principal
+  const least = { inputTokens: 1, maxOutputTokens: 1, choiceCount: 1, asksOneHourCache: false }
+  for (const model of snapshot.models.values()) {
+    const prices = model.vendor === vendor.name ? pricesAt(model.prices, startedAtMs) : undefined
+    if (prices === undefined || !mayUse(principal, model.id)) continue
+    if (quote({ ...least, prices, format: format.name, multiplierPpm }) === 0n) return true
+  }
+  return false
+}
+
+async function count(
+  identified: Identified,
+  { isFree }: ForwardedOperation,
+  { ledger, clock }: LedgerServices,
+): Promise<Refusal | undefined> {
+  const { accountId } = identified.principal
+  const request = holdRequest(identified, zeroPicos, { ledger, clock })
+  const allowance = isFree ? 'token_counts' : 'requests'
+  const refusal = await ledger.count({ accountId, allowance, atMs: request.atMs })
+  return refusal && explain(refusal, { identified, request, isFree, ledger })
 }
 
 /** Estimates what the prompt alone costs: an attempt without an answer may have cost that much. */
@@ -105,12 +175,13 @@ export function outputTokensMax({ facts, model }: Prepared): number {
 /** Used where neither request nor catalogue bounds the answer: the most that current models give. */
 const defaultOutputTokens = 128_000
 
-/** A request for a hold that the ledger has refused. */
+/** A request that the ledger has refused. */
 interface Refused {
-  readonly prepared: Prepared
-  readonly amountPicos: Picos
-  /** Wall time of the decision. */
-  readonly atMs: number
+  readonly identified: Identified
+  /** Undefined where the body was not read. */
+  readonly prepared?: Prepared
+  readonly request: HoldRequest
+  readonly isFree: boolean
   readonly ledger: Ledger
 }
 
@@ -140,7 +211,7 @@ function explain(refusal: HoldRefusal, refused: Refused): Refusal {
 
 function rateLimited(
   refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
-  { prepared, ledger, atMs }: Refused,
+  { identified, request, isFree, ledger }: Refused,
 ): Refusal {
   const seconds = Math.min(
     Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
@@ -148,22 +219,32 @@ function rateLimited(
   )
   const count = refusal.rpm * refusal.windowMinutes
   const window = refusal.windowMinutes === 1 ? 'minute' : `${refusal.windowMinutes} minutes`
+  const requests = isFree ? 'requests to count tokens' : 'requests'
   return refuse(
     'access.rate_limited',
-    `This account may send ${count} requests per ${window} and has sent them. Try again in ${seconds} s.`,
-    { 'retry-after': String(seconds), ...accountLimitHeaders(prepared, ledger, atMs) },
+    `This account may send ${count} ${requests} per ${window} and has sent them. Try again in ${seconds} s.`,
+    { 'retry-after': String(seconds), ...accountLimitHeaders(identified, ledger, request.atMs) },
   )
 }
 
 function insufficientBalance(
   refusal: Extract<HoldRefusal, { kind: 'insufficient_balance' }>,
-  { prepared, amountPicos }: Refused,
+  { prepared, request }: Refused,
 ): Refusal {
   const { balancePicos, heldPicos, isHeldOnly } = refusal
-  const affordable = affordableOutputTokens({
-    ...holdFacts(prepared),
-    availablePicos: subtractPicos(balancePicos, heldPicos),
-  })
+  const availablePicos = subtractPicos(balancePicos, heldPicos)
+  const figures =
+    `balance ${formatUsd(balancePicos)} USD, ` +
+    `of which ${formatUsd(heldPicos)} USD is held for running requests`
+  if (prepared === undefined || balancePicos <= 0n)
+    return isHeldOnly
+      ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
+      : refuse(
+          'ledger.insufficient_balance',
+          `The balance is used up: ${figures}. It does not cover a request with any max_tokens. Top up the account.`,
+          neverRetry,
+        )
+  const affordable = affordableOutputTokens({ ...holdFacts(prepared), availablePicos })
   const advice =
     affordable >= 1
       ? `The largest max_tokens that the balance covers for this request is ${affordable}.`
@@ -172,9 +253,8 @@ function insufficientBalance(
     ? `, because tools of the vendor or documents by address can add up to ${inputTokensMax(prepared)} tokens`
     : ''
   const message =
-    `The balance is too low for this request: balance ${formatUsd(balancePicos)} USD, ` +
-    `of which ${formatUsd(heldPicos)} USD is held for running requests; ` +
-    `this request could cost up to ${formatUsd(amountPicos)} USD${reading}. ${advice}`
+    `The balance is too low for this request: ${figures}; ` +
+    `this request could cost up to ${formatUsd(request.amountPicos)} USD${reading}. ${advice}`
   return isHeldOnly
     ? refuse('ledger.balance_held', message, retrySoon)
     : refuse('ledger.insufficient_balance', message, neverRetry)
@@ -182,16 +262,20 @@ function insufficientBalance(
 
 function dailyLimit(
   refusal: Extract<HoldRefusal, { kind: 'daily_limit' }>,
-  { amountPicos, atMs }: Refused,
+  { prepared, request: { amountPicos, atMs } }: Refused,
 ): Refusal {
   const resetAt = new Date(nextUtcMidnight(atMs)).toISOString()
   const owner = refusal.scope === 'account' ? "account's" : "key's"
-  const committed = picos(refusal.usedPicos + refusal.heldPicos)
+  const committed = formatUsd(picos(refusal.usedPicos + refusal.heldPicos))
+  const limit = `The ${owner} daily limit of ${formatUsd(refusal.limitPicos)} USD`
+  const state =
+    prepared === undefined
+      ? `${limit} is reached: ${committed} USD is spent or held today.`
+      : `${limit} would be exceeded: ${committed} USD is spent or held today and this request ` +
+        `could cost up to ${formatUsd(amountPicos)} USD.`
   return refuse(
     'ledger.daily_limit_reached',
-    `The ${owner} daily limit of ${formatUsd(refusal.limitPicos)} USD would be exceeded: ` +
-      `${formatUsd(committed)} USD is spent or held today and this request could cost up to ` +
-      `${formatUsd(amountPicos)} USD. The limit resets at ${resetAt}.`,
+    `${state} The limit resets at ${resetAt}.`,
     neverRetry,
   )
 }

@@ -8,7 +8,7 @@ import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
 import { findVersionFault } from '../formats/headers.ts'
-import { readBody, type IncomingRequest } from '../http/server/request.ts'
+import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
@@ -24,16 +24,17 @@ interface ModelRefusal extends Refusal {
 export async function prepare(
   identified: Identified,
   operation: ForwardedOperation,
-  { clock, settings }: Pick<RelayServices, 'clock' | 'settings'>,
+  services: Pick<RelayServices, 'clock' | 'settings'>,
 ): Promise<Prepared | ModelRefusal | ClientGone> {
   const { request, response } = identified
-  const { bodyBytesMax: bytesMax, bodyTimeoutMs: timeoutMs } = settings
+  const limits = bodyLimits(services)
+  const { bytesMax } = limits
   if ((request.body.announcedBytes ?? 0) > bytesMax) return tooLarge(bytesMax)
   const unsupported = findTypeFault(request)
   if (unsupported !== undefined) return unsupported
 
   if (request.expectsContinue) response.sendContinue()
-  const reading = await readBody(request.body, { bytesMax, timeoutMs, clock })
+  const reading = await readBody(request.body, limits)
   switch (reading.kind) {
     case 'too_large':
       return tooLarge(bytesMax)
@@ -44,6 +45,13 @@ export async function prepare(
     case 'body':
       return understand(identified, operation, reading.body)
   }
+}
+
+export function bodyLimits({
+  clock,
+  settings,
+}: Pick<RelayServices, 'clock' | 'settings'>): BodyLimits {
+  return { bytesMax: settings.bodyBytesMax, timeoutMs: settings.bodyTimeoutMs, clock }
 }
 
 function understand(

@@ -11,17 +11,17 @@ import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
 import type { ForwardedOperation } from '../formats/format.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
-import type { IncomingRequest } from '../http/server/request.ts'
+import { dropRest, type IncomingRequest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Target } from '../http/server/router.ts'
-import { admit } from './admit.ts'
+import { admit, countRefused, preadmit } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver } from './deliver.ts'
 import { failover, reportEnding } from './failover.ts'
 import { errorReply, ownReply, pathRefusal, warmUpReply } from './own-replies.ts'
-import { prepare } from './prepare.ts'
+import { bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
 import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
 
@@ -41,12 +41,12 @@ export interface VendorRequest {
 export async function relay(vendorRequest: VendorRequest, services: RelayServices): Promise<void> {
   const incoming = accept(vendorRequest, services.clock)
   try {
-    if (vendorRequest.isDraining()) refuseWith(incoming, shuttingDown, services)
+    if (vendorRequest.isDraining()) await refuseWith(incoming, shuttingDown, services)
     else await serve(incoming, vendorRequest.isDraining, services)
   } catch (error) {
     services.telemetry.fault(error, 'relay')
     if (incoming.response.isHeadWritten) incoming.response.destroy()
-    else refuseWith(incoming, refusalOfFault(error), services)
+    else await refuseWith(incoming, refusalOfFault(error), services)
   }
 }
 
@@ -117,11 +117,15 @@ async function forward(
   operation: ForwardedOperation,
   services: RelayServices,
 ): Promise<void> {
+  const owner = identified.principal
+  const inadmissible = await preadmit(identified, operation, services)
+  if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, { owner })
   const prepared = await prepare(identified, operation, services)
   if (prepared.kind === 'client_gone') return
-  const owner = identified.principal
-  if (prepared.kind === 'refusal')
-    return refuseWith(identified, prepared, services, { owner, model: prepared.model })
+  if (prepared.kind === 'refusal') {
+    const refusal = (await countRefused(identified, operation, services)) ?? prepared
+    return refuseWith(identified, refusal, services, { owner, model: prepared.model })
+  }
   const admitted = await admit(prepared, services)
   if (admitted.kind === 'refusal')
     return refuseWith(identified, admitted, services, { owner, model: prepared.model.id })
@@ -168,14 +172,19 @@ interface Refused {
   readonly model?: string | undefined
 }
 
-function refuseWith(
+/**
+ * A known caller's answer waits for the rest of the body, which is dropped: a client that is still sending
+ * would see a reset in place of the answer.
+ */
+async function refuseWith(
   incoming: Incoming,
   refusal: Refusal,
   services: RelayServices,
   { owner, model }: Refused = {},
-): void {
+): Promise<void> {
   const { accountId, keyId } = owner ?? {}
   const { code } = refusal
   services.telemetry.refused({ exchangeId: incoming.exchangeId, accountId, keyId, model, code })
+  if (owner !== undefined) await dropRest(incoming.request, bodyLimits(services))
   sendReply(incoming.request, incoming.response, errorReply(incoming, refusal))
 }

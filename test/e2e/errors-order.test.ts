@@ -10,7 +10,7 @@ import { messagesPath, messagesRequest } from '../support/requests.ts'
 import type { AccountOptions } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { createClientKey } from '../support/operations.ts'
+import { createClientKey, creditAccount } from '../support/operations.ts'
 
 let gateway: Scenario
 before(async () => {
@@ -35,7 +35,7 @@ interface Plan {
   key: string | undefined
   fields: Record<string, unknown>
   wish: AccountOptions
-  /** A free request has used up the account's requests per minute. */
+  /** A request that was refused for its body has used up the account's requests per minute. */
   isRateUsed: boolean
 }
 
@@ -63,6 +63,21 @@ const checks: readonly Check[] = [
   },
   { name: 'method', spoil: (plan) => (plan.method = 'PUT'), status: 405, sign: /Use POST/ },
   {
+    name: 'requests per minute',
+    spoil(plan) {
+      plan.wish = { ...plan.wish, rpm: 1 }
+      plan.isRateUsed = true
+    },
+    status: 429,
+    sign: /requests per minute/,
+  },
+  {
+    name: 'balance',
+    spoil: (plan) => (plan.wish = { ...plan.wish, balance_usd: '0' }),
+    status: 402,
+    sign: /balance 0 USD/,
+  },
+  {
     name: 'size',
     spoil: (plan) => (plan.fields['padding'] = 'x'.repeat(5_000)),
     status: 413,
@@ -87,19 +102,10 @@ const checks: readonly Check[] = [
     sign: /There is no model/,
   },
   {
-    name: 'requests per minute',
-    spoil(plan) {
-      plan.wish = { ...plan.wish, rpm: 1 }
-      plan.isRateUsed = true
-    },
-    status: 429,
-    sign: /requests per minute/,
-  },
-  {
-    name: 'balance',
-    spoil: (plan) => (plan.wish = { ...plan.wish, balance_usd: '0' }),
+    name: 'cost',
+    spoil: (plan) => (plan.wish = { ...plan.wish, balance_usd: '0.0000001' }),
     status: 402,
-    sign: /billing_error/,
+    sign: /could cost up to/,
   },
   {
     name: 'daily limit',
@@ -127,16 +133,24 @@ async function run(spoilers: readonly Check[]): Promise<WireAnswer> {
   }
   // The later check first: where two spoil one thing, the earlier one's way of it stays.
   for (const check of spoilers.toReversed()) check.spoil(plan)
-  const account = await gateway.createAccount(plan.wish)
+  const { balance_usd, ...limits } = plan.wish
+  const account = await gateway.createAccount(plan.isRateUsed ? limits : plan.wish)
   if (plan.isRateUsed) {
-    const free = `${gateway.url}${messagesPath}/count_tokens`
-    assert.equal((await post(free, account.key, messagesRequest())).status, 200)
+    const refused = await post(gateway.url + messagesPath, account.key, { model: '' })
+    assert.equal(refused.status, 400)
+    if (balance_usd === '0') await takeBalance(account.name)
   }
   return send(gateway.url + plan.path, {
     method: plan.method,
     headers: { 'x-api-key': plan.key ?? account.key, 'content-type': plan.contentType },
     body: JSON.stringify(messagesRequest(plan.fields)),
   })
+}
+
+async function takeBalance(account: string): Promise<void> {
+  const taken = { account, amount_usd: '-10', reference: 'taken' }
+  await creditAccount(gateway.context, taken)
+  await gateway.app.refresh()
 }
 
 function assertTold(check: Check, answer: WireAnswer): void {
@@ -156,8 +170,8 @@ for (const [index, check] of checks.entries()) {
     })
 }
 
-test('a key that may not use a model gets that error before any about money', async () => {
-  const account = await gateway.createAccount({ balance_usd: '0' })
+test('a key that may not use a model gets that error before any about the cost of a request', async () => {
+  const account = await gateway.createAccount({ balance_usd: '0.0000001' })
   const { secret } = await createClientKey(gateway.context, {
     account: account.name,
     name: 'small',

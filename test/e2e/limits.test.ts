@@ -11,6 +11,7 @@ import { type Scenario, scenario } from '../support/scenario.ts'
 import {
   connectRaw,
   post,
+  send,
   usage,
   type RawConnection,
   type WireAnswer,
@@ -84,12 +85,23 @@ test('a window of several minutes admits its whole number at once and never says
   assert.equal((await ask(gateway, key)).status, 200)
 })
 
-test('requests refused for another reason do not count', async (t) => {
+test('requests refused for their body count, requests refused for money do not', async (t) => {
   const { gateway } = await start(t)
-  const { key } = await gateway.createAccount({ rpm: 1, balance_usd: '0.01' })
+  const { key } = await gateway.createAccount({ rpm: 5, balance_usd: '0.01' })
+  for (let count = 0; count < 3; count++)
+    assert.equal((await ask(gateway, key, { max_tokens: 8_000 })).status, 402)
   assert.equal((await ask(gateway, key, { max_tokens: -1 })).status, 400)
   assert.equal((await ask(gateway, key, { model: 'none' })).status, 404)
-  assert.equal((await ask(gateway, key, { max_tokens: 8_000 })).status, 402)
+  const headers = { 'x-api-key': key, 'content-type': 'text/plain' }
+  const plain = await send(gateway.url + messagesPath, { method: 'POST', headers, body: '{}' })
+  assert.equal(plain.status, 415)
+  const brotli = { ...headers, 'content-type': 'application/json', 'content-encoding': 'br' }
+  const packed = await send(gateway.url + messagesPath, {
+    method: 'POST',
+    headers: brotli,
+    body: '{}',
+  })
+  assert.equal(packed.status, 415)
   assert.equal((await ask(gateway, key)).status, 200)
   assert.equal((await ask(gateway, key)).status, 429)
 })

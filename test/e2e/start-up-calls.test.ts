@@ -195,12 +195,23 @@ test('counting accepts a request with and without max_tokens', async () => {
   assert.equal(wrong.status, 400)
 })
 
-test('counting and metered requests share the requests per minute', async () => {
-  const owner = await gateway.createAccount({ rpm: 2 })
-  const statuses: number[] = []
-  for (const path of [countPath, messagesPath, countPath, messagesPath])
-    statuses.push((await post(gateway.url + path, owner.key, messagesRequest())).status)
-  assert.deepEqual(statuses, [200, 200, 429, 429])
+test('counting has an allowance ten times as large, and takes nothing from other requests', async () => {
+  const owner = await gateway.createAccount({ rpm: 1 })
+  const ask = async (path: string, fields: object = {}): Promise<number> =>
+    (await post(gateway.url + path, owner.key, messagesRequest({ ...fields }))).status
+  for (let count = 0; count < 9; count++) assert.equal(await ask(countPath), 200)
+  assert.equal(await ask(countPath, { model: 'none' }), 404, 'counts although it is refused')
+  const refused = await post(gateway.url + countPath, owner.key, messagesRequest())
+  assert.equal(refused.status, 429)
+  assert.match(refused.body.toString(), /10 requests to count tokens per minute/)
+  assert.equal(await ask(messagesPath), 200)
+  assert.equal(await ask(messagesPath), 429)
+})
+
+test('counting needs no balance', async () => {
+  const owner = await gateway.createAccount({ balance_usd: '0', rpm: 1 })
+  const answer = await post(gateway.url + countPath, owner.key, messagesRequest())
+  assert.equal(answer.status, 200)
 })
 
 test('counting fails over as an answer does', async () => {

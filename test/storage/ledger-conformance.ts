@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { picos } from '../../src/base/money.ts'
-import type { Hold, HoldRefusal } from '../../src/ledger/ledger.ts'
+import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
 import {
   addCredit,
   charge,
@@ -329,14 +329,40 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await place(accountId, 11n)).kind, 'rate_limited')
       })
 
-      it('count unmetered operations too', async () => {
+      it('count requests that need no hold', async () => {
         const accountId = await makeAccount(harness, { rpm: 1 })
-        const request = { accountId, atMs: harness.clock.now() }
-        assert.equal(await harness.ledger.admitUnmetered(request), undefined)
-        assert.equal((await harness.ledger.admitUnmetered(request))?.kind, 'rate_limited')
+        const request = { accountId, allowance: 'requests', atMs: harness.clock.now() } as const
+        assert.equal(await harness.ledger.count(request), undefined)
+        assert.equal((await harness.ledger.count(request))?.kind, 'rate_limited')
         assert.equal((await place(accountId, 0n)).kind, 'rate_limited')
-        const nobody = { accountId: 'acc_nobody', atMs: request.atMs }
-        assert.equal((await harness.ledger.admitUnmetered(nobody))?.kind, 'unknown_account')
+        const nobody = { ...request, accountId: 'acc_nobody' }
+        assert.equal((await harness.ledger.count(nobody))?.kind, 'unknown_account')
+      })
+
+      it('leave ten times as many requests that count tokens, which take nothing from them', async () => {
+        const limits = { balancePicos: 900n, rpm: 1, windowMinutes: 2 }
+        const accountId = await makeAccount(harness, limits)
+        const count = (id = accountId): Promise<HoldRefusal | undefined> =>
+          harness.ledger.count({
+            accountId: id,
+            allowance: 'token_counts',
+            atMs: harness.clock.now(),
+          })
+        assert.equal(await count(), undefined)
+        harness.clock.advance(30_000)
+        const others = await Promise.all(Array.from({ length: 24 }, () => count()))
+        assert.equal(others.filter((refusal) => refusal === undefined).length, 19)
+        const refused = { kind: 'rate_limited', rpm: 10, windowMinutes: 2, retryAfterMs: 90_000 }
+        assert.deepEqual(await count(), refused)
+        for (let index = 0; index < 2; index++)
+          assert.equal((await place(accountId, 1n)).kind, 'hold')
+        assert.equal((await place(accountId, 1n)).kind, 'rate_limited')
+        harness.clock.advance(90_000)
+        assert.equal(await count(), undefined)
+        assert.equal((await count())?.kind, 'rate_limited')
+        assert.equal((await count('acc_nobody'))?.kind, 'unknown_account')
+        const unlimited = await makeAccount(harness, { rpm: 0 })
+        for (let index = 0; index < 3; index++) assert.equal(await count(unlimited), undefined)
       })
 
       it('keep the requests of the window over a restart', async () => {
@@ -376,6 +402,53 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await harness.becomeCurrent()
         const refused = { kind: 'rate_limited', rpm: 1, windowMinutes: 1 }
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 59_000 })
+      })
+    })
+
+    describe('a check', () => {
+      const check = async (
+        accountId: string,
+        amountPicos: bigint,
+        changes: Partial<HoldRequest> = {},
+      ): Promise<HoldRefusal | undefined> =>
+        harness.ledger.check(holdRequest(harness, accountId, amountPicos, changes))
+
+      it('returns what placing the hold would refuse, and neither counts nor holds', async () => {
+        const limits = { balancePicos: 100n, rpm: 2, dailyLimitPicos: 60n }
+        const accountId = await makeAccount(harness, limits)
+        const keyDailyLimitPicos = picos(30n)
+        const requests: readonly [bigint, Partial<HoldRequest>][] = [
+          [101n, {}],
+          [61n, {}],
+          [31n, { keyDailyLimitPicos }],
+          [30n, { keyDailyLimitPicos }],
+        ]
+        const compare = async (): Promise<(string | undefined)[]> => {
+          const kinds: (string | undefined)[] = []
+          for (const [amountPicos, changes] of requests) {
+            for (let index = 0; index < 3; index++) await check(accountId, amountPicos, changes)
+            const refusal = await check(accountId, amountPicos, changes)
+            const request = holdRequest(harness, accountId, amountPicos, changes)
+            if (refusal !== undefined)
+              assert.deepEqual(await harness.ledger.place(request), refusal)
+            kinds.push(refusal?.kind)
+          }
+          return kinds
+        }
+        const dayTwice = ['daily_limit', 'daily_limit']
+        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, undefined])
+        await charge(harness, accountId, 20n)
+        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'daily_limit'])
+        harness.clock.advance(20_000)
+        await mustPlace(harness.ledger, holdRequest(harness, accountId, 5n))
+        assert.deepEqual(await compare(), Array(4).fill('rate_limited'))
+        harness.clock.advance(40_000)
+        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'daily_limit'])
+        assert.equal(await check(accountId, 1n), undefined)
+      })
+
+      it('does not know an account that is not there', async () => {
+        assert.deepEqual(await check('acc_nobody', 1n), { kind: 'unknown_account' })
       })
     })
 

@@ -73,6 +73,7 @@ export class IncomingBody {
   #receiver: BodyReceiver | undefined
   #isComplete: boolean
   #isGone = false
+  #isStopped = false
 
   constructor(framing: Framing, source: BodySource) {
     this.#source = source
@@ -90,6 +91,11 @@ export class IncomingBody {
   /** It will never be complete. */
   get isGone(): boolean {
     return this.#isGone
+  }
+
+  /** Its receiver has stopped, and nothing reads it any more. */
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   get isBroken(): boolean {
@@ -115,6 +121,7 @@ export class IncomingBody {
   /** Stops reading; the receiver gets no further call. */
   stop(): void {
     this.#receiver = undefined
+    this.#isStopped = true
     this.#source.pauseReading()
   }
 
@@ -201,6 +208,59 @@ function takeWhole(body: IncomingBody, bytesMax: number): BodyReading {
   const arrived = body.takeArrived()
   const whole = arrived.length > 1 ? Buffer.concat(arrived) : (arrived[0] ?? empty)
   return whole.length > bytesMax ? { kind: 'too_large' } : { kind: 'body', body: whole }
+}
+
+/**
+ * Drops the rest of a body, within the limits of a body that is read. Resolves when it has arrived, or when
+ * it will not. A client that waits for `100 Continue` has not sent it.
+ */
+export async function dropRest(
+  { body, expectsContinue }: IncomingRequest,
+  limits: BodyLimits,
+): Promise<void> {
+  const isTooLarge = (body.announcedBytes ?? 0) > limits.bytesMax
+  const isEnded = body.isComplete || body.isGone || body.isStopped
+  if (isEnded || expectsContinue || isTooLarge) return
+  await new Promise<void>((resolve) => new RestDropper(body, limits, resolve).start())
+}
+
+class RestDropper implements BodyReceiver {
+  readonly #body: IncomingBody
+  readonly #limits: BodyLimits
+  readonly #resolve: () => void
+  #length = 0
+  #timer: Timer | undefined
+
+  constructor(body: IncomingBody, limits: BodyLimits, resolve: () => void) {
+    this.#body = body
+    this.#limits = limits
+    this.#resolve = resolve
+  }
+
+  start(): void {
+    const { clock, timeoutMs } = this.#limits
+    this.#timer = clock.after(timeoutMs, () => this.#stop())
+    this.#body.readInto(this)
+  }
+
+  onContent(content: Buffer): void {
+    this.#length += content.length
+    if (this.#length > this.#limits.bytesMax) this.#stop()
+  }
+
+  onEnd(): void {
+    this.#timer?.cancel()
+    this.#resolve()
+  }
+
+  onGone(): void {
+    this.onEnd()
+  }
+
+  #stop(): void {
+    this.#body.stop()
+    this.onEnd()
+  }
 }
 
 interface ReaderParts {

@@ -8,7 +8,14 @@
  */
 import { invariant } from '../../base/errors.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
-import type { Headroom, Hold, HoldRefusal, HoldRequest } from '../ledger.ts'
+import {
+  tokenCountsPerRequest,
+  type CountRequest,
+  type Headroom,
+  type Hold,
+  type HoldRefusal,
+  type HoldRequest,
+} from '../ledger.ts'
 import { RequestWindow } from './request-window.ts'
 
 /** With more accounts than this, idle accounts are forgotten and loaded again when needed. */
@@ -58,6 +65,8 @@ interface Account extends DayFigures {
   isStale: boolean
   readonly keys: Map<string, DayFigures>
   readonly window: RequestWindow
+  /** Made with the first request that counts tokens. */
+  tokenCounts: RequestWindow | undefined
 }
 
 interface OpenHold {
@@ -86,25 +95,32 @@ export class Admission {
     const already = this.#holds.get(request.exchangeId)
     if (already !== undefined) return already.hold
     const key = keyOf(account, request.keyId)
-    const refusal =
-      refuseRate(account, nowMs) ??
-      refuseBalance(account, request.amountPicos) ??
-      refuseDay(account, key, request)
+    const refusal = refuseHold(account, key, { request, nowMs })
     if (refusal !== undefined) return refusal
-    countRequest(account, nowMs)
+    countRequest(account.window, account, nowMs)
     return this.#open(account, key, request)
   }
 
-  /** Undefined = the account has to be loaded first, null = admitted. */
-  admitUnmetered(
-    request: { readonly accountId: string; readonly atMs: number },
-    nowMs: number,
-  ): HoldRefusal | null | undefined {
+  /** Undefined = the account has to be loaded first, null = `place` would admit it. */
+  check(request: HoldRequest, nowMs: number): HoldRefusal | null | undefined {
     const account = this.#current(request.accountId, request.atMs)
     if (account === undefined) return undefined
-    const refusal = refuseRate(account, nowMs)
+    return refuseHold(account, keyOf(account, request.keyId), { request, nowMs }) ?? null
+  }
+
+  /** Undefined = the account has to be loaded first, null = counted. */
+  count(
+    { accountId, allowance, atMs }: CountRequest,
+    nowMs: number,
+  ): HoldRefusal | null | undefined {
+    const account = this.#current(accountId, atMs)
+    if (account === undefined) return undefined
+    const isRequest = allowance === 'requests'
+    const window = isRequest ? account.window : (account.tokenCounts ??= new RequestWindow())
+    const factor = isRequest ? 1 : tokenCountsPerRequest
+    const refusal = refuseRate(window, account, { factor, nowMs })
     if (refusal !== undefined) return refusal
-    countRequest(account, nowMs)
+    countRequest(window, account, nowMs)
     return null
   }
 
@@ -244,6 +260,7 @@ export class Admission {
       isStale: false,
       keys: new Map(),
       window: new RequestWindow(),
+      tokenCounts: undefined,
     }
     for (const startedAtMs of loaded.startedAtMs)
       account.window.add(nowMs - Math.max(0, atMs - startedAtMs))
@@ -254,26 +271,46 @@ export class Admission {
   #forgetIdle(nowMs: number): void {
     for (const [accountId, account] of this.#accounts) {
       const windowStartMs = nowMs - account.facts.windowMinutes * minuteMs
-      if (account.openCount === 0 && account.window.dropUntil(windowStartMs) === 0)
-        this.#accounts.delete(accountId)
+      const isIdle =
+        account.window.dropUntil(windowStartMs) === 0 &&
+        (account.tokenCounts?.dropUntil(windowStartMs) ?? 0) === 0
+      if (account.openCount === 0 && isIdle) this.#accounts.delete(accountId)
     }
   }
 }
 
-function refuseRate(account: Account, nowMs: number): HoldRefusal | undefined {
-  const { rpm, windowMinutes } = account.facts
+/** Requests per minute, then balance, then daily limits. */
+function refuseHold(
+  account: Account,
+  key: DayFigures,
+  { request, nowMs }: { readonly request: HoldRequest; readonly nowMs: number },
+): HoldRefusal | undefined {
+  return (
+    refuseRate(account.window, account, { factor: 1, nowMs }) ??
+    refuseBalance(account, request.amountPicos) ??
+    refuseDay(account, key, request)
+  )
+}
+
+function refuseRate(
+  window: RequestWindow,
+  { facts }: Account,
+  { factor, nowMs }: { readonly factor: number; readonly nowMs: number },
+): HoldRefusal | undefined {
+  const { windowMinutes } = facts
+  const rpm = facts.rpm * factor
   if (rpm === 0) return undefined
   const windowMs = windowMinutes * minuteMs
-  const counted = account.window.dropUntil(nowMs - windowMs)
+  const counted = window.dropUntil(nowMs - windowMs)
   const excess = counted - rpm * windowMinutes
   if (excess < 0) return undefined
   // After a limit was lowered, more than the oldest request has to leave the window.
-  const retryAfterMs = account.window.at(excess) + windowMs - nowMs
+  const retryAfterMs = window.at(excess) + windowMs - nowMs
   return { kind: 'rate_limited', retryAfterMs, rpm, windowMinutes }
 }
 
-function countRequest(account: Account, nowMs: number): void {
-  if (account.facts.rpm > 0) account.window.add(nowMs)
+function countRequest(window: RequestWindow, { facts }: Account, nowMs: number): void {
+  if (facts.rpm > 0) window.add(nowMs)
 }
 
 function refuseBalance(account: Account, amountPicos: Picos): HoldRefusal | undefined {

@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { openError } from '../../storage/open-error.ts'
 import type {
+  CountRequest,
   ExchangeRecord,
   Headroom,
   Hold,
@@ -114,16 +115,12 @@ class SqliteLedger implements Ledger {
     return settling
   }
 
-  async admitUnmetered(request: {
-    accountId: string
-    atMs: number
-  }): Promise<HoldRefusal | undefined> {
-    if (!this.isAvailable()) return unavailable
-    const decide = (nowMs: number): HoldRefusal | null | undefined =>
-      this.#admission.admitUnmetered(request, nowMs)
-    const decided = decide(this.#clock.monotonic())
-    const answer = decided === undefined ? await this.#afterLoading(request, decide) : decided
-    return answer ?? undefined
+  check(request: HoldRequest): HoldRefusal | undefined | Promise<HoldRefusal | undefined> {
+    return this.#decide(request, (nowMs) => this.#admission.check(request, nowMs))
+  }
+
+  async count(request: CountRequest): Promise<HoldRefusal | undefined> {
+    return this.#decide(request, (nowMs) => this.#admission.count(request, nowMs))
   }
 
   usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined> {
@@ -179,6 +176,16 @@ class SqliteLedger implements Ledger {
         for (const account of facts) this.#admission.update(account)
       })
     }
+  }
+
+  #decide(
+    request: { readonly accountId: string; readonly atMs: number },
+    decide: (nowMs: number) => HoldRefusal | null | undefined,
+  ): HoldRefusal | undefined | Promise<HoldRefusal | undefined> {
+    if (!this.isAvailable()) return unavailable
+    const decided = decide(this.#clock.monotonic())
+    if (decided !== undefined) return decided ?? undefined
+    return this.#afterLoading(request, decide).then((answer) => answer ?? undefined)
   }
 
   async #afterLoading<Decision>(

@@ -26,13 +26,14 @@ export async function maintainHolds(parts: HoldMaintenanceParts): Promise<void> 
       connection.query('SELECT expire_holds($1, $2)', [lease.nowMs, lease.boot]),
     )
   await releaseUnknownHolds(parts)
-  await pool.useIdempotently((connection) =>
-    connection.query(
-      `DELETE FROM request_window w USING account a, store_time($1) AS now_ms
-        WHERE a.id = w.account_id AND w.at_ms <= now_ms - a.window_minutes * 60000::bigint`,
-      [lease.nowMs],
-    ),
-  )
+  for (const table of ['request_window', 'token_count_window'])
+    await pool.useIdempotently((connection) =>
+      connection.query(
+        `DELETE FROM ${table} w USING account a, store_time($1) AS now_ms
+          WHERE a.id = w.account_id AND w.at_ms <= now_ms - a.window_minutes * 60000::bigint`,
+        [lease.nowMs],
+      ),
+    )
   await ensurePartitions(parts)
 }
 

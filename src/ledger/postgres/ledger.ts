@@ -13,6 +13,7 @@ import type { HoldLease } from '../../storage/membership.ts'
 import { faultOf } from '../../storage/postgres/connection.ts'
 import type { PostgresPool } from '../../storage/postgres/pool.ts'
 import type {
+  CountRequest,
   ExchangeRecord,
   Headroom,
   Hold,
@@ -32,12 +33,12 @@ import { readUsage } from '../usage.ts'
 import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-maintenance.ts'
 import { RequestWindows } from './request-windows.ts'
 import {
-  placeHolds,
+  countsAsRequest,
+  decideRequests,
   settleHolds,
   type AdmissionRequest,
   type Decision,
   type Placed,
-  type UnmeteredRequest,
   type Withheld,
 } from './statements.ts'
 
@@ -137,8 +138,13 @@ class ServerLedger implements Ledger {
     return placement
   }
 
-  async admitUnmetered(request: UnmeteredRequest): Promise<HoldRefusal | undefined> {
-    const { verdict } = await this.#ask(request)
+  async check(request: HoldRequest): Promise<HoldRefusal | undefined> {
+    const { verdict } = await this.#decide({ ...request, kind: 'check' })
+    return verdict.kind === 'admitted' ? undefined : verdict
+  }
+
+  async count(request: CountRequest): Promise<HoldRefusal | undefined> {
+    const { verdict } = await this.#ask({ ...request, kind: 'count' })
     return verdict.kind === 'admitted' ? undefined : verdict
   }
 
@@ -197,7 +203,7 @@ class ServerLedger implements Ledger {
     const { exchangeId, accountId, keyId } = request
     const wasOpen = this.#open.get(exchangeId)
     this.#open.set(exchangeId, wasOpen ?? request.amountPicos)
-    const { verdict } = await this.#decide(request)
+    const { verdict } = await this.#decide({ ...request, kind: 'place' })
     this.#placements.delete(exchangeId)
     if (verdict.kind === 'admitted') {
       const amountPicos = picos(verdict.amountPicos)
@@ -212,7 +218,7 @@ class ServerLedger implements Ledger {
    * A hold may be refused for lack of money that settlements in flight of the same account are about
    * to free. Then it is decided once more after they have landed.
    */
-  async #decide(request: HoldRequest): Promise<Decision> {
+  async #decide(request: AdmissionRequest): Promise<Decision> {
     const inFlight = [...(this.#settlementsOf.get(request.accountId) ?? [])]
     const first = await this.#ask(request)
     if (inFlight.length === 0 || !isAboutMoney(first.verdict)) return first
@@ -235,7 +241,7 @@ class ServerLedger implements Ledger {
     this.#pending.push({ request, resolve })
     this.#queue.schedule()
     const decision = await promise
-    if (decision !== noDecision)
+    if (decision !== noDecision && countsAsRequest(request))
       this.#windows.note(request.accountId, decision.window, this.#options.clock.monotonic())
     return decision
   }
@@ -332,7 +338,7 @@ class ServerLedger implements Ledger {
   #placeAll(pending: readonly Pending[], ended: readonly ExchangeRecord[] = []): Promise<Placed> {
     const { pool, lease } = this.#options
     const requests = pending.map(({ request }) => request)
-    return pool.useIdempotently((connection) => placeHolds(connection, requests, lease, ended))
+    return pool.useIdempotently((connection) => decideRequests(connection, requests, lease, ended))
   }
 
   /** The lease had expired, after an outage or a long pause of this process. */

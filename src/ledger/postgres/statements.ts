@@ -10,16 +10,25 @@ import type { Row } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
 import { balanceMax } from '../entry-store.ts'
 import { exchangeColumns, toEndedExchange } from '../exchange-row.ts'
-import type { ExchangeRecord, HoldRefusal, HoldRequest } from '../ledger.ts'
+import {
+  tokenCountsPerRequest,
+  type CountRequest,
+  type ExchangeRecord,
+  type HoldRefusal,
+  type HoldRequest,
+} from '../ledger.ts'
 import { readPicos } from '../usage.ts'
 
-/** A request that only counts toward requests per minute. */
-export interface UnmeteredRequest {
-  readonly accountId: string
-  readonly atMs: number
-}
+/** `check` only asks what `place` would decide. */
+export type AdmissionRequest =
+  | ({ readonly kind: 'place' } & HoldRequest)
+  | ({ readonly kind: 'check' } & HoldRequest)
+  | ({ readonly kind: 'count' } & CountRequest)
 
-export type AdmissionRequest = HoldRequest | UnmeteredRequest
+/** Whether it counts toward requests per minute where it is admitted. */
+export function countsAsRequest(request: AdmissionRequest): boolean {
+  return request.kind === 'place' || (request.kind === 'count' && request.allowance === 'requests')
+}
 
 /** Requests in the account's window as of a decision; undefined where there is no limit. */
 export interface WindowFigures {
@@ -45,39 +54,94 @@ export interface Decision {
   readonly window: WindowFigures | undefined
 }
 
+/** A node as the store knows it. */
+interface NodeLease {
+  readonly boot: bigint
+  readonly nowMs: number | null
+}
+
 /**
  * Decides a batch of requests. Ended exchanges of the same call are settled first, and are durable also
  * where nothing is decided.
  */
-export async function placeHolds(
+export async function decideRequests(
   connection: PostgresConnection,
   requests: readonly AdmissionRequest[],
-  node: { readonly boot: bigint; readonly nowMs: number | null },
+  node: NodeLease,
   ended: readonly ExchangeRecord[] = [],
 ): Promise<Placed> {
-  const rows = await connection.query(ended.length === 0 ? placeSql : settleAndPlaceSql, [
+  const placed = requests.filter(countsAsRequest)
+  const checked = requests.filter((request) => request.kind === 'check')
+  const tokenCounts = requests.filter(
+    (request) => request.kind === 'count' && request.allowance === 'token_counts',
+  )
+  const decisions = new Map<AdmissionRequest, Decision>()
+  const note = (some: readonly AdmissionRequest[], rows: readonly Row[]): void => {
+    for (const row of rows) {
+      const request = some[Number(row['place']) - 1]
+      if (request !== undefined) decisions.set(request, readDecision(row))
+    }
+  }
+  let withheld: Withheld = new Set()
+  if (placed.length > 0 || ended.length > 0) {
+    const rows = await placeHolds(connection, placed, node, ended)
+    withheld = readWithheld(rows)
+    if (rows.some((row) => row['outcome'] === 'lease_lost'))
+      return { decisions: undefined, withheld }
+    const decided = rows.filter((row) => row['outcome'] !== 'withheld')
+    note(placed, decided)
+  }
+  if (checked.length > 0) note(checked, await checkHolds(connection, checked, node))
+  if (tokenCounts.length > 0) {
+    const accountIds = tokenCounts.map(({ accountId }) => accountId)
+    const parameters = [node.nowMs, accountIds, tokenCountsPerRequest]
+    note(tokenCounts, await connection.query(countTokensSql, parameters))
+  }
+  return {
+    decisions: requests.map((request) => decisions.get(request) ?? unknownAccount),
+    withheld,
+  }
+}
+
+function placeHolds(
+  connection: PostgresConnection,
+  requests: readonly AdmissionRequest[],
+  node: NodeLease,
+  ended: readonly ExchangeRecord[],
+): Promise<readonly Row[]> {
+  return connection.query(ended.length === 0 ? placeSql : settleAndPlaceSql, [
     node.nowMs,
     node.boot,
     requests.map((request) => request.accountId),
-    requests.map((request) => ('exchangeId' in request ? request.exchangeId : null)),
-    requests.map((request) => ('keyId' in request ? request.keyId : null)),
+    requests.map((request) => (request.kind === 'count' ? null : request.exchangeId)),
+    requests.map((request) => (request.kind === 'count' ? null : request.keyId)),
     requests.map((request) =>
-      'amountPicos' in request ? limitAmount(request.amountPicos) : zeroPicos,
+      request.kind === 'count' ? zeroPicos : limitAmount(request.amountPicos),
     ),
-    requests.map((request) => ('keyDailyLimitPicos' in request ? request.keyDailyLimitPicos : 0n)),
+    requests.map((request) => (request.kind === 'count' ? 0n : request.keyDailyLimitPicos)),
     requests.map((request) => utcDay(request.atMs)),
     ...(ended.length === 0 ? [] : settleParameters(ended)),
   ])
-  const withheld = new Set<number>()
-  const decisions: Decision[] = requests.map(() => unknownAccount)
-  let isLeaseLost = false
-  for (const row of rows) {
-    const index = Number(row['place']) - 1
-    if (row['outcome'] === 'withheld') withheld.add(index)
-    else if (row['outcome'] === 'lease_lost') isLeaseLost = true
-    else decisions[index] = readDecision(row)
-  }
-  return { decisions: isLeaseLost ? undefined : decisions, withheld }
+}
+
+function readWithheld(rows: readonly Row[]): Withheld {
+  const withheld = rows.filter((row) => row['outcome'] === 'withheld')
+  return new Set(withheld.map((row) => Number(row['place']) - 1))
+}
+
+function checkHolds(
+  connection: PostgresConnection,
+  requests: readonly HoldRequest[],
+  { nowMs }: NodeLease,
+): Promise<readonly Row[]> {
+  return connection.query(checkSql, [
+    nowMs,
+    requests.map((request) => request.accountId),
+    requests.map((request) => request.keyId),
+    requests.map((request) => limitAmount(request.amountPicos)),
+    requests.map((request) => request.keyDailyLimitPicos),
+    requests.map((request) => utcDay(request.atMs)),
+  ])
 }
 
 /** Limits a hold to what 64 bits can express; no balance covers that much anyway. */
@@ -117,11 +181,72 @@ export async function releaseHolds(
 const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)'
 const settleAndPlaceSql =
   'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
+const countTokensSql = 'SELECT * FROM count_token_requests($1, $2, $3)'
+
+/** What `place_holds` would decide, in the same order, as a read that locks nothing. */
+const checkSql = `
+  WITH asked AS (
+    SELECT r.place::integer AS place, r.account_id, r.key_id, r.amount_picos, r.day,
+      r.key_limit_picos, a.balance_picos, a.held_picos, a.daily_limit_picos, a.rpm,
+      a.window_minutes, a.rpm::bigint * a.window_minutes AS window_limit,
+      a.window_minutes * 60000::bigint AS window_ms, store_time($1) AS now_ms
+      FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
+        WITH ORDINALITY AS r (account_id, key_id, amount_picos, key_limit_picos, day, place)
+      JOIN account a ON a.id = r.account_id
+  ), figures AS (
+    SELECT asked.*, full_window.retry_after_ms,
+      COALESCE(used.account_picos, 0) AS used_picos,
+      COALESCE(used.key_picos, 0) AS key_used_picos,
+      COALESCE(held.key_picos, 0) AS key_held_picos
+      FROM asked
+      LEFT JOIN LATERAL (
+        SELECT GREATEST(now_ms, w.at_ms) AS moment, w.last_number FROM request_window w
+         WHERE w.account_id = asked.account_id ORDER BY w.at_ms DESC LIMIT 1
+      ) last ON asked.rpm > 0
+      LEFT JOIN LATERAL (
+        SELECT w.first_number FROM request_window w
+         WHERE w.account_id = asked.account_id AND w.at_ms > last.moment - window_ms
+         ORDER BY w.at_ms LIMIT 1
+      ) first ON TRUE
+      LEFT JOIN LATERAL (
+        SELECT w.at_ms - last.moment + window_ms AS retry_after_ms FROM request_window w
+         WHERE w.account_id = asked.account_id AND w.at_ms > last.moment - window_ms
+           AND w.last_number > last.last_number - window_limit
+         ORDER BY w.at_ms LIMIT 1
+      ) full_window ON last.last_number - first.first_number + 1 >= window_limit
+      LEFT JOIN LATERAL (
+        SELECT SUM(u.cost_picos) AS account_picos,
+          SUM(u.cost_picos) FILTER (WHERE u.key_id = asked.key_id) AS key_picos FROM usage_day u
+         WHERE u.account_id = asked.account_id AND u.day = asked.day
+      ) used ON daily_limit_picos > 0 OR key_limit_picos > 0
+      LEFT JOIN LATERAL (
+        SELECT SUM(h.amount_picos) AS key_picos FROM hold h
+         WHERE h.account_id = asked.account_id AND h.key_id = asked.key_id
+      ) held ON key_limit_picos > 0
+  ), decided AS (
+    SELECT *, CASE
+      WHEN retry_after_ms IS NOT NULL THEN 'rate_limited'
+      WHEN balance_picos - held_picos < amount_picos THEN 'insufficient_balance'
+      WHEN daily_limit_picos > 0 AND used_picos + held_picos + amount_picos > daily_limit_picos
+        THEN 'account_daily_limit'
+      WHEN key_limit_picos > 0 AND key_used_picos + key_held_picos + amount_picos > key_limit_picos
+        THEN 'key_daily_limit'
+      ELSE 'hold' END AS outcome
+      FROM figures
+  )
+  SELECT place, outcome, amount_picos, balance_picos, retry_after_ms, rpm, window_minutes,
+    balance_picos >= amount_picos AS is_held_only,
+    CASE outcome WHEN 'key_daily_limit' THEN key_used_picos ELSE used_picos END AS used_picos,
+    CASE outcome WHEN 'key_daily_limit' THEN key_held_picos ELSE held_picos END AS held_picos,
+    CASE outcome WHEN 'key_daily_limit' THEN key_limit_picos ELSE daily_limit_picos END
+      AS limit_picos
+    FROM decided`
 
 const unknownAccount: Decision = { verdict: { kind: 'unknown_account' }, window: undefined }
 
 function readDecision(row: Row): Decision {
-  return { verdict: readVerdict(row), window: readWindow(row) }
+  // Only `place_holds` reports how many requests the window has.
+  return { verdict: readVerdict(row), window: 'counted' in row ? readWindow(row) : undefined }
 }
 
 function readVerdict(row: Row): Decision['verdict'] {

@@ -35,7 +35,8 @@ export class HoldBook {
           this.#heldById.set(hold.exchangeId, record.amountPicos)
         return ledger.settle(hold, record)
       },
-      admitUnmetered: (request) => ledger.admitUnmetered(request),
+      check: (request) => ledger.check(request),
+      count: (request) => ledger.count(request),
       usage: (...question) => ledger.usage(...question),
       headroom: (...question) => ledger.headroom(...question),
       openHolds: () => ledger.openHolds(),
