@@ -9,6 +9,7 @@ import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
+import { buildIpRanges } from './base/ip-address.ts'
 import { openAll } from './base/opening.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
@@ -21,6 +22,7 @@ import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './chann
 import { UpstreamPools } from './http/client/pool.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
 import { openGatewayStore } from './gateway-store.ts'
+import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import { startBookkeeping } from './operations/store/bookkeeping.ts'
@@ -180,7 +182,15 @@ async function openApp(
   let isDraining = false
   const isStoreAvailable = (): boolean => store.isAvailable()
 
-  const common = listenerOptions(config, clock)
+  const addresses = new ClientAddresses({
+    trusted: config.trustedProxies === undefined ? undefined : buildIpRanges(config.trustedProxies),
+    header: config.clientAddressHeader,
+    onUnlistedProxy(address, how) {
+      telemetry.unlistedProxy(address, how)
+      store.membership.noteUnlistedProxy(address)
+    },
+  })
+  const common = { ...listenerOptions(config, clock), addresses }
   const faults = { telemetry, clock }
   const front: FrontParts = {
     clock,
@@ -194,7 +204,7 @@ async function openApp(
     relay: relayServices,
   }
   const listener = await listen(
-    { ...config.listen, ...common },
+    { ...config.listen, ...common, hasProxyProtocol: config.proxyProtocol === 'on' },
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
@@ -213,7 +223,7 @@ async function openApp(
     },
   }
   const adminListener = await listen(
-    { ...config.adminListen, ...common },
+    { ...config.adminListen, ...common, hasProxyProtocol: false },
     catching((request, response) => serveAdmin(request, response, admin), faults),
   )
   // Both together, because each waits for its last connection.

@@ -223,6 +223,15 @@ function findConflicts(
     const message = 'and master_key are both set; set only one of them'
     mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
   }
+  const proxyProtocol = given.get('proxy_protocol')
+  if (
+    proxyProtocol !== undefined &&
+    config.proxyProtocol === 'on' &&
+    config.trustedProxies === undefined
+  ) {
+    const message = 'needs trusted_proxies: only their PROXY lines are believed'
+    mistakes.push({ setting: proxyProtocol.setting, place: proxyProtocol.place, message })
+  }
   const { listen, adminListen } = config
   if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
     const where = given.get('admin_listen') ?? given.get('listen')
@@ -258,6 +267,7 @@ function describeValue(name: string, value: unknown): string {
   if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value)
   if (typeof value === 'string') return redactUrl(value)
   if (value instanceof Secret) return value.toString()
+  if (Array.isArray(value)) return value.join(', ')
   return formatListenAddress(value as ListenAddress)
 }
 

@@ -4,7 +4,9 @@
  */
 import { z } from 'zod'
 import { formatDuration, parseDuration } from './base/clock.ts'
+import { isIpRange } from './base/ip-address.ts'
 import { Secret } from './base/secret.ts'
+import { forwardingHeaders } from './http/wire/forwarding-header.ts'
 
 /** The address of a listener. */
 export interface ListenAddress {
@@ -86,6 +88,15 @@ const adminToken = text('`ad_` followed by 16 to 200 letters, digits, - or _', (
 
 const path = text('the path of a file', (given) => (given === '' ? undefined : given))
 
+/** Undefined = none. */
+const addressRanges = text(
+  'addresses or networks such as 10.0.0.0/8, 2001:db8::7, with commas between them',
+  (given): readonly string[] | undefined => {
+    const ranges = given.split(',').map((one) => one.trim())
+    return ranges.every(isIpRange) ? ranges : undefined
+  },
+)
+
 const region = text('1 to 64 printable characters', (given) =>
   /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
 )
@@ -98,6 +109,18 @@ export const settings = {
   adminListen: setting('admin_listen', listenAddress, { host: '127.0.0.1', port: 8081 }),
   /** `sqlite:` with an absolute path, or a PostgreSQL URL. */
   store: setting('store', storeText, 'sqlite:./data/turnpike.db'),
+  /** Proxies whose word about a client's address is believed. */
+  trustedProxies: setting('trusted_proxies', addressRanges, undefined),
+  /** The one header in which they give it. */
+  clientAddressHeader: setting(
+    'client_address_header',
+    text(`one of ${forwardingHeaders.join(', ')}`, (given) =>
+      forwardingHeaders.find((name) => name === given.toLowerCase()),
+    ),
+    'x-forwarded-for',
+  ),
+  /** `on`: connections of trusted proxies to `listen` begin with a PROXY line. */
+  proxyProtocol: setting('proxy_protocol', choice(['off', 'on']), 'off'),
   region: setting('region', region, 'local'),
   /** The name of this node on a PostgreSQL store; the host's name by default. */
   nodeName: setting('node_name', region, undefined),

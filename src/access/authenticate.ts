@@ -4,12 +4,13 @@
  * same answer, so that a guess reveals nothing.
  */
 import { refuse, type Refusal } from '../base/errors.ts'
-import { hashSecret, isInRanges, parseSecret, type KeyKind, type Principal } from './key.ts'
+import { isInRanges } from '../base/ip-address.ts'
+import { hashSecret, parseSecret, type KeyKind, type Principal } from './key.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { KnownKey } from './key-store.ts'
 
 interface Caller {
-  /** The peer's address, from the socket. */
+  /** The client's address. */
   readonly address: string | undefined
   /** Wall time; decides whether a key has expired. */
   readonly nowMs: number

@@ -3,9 +3,10 @@
  * how it may be used; no account is written here. This file sees hashes and never a secret.
  */
 import type { BlockList } from 'node:net'
+import { buildIpRanges } from '../base/ip-address.ts'
 import { picos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
-import { buildIpRanges, type KeyKind, type Principal } from './key.ts'
+import type { KeyKind, Principal } from './key.ts'
 
 /** A key as operators see it. */
 export interface KeyRow {

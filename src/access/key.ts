@@ -1,11 +1,10 @@
 /**
- * What a key is: the form of its secret, its kind, what its holder may do, and the addresses it may be
- * used from. A secret is a prefix, 43 random base62 characters and 6 base62 characters of CRC-32. The
- * checksum finds typos and leaked keys offline; it protects nothing. The store keeps only the SHA-256 of
- * a secret: a slow hash would add nothing to 256 random bits.
+ * What a key is: the form of its secret, its kind, and what its holder may do. A secret is a prefix, 43
+ * random base62 characters and 6 base62 characters of CRC-32. The checksum finds typos and leaked keys
+ * offline; it protects nothing. The store keeps only the SHA-256 of a secret: a slow hash would add nothing
+ * to 256 random bits.
  */
 import { hash, randomBytes } from 'node:crypto'
-import { BlockList, isIP } from 'node:net'
 import { crc32 } from 'node:zlib'
 import type { Picos } from '../base/money.ts'
 
@@ -96,47 +95,4 @@ function checksumOf(body: string): string {
     rest = Math.floor(rest / 62)
   }
   return text
-}
-
-// --- addresses ---
-
-/** Returns true for an address, or a network with a prefix length that its family allows. */
-export function isIpRange(text: string): boolean {
-  return parseIpRange(text) !== undefined
-}
-
-interface IpRange {
-  readonly address: string
-  readonly prefixLength: number
-  readonly family: 'ipv4' | 'ipv6'
-}
-
-function parseIpRange(text: string): IpRange | undefined {
-  const [address = '', length, ...more] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || more.length > 0 || address.includes('%')) return undefined
-  const family = version === 4 ? 'ipv4' : 'ipv6'
-  const bits = version === 4 ? 32 : 128
-  if (length === undefined) return { address, prefixLength: bits, family }
-  if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return undefined
-  return { address, prefixLength: Number(length), family }
-}
-
-/** Builds the list of one key. An IPv4-mapped IPv6 address matches as the IPv4 address it is. */
-export function buildIpRanges(texts: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const text of texts) {
-    const range = parseIpRange(text)
-    if (range !== undefined) list.addSubnet(range.address, range.prefixLength, range.family)
-  }
-  return list
-}
-
-/** Returns whether the address is in a range; an unknown address is in none. */
-export function isInRanges(ranges: BlockList, address: string | undefined): boolean {
-  if (address === undefined) return false
-  const zone = address.indexOf('%')
-  const plain = zone === -1 ? address : address.slice(0, zone)
-  const version = isIP(plain)
-  return version !== 0 && ranges.check(plain, version === 4 ? 'ipv4' : 'ipv6')
 }

@@ -40,7 +40,7 @@ export async function serveAdmin(
     return sendReply(request, response, namedReply(answer, parts.clock))
   }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'admin', {
-    address: request.remoteAddress,
+    address: request.clientAddress,
     nowMs: parts.clock.now(),
   })
   if (principal.kind === 'refusal')

@@ -36,7 +36,7 @@ async function readUsage(
   parts: UsageApiParts,
 ): Promise<UsageAnswer | Refusal> {
   const nowMs = parts.clock.now()
-  const caller = { address: request.remoteAddress, nowMs }
+  const caller = { address: request.clientAddress, nowMs }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   if (request.method !== 'GET' && request.method !== 'HEAD')

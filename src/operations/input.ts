@@ -3,7 +3,7 @@
  * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
-import { isIpRange } from '../access/key.ts'
+import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax } from '../ledger/entry-store.ts'
 

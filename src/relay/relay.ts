@@ -87,7 +87,7 @@ async function serve(
     return sendReply(request, response, warmUpReply(incoming))
 
   const principal = await services.authenticate(presentedSecret(request.rawHeaders), 'client', {
-    address: request.remoteAddress,
+    address: request.clientAddress,
     nowMs: incoming.startedAtMs,
   })
   // The drain does not wait for a request that is still being authenticated.
@@ -184,7 +184,9 @@ async function refuseWith(
 ): Promise<void> {
   const { accountId, keyId } = owner ?? {}
   const { code } = refusal
-  services.telemetry.refused({ exchangeId: incoming.exchangeId, accountId, keyId, model, code })
-  if (owner !== undefined) await dropRest(incoming.request, bodyLimits(services))
-  sendReply(incoming.request, incoming.response, errorReply(incoming, refusal))
+  const { exchangeId, request } = incoming
+  const address = request.clientAddress
+  services.telemetry.refused({ exchangeId, address, accountId, keyId, model, code })
+  if (owner !== undefined) await dropRest(request, bodyLimits(services))
+  sendReply(request, incoming.response, errorReply(incoming, refusal))
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { listenerDefaults } from '../../test/support/listener-options.ts'
 import { ManualClock } from '../../test/support/manual-clock.ts'
 import { cutAt, everySplit, places } from '../../test/support/pieces.ts'
 import { plainFacts } from '../../test/transcripts/replay.ts'
@@ -108,19 +109,9 @@ function startOn(response: ResponseWriter, clock: ManualClock, operation = chatC
 
 async function openResponse(clock: ManualClock): Promise<ResponseWriter> {
   const arrived = Promise.withResolvers<ResponseWriter>()
-  const limits = {
-    host: '127.0.0.1',
-    port: 0,
-    headBytesMax: 8_192,
-    headTimeoutMs: 10_000,
-    requestTimeoutMs: 60_000,
-    keepAliveTimeoutMs: 75_000,
-    writeStallTimeoutMs: 60_000,
-    connectionsMax: 10,
-    newRequestId: () => 'refused',
-    clock,
-  }
-  const listener = await listen(limits, (_request, response) => arrived.resolve(response))
+  const listener = await listen({ ...listenerDefaults, clock }, (_request, response) =>
+    arrived.resolve(response),
+  )
   const client = connect(listener.address.port, '127.0.0.1').pause()
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   cleanups.push(async () => {

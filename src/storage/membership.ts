@@ -97,6 +97,7 @@ export class Membership {
   #isRoundWanted = false
   #isStoreOut = false
   #hasLeft = false
+  readonly #unlistedProxies: string[] = []
 
   constructor(options: MembershipOptions) {
     const { clock, name, holdLease, readTime, onError } = options
@@ -125,6 +126,12 @@ export class Membership {
   /** Returns whether this node is the one that does the task. */
   hasTask(task: string): boolean {
     return this.#options.clock.monotonic() < (this.#leasedUntilMs.get(task) ?? 0)
+  }
+
+  /** Publishes in the next round that the address forwards and is not a trusted proxy's. */
+  noteUnlistedProxy(address: string): void {
+    this.#unlistedProxies.push(address)
+    this.#heartbeatDueMs = Number.NEGATIVE_INFINITY
   }
 
   /** Runs a last round, then marks this node as ended and releases its task leases. */
@@ -200,7 +207,16 @@ export class Membership {
   #describe(nowMs: number) {
     const { name, region } = this.#options
     const startedAtMs = this.#startedAtMs ?? nowMs
-    return { id: this.node, name, region, startedAtMs, seenAtMs: nowMs, endedAtMs: undefined }
+    const unlistedProxies = this.#unlistedProxies
+    return {
+      id: this.node,
+      name,
+      region,
+      startedAtMs,
+      seenAtMs: nowMs,
+      endedAtMs: undefined,
+      unlistedProxies,
+    }
   }
 
   async #readTime(): Promise<number> {

@@ -18,6 +18,8 @@ export interface GatewayNode {
   readonly seenAtMs: number
   /** Undefined while the node runs, and after it died. */
   readonly endedAtMs: number | undefined
+  /** Addresses that forward requests to it and are not among its trusted proxies. */
+  readonly unlistedProxies: readonly string[]
 }
 
 /** A node without a heartbeat for this long is gone; a task lease lasts as long. */
@@ -44,18 +46,29 @@ export async function readStoreTime(
 
 export async function saveNode(transaction: Transaction, node: GatewayNode): Promise<void> {
   await transaction.query(
-    `INSERT INTO gateway_node (id, name, region, started_at_ms, seen_at_ms, ended_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO gateway_node
+       (id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (id) DO UPDATE
-       SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms`,
-    [node.id, node.name, node.region, node.startedAtMs, node.seenAtMs, node.endedAtMs ?? null],
+       SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms,
+         unlisted_proxies = excluded.unlisted_proxies`,
+    [
+      node.id,
+      node.name,
+      node.region,
+      node.startedAtMs,
+      node.seenAtMs,
+      node.endedAtMs ?? null,
+      JSON.stringify(node.unlistedProxies),
+    ],
   )
 }
 
 /** Lists running nodes, and nodes that are gone but not evicted yet. */
 export async function listNodes(queryable: Queryable): Promise<readonly GatewayNode[]> {
   const rows = await queryable.query(
-    'SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms FROM gateway_node ORDER BY started_at_ms, id',
+    `SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies
+     FROM gateway_node ORDER BY started_at_ms, id`,
   )
   return rows.map((row) => ({
     id: String(row['id']),
@@ -64,6 +77,7 @@ export async function listNodes(queryable: Queryable): Promise<readonly GatewayN
     startedAtMs: Number(row['started_at_ms']),
     seenAtMs: Number(row['seen_at_ms']),
     endedAtMs: row['ended_at_ms'] === null ? undefined : Number(row['ended_at_ms']),
+    unlistedProxies: JSON.parse(String(row['unlisted_proxies'])) as string[],
   }))
 }
 

@@ -177,6 +177,11 @@ class EventReporter {
     this.#emit('info', { event: 'model.recovered', model, vendor }, 'main route recovered')
   }
 
+  /** Its clients all count as one address, because nothing that it says of them is believed. */
+  unlistedProxy(address: string, how: string): void {
+    this.#log.warn({ address, how }, 'forwarding peer not trusted')
+  }
+
   audited({ differenceCount, differences, endedAtMs, durationMs }: AuditSummary): void {
     const isClean = differenceCount === 0
     this.#metrics.audits.inc({ result: isClean ? 'clean' : 'differences' })

@@ -9,6 +9,8 @@ import type { Clock } from '../base/clock.ts'
 export interface RefusedRequest {
   readonly code: string
   readonly exchangeId: string
+  /** The client's. */
+  readonly address?: string | undefined
   /** Undefined where the caller is not known. */
   readonly accountId?: string | undefined
   readonly keyId?: string | undefined

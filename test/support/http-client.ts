@@ -213,11 +213,17 @@ export interface RawConnection {
 /**
  * Opens a connection for requests that no HTTP library would send. It writes exactly the given bytes and
  * reads answers one after the other by their framing, so that a connection out of step shows as one
- * answer too many, or as one that is no HTTP.
+ * answer too many, or as one that is no HTTP. `localAddress` is an address of the loopback network.
  */
-export async function connectRaw(url: string): Promise<RawConnection> {
+export async function connectRaw(url: string, localAddress?: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true })
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    ...(localAddress === undefined ? {} : { localAddress }),
+    noDelay: true,
+    allowHalfOpen: true,
+  })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', reject)

@@ -6,12 +6,13 @@ import { once } from 'node:events'
 import { after, afterEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { watchAnswer } from '../../../test/support/answer-news.ts'
+import { listenerDefaults } from '../../../test/support/listener-options.ts'
 import { ManualClock } from '../../../test/support/manual-clock.ts'
 import { cutAt, everySplit, fuzzRuns, places } from '../../../test/support/pieces.ts'
 import { connectRaw, type RawConnection } from '../../../test/support/http-client.ts'
 import { systemClock } from '../../base/clock.ts'
 import { readBody, type IncomingRequest } from './request.ts'
-import { listen, type Listener, type ListenerOptions } from './listener.ts'
+import { listen, type Listener } from './listener.ts'
 import { sendReply } from './reply.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
@@ -35,24 +36,12 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-const limits: Omit<ListenerOptions, 'clock'> = {
-  host: '127.0.0.1',
-  port: 0,
-  headBytesMax: 8_192,
-  headTimeoutMs: 10_000,
-  requestTimeoutMs: 60_000,
-  keepAliveTimeoutMs: 75_000,
-  writeStallTimeoutMs: 60_000,
-  connectionsMax: 100,
-  newRequestId: () => 'refused',
-}
-
 async function start(): Promise<Rig> {
   const clock = new ManualClock()
   const waiting: Arrived[] = []
   let arrivedCount = 0
   let wake: () => void = () => undefined
-  const listener = await listen({ ...limits, clock }, (request, response) => {
+  const listener = await listen({ ...listenerDefaults, clock }, (request, response) => {
     arrivedCount++
     waiting.push({ request, response })
     wake()
@@ -163,8 +152,10 @@ describe('requests on one connection', () => {
   })
 
   it('do not grow the stack when thousands are answered at once', async () => {
-    const listener = await listen({ ...limits, clock: systemClock }, (request, response) =>
-      sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') }),
+    const listener = await listen(
+      { ...listenerDefaults, clock: systemClock },
+      (request, response) =>
+        sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') }),
     )
     cleanups.push(() => listener.close())
     const client = await connectRaw(`http://127.0.0.1:${listener.address.port}`)
@@ -178,11 +169,14 @@ describe('requests on one connection', () => {
   it('are served one per turn, and other clients are served in between', async () => {
     const served: string[] = []
     let onFirst: () => void = () => undefined
-    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
-      if (served.length === 0) onFirst()
-      served.push(request.target)
-      sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
-    })
+    const listener = await listen(
+      { ...listenerDefaults, clock: systemClock },
+      (request, response) => {
+        if (served.length === 0) onFirst()
+        served.push(request.target)
+        sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
+      },
+    )
     cleanups.push(() => listener.close())
     const url = `http://127.0.0.1:${listener.address.port}`
     const greedy = await Promise.all(Array.from({ length: 5 }, () => connectRaw(url)))
@@ -208,12 +202,15 @@ describe('requests on one connection', () => {
 
   it('that wait for their turn are answered although the client has closed its side', async () => {
     for (const isAsync of [false, true]) {
-      const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
-        const reply = (): void =>
-          sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
-        if (isAsync) void Promise.resolve().then(reply)
-        else reply()
-      })
+      const listener = await listen(
+        { ...listenerDefaults, clock: systemClock },
+        (request, response) => {
+          const reply = (): void =>
+            sendReply(request, response, { status: 200, headers: [], body: Buffer.from('x') })
+          if (isAsync) void Promise.resolve().then(reply)
+          else reply()
+        },
+      )
       cleanups.push(() => listener.close())
       const client = await connectRaw(`http://127.0.0.1:${listener.address.port}`)
       client.write(get.repeat(20))
@@ -228,14 +225,17 @@ describe('requests on one connection', () => {
   it('that wait for their turn do not begin work for a client that has closed its side', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const gone: Array<Promise<void>> = []
-    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
-      if (request.method === 'POST') {
-        gone.push(watchAnswer(response).gone)
-        resolve()
-      } else {
-        answer(response, 'x')
-      }
-    })
+    const listener = await listen(
+      { ...listenerDefaults, clock: systemClock },
+      (request, response) => {
+        if (request.method === 'POST') {
+          gone.push(watchAnswer(response).gone)
+          resolve()
+        } else {
+          answer(response, 'x')
+        }
+      },
+    )
     cleanups.push(() => listener.close())
     const client = await connectRaw(`http://127.0.0.1:${listener.address.port}`)
     cleanups.push(() => client.close())
@@ -288,10 +288,13 @@ describe('requests on one connection', () => {
   it('of a client that receives no answers stop being read', async () => {
     const big = Buffer.alloc(200_000, 0x61)
     let servedCount = 0
-    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
-      servedCount++
-      sendReply(request, response, { status: 200, headers: [], body: big })
-    })
+    const listener = await listen(
+      { ...listenerDefaults, clock: systemClock },
+      (request, response) => {
+        servedCount++
+        sendReply(request, response, { status: 200, headers: [], body: big })
+      },
+    )
     cleanups.push(() => listener.close())
     const socket = connect(listener.address.port, '127.0.0.1')
     cleanups.push(() => void socket.destroy())
@@ -796,9 +799,12 @@ describe("beside Node's server", () => {
 
   it('a request in any pieces is read as Node reads it', async () => {
     const seen: Seen[] = []
-    const listener = await listen({ ...limits, clock: systemClock }, (request, response) => {
-      void record(request, response, seen)
-    })
+    const listener = await listen(
+      { ...listenerDefaults, clock: systemClock },
+      (request, response) => {
+        void record(request, response, seen)
+      },
+    )
     cleanups.push(() => listener.close())
     node.listen(0, '127.0.0.1')
     await once(node, 'listening')

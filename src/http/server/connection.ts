@@ -9,6 +9,7 @@
  */
 import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
+import type { ClientAddresses, Peer } from './client-address.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
 import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
 import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
@@ -34,6 +35,7 @@ export interface ConnectionParts {
   readonly watchdog: Watchdog
   readonly monotonic: () => number
   readonly unacknowledgedBytes: UnacknowledgedBytes
+  readonly addresses: ClientAddresses
   readonly date: () => string
   readonly newRequestId: () => string
   readonly isDraining: () => boolean
@@ -60,7 +62,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   readonly #socket: Socket
   readonly #parts: ConnectionParts
   readonly #heads: HeadReader
-  readonly #remoteAddress: string | undefined
+  readonly #peer: Peer
   #state: State = 'idle'
   /** Received but not read: it is behind the request under way. */
   #ahead: Buffer = nothing
@@ -78,12 +80,12 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   /** Received while closing, or while lost. */
   #discardedBytes = 0
 
-  constructor(socket: Socket, parts: ConnectionParts) {
+  constructor(socket: Socket, peer: Peer, parts: ConnectionParts) {
     this.output = new ClientOutput(socket, this, parts.unacknowledgedBytes)
     this.#socket = socket
     this.#parts = parts
     this.#heads = new HeadReader(parts.headBytesMax)
-    this.#remoteAddress = socket.remoteAddress
+    this.#peer = peer
     this.dueMs = parts.monotonic() + parts.headTimeoutMs
     socket.on('data', (piece: Buffer) => this.#onData(piece))
     socket.on('end', () => this.#onEnd())
@@ -320,7 +322,8 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
       this.dueMs = this.#parts.monotonic() + this.#parts.requestTimeoutMs
       this.pauseReading()
     }
-    this.#parts.handle(new IncomingRequest(head, body, this.#remoteAddress), response)
+    const address = this.#parts.addresses.find(this.#peer, head.rawHeaders)
+    this.#parts.handle(new IncomingRequest(head, body, address), response)
   }
 
   /** Sends one error and closes the connection; with an answer under way it only closes. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../../test/support/http-client.ts'
+import { listenerDefaults } from '../../../test/support/listener-options.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { IncomingRequest } from './request.ts'
 import { listen, type Listener } from './listener.ts'
@@ -21,13 +22,7 @@ async function start(connectionsMax = 100): Promise<Rig> {
   let requestCount = 0
   const listener = await listen(
     {
-      host: '127.0.0.1',
-      port: 0,
-      headBytesMax: 16_384,
-      headTimeoutMs: 10_000,
-      requestTimeoutMs: 10_000,
-      keepAliveTimeoutMs: 75_000,
-      writeStallTimeoutMs: 60_000,
+      ...listenerDefaults,
       connectionsMax,
       newRequestId: () => `request-${requestCount++}`,
       clock: systemClock,
@@ -167,18 +162,7 @@ test('drops the newest connections over the limit, and the others go on', async 
 test('a port in use is an error of the start, not of a request', async () => {
   const rig = await start()
   const { port } = rig.listener.address
-  const options = {
-    host: '127.0.0.1',
-    port,
-    headBytesMax: 16_384,
-    headTimeoutMs: 1_000,
-    requestTimeoutMs: 1_000,
-    keepAliveTimeoutMs: 1_000,
-    writeStallTimeoutMs: 60_000,
-    connectionsMax: 1,
-    newRequestId: () => 'none',
-    clock: systemClock,
-  }
+  const options = { ...listenerDefaults, port, clock: systemClock }
   await assert.rejects(
     listen(options, () => undefined),
     { code: 'EADDRINUSE' },

@@ -5,6 +5,11 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { createWatchdog } from '../../base/watchdog.ts'
+import { readAddress } from '../../base/ip-address.ts'
+import { isProxyLine } from '../wire/proxy-line.ts'
+import type { ClientAddresses, Peer } from './client-address.ts'
+import { readProxiedSocket } from './proxied-socket.ts'
+import { noProxyLine, plainRefusal } from './reply.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import { ServerConnection, type ConnectionParts } from './connection.ts'
@@ -23,6 +28,9 @@ export interface ListenerOptions {
   /** How long a client may receive nothing of what is written. */
   readonly writeStallTimeoutMs: number
   readonly connectionsMax: number
+  readonly addresses: ClientAddresses
+  /** Connections from trusted proxies begin with a PROXY line. */
+  readonly hasProxyProtocol: boolean
   /** Makes the id of a request that the connection itself refuses. */
   readonly newRequestId: () => string
   readonly clock: Clock
@@ -72,13 +80,15 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
     isDraining: () => isDraining,
     handle,
   }
+  const identifying = { ...options, ...parts }
   // A connection that cannot be accepted (no descriptor left) must not end the process.
   server.on('error', () => undefined)
-  server.on('connection', (socket: Socket) => {
-    const connection = new ServerConnection(socket, parts)
+  const accept = (socket: Socket, peer: Peer): void => {
+    const connection = new ServerConnection(socket, peer, parts)
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
-  })
+  }
+  server.on('connection', (socket: Socket) => identify(socket, identifying, accept))
   let closed: Promise<void> | undefined
   const stop = (): Promise<void> =>
     (closed ??= new Promise((resolve) => {
@@ -104,6 +114,29 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
       return stopped
     },
   }
+}
+
+/** Calls `accept` once it is known who the peer is. */
+function identify(
+  socket: Socket,
+  parts: ListenerOptions & ConnectionParts,
+  accept: (socket: Socket, peer: Peer) => void,
+): void {
+  const { addresses, hasProxyProtocol, newRequestId } = parts
+  const peer = addresses.peer(readAddress(socket.remoteAddress ?? ''))
+  if (peer.isTrusted && hasProxyProtocol) {
+    const refusal = (): Buffer => plainRefusal(noProxyLine, newRequestId())
+    readProxiedSocket(socket, { ...parts, refusal }, (client) =>
+      accept(socket, client === undefined ? peer : addresses.peer(client)),
+    )
+    return
+  }
+  accept(socket, peer)
+  if (peer.isTrusted) return
+  // The parser refuses such a line; the log says why.
+  socket.once('data', (piece: Buffer) => {
+    if (isProxyLine(piece)) addresses.noteUnlisted(peer.address, 'proxy_protocol')
+  })
 }
 
 /** Returns a function for the value of the `Date` header, which is formatted once per second. */

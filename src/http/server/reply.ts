@@ -73,6 +73,12 @@ export const requestTimeout: RequestFault = {
   message: 'The request did not arrive in time.',
 }
 
+export const noProxyLine: RequestFault = {
+  kind: 'fault',
+  status: 400,
+  message: 'A proxy must begin its connections to this address with the PROXY protocol.',
+}
+
 export const notHttp: RequestFault = {
   kind: 'fault',
   status: 400,

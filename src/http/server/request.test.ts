@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import { watchAnswer } from '../../../test/support/answer-news.ts'
 import { ManualClock } from '../../../test/support/manual-clock.ts'
+import { listenerDefaults } from '../../../test/support/listener-options.ts'
 import { systemClock } from '../../base/clock.ts'
 import { readBody, type BodyReading, IncomingBody, type IncomingRequest } from './request.ts'
 import { listen } from './listener.ts'
@@ -30,18 +31,7 @@ async function openConnection(): Promise<Connection> {
   const waiting: Arrived[] = []
   const news = new EventEmitter()
   const listener = await listen(
-    {
-      host: '127.0.0.1',
-      port: 0,
-      headBytesMax: 16_384,
-      headTimeoutMs: 10_000,
-      requestTimeoutMs: 10_000,
-      keepAliveTimeoutMs: 10_000,
-      writeStallTimeoutMs: 60_000,
-      connectionsMax: 10,
-      newRequestId: () => 'none',
-      clock: systemClock,
-    },
+    { ...listenerDefaults, clock: systemClock },
     (request, response) => {
       waiting.push({ request, response })
       news.emit('arrived')

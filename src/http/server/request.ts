@@ -18,16 +18,16 @@ export class IncomingRequest {
   /** The client sends its body only after `100 Continue`. */
   readonly expectsContinue: boolean
   readonly body: IncomingBody
-  /** The address that the client's connection comes from. */
-  readonly remoteAddress: string | undefined
+  /** As its connection shows it, or a trusted proxy says. */
+  readonly clientAddress: string | undefined
 
-  constructor(head: RequestHead, body: IncomingBody, remoteAddress: string | undefined) {
+  constructor(head: RequestHead, body: IncomingBody, clientAddress: string | undefined) {
     this.method = head.method
     this.target = head.target
     this.rawHeaders = head.rawHeaders
     this.expectsContinue = head.expectsContinue
     this.body = body
-    this.remoteAddress = remoteAddress
+    this.clientAddress = clientAddress
   }
 
   /** Returns a header by its lower-case name; several values are joined by commas. */

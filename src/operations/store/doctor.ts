@@ -7,6 +7,7 @@ import { listAccounts } from '../../ledger/account-store.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
+import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts'
 import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
@@ -15,7 +16,7 @@ import { readSnapshot, type RunCheck } from '../channels.ts'
 import type { OperationContext } from '../operation.ts'
 
 interface Finding {
-  readonly area: 'store' | 'ledger' | 'catalogue' | 'vendors' | 'access'
+  readonly area: 'store' | 'ledger' | 'proxies' | 'catalogue' | 'vendors' | 'access'
   readonly status: 'ok' | 'advice' | 'problem'
   /** What was found and, for advice and problems, what to do. */
   readonly message: string
@@ -27,6 +28,8 @@ export interface Diagnosis {
   readonly findings: readonly Finding[]
 }
 
+const proxiesShownMax = 10
+
 export async function diagnose(context: OperationContext, run: RunCheck): Promise<Diagnosis> {
   const outdated = await findOutdatedSchema(context)
   if (outdated !== undefined) return { ok: false, findings: [outdated] }
@@ -35,6 +38,7 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
   const findings = [
     await examineStore(context),
     await examineLedger(context),
+    ...(await examineProxies(context)),
     ...examineCatalogue(snapshot),
     ...(await examineVendors(snapshot, run)),
     ...(await examineAccess(context)),
@@ -72,6 +76,24 @@ async function examineStore(context: OperationContext): Promise<Finding> {
     )
   }
   return ok('store', `The store is writable and has schema version ${version}.`)
+}
+
+/** Running gateways publish which peers forward to them and are not trusted. */
+async function examineProxies({ database, clock }: OperationContext): Promise<readonly Finding[]> {
+  const nowMs = await readStoreTime(database, clock)
+  const nodes = await listNodes(database)
+  return nodes
+    .filter((node) => isRunning(node, nowMs) && node.unlistedProxies.length > 0)
+    .map(({ name, unlistedProxies }) => {
+      const shown = unlistedProxies.slice(0, proxiesShownMax).join(', ')
+      const rest = unlistedProxies.length - proxiesShownMax
+      const peers = rest > 0 ? `${shown} and ${rest} more` : shown
+      const message =
+        `Requests to gateway ${name} were forwarded by ${peers}, which trusted_proxies does not list. ` +
+        'All clients of such a proxy count as one address. If it is your proxy, add it to ' +
+        'trusted_proxies and restart the gateway.'
+      return advice('proxies', message)
+    })
 }
 
 /** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */

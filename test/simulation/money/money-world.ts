@@ -22,6 +22,7 @@ import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
 import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
 import { createWatchdog } from '../../../src/base/watchdog.ts'
+import { directAddresses } from '../../support/listener-options.ts'
 import { VirtualClock } from '../channels/virtual-clock.ts'
 import { HoldBook } from './hold-book.ts'
 import { SimClient } from './sim-client.ts'
@@ -81,6 +82,7 @@ const settings: RouteSettings & RelaySettings = {
   answerBytesMax: 1_000_000,
   upstreamCut: 'nothing',
 }
+const directPeer = directAddresses.peer('192.0.2.1')
 const noTimer = { cancel: () => undefined }
 
 export class MoneyWorld {
@@ -131,7 +133,7 @@ export class MoneyWorld {
     })
     const parts = this.#relayServices(clock, ledger)
     const site = this.#site(clock, parts)
-    const accept = (socket: Socket): void => void new ServerConnection(socket, site)
+    const accept = (socket: Socket): void => void new ServerConnection(socket, directPeer, site)
     const gateway: Gateway = Object.assign(state, { accept, ledger })
     this.#gateway = gateway
   }
@@ -273,6 +275,7 @@ export class MoneyWorld {
       watchdog: createWatchdog(clock),
       monotonic: () => clock.monotonic(),
       unacknowledgedBytes: () => undefined,
+      addresses: directAddresses,
       date: () => new Date(clock.now()).toUTCString(),
       newRequestId: () => 'unread',
       isDraining,

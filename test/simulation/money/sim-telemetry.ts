@@ -12,6 +12,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     channelChanged: ignore,
     audited: ignore,
     auditFailed: ignore,
+    unlistedProxy: ignore,
     probeEnded: ignore,
     checkCost: ignore,
     journalDropped: ignore,

@@ -1,0 +1,65 @@
+/**
+ * Whose address a request counts for. Only a trusted proxy's word about its client is believed; of all other
+ * peers the connection's own address counts, whatever they send.
+ */
+import type { BlockList } from 'node:net'
+import { isInRanges } from '../../base/ip-address.ts'
+import { findForwardingHeader, hopsIn, type ForwardingHeader } from '../wire/forwarding-header.ts'
+
+/** The other end of a connection, or the one that a trusted proxy names in its PROXY line. */
+export interface Peer {
+  /** Undefined where the connection had ended before it was accepted. */
+  readonly address: string | undefined
+  readonly isTrusted: boolean
+}
+
+export interface ClientAddressOptions {
+  /** Addresses of proxies; undefined = none is trusted. */
+  readonly trusted: BlockList | undefined
+  /** The one header that is read. */
+  readonly header: ForwardingHeader
+  /** Called once for each peer that forwards and is not trusted, up to a bound. */
+  readonly onUnlistedProxy: (address: string, how: string) => void
+}
+
+/** Clients may send such headers too; a list of all of them would help nobody. */
+const unlistedMax = 100
+
+export class ClientAddresses {
+  readonly #options: ClientAddressOptions
+  readonly #unlisted = new Set<string>()
+
+  constructor(options: ClientAddressOptions) {
+    this.#options = options
+  }
+
+  peer(address: string | undefined): Peer {
+    const { trusted } = this.#options
+    return { address, isTrusted: trusted !== undefined && isInRanges(trusted, address) }
+  }
+
+  /** Finds the address for a request: the nearest one to the gateway that is not a trusted proxy's. */
+  find({ address: peerAddress, isTrusted }: Peer, rawHeaders: readonly string[]) {
+    if (!isTrusted) {
+      const how = findForwardingHeader(rawHeaders)
+      if (how !== undefined) this.noteUnlisted(peerAddress, how)
+      return peerAddress
+    }
+    let address = peerAddress
+    for (const hop of hopsIn(rawHeaders, this.#options.header)) {
+      // What stands left of it may be a client's invention.
+      if (hop === undefined) return address
+      address = hop
+      if (!this.peer(hop).isTrusted) return address
+    }
+    return address
+  }
+
+  /** Reports a peer that forwards although it is not trusted. */
+  noteUnlisted(address: string | undefined, how: string): void {
+    if (address === undefined || this.#unlisted.size >= unlistedMax) return
+    if (this.#unlisted.has(address)) return
+    this.#unlisted.add(address)
+    this.#options.onUnlistedProxy(address, how)
+  }
+}
