@@ -7,6 +7,7 @@ import {
   findVersionFault,
   forwardRequestHeaders,
   forwardResponseHeaders,
+  withoutCredential,
   type RequestForwarding,
 } from './headers.ts'
 
@@ -29,6 +30,11 @@ function fromClient(...rawHeaders: string[]): string[] {
   const forwarded = forwardRequestHeaders(rawHeaders, chat)
   assert.deepEqual(forwarded.slice(-chatOwn.length), chatOwn)
   return forwarded.slice(0, -chatOwn.length)
+}
+
+function spellings(name: string): string[] {
+  const plain = [name, name.toUpperCase(), capitalized(name)]
+  return [...plain, ...plain.map((one) => one.replaceAll('-', '_'))]
 }
 
 function valuesOf(headers: readonly string[], name: string): string[] {
@@ -67,8 +73,16 @@ describe('request headers', () => {
       anthropic-organization-id x-turnpike-request-id x-http-method-override x-original-url
     `)
     for (const name of dropped)
-      for (const spelling of [name, name.toUpperCase(), capitalized(name)])
+      for (const spelling of spellings(name))
         assert.deepEqual(fromClient(spelling, 'value', 'x-kept', 'y'), ['x-kept', 'y'], spelling)
+  })
+
+  it('do not pass under a spelling that a server could take for a checked header', () => {
+    const raw = ['Content_Type', 'text/plain', 'anthropic_version', 'x', 'Alpha_Version', 'y']
+    const kept = forwardRequestHeaders([...raw, 'x_custom', 'z'], messages)
+    assert.deepEqual(kept.slice(0, 2), ['x_custom', 'z'])
+    assert.deepEqual(valuesOf(kept, 'anthropic-version'), ['2023-06-01'])
+    assert.equal(kept.length, 8)
   })
 
   it('carry exactly one credential, the channel’s, in the vendor’s way', () => {
@@ -289,13 +303,23 @@ describe('response headers', () => {
       connection keep-alive transfer-encoding content-length trailer upgrade set-cookie
       alt-svc strict-transport-security server via cf-ray nel cf-cache-status report-to
       proxy-authenticate x-turnpike-request-id anthropic-organization-id
+      authorization x-api-key api-key proxy-authorization cookie
       anthropic-workspace-id openai-organization openai-project
       anthropic-ratelimit-requests-limit anthropic-priority-input-tokens
       anthropic-fast-output-tokens-limit x-ratelimit-remaining-tokens ratelimit-policy
     `)
     for (const name of dropped)
-      for (const spelling of [name, name.toUpperCase(), capitalized(name)])
+      for (const spelling of spellings(name))
         assert.deepEqual(forwardResponseHeaders([spelling, 'v', 'x', 'y']), ['x', 'y'], spelling)
+  })
+
+  it('do not pass if they contain the credential that was sent', () => {
+    const raw = ['a', 'x sk-12345678 y', 'b', 'sk-1', 'c', 'sk-12345678']
+    assert.deepEqual(withoutCredential(raw, new Secret('sk-12345678')), ['b', 'sk-1'])
+    assert.equal(withoutCredential(raw, new Secret('other-credential')), raw)
+    // A local server often has a word for a credential.
+    const word = withoutCredential(['content-type', 'text/plain', 'x', 'text'], new Secret('text'))
+    assert.deepEqual(word, ['content-type', 'text/plain'])
   })
 
   it('do not pass if Connection nominates them, except the content type', () => {

@@ -1,8 +1,8 @@
 /**
  * Which headers pass the gateway, in both directions: pure functions over flat lists as received. The lists
  * name what is dropped: an unknown header passes, its name and value unchanged. Invariants: no credential,
- * hop-by-hop or address header of one side reaches the other; a `Connection` header cannot remove a header
- * whose value the gateway has checked.
+ * hop-by-hop or address header of one side reaches the other, however it is spelled; a `Connection` header
+ * cannot remove a header whose value the gateway has checked.
  */
 import type { Secret } from '../base/secret.ts'
 import { isNamed } from '../http/wire/field-syntax.ts'
@@ -25,6 +25,7 @@ export function forwardRequestHeaders(
   { prefix, credential, versionHeader, defaultVersion }: RequestForwarding,
 ): string[] {
   const prefixedName = prefix + '-version'
+  const judged = ['content-type', prefixedName, versionHeader]
   const forwarded: string[] = []
   let ownVersion: string | undefined
   let prefixedVersion: string | undefined
@@ -34,6 +35,7 @@ export function forwardRequestHeaders(
     const value = rawHeaders[index + 1] ?? ''
     const treatment = treatRequestHeader(name)
     if (treatment === 'keep') {
+      if (imitates(name, judged)) continue
       forwarded.push(name, value)
       if (versionHeader === undefined) continue
       if (isNamed(name, versionHeader)) ownVersion = value
@@ -43,9 +45,7 @@ export function forwardRequestHeaders(
     }
   }
   const kept =
-    nominations === undefined
-      ? forwarded
-      : withoutNominated(forwarded, nominations, ['content-type', prefixedName, versionHeader])
+    nominations === undefined ? forwarded : withoutNominated(forwarded, nominations, judged)
   if (versionHeader !== undefined) {
     const version = ownVersion ?? prefixedVersion
     if (version === undefined) {
@@ -88,6 +88,42 @@ export function findVersionFault(
   return undefined
 }
 
+/** Returns how many bytes the client's own headers take in the request to a vendor. */
+export function forwardedHeaderBytes(rawHeaders: readonly string[]): number {
+  let bytes = 0
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (treatRequestHeader(name) === 'keep')
+      bytes += name.length + (rawHeaders[index + 1] ?? '').length + fieldSeparatorBytes
+  }
+  return bytes
+}
+
+/** Colon, space and line end. */
+const fieldSeparatorBytes = 4
+
+/**
+ * Returns a vendor's headers without those whose value contains the credential that was sent to it; the same
+ * list where there are none. A text too short to be a secret is dropped only where it is the whole value.
+ */
+export function withoutCredential(
+  rawHeaders: readonly string[],
+  credential: Secret,
+): readonly string[] {
+  const secret = credential.reveal()
+  const isShown = (value: string): boolean =>
+    secret.length < secretLengthMin ? value === secret : value.includes(secret)
+  if (!rawHeaders.some((text, index) => index % 2 === 1 && isShown(text))) return rawHeaders
+  const kept: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const value = rawHeaders[index + 1] ?? ''
+    if (!isShown(value)) kept.push(rawHeaders[index] ?? '', value)
+  }
+  return kept
+}
+
+const secretLengthMin = 8
+
 /**
  * Returns the headers of an answer, from the vendor's. The response writer adds the framing,
  * `content-length` included. `date`, `retry-after`, `x-should-retry` and the vendor's request id pass.
@@ -116,6 +152,19 @@ export function withContentType(headers: readonly string[], contentType: string)
   }
   changed.push('content-type', contentType)
   return changed
+}
+
+/**
+ * Returns whether a server that reads `_` as `-`, as CGI does, takes this header for one whose value the
+ * gateway has checked.
+ */
+function imitates(name: string, judged: readonly (string | undefined)[]): boolean {
+  if (!name.includes('_')) return false
+  return judged.some((one) => one !== undefined && !isNamed(name, one) && hyphenated(name) === one)
+}
+
+function hyphenated(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-')
 }
 
 /** The usual values of `Connection`: they nominate no header. */
@@ -178,7 +227,7 @@ const rememberedNamesMax = 1_024
 
 /**
  * Returns a test of names as they were sent, with a cache: clients send the same few spellings again and
- * again, and a look-up costs less than lower-casing.
+ * again, and a look-up costs less than lower-casing. `_` counts as `-`: many servers read them alike.
  */
 function createTreatment(list: DenyList): (name: string) => Treatment {
   const names = new Set(list.names)
@@ -186,11 +235,11 @@ function createTreatment(list: DenyList): (name: string) => Treatment {
   return (name) => {
     const known = remembered.get(name)
     if (known !== undefined) return known
-    const lowerCase = name.toLowerCase()
+    const plain = hyphenated(name)
     let treatment: Treatment = 'keep'
-    if (lowerCase === 'connection') treatment = 'nominates'
-    else if (names.has(lowerCase)) treatment = 'drop'
-    else if (list.prefixes.some((prefix) => lowerCase.startsWith(prefix))) treatment = 'drop'
+    if (plain === 'connection') treatment = 'nominates'
+    else if (names.has(plain)) treatment = 'drop'
+    else if (list.prefixes.some((prefix) => plain.startsWith(prefix))) treatment = 'drop'
     if (remembered.size < rememberedNamesMax) remembered.set(name, treatment)
     return treatment
   }
@@ -206,20 +255,24 @@ const hopByHop = [
   'content-length',
 ]
 
+/** Of the gateway and of other services. */
+const credentials = [
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-auth-token',
+  'cookie',
+  'cookie2',
+]
+
 const treatRequestHeader = createTreatment({
   names: [
     ...hopByHop,
     'host',
     'expect',
     'accept-encoding',
-    // Credentials: the gateway's and those of other services.
-    'authorization',
-    'x-api-key',
-    'api-key',
-    'x-goog-api-key',
-    'x-auth-token',
-    'cookie',
-    'cookie2',
+    ...credentials,
     // Addresses of the client and the gateway. A vendor's network edge refuses some of these.
     'forwarded',
     'via',
@@ -253,6 +306,8 @@ const treatRequestHeader = createTreatment({
 const treatResponseHeader = createTreatment({
   names: [
     ...hopByHop,
+    // A vendor may send back what it got.
+    ...credentials,
     // About the vendor's own origin: the client has no connection to it.
     'set-cookie',
     'set-cookie2',

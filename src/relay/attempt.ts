@@ -8,10 +8,13 @@
  *        └─────▶ holding ────▶ settled      a stream's bytes are kept until the commit point,
  *                                           then until the delivery takes the stream over
  */
+import type { Secret } from '../base/secret.ts'
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { Lease } from '../channels/route.ts'
 import type { StreamMeter } from '../formats/format.ts'
+import { withoutCredential } from '../formats/headers.ts'
 import { isIdentity } from '../http/client/content-encoding.ts'
+import { ReceivedHead } from '../http/client/round-trip.ts'
 import {
   isStaleConnection,
   type UpstreamCall,
@@ -107,7 +110,8 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   // --- UpstreamReceiver ---
 
-  onHead(head: UpstreamHead): void {
+  onHead(received: UpstreamHead): void {
+    const head = hideCredential(received, this.#request.lease.channel.credential)
     this.#head = head
     if (!isGood(head)) return
     const { facts, operation } = this.#request.admitted
@@ -317,6 +321,12 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (this.#receiver === undefined) this.#heldEnd ??= 'cut'
     else this.#receiver.onCut()
   }
+}
+
+/** A vendor may send back what it got: nothing of the credential is shown, recorded or logged. */
+function hideCredential(head: UpstreamHead, credential: Secret): UpstreamHead {
+  const rawHeaders = withoutCredential(head.rawHeaders, credential)
+  return rawHeaders === head.rawHeaders ? head : new ReceivedHead({ ...head, rawHeaders })
 }
 
 function isGood({ status }: UpstreamHead): boolean {

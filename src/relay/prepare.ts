@@ -7,7 +7,7 @@ import type { Principal } from '../access/key.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
-import { findVersionFault } from '../formats/headers.ts'
+import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
@@ -30,7 +30,7 @@ export async function prepare(
   const limits = bodyLimits(services)
   const { bytesMax } = limits
   if ((request.body.announcedBytes ?? 0) > bytesMax) return tooLarge(bytesMax)
-  const unsupported = findTypeFault(request)
+  const unsupported = findHeadFault(identified) ?? findTypeFault(request)
   if (unsupported !== undefined) return unsupported
 
   if (request.expectsContinue) response.sendContinue()
@@ -99,6 +99,22 @@ function tooLarge(bytesMax: number): Refusal {
   const mebibytes = Math.floor(bytesMax / 1_048_576)
   const limit = mebibytes > 0 ? `${mebibytes} MiB` : `${bytesMax} bytes`
   return refuse('http.body_too_large', `The request body is larger than ${limit}.`)
+}
+
+/**
+ * Of a request's path, query and headers together, without those that do not pass. Node, the strictest of
+ * the common servers, refuses a head of 16 KiB or closes the connection, which would look like a fault of the
+ * channel. The rest is for what the gateway adds.
+ */
+const forwardedHeadBytesMax = 15_360
+
+function findHeadFault({ request, path, query }: Identified): Refusal | undefined {
+  const bytes = path.length + query.length + forwardedHeaderBytes(request.rawHeaders)
+  if (bytes <= forwardedHeadBytesMax) return undefined
+  return refuse(
+    'http.head_too_large',
+    `The path, query and headers to pass on have ${bytes} bytes; at most ${forwardedHeadBytesMax} are passed on. Send fewer or shorter headers.`,
+  )
 }
 
 function findTypeFault(request: IncomingRequest): Refusal | undefined {

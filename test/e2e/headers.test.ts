@@ -163,6 +163,79 @@ test('credentials, hop-by-hop, address and account headers do not reach the vend
   assert.ok(!JSON.stringify(got).includes(account.key))
 })
 
+test('a header spelled with underscores is dropped as with hyphens, in both directions', async () => {
+  const dropped: Pairs = [
+    ['Transfer_Encoding', 'chunked'],
+    ['Content_Length', '3'],
+    ['X_Api_Key', 'other'],
+    ['Content_Type', 'text/plain'],
+    ['anthropic_version', 'latest'],
+    ['X_Forwarded_For', '10.0.0.1'],
+    ['Set_Cookie', 'a=1'],
+    ['X_Turnpike_Request_Id', 'forged'],
+  ]
+  answerWith([
+    ['Set_Cookie', 'a=1'],
+    ['X_Api_Key', 'other'],
+    ['x_kept', '1'],
+  ])
+  const headers: Pairs = [...dropped.filter(([name]) => name !== 'Set_Cookie'), ['x_kept', '1']]
+  const answer = await sendHeaders({ headers })
+  const got = vendorHeaders()
+  for (const [name] of dropped) {
+    assert.deepEqual(valuesOf(got, name.toLowerCase()), [], name)
+    assert.equal(answer.headers[name.toLowerCase()], undefined, name)
+  }
+  assert.deepEqual([valuesOf(got, 'x_kept'), answer.headers['x_kept']], [['1'], '1'])
+})
+
+test("a vendor's answer does not show the channel's credential", async () => {
+  const secret = demoCredentials['alpha-main']
+  const shown: Pairs = [
+    ['X-Api-Key', secret],
+    ['Authorization', `Bearer ${secret}`],
+    ['Proxy-Authorization', secret],
+    ['X-Echo', `key=${secret}; a`],
+    ['Request-Id', secret],
+    ['X-Kept', 'demo'],
+  ]
+  for (const status of [200, 400]) {
+    const body = status === 200 ? messagesAnswer : '{"type":"error","error":{"type":"x"}}'
+    vendor.answer((response) => {
+      response.writeHead(status, ['Content-Type', 'application/json', ...shown.flat()])
+      response.end(Buffer.from(body))
+    })
+    const answer = await askMessages()
+    assert.equal(answer.status, status)
+    assert.ok(!JSON.stringify(answer.rawHeaders).includes(secret))
+    assert.equal(answer.headers['x-kept'], 'demo')
+    assert.equal(answer.headers['request-id'], answer.headers['x-turnpike-request-id'])
+  }
+})
+
+test('more header bytes than vendors accept get 431, and no channel is blamed', async () => {
+  answerWith([])
+  const before = vendor.requestCount
+  await gateway.attempts()
+  const many: Pairs = Array.from({ length: 45 }, (_, index) => [`x-h${index}`, 'a'.repeat(990)])
+  const tooMuch: readonly RawRequest[] = [
+    { headers: [['x-large', 'a'.repeat(45_000)]] },
+    { headers: many },
+    { path: `${messagesPath}?q=${'a'.repeat(16_000)}`, headers: [] },
+  ]
+  for (const request of tooMuch) {
+    const answer = await sendHeaders(request)
+    assert.equal(answer.status, 431)
+    assert.match(answer.body.toString(), /"type":"invalid_request_error".*at most 15360/)
+  }
+  assert.equal(vendor.requestCount, before)
+  assert.deepEqual(await gateway.attempts(), {})
+  // What does not pass does not count; nearly as much as may pass reaches a vendor on Node.
+  const cookie: Pairs = [['cookie', 'a'.repeat(40_000)]]
+  assert.equal((await sendHeaders({ headers: cookie })).status, 200)
+  assert.equal((await sendHeaders({ headers: [['x-large', 'a'.repeat(15_200)]] })).status, 200)
+})
+
 test('the vendor gets exactly one credential, in its own header', async () => {
   answerWith([], chatAnswer)
   const headers: Pairs = [['authorization', `bearer ${account.key}`]]

@@ -76,7 +76,9 @@ export class RoundTrip implements UpstreamCall {
 
   onHead(head: ResponseHead): void {
     this.#hasHead = true
-    this.#receiver?.onHead(new ReceivedHead(head))
+    const { status, rawHeaders, framing } = head
+    const isEndAnnounced = framing.kind !== 'close'
+    this.#receiver?.onHead(new ReceivedHead({ status, rawHeaders, isEndAnnounced }))
   }
 
   onContent(content: Buffer): void {
@@ -140,15 +142,15 @@ export class RoundTrip implements UpstreamCall {
 }
 
 /** The head of an answer, without an index of its headers: few are ever looked up. */
-class ReceivedHead implements UpstreamHead {
+export class ReceivedHead implements UpstreamHead {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly isEndAnnounced: boolean
 
-  constructor(head: ResponseHead) {
+  constructor(head: Omit<UpstreamHead, 'header'>) {
     this.status = head.status
     this.rawHeaders = head.rawHeaders
-    this.isEndAnnounced = head.framing.kind !== 'close'
+    this.isEndAnnounced = head.isEndAnnounced
   }
 
   header(name: string): string | undefined {

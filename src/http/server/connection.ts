@@ -232,12 +232,11 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   }
 
   /**
-   * What a client sends ahead is read once its answer is complete. If it cannot become a request, client and
-   * gateway disagree about where requests begin. A request that came together with it gets its answer, and
-   * the connection ends behind that.
+   * What a client sends ahead is read later. If it cannot become a request, client and gateway disagree about
+   * where requests begin: the request that came with it is answered, and the connection ends behind that.
    */
   #checkArrivedAhead(): void {
-    if (this.#mayBecomeRequest()) return
+    if (mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)) return
     this.#isLost = true
     this.#ahead = nothing
     this.#response?.closeAfterwards()
@@ -245,11 +244,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 
   /** The client could take what is being written for another answer: the connection is cut. */
   #checkLaterAhead(): void {
-    if (!this.#mayBecomeRequest()) this.cut()
-  }
-
-  #mayBecomeRequest(): boolean {
-    return mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)
+    if (!mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)) this.cut()
   }
 
   /** Reads one request. Those behind it wait for later turns, so that other clients are served between. */
