@@ -130,7 +130,9 @@ async function takenAddress(context: TestContext): Promise<Readonly<Record<strin
 }
 
 test('prints commands that work, drains on Ctrl-C, and keeps the data', async (context) => {
+  await occupy(9_100, context)
   const first = await start()
+  assert.notEqual(new URL(found(first.text, vendorsPattern)).port, '9100')
   const answer = await first.curl(0)
   assert.equal(answer['type'], 'message')
   const printed = await first.curl(1)

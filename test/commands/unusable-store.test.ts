@@ -12,6 +12,7 @@ import type { Diagnosis } from '../../src/operations/store/doctor.ts'
 import { failure, json, newFolder, runWithin, type Ran } from '../support/command-line.ts'
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
+const start = new URL('../../src/start.ts', import.meta.url).pathname
 
 interface Told {
   readonly error: { readonly code: string; readonly message: string }
@@ -81,7 +82,7 @@ describe('a store that this user may not open', () => {
     await json(folder, 'account create acme')
     const data = join(folder, 'data')
     chmodSync(data, 0o000)
-    const ran = await runAsOther(['audit', '--json'], {
+    const ran = await runAsOther([program, 'audit', '--json'], {
       TURNPIKE_STORE: `sqlite:${join(data, 'turnpike.db')}`,
     })
     chmodSync(data, 0o700)
@@ -94,6 +95,34 @@ describe('a store that this user may not open', () => {
   })
 })
 
+describe('npm start with a store that cannot be made', () => {
+  const anyPorts = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+  const startOn = (path: string): Promise<Ran> =>
+    runAsOther([start], { ...anyPorts, TURNPIKE_STORE: `sqlite:${path}` })
+
+  it('ends with one sentence where this user may not write', async () => {
+    const folder = newFolder()
+    chmodSync(join(folder, '..'), 0o755)
+    chmodSync(folder, 0o555)
+    const ran = await startOn(join(folder, 'data', 'turnpike.db'))
+    chmodSync(folder, 0o755)
+    assert.match(
+      ran.error,
+      /^The store .* cannot be opened: .*data is not accessible to this user\. Run it as the user who owns the store\.\n$/,
+    )
+    assert.deepEqual([ran.code, ran.out], [1, ''])
+  })
+
+  it('ends with one sentence below /proc', { skip: process.platform !== 'linux' }, async () => {
+    const ran = await startOn('/proc/foo/t.db')
+    assert.match(
+      ran.error,
+      /^The store .*\/proc\/foo is on a file system that takes no new folders\.\n$/,
+    )
+    assert.deepEqual([ran.code, ran.out], [1, ''])
+  })
+})
+
 /** As a user whom modes of files concern: root is let in everywhere. */
 function runAsOther(
   words: readonly string[],
@@ -102,7 +131,7 @@ function runAsOther(
   const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const options = { cwd: '/', env: { PATH: process.env['PATH'], ...environment }, ...identity }
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...words], options, (fault, out, error) =>
+    execFile(process.execPath, words, options, (fault, out, error) =>
       resolve({ code: typeof fault?.code === 'number' ? fault.code : 0, out, error }),
     )
   })
