@@ -8,6 +8,7 @@ import { refusalReply } from './api/refusal-reply.ts'
 import { serveUsage } from './api/usage.ts'
 import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
+import { newId } from './base/id.ts'
 import type { Snapshot } from './channels/channel.ts'
 import type { LoadedSnapshot } from './channels/snapshot.ts'
 import type { HealthBook } from './channels/health/health-book.ts'
@@ -17,8 +18,10 @@ import type { ResponseWriter } from './http/server/response-writer.ts'
 import { sendReply } from './http/server/reply.ts'
 import { splitTarget } from './http/server/router.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import { errorReply } from './relay/own-replies.ts'
 import { relay } from './relay/relay.ts'
 import type { RelayServices } from './relay/stages.ts'
+import { prefixRefusal } from './relay/unknown-path.ts'
 import type { Telemetry } from './telemetry/events.ts'
 
 export interface FrontParts {
@@ -63,7 +66,13 @@ export function serveFront(
   const slash = path.indexOf('/', 1)
   const prefixEnd = slash === -1 ? path.length : slash
   const vendor = snapshot.vendors.get(path.slice(1, prefixEnd))
-  if (vendor === undefined) return refuseWith(unknownPath(snapshot))
+  if (vendor === undefined) {
+    const stray = prefixRefusal(path, snapshot)
+    if (stray === undefined) return refuseWith(unknownPath(snapshot))
+    const exchangeId = newId('ex', parts.clock.now())
+    sendReply(request, response, errorReply({ exchangeId, format: stray.format }, stray.refusal))
+    return undefined
+  }
   if (parts.isDraining()) response.closeAfterwards()
   const behindPrefix = { path: path.slice(prefixEnd), query }
   const { isDraining } = parts

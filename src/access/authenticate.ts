@@ -29,7 +29,9 @@ export type Authenticate = (
 
 const invalidCredential = refuse(
   'access.credential_invalid',
-  'The credential is missing or not valid. Send it as "Authorization: Bearer <secret>" or as "x-api-key: <secret>".',
+  // Clients of the chat format look for the first four words.
+  'Incorrect API key provided, or none. Send your key or token as "Authorization: Bearer <secret>" or "x-api-key: <secret>".',
+  { 'x-should-retry': 'false' },
 )
 
 const wrongKind: Readonly<Record<KeyKind, Refusal>> = {

@@ -23,6 +23,18 @@ export function findOperation(format: FormatName, method: string, path: string):
   return routers[format].find(method, path)
 }
 
+/**
+ * Returns the formats whose clients call this path, whatever vendor it is below. Their base addresses may
+ * have one `/v1` too many or too few.
+ */
+export function findFormats(path: string): readonly Format[] {
+  const called = `/v1${path.replace(/^(\/v1)+(?=\/)/, '')}`
+  const isCalled = (operation: Operation): boolean =>
+    operation.kind !== 'warm_up' &&
+    (called === operation.path || called.startsWith(`${operation.path}/`))
+  return Object.values(formats).filter(({ operations }) => operations.some(isCalled))
+}
+
 /** An endpoint that serves GET serves HEAD too: the response writer leaves out the body. */
 function entriesOf(format: Format): RouterEntry<Operation>[] {
   return format.operations.flatMap((operation) => {

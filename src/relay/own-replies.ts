@@ -5,16 +5,9 @@
  */
 import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
-import type {
-  ErrorToShow,
-  Format,
-  ForwardedOperation,
-  ListedModel,
-  Operation,
-} from '../formats/format.ts'
+import type { ErrorToShow, ForwardedOperation, ListedModel, Operation } from '../formats/format.ts'
 import { limitHeaders } from '../formats/rate-headers.ts'
 import { exchangeIdHeader, type Reply } from '../http/server/reply.ts'
-import type { Found } from '../http/server/router.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { mayUse } from './prepare.ts'
@@ -30,7 +23,10 @@ export function errorToShow(refusal: Refusal, requestId: string): ErrorToShow {
   }
 }
 
-export function errorReply(incoming: Incoming, refusal: Refusal): Reply {
+/** What the shape of an answer depends on. */
+type Shape = Pick<Incoming, 'format' | 'exchangeId'>
+
+export function errorReply(incoming: Shape, refusal: Refusal): Reply {
   const { format, exchangeId } = incoming
   const error = errorToShow(refusal, exchangeId)
   const headers = jsonHeaders(incoming)
@@ -39,7 +35,7 @@ export function errorReply(incoming: Incoming, refusal: Refusal): Reply {
   return { status: error.status, headers, body: format.errorBody(error) }
 }
 
-function jsonHeaders({ format, exchangeId }: Incoming): string[] {
+function jsonHeaders({ format, exchangeId }: Shape): string[] {
   const headers = ['content-type', 'application/json', 'cache-control', 'no-store']
   headers.push(exchangeIdHeader, exchangeId, format.requestIdHeader, exchangeId)
   return headers
@@ -88,36 +84,6 @@ function decode(sent: string): string | undefined {
     // Not a well-formed escape, so it names no model.
     return undefined
   }
-}
-
-/** The refusal of a path, or of a method on a path, that the gateway does not serve. */
-export function pathRefusal(
-  { format, vendor, path }: Incoming,
-  found: Exclude<Found<Operation>, { kind: 'found' }>,
-): Refusal {
-  if (found.kind === 'method_not_allowed')
-    return refuse('http.method_not_allowed', `Use ${found.allow} here.`, { allow: found.allow })
-  return refuse('http.not_found', unknownPathMessage(format, vendor.name, path))
-}
-
-/**
- * Most such requests come from a base address with one `/v1` too many or too few, or from an SDK that
- * is set to another of the vendor's APIs: the message says what to change.
- */
-function unknownPathMessage(format: Format, vendor: string, path: string): string {
-  const listed = format.operations.filter(
-    ({ kind, path }) => kind !== 'warm_up' && !path.includes('*'),
-  )
-  const endpoints = listed.map(({ method, path }) => `${method} ${path}`).join(', ')
-  const there = `Under /${vendor} there are: ${endpoints}.`
-  if (format.name === 'chat' && /\/responses(\/|$)/.test(path))
-    return `The responses API is not served here; use chat completions. ${there}`
-  if (path.includes('/v1/v1/'))
-    return `This path has /v1 twice: the base address ends in "/${vendor}${format.basePath}" for most clients of this format. ${there}`
-  // Some clients of either format add no version of their own.
-  if (listed.some((operation) => operation.path === `/v1${path}`))
-    return `This path lacks its /v1: the base address ends in "/${vendor}/v1" for this client. ${there}`
-  return `This endpoint is not served here. ${there}`
 }
 
 /** The account's requests per minute as headers, on an answer and on a refusal; empty without a limit. */

@@ -20,10 +20,11 @@ import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver } from './deliver.ts'
 import { failover, reportEnding } from './failover.ts'
-import { errorReply, ownReply, pathRefusal, warmUpReply } from './own-replies.ts'
+import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
 import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
+import { pathRefusal } from './unknown-path.ts'
 
 /** A request whose path begins with a vendor's prefix. */
 export interface VendorRequest {
@@ -97,8 +98,10 @@ async function serve(
   const identified: Identified = { ...incoming, principal }
   const refused: Refused = { owner: principal }
 
-  if (found.kind !== 'found')
-    return refuseWith(incoming, pathRefusal(incoming, found), services, refused)
+  if (found.kind !== 'found') {
+    const { refusal, format } = pathRefusal(incoming, found)
+    return refuseWith({ ...incoming, format }, refusal, services, refused)
+  }
   const { operation } = found
   if (operation.kind !== 'forwarded')
     return sendReply(request, response, ownReply(identified, operation, found.parameter))

@@ -68,6 +68,18 @@ test('prints our message for the daily limit, after one attempt', async () => {
   await rig.assertUntouched(caller)
 })
 
+for (const keyVariable of ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const)
+  test(`ends after one attempt with a wrong key in ${keyVariable}`, async () => {
+    const caller = await rig.caller()
+    const unknown = { ...caller, key: `${caller.key.slice(0, -2)}xx` }
+    const { code, stdout } = await runClaudeCode(rig, unknown, { prompt: 'Hello', keyVariable })
+    assert.equal(code, 1)
+    // Its own words for a refused key.
+    assert.match(stdout, /\/login|API key/)
+    assert.equal(rig.attempts(caller).length, 1)
+    await rig.assertUntouched(caller)
+  })
+
 test('does not notice that the main channel failed', async () => {
   const caller = await rig.caller()
   const run = { prompt: 'Hello', model: 'guarded-alpha-0' }

@@ -133,11 +133,13 @@ for (const [name, lines] of refusedForms)
       const answer = await present(lines(), path)
       assert.equal(answer.status, 401)
       assert.equal(answer.headers['www-authenticate'], 'Bearer')
+      assert.equal(answer.headers['x-should-retry'], 'false')
       seen.add(String(errorOf(answer)['message']))
       if (path === messagesPath) assert.equal(errorOf(answer)['type'], 'authentication_error')
       if (path === chatPath) assert.equal(errorOf(answer)['code'], 'invalid_api_key')
     }
     const plain = errorOf(await present([]))['message']
+    assert.match(String(plain), /Incorrect API key provided/)
     assert.deepEqual([...seen], [plain], 'one wording for all')
     assert.equal(gateway.sandbox.log.records.length, 0)
   })

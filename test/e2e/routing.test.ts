@@ -60,14 +60,12 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
   ['/alpha/v1/messages/batches', /POST \/v1\/messages/],
   ['/alpha/v1/files', /POST \/v1\/messages/],
   ['/alpha/v1/organizations/me', /POST \/v1\/messages/],
-  ['/alpha/v1/chat/completions', /POST \/v1\/messages/],
   ['/alpha/v1/v1/messages', /"\/alpha"/],
   ['/alpha/v1/v1/messages/count_tokens', /"\/alpha"/],
   ['/alpha/messages', /base address ends in "\/alpha/],
   ['/beta', /POST \/v1\/chat\/completions/],
   ['/beta/v1/chat/completions/', /POST \/v1\/chat\/completions/],
   ['/beta/v1/chat/completions/chatcmpl-1', /POST \/v1\/chat\/completions/],
-  ['/beta/v1/messages', /POST \/v1\/chat\/completions/],
   ['/beta/v1/embeddings', /POST \/v1\/chat\/completions/],
   ['/beta/v1/completions', /POST \/v1\/chat\/completions/],
   ['/beta/v1/files', /POST \/v1\/chat\/completions/],
@@ -96,11 +94,57 @@ for (const [path, hint] of unknownPaths)
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
 
+const chatBase = /the base address ends in "\/beta\/v1" for most clients of the chat format\.$/
+const messagesBase = /the base address ends in "\/alpha" for most clients of the messages format\.$/
+const versionedBase =
+  /the base address ends in "\/alpha\/v1" for most clients of the messages format\.$/
+
+const strayPaths: readonly (readonly [path: string, format: 'chat' | 'messages', hint: RegExp])[] =
+  [
+    ['/alpha/v1/chat/completions', 'chat', chatBase],
+    ['/alpha/chat/completions', 'chat', chatBase],
+    ['/alpha/v1/v1/chat/completions', 'chat', chatBase],
+    ['/alpha/v1/chat/completions/chatcmpl-1', 'chat', chatBase],
+    ['/beta/v1/messages', 'messages', messagesBase],
+    ['/beta/v1/v1/messages', 'messages', messagesBase],
+    ['/beta/v1/messages/count_tokens', 'messages', messagesBase],
+    ['/beta/messages', 'messages', versionedBase],
+    ['/v1/chat/completions', 'chat', chatBase],
+    ['/chat/completions', 'chat', chatBase],
+    ['/v1/v1/chat/completions', 'chat', chatBase],
+    ['/v1/messages', 'messages', messagesBase],
+    ['/v1/messages/count_tokens', 'messages', messagesBase],
+    ['/messages', 'messages', versionedBase],
+    [
+      '/v1/models',
+      'chat',
+      /ends in "\/alpha" for most clients of the messages format, and in "\/beta\/v1" for most clients of the chat format\.$/,
+    ],
+  ]
+
+for (const [path, format, hint] of strayPaths)
+  test(`${path} gets 404 in the ${format} format that names the right base address`, async () => {
+    for (const method of ['POST', 'GET']) {
+      const body = method === 'POST' ? messagesRequest() : undefined
+      const answer = await ask(method, path, body)
+      assert.equal(answer.status, 404)
+      assert.match(messageOf(answer), hint)
+      const shown = JSON.parse(answer.body.toString()) as Record<string, Record<string, unknown>>
+      assert.match(String(answer.headers['x-turnpike-request-id']), /^ex_/)
+      if (format === 'chat') {
+        assert.deepEqual([Object.keys(shown), shown['error']?.['code']], [['error'], 'unknown_url'])
+        assert.equal(answer.headers['x-request-id'], answer.headers['x-turnpike-request-id'])
+      } else {
+        assert.equal(shown['error']?.['type'], 'not_found_error')
+        assert.equal(shown['request_id'], answer.headers['request-id'])
+      }
+    }
+    assert.equal(gateway.sandbox.log.records.length, 0)
+  })
+
 test('a path outside every prefix gets 404 in the plain shape that lists the prefixes', async () => {
   for (const path of [
     '/',
-    '/v1/messages',
-    '/v1/chat/completions',
     '/gamma/v1/messages',
     '/alphA/v1/messages',
     '/alphabet',

@@ -107,9 +107,12 @@ export const refusalCases: readonly RefusalCase[] = [
   },
 ]
 
-/** The cases that every retry would only repeat: clients must be told so. */
+/** The cases that every retry would only repeat: clients must not retry them. */
 export const finalRefusals = refusalCases.filter(
-  ({ name }) => name === 'an exhausted balance' || name === 'the daily limit',
+  ({ name }) =>
+    name === 'a key that does not exist' ||
+    name === 'an exhausted balance' ||
+    name === 'the daily limit',
 )
 
 /** What a client has to send for the case to come about. */
