@@ -3,6 +3,8 @@
  * set by the database's own limit, which a server that is full words alike.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import type { PostgresConnection } from '../../src/storage/postgres/connection.ts'
@@ -96,6 +98,26 @@ describe('a pool on a server without free connections', () => {
     const answers = await Promise.all([ask(), ask(), ask()])
     assert.equal(new Set(answers.map((answer) => JSON.stringify(answer, asText))).size, 1)
     assert.equal(pool.isAvailable(), true)
+  })
+
+  it('opens its first connection alone, because a nearly full server may refuse all of several', async (context) => {
+    let connectionCount = 0
+    const refusing = createServer((socket) => {
+      connectionCount++
+      socket.resetAndDestroy()
+    })
+    refusing.listen(0, '127.0.0.1')
+    context.after(() => void refusing.close())
+    await once(refusing, 'listening')
+    const { port } = refusing.address() as AddressInfo
+    const location = parsePostgresUrl(`postgres://turnpike@127.0.0.1:${port}/turnpike`)
+    const first = new PostgresPool({ location, connectionsMax: 3 })
+    context.after(() => first.close())
+    const answers = await Promise.allSettled(
+      [1, 2, 3].map(() => first.use(() => Promise.resolve())),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set(['rejected']))
+    assert.equal(connectionCount, 1)
   })
 
   it('opens one more connection for waiting callers when the server has one', async () => {

@@ -131,14 +131,20 @@ export class PostgresPool {
   }
 
   /**
-   * Opens one more connection for a caller that waits. After a failure only when the next attempt is due,
-   * to spare a full server; at once where there is no connection that could be returned.
+   * Opens a connection for each caller that waits. The first one alone: a nearly full server may refuse
+   * all of several attempts at once. After a failure only when the next attempt is due, to spare a full
+   * server; at once where there is no connection that could be returned.
    */
   #openForWaiting(): void {
-    const isWanted =
-      this.#waiting.length > this.#openingCount && this.#count < this.#options.connectionsMax
-    const mayOpen = this.#attemptTimer === undefined || this.#count === 0
-    if (isWanted && mayOpen) void this.#open()
+    while (
+      this.#waiting.length > this.#openingCount &&
+      this.#count < this.#options.connectionsMax
+    ) {
+      const isFirstOpening = this.#openingCount > 0 && this.#count === this.#openingCount
+      const mayOpen = this.#attemptTimer === undefined || this.#count === 0
+      if (isFirstOpening || !mayOpen) return
+      void this.#open()
+    }
   }
 
   async #open(): Promise<void> {
