@@ -48,6 +48,42 @@ async function stream(directives: string, more: object = withUsage): Promise<rea
   return eventData(received.text) as readonly Chunk[]
 }
 
+const recipeSchema = {
+  type: 'object',
+  properties: {
+    title: { type: 'string' },
+    minutes: { type: 'integer', minimum: 5 },
+    steps: { type: 'array', items: { type: 'string' }, minItems: 2 },
+  },
+  required: ['title', 'minutes', 'steps'],
+  additionalProperties: false,
+}
+
+function assertRecipe(text: string): void {
+  const recipe = JSON.parse(text) as { title: string; minutes: number; steps: unknown[] }
+  assert.match(recipe.title, /simulated: hello/)
+  assert.equal(recipe.minutes, 5)
+  assert.equal(recipe.steps.length, 2)
+}
+
+test('answers in the form that the request asks for', async () => {
+  const format = { type: 'json_schema', json_schema: { name: 'recipe', schema: recipeSchema } }
+  const answer = await ask('', { response_format: format })
+  assertRecipe(String(answer.choices[0]?.message['content']))
+  assert.equal(answer.choices[0]?.finish_reason, 'stop')
+  const chunks = await stream('', { ...withUsage, response_format: format })
+  const pieces = chunks.map((chunk) => chunk.choices[0]?.delta['content'] as string | undefined)
+  assertRecipe(pieces.join(''))
+  assert.equal(chunks.at(-1)?.usage?.['completion_tokens'], answer.usage?.['completion_tokens'])
+  const plain = await ask('', { response_format: { type: 'json_object' } })
+  const value = JSON.parse(String(plain.choices[0]?.message['content'])) as object
+  assert.deepEqual(Object.keys(value), ['simulated', 'reply'])
+  const cut = await ask('', { response_format: format, max_tokens: 3 })
+  assert.equal(cut.choices[0]?.finish_reason, 'length')
+  const directed = await ask('output=2; piece=a', { response_format: format })
+  assert.equal(directed.choices[0]?.message['content'], 'aa')
+})
+
 test('includes cached and written tokens in the prompt’s count', async () => {
   const answer = await ask('input=10; cached=20; cache_write=5; audio_in=3; reasoning=4; output=6')
   assert.equal(answer.choices[0]?.finish_reason, 'stop')

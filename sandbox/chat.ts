@@ -15,10 +15,10 @@ import {
   noPieces,
   splitWords,
   TokenBudget,
-  toolInput,
 } from './pieces.ts'
 import type { Pieces } from './pieces.ts'
 import type { SandboxRequest } from './request.ts'
+import { buildInstance } from './schema-instance.ts'
 import { chatUsage, countUsage, distort, finishJson } from './usage.ts'
 import type { SandboxUsage } from './usage.ts'
 
@@ -118,7 +118,7 @@ function standardAudio(request: SandboxRequest): number {
 function planToolCall(request: SandboxRequest, budget: TokenBudget, index: number): ChatToolCall {
   const tool = request.toolToCall ?? request.tools[0]
   const isCustom = tool?.isCustom ?? false
-  const input = tool === undefined ? { query: 'a' } : toolInput(tool.schema, request.lastText)
+  const input = tool === undefined ? { query: 'a' } : buildInstance(tool.schema, request.lastText)
   return {
     id: `call_sandbox${String(request.index).padStart(10, '0')}${index}`,
     name: tool?.name ?? 'simulated_tool',

@@ -36,7 +36,7 @@ export function demoCatalogue(url: string) {
         default_version: '2023-06-01',
         credential: 'x-api-key',
       },
-      beta: { format: 'chat', credential: 'bearer', require_max_tokens: true },
+      beta: { format: 'chat', credential: 'bearer' },
     },
     models: {
       'large-1': {

@@ -54,6 +54,34 @@ async function stream(directives: string, more: object = {}): Promise<readonly M
 const deltaTypes = (events: readonly MessageEvent[]) =>
   new Set(events.map((event) => event.delta?.type).filter((type) => type !== undefined))
 
+const recipeSchema = {
+  type: 'object',
+  properties: {
+    title: { type: 'string' },
+    minutes: { type: 'integer', minimum: 5 },
+    steps: { type: 'array', items: { type: 'string' }, minItems: 2 },
+  },
+  required: ['title', 'minutes', 'steps'],
+  additionalProperties: false,
+}
+
+function assertRecipe(text: string): void {
+  const recipe = JSON.parse(text) as { title: string; minutes: number; steps: unknown[] }
+  assert.match(recipe.title, /simulated: hello/)
+  assert.equal(recipe.minutes, 5)
+  assert.equal(recipe.steps.length, 2)
+}
+
+test('answers in the form that the request asks for, under either name of the field', async () => {
+  const format = { type: 'json_schema', schema: recipeSchema }
+  for (const more of [{ output_config: { format } }, { output_format: format }]) {
+    const answer = await ask('', more)
+    assertRecipe(answer.content[0]?.text ?? '')
+    const events = await stream('', more)
+    assertRecipe(events.map((event) => event.delta?.text ?? '').join(''))
+  }
+})
+
 test('says that it is simulated, varies with the request and counts its pieces', async () => {
   const received = await sendToVendor(`${sandbox.url}${path}?beta=true`, {
     body: prompt('first words'),

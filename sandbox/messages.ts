@@ -15,10 +15,10 @@ import {
   noPieces,
   splitWords,
   TokenBudget,
-  toolInput,
 } from './pieces.ts'
 import type { Pieces } from './pieces.ts'
 import type { SandboxRequest } from './request.ts'
+import { buildInstance } from './schema-instance.ts'
 import { countUsage, distort, finishJson, messagesDeltaUsage, messagesUsage } from './usage.ts'
 import type { SandboxUsage } from './usage.ts'
 
@@ -148,7 +148,7 @@ function thinkingText(request: SandboxRequest): Pieces {
 function addTool({ request, budget, blocks }: Draft): void {
   const tool = request.toolToCall ?? request.tools[0]
   const name = tool?.name ?? 'simulated_tool'
-  const input = tool === undefined ? { query: 'a' } : toolInput(tool.schema, request.lastText)
+  const input = tool === undefined ? { query: 'a' } : buildInstance(tool.schema, request.lastText)
   const id = `toolu_01sandbox${String(request.index).padStart(10, '0')}`
   const pieces = budget.spend(jsonPieces(input))
   blocks.push({ kind: 'tool', type: 'tool_use', id, name, pieces, input })

@@ -4,6 +4,7 @@
  */
 import type { Directives } from './directives.ts'
 import type { SandboxRequest } from './request.ts'
+import { buildInstance } from './schema-instance.ts'
 
 export interface Pieces {
   readonly count: number
@@ -21,9 +22,16 @@ const namedPieces: Readonly<Record<string, readonly string[]>> = {
 
 const fillerWords = ['and ', 'so ', 'on ', 'it ', 'goes, ', 'still ', 'simulated, ']
 
-/** Returns the visible text of an answer: it says that it is simulated and varies with the request. */
+/**
+ * Returns the visible text of an answer: it says that it is simulated and varies with the request. A request
+ * for a form gets a value of that form, unless directives ask for other text.
+ */
 export function answerText(request: SandboxRequest, choiceIndex = 0): Pieces {
-  const { output, piece, frame } = request.directives
+  const { answerSchema, directives } = request
+  const { output, piece, frame } = directives
+  const isDirected = output !== undefined || piece !== undefined || frame !== undefined
+  if (answerSchema !== undefined && !isDirected)
+    return jsonPieces(buildInstance(answerSchema, request.lastText))
   const named = piece === undefined ? undefined : (namedPieces[piece] ?? [piece])
   const words = named ?? sentence(request, choiceIndex)
   const filler = named ?? fillerWords
@@ -102,34 +110,6 @@ export class TokenBudget {
 
   spend(pieces: Pieces): Pieces {
     return firstPieces(pieces, this.spendCount(pieces.count))
-  }
-}
-
-/** Builds values for a tool's required members, so that a client's schema check passes. */
-export function toolInput(schema: Readonly<Record<string, unknown>>, excerpt: string): unknown {
-  const properties = (schema['properties'] ?? {}) as Record<string, { type?: unknown } | undefined>
-  const required = Array.isArray(schema['required']) ? schema['required'] : Object.keys(properties)
-  const input: Record<string, unknown> = {}
-  for (const name of required) {
-    if (typeof name === 'string') input[name] = sampleValue(properties[name], excerpt)
-  }
-  return input
-}
-
-function sampleValue(property: { type?: unknown; enum?: unknown } | undefined, excerpt: string) {
-  if (Array.isArray(property?.enum)) return property.enum[0] as unknown
-  switch (property?.type) {
-    case 'number':
-    case 'integer':
-      return 1
-    case 'boolean':
-      return true
-    case 'array':
-      return []
-    case 'object':
-      return {}
-    default:
-      return `simulated: ${excerpt.slice(0, 40)}`
   }
 }
 

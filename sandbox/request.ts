@@ -34,6 +34,8 @@ export interface SandboxRequest {
   readonly tools: readonly OfferedTool[]
   /** The tool to call, if the request forces one or its text asks for one. */
   readonly toolToCall: OfferedTool | undefined
+  /** The JSON schema that the answer's text must fit, if the request asks for one. */
+  readonly answerSchema: unknown
   readonly thinking: 'none' | 'shown' | 'omitted'
   readonly asksOneHourCache: boolean
   readonly asksUsageChunk: boolean
@@ -159,6 +161,22 @@ function endsInToolResult(body: JsonObject): boolean {
   return asArray(last?.['content']).some((part) => asObject(part)?.['type'] === 'tool_result')
 }
 
+/** A request for any JSON object. */
+const plainObject = {
+  type: 'object',
+  properties: { simulated: { const: true }, reply: { type: 'string' } },
+}
+
+function readAnswerSchema(format: Format, body: JsonObject): unknown {
+  const wanted =
+    format === 'chat'
+      ? asObject(body['response_format'])
+      : (asObject(asObject(body['output_config'])?.['format']) ?? asObject(body['output_format']))
+  if (wanted?.['type'] === 'json_object') return plainObject
+  if (wanted?.['type'] !== 'json_schema') return undefined
+  return wanted['schema'] ?? asObject(wanted['json_schema'])?.['schema'] ?? plainObject
+}
+
 function readThinking(body: JsonObject): SandboxRequest['thinking'] {
   const thinking = asObject(body['thinking'])
   if (thinking === undefined || thinking['type'] === 'disabled') return 'none'
@@ -275,6 +293,7 @@ export function readFacts(options: FactsOptions): SandboxRequest {
     promptTokens: countPromptTokens(body),
     tools,
     toolToCall: chooseTool(body, tools, lastText),
+    answerSchema: readAnswerSchema(route.format, body),
     thinking: readThinking(body),
     asksOneHourCache: bytes.includes('"1h"'),
     asksUsageChunk: streamOptions?.['include_usage'] === true,

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import * as newest from '@anthropic-ai/sdk'
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import * as older from 'anthropic-sdk-0'
+import { z } from 'zod'
 import { guardedFaults } from './support/catalogue.ts'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
 import {
@@ -45,6 +47,12 @@ const weatherTool = {
     required: ['place'],
   },
 }
+
+const recipe = z.object({
+  title: z.string(),
+  kind: z.enum(['soup', 'bread']),
+  steps: z.array(z.object({ text: z.string(), minutes: z.int() })),
+})
 
 /** What both generations have in common. */
 const commonClasses = {
@@ -102,6 +110,16 @@ function describeAnthropicSdk(generation: AnthropicGeneration): void {
       assert.equal(headers[headers.indexOf('anthropic-version') + 1], generation.version)
       assert.deepEqual(record?.credential, { header: 'x-api-key', head: 'sandbox…' })
       assert.ok(!headers.join('\n').includes(caller.key.slice(0, 10)))
+    })
+
+    test('gets structured output', async () => {
+      const caller = await rig.caller()
+      const format = zodOutputFormat(recipe)
+      const params = { ...prompt('A recipe'), output_config: { format } }
+      const message = await connect(caller).messages.parse(params)
+      assert.equal(message.parsed_output?.kind, 'soup')
+      assert.equal(message.stop_reason, 'end_turn')
+      await rig.assertChargedAsServed(caller)
     })
 
     test('streams raw events from message_start to message_stop', async () => {

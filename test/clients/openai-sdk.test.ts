@@ -10,6 +10,8 @@ import OpenAI, {
   RateLimitError,
   type ClientOptions,
 } from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
 import { guardedFaults } from './support/catalogue.ts'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
 import {
@@ -73,6 +75,29 @@ test('accepts max_completion_tokens in place of max_tokens', async () => {
   const completion = await connect(caller).chat.completions.create(params)
   assert.equal(completion.choices.length, 1)
   await rig.assertChargedAsServed(caller)
+})
+
+const recipe = z.object({
+  title: z.string(),
+  minutes: z.int().min(5).max(90),
+  kind: z.enum(['soup', 'bread']),
+  steps: z.array(z.object({ text: z.string(), tool: z.string().nullable() })),
+})
+
+test('gets structured output, without a limit of its own', async () => {
+  const caller = await rig.caller()
+  const params = { model: 'open-1', ...messagesOf('A recipe') }
+  const format = zodResponseFormat(recipe, 'recipe')
+  const { chat } = connect(caller, { baseURL: rig.chatUrl.replace('/beta/', '/open/') })
+  const parsed = await chat.completions.parse({ ...params, response_format: format })
+  assert.equal(parsed.choices[0]?.message.parsed?.kind, 'soup')
+  const stream = chat.completions.stream({ ...params, response_format: format, stream: true })
+  const streamed = (await stream.finalChatCompletion()).choices[0]?.message.parsed
+  assert.deepEqual(streamed, parsed.choices[0]?.message.parsed)
+  const any = { type: 'json_object' as const }
+  const plain = await chat.completions.create({ ...params, response_format: any })
+  assert.equal(typeof JSON.parse(plain.choices[0]?.message.content ?? ''), 'object')
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 3)
 })
 
 test('two choices cost one prompt and both outputs', async () => {

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { demoCatalogue } from '../../sandbox/demo.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
 import { type Scenario, scenario } from '../support/scenario.ts'
@@ -154,6 +155,38 @@ test('a balance that is too low gets 402 with correct figures', async (t) => {
   assert.equal(amountsOf(more).affordable, affordable)
   const exact = await ask(gateway, key, { max_tokens: affordable, metadata: undefined })
   assert.equal(exact.status, 200)
+})
+
+test('a chat request without max_tokens holds for the most that the model writes', async (t) => {
+  const { gateway } = await start(t)
+  const outputCost = 16_384 * 10e-6
+  for (const max_tokens of [undefined, null]) {
+    const poor = await gateway.createAccount({ balance_usd: '0.16' })
+    const request = chatRequest({ max_tokens })
+    const refused = await post(gateway.url + chatPath, poor.key, request)
+    assert.equal(refused.status, 402)
+    const { cost } = amountsOf(refused)
+    assert.ok(cost > outputCost && cost < outputCost + 0.001, `held for ${cost} USD`)
+    const { key } = await gateway.createAccount({ balance_usd: '0.17' })
+    gateway.sandbox.log.clear()
+    assert.equal((await post(gateway.url + chatPath, key, request)).status, 200)
+    const [record] = gateway.sandbox.log.records
+    assert.equal(record?.requestBody?.toString(), JSON.stringify(request))
+  }
+})
+
+test('a chat request without max_tokens gets 400 where the catalogue requires it', async (t) => {
+  const catalogue = (url: string): string => {
+    const demo = demoCatalogue(url)
+    const beta = { ...demo.vendors.beta, require_max_tokens: true }
+    return JSON.stringify({ ...demo, vendors: { ...demo.vendors, beta } })
+  }
+  const gateway = await scenario({ catalogue })
+  t.after(() => gateway.close())
+  const { key } = await gateway.createAccount()
+  const refused = await post(gateway.url + chatPath, key, chatRequest({ max_tokens: undefined }))
+  assert.equal(refused.status, 400)
+  assert.match(messageOf(refused), /`max_tokens` is required/)
 })
 
 test('refuses every max_tokens on an empty balance and says so', async (t) => {

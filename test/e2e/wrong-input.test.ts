@@ -211,11 +211,7 @@ const never = undefined
 const wrongFields: readonly (readonly [field: string, values: readonly unknown[], hint: RegExp])[] =
   [
     ['model', [never, null, '', 1, true, ['large-1'], { id: 'large-1' }], /`model`/],
-    [
-      'max_tokens',
-      [never, null, 0, -1, -0, 1.5, 0.999, '16', true, [16], {}, 1e300, 2 ** 53],
-      /`max_tokens`/,
-    ],
+    ['max_tokens', [0, -1, -0, 1.5, 0.999, '16', true, [16], {}, 1e300, 2 ** 53], /`max_tokens`/],
     ['messages', [never, null, [], {}, 'hi', 1], /`messages`/],
     ['temperature', ['hot', true, [], {}], /`temperature`/],
     ['stream', ['true', 'false', 1, 0, [], {}], /`stream`/],
@@ -228,6 +224,11 @@ for (const [field, values, hint] of wrongFields)
       await expectRefusal(chatPath, JSON.stringify(chatRequest({ [field]: value })), hint)
     }
   })
+
+test('a body without max_tokens gets a 400 in the messages format', async () => {
+  for (const value of [never, null])
+    await expectRefusal(messagesPath, text({ max_tokens: value }), /`max_tokens` is required/)
+})
 
 test('wrong fields of the chat format get a 400 that names them', async () => {
   const wrong: readonly (readonly [string, readonly unknown[]])[] = [

@@ -204,6 +204,22 @@ test('the difference names each field with its old and new value', async (t) => 
   ])
 })
 
+test('only vendors of the messages format require max_tokens unless the file says otherwise', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const required = async (vendors: string): Promise<readonly unknown[]> => {
+    const models = '{ a: { vendor: alpha }, b: { vendor: beta } }'
+    await apply(`${vendors}\nmodels: ${models}\nchannels: {}\n`)
+    const served = (await snapshot()).vendors
+    return ['alpha', 'beta'].map((name) => served.get(name)?.requireMaxTokens)
+  }
+  const given = (alpha: string, beta: string): string =>
+    `vendors: { alpha: { format: messages${alpha} }, beta: { format: chat${beta} } }`
+  assert.deepEqual(await required(''), [true, false])
+  assert.deepEqual(await required(given('', '')), [true, false])
+  const other = [', require_max_tokens: false', ', require_max_tokens: true'] as const
+  assert.deepEqual(await required(given(...other)), [false, true])
+})
+
 test('the most tokens that a model reads stay as stored where the file gives none', async (t) => {
   const { apply, snapshot, context } = await openStore(t)
   await apply(demo)

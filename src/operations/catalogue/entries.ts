@@ -100,7 +100,7 @@ export const vendorSchema = z
       .regex(visibleText, { error: 'must be text without spaces, such as "2023-06-01"' })
       .max(64, { error: 'must have at most 64 characters' })
       .optional(),
-    require_max_tokens: z.boolean({ error: 'must be true or false' }).default(true),
+    require_max_tokens: z.boolean({ error: 'must be true or false' }).optional(),
     allow: z
       .array(choice(vendorFeatures), {
         error: `must be a list of ${vendorFeatures.join(', ')}`,
@@ -116,7 +116,8 @@ export const vendorSchema = z
     credential: form.credential ?? (form.format === 'messages' ? 'x-api-key' : 'bearer'),
     versionHeader: form.version_header,
     defaultVersion: form.default_version,
-    requireMaxTokens: form.require_max_tokens,
+    // The vendor of the chat format takes a body without it, and most clients never send it.
+    requireMaxTokens: form.require_max_tokens ?? form.format === 'messages',
     allowedFeatures: new Set(form.allow),
   }))
 

@@ -53,7 +53,7 @@ const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorE
       credential: 'bearer',
       versionHeader: undefined,
       defaultVersion: undefined,
-      requireMaxTokens: true,
+      requireMaxTokens: false,
       allowedFeatures: new Set(),
     },
   ],

@@ -16,7 +16,7 @@ export interface TestPrice {
 }
 
 interface Modelled {
-  readonly vendor: 'alpha' | 'beta'
+  readonly vendor: 'alpha' | 'beta' | 'open'
   readonly max_output_tokens: number
   readonly price: TestPrice
 }
@@ -52,6 +52,8 @@ const ownModels: Readonly<Record<string, Modelled>> = {
   /** One channel only: whatever it does reaches the client. */
   'lone-alpha-1': alpha,
   'lone-beta-1': beta,
+  /** Of a vendor that requires no `max_tokens`, as vendors of the chat format do by default. */
+  'open-1': { ...beta, vendor: 'open' },
   /** No channel at all. */
   'stranded-alpha-1': alpha,
   'stranded-beta-1': beta,
@@ -68,12 +70,18 @@ export function clientCatalogue(sandboxUrl: string): string {
     check: 'none',
   })
   return stringify({
-    vendors: demo.vendors,
+    // So that the SDKs show how they report a missing limit.
+    vendors: {
+      ...demo.vendors,
+      beta: { ...demo.vendors.beta, require_max_tokens: true },
+      open: demo.vendors.beta,
+    },
     models: { ...demo.models, ...ownModels },
     channels: {
       ...demo.channels,
       'alpha-lone': channel('alpha-lone', 'lone-alpha-1', 0),
       'beta-lone': channel('beta-lone', 'lone-beta-1', 0),
+      open: { ...channel('open', 'open-1', 0), vendor: 'open' },
       ...Object.fromEntries(
         guardedModels.flatMap(([model, { vendor }]) => {
           const number = model.split('-').at(-1) ?? ''
