@@ -206,6 +206,8 @@ export const settings = {
   ),
   /** Time between two pieces of an answer. */
   idleTimeoutMs: setting('idle_timeout', duration({ min: 10, max: 60 * minuteMs }), 2 * minuteMs),
+  /** Streams: how long pings alone keep an answer alive. */
+  pingTimeoutMs: setting('ping_timeout', duration({ min: 10, max: 60 * minuteMs }), 10 * minuteMs),
   requestDeadlineMs: setting(
     'request_deadline',
     duration({ min: 100, max: 1_440 * minuteMs }),

@@ -24,6 +24,7 @@ export interface ModelRow {
   readonly maxOutputTokens: number | undefined
   readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
+  readonly pingTimeoutMs: number | undefined
   readonly createdAtMs: number
   readonly retiredAtMs: number | undefined
 }
@@ -114,6 +115,7 @@ export async function saveModel(transaction: Transaction, model: ModelRow): Prom
     max_output_tokens: model.maxOutputTokens ?? null,
     max_input_tokens: model.maxInputTokens ?? null,
     first_event_timeout_ms: model.firstEventTimeoutMs ?? null,
+    ping_timeout_ms: model.pingTimeoutMs ?? null,
     created_at_ms: model.createdAtMs,
     retired_at_ms: model.retiredAtMs ?? null,
   }
@@ -197,6 +199,7 @@ function readModel(row: Row): ModelRow {
     maxOutputTokens: numberOrNone(row['max_output_tokens']),
     maxInputTokens: numberOrNone(row['max_input_tokens']),
     firstEventTimeoutMs: numberOrNone(row['first_event_timeout_ms']),
+    pingTimeoutMs: numberOrNone(row['ping_timeout_ms']),
     createdAtMs: Number(row['created_at_ms']),
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }

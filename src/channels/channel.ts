@@ -34,6 +34,8 @@ export interface Model {
   readonly maxInputTokens?: number | undefined
   /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
   readonly firstEventTimeoutMs?: number | undefined
+  /** How long pings alone keep its streams alive, where it differs from the gateway's setting. */
+  readonly pingTimeoutMs?: number | undefined
   readonly createdAtMs: number
   readonly prices: ModelPrices
 }

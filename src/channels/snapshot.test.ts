@@ -48,6 +48,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         maxOutputTokens: undefined,
         maxInputTokens: undefined,
         firstEventTimeoutMs: undefined,
+        pingTimeoutMs: undefined,
         createdAtMs: 1,
         retiredAtMs: undefined,
       },

@@ -131,6 +131,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
     maxOutputTokens: row.maxOutputTokens,
     maxInputTokens: row.maxInputTokens,
     firstEventTimeoutMs: row.firstEventTimeoutMs,
+    pingTimeoutMs: row.pingTimeoutMs,
     createdAtMs: row.createdAtMs,
     prices,
   }

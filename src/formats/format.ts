@@ -236,6 +236,8 @@ export interface StreamMeter {
   end(isAnnounced: boolean): readonly Buffer[]
   /** An event that is neither ping nor error has been seen: the answer may be committed. */
   readonly hasStarted: boolean
+  /** Grows with each such event; while it stays the same, the vendor has sent nothing but pings. */
+  readonly eventCount: number
   /**
    * The first error event, if any; a first event that cannot be read counts as one. Nothing after it is
    * read or returned; a missing part of its blank line has been added to what was returned.

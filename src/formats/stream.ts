@@ -23,13 +23,17 @@ export type FrameFate = 'pass' | 'drop' | 'terminal'
 
 /** Reads the frames of one stream for a format. An error event ends the stream. */
 export abstract class FrameReader {
-  /** An event that is neither ping nor error has been read. */
-  hasStarted = false
+  /** Events that are neither ping nor error; of a frame that passes unread its parts. */
+  eventCount = 0
   /** Whole events have given the finish reason of the whole answer. */
   abstract readonly hasFinished: boolean
   error: VendorError | undefined
   /** The data of the error event, where it has the form of an error body. */
   errorEnvelope: string | undefined
+
+  get hasStarted(): boolean {
+    return this.eventCount > 0
+  }
 
   /** Reads one whole frame. */
   abstract read(frame: FrameBytes): FrameFate
@@ -92,6 +96,10 @@ export class StreamGate implements StreamMeter {
 
   get hasStarted(): boolean {
     return this.#reader.hasStarted
+  }
+
+  get eventCount(): number {
+    return this.#reader.eventCount
   }
 
   get error(): VendorError | undefined {

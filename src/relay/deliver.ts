@@ -75,6 +75,7 @@ function deliverStream(
         client,
         stream,
         deadlineMs,
+        pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
         errorEvent(ending) {
           const isLate = services.clock.monotonic() >= deadlineMs
           const error = errorToShow(reasonOf(ending, isLate), vendorRequestId ?? exchangeId)

@@ -48,6 +48,7 @@ export interface RelaySettings {
   readonly commitPoint: 'first_event' | 'first_content'
   /** Between two reads from the vendor. */
   readonly idleTimeoutMs: number
+  readonly pingTimeoutMs: number
   /** How long to read on for the vendor's count after the client has left; 0 = not at all. */
   readonly clientLeftGraceMs: number
   /** An answer that is not streamed, or an error, is kept in memory up to this size: it can fail over. */

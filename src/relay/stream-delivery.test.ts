@@ -90,6 +90,7 @@ function startOn(response: ResponseWriter, clock: ManualClock, operation = chatC
       client: new ClientLink(response, monotonic, () => undefined),
       stream: feed,
       deadlineMs: 900_000,
+      pingTimeoutMs: 600_000,
       errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
       onMore: () => undefined,
       onEnded(ended, reading) {

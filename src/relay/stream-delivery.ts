@@ -21,6 +21,8 @@ export interface StreamToDeliver {
   readonly stream: LiveStream
   /** Monotonic time by which the whole exchange must have ended. */
   readonly deadlineMs: number
+  /** How long pings alone keep the stream alive. */
+  readonly pingTimeoutMs: number
   /** Returns the format's error event, for an end that is not the vendor's. */
   readonly errorEvent: (ending: Ending) => Buffer
   /** Called once, when more than the stream's beginning has come. */
@@ -46,6 +48,9 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   #isReleased = false
   #isUpstreamDone = false
   #isPaused = false
+  /** The count of the last event, and when the answer is broken off unless another one comes. */
+  #eventCount: number | undefined
+  #pingsEndMs = 0
   /** The beginning has been written, and `onMore` has not been called yet. */
   #awaitsMore = false
   #heldTaken = 0
@@ -56,7 +61,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     this.#parts = parts
     this.#meter = parts.stream.meter
     this.#services = services
-    this.dueMs = this.#limit(services.settings.idleTimeoutMs)
+    this.dueMs = this.#silenceLimit()
   }
 
   /**
@@ -89,7 +94,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     if (!client.isGone) {
       isWritable = response.write(pieces)
       // While the client is behind, the vendor is paused and its connection watches the client.
-      this.dueMs = isWritable ? this.#limit(this.#services.settings.idleTimeoutMs) : deadlineMs
+      this.dueMs = isWritable ? this.#silenceLimit() : deadlineMs
     }
     if (this.#awaitsMore) {
       this.#awaitsMore = false
@@ -132,7 +137,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   onClientDrained(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    if (this.#ending === undefined) this.dueMs = this.#limit(this.#services.settings.idleTimeoutMs)
+    this.#eventCount = undefined
+    if (this.#ending === undefined) this.dueMs = this.#silenceLimit()
     this.#parts.stream.resume()
   }
 
@@ -144,7 +150,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       this.#end(this.#completed())
     } else {
       this.#stopUpstream()
-      // The vendor broke the idle limit; the deadline is the gateway's own.
+      // The vendor broke the limit of silence or of pings; the deadline is the gateway's own.
       this.#end(this.dueMs < this.#parts.deadlineMs ? this.#broken() : this.#cutByUs())
     }
   }
@@ -236,8 +242,16 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     this.#parts.stream.abort()
   }
 
-  #limit(durationMs: number): number {
-    return Math.min(this.#services.clock.monotonic() + durationMs, this.#parts.deadlineMs)
+  /** When the vendor has been silent for too long, or has sent nothing but pings for too long. */
+  #silenceLimit(): number {
+    const { deadlineMs, pingTimeoutMs } = this.#parts
+    const now = this.#services.clock.monotonic()
+    const { eventCount } = this.#meter
+    if (eventCount !== this.#eventCount) {
+      this.#eventCount = eventCount
+      this.#pingsEndMs = now + pingTimeoutMs
+    }
+    return Math.min(now + this.#services.settings.idleTimeoutMs, this.#pingsEndMs, deadlineMs)
   }
 }
 

@@ -117,7 +117,7 @@ describe('a silent vendor', () => {
       assert.deepEqual([ending, chargeCount], ['upstream_cut', 0])
     })
 
-    test(`pings keep a begun ${format} stream alive, and the deadline ends even that`, async () => {
+    test(`events keep a begun ${format} stream alive, and the deadline ends even that`, async () => {
       // Each event waits for a gate of the vendor's own clock: the stream never falls silent.
       const marker = `pinging-${count++}`
       gateway.resetHealth()

@@ -488,14 +488,15 @@ channels:
   assert.equal((await snapshot()).channels.get('b')?.url, 'https://b.example')
 })
 
-test('limits for the first event are applied, shown, exported and served', async (t) => {
+test('limits for the first event and for pings are applied, shown, exported and served', async (t) => {
   const { apply, context, snapshot } = await openStore(t)
   const plain = `
 models: { m: { vendor: alpha, price: { input: 1, output: 2 } } }
 channels: { a: { vendor: alpha, url: https://a.example, credential: k, models: [m] } }
 `
   const pinned = `
-models: { m: { vendor: alpha, first_event_timeout: 10m, price: { input: 1, output: 2 } } }
+models:
+  m: { vendor: alpha, first_event_timeout: 10m, ping_timeout: 20m, price: { input: 1, output: 2 } }
 channels:
   a:
     vendor: alpha
@@ -511,11 +512,13 @@ channels:
     applied.diff.flatMap(({ changes }) => changes),
     [
       { field: 'first_event_timeout', from: undefined, to: '10m' },
+      { field: 'ping_timeout', from: undefined, to: '20m' },
       { field: 'baselines', from: undefined, to: 'm p50 800ms, p95 2s' },
     ],
   )
   const served = await snapshot()
   assert.equal(served.models.get('m')?.firstEventTimeoutMs, 600_000)
+  assert.equal(served.models.get('m')?.pingTimeoutMs, 1_200_000)
   assert.deepEqual(
     served.channels.get('a')?.baselines,
     new Map([['m', { p50Ms: 800, p95Ms: 2_000 }]]),
@@ -524,6 +527,7 @@ channels:
   assert.equal((await apply(plain)).kind, 'applied')
   const after = await snapshot()
   assert.equal(after.models.get('m')?.firstEventTimeoutMs, undefined)
+  assert.equal(after.models.get('m')?.pingTimeoutMs, undefined)
   assert.equal(after.channels.get('a')?.baselines?.size, 0)
 })
 

@@ -167,14 +167,14 @@ class ChatReader extends FrameReader {
   }
 
   noteUnread(bytes: number): void {
-    this.hasStarted = true
+    this.eventCount++
     this.#answer.output.hasOutput = true
     if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)
     else this.#answer.output.addUnread(bytes)
   }
 
   #finish(): FrameFate {
-    this.hasStarted = true
+    this.eventCount++
     this.#isDone = true
     return 'terminal'
   }
@@ -186,7 +186,7 @@ class ChatReader extends FrameReader {
   #readChunk(payload: JsonObject): FrameFate {
     const choices = asArray(payload['choices'])
     if (choices === undefined) return this.#readUsage(payload)
-    this.hasStarted = true
+    this.eventCount++
     this.#answer.readEnvelope(payload)
     for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, 'delta')
     return this.#readUsage(payload)

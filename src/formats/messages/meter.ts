@@ -136,7 +136,10 @@ class MessagesReader extends FrameReader {
 
   read(frame: FrameBytes): FrameFate {
     if (this.#hasStopped) return 'pass'
-    if (this.hasStarted && this.#readPlainDelta(frame)) return 'pass'
+    if (this.hasStarted && this.#readPlainDelta(frame)) {
+      this.eventCount++
+      return 'pass'
+    }
     const { event, data } = readFields(frame)
     if (data === undefined || data === '') return 'pass'
     const payload = asObject(parseJson(data))
@@ -145,7 +148,7 @@ class MessagesReader extends FrameReader {
     if (type === 'error' || event === 'error') return this.readErrorEvent(payload, data)
     // Clients drop a frame without an event name, so it does not begin an answer.
     if (type === undefined || type === 'ping') return 'pass'
-    this.hasStarted = true
+    this.eventCount++
     return this.#readEvent(type, payload)
   }
 
@@ -156,7 +159,7 @@ class MessagesReader extends FrameReader {
   }
 
   noteUnread(bytes: number): void {
-    this.hasStarted = true
+    this.eventCount++
     this.#answer.output.hasOutput = true
     this.#answer.output.addUnread(bytes)
   }

@@ -225,6 +225,7 @@ export async function exportCatalogue(
         ...(row.firstEventTimeoutMs !== undefined && {
           first_event_timeout: formatDuration(row.firstEventTimeoutMs),
         }),
+        ...(row.pingTimeoutMs !== undefined && { ping_timeout: formatDuration(row.pingTimeoutMs) }),
         ...(versions.length > 0 && { price: printModelPrices(versions) }),
       },
     ]

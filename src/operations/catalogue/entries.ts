@@ -26,6 +26,7 @@ export interface ModelEntry {
   /** Undefined: the file gives none, and the stored one stays. */
   readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
+  readonly pingTimeoutMs: number | undefined
   /** Undefined: the file gives no price, and the stored prices stay. */
   readonly prices: ModelPrices | undefined
 }
@@ -52,7 +53,7 @@ export const tokenLimitMax = 100_000_000
 const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
 
-const firstEventMaxMs = 3_600_000
+const timeoutMaxMs = 3_600_000
 
 const visibleText = /^[\x21-\x7e]+$/
 
@@ -81,7 +82,7 @@ function duration(range: { readonly min: number; readonly max: number }) {
   })
 }
 
-const firstEventTime = duration({ min: 1, max: firstEventMaxMs })
+const firstEventTime = duration({ min: 1, max: timeoutMaxMs })
 
 export const vendorSchema = z
   .strictObject({
@@ -126,7 +127,8 @@ export const modelSchema = z
     vendor: text('must be the name of a vendor'),
     max_output_tokens: wholeNumber({ min: 1, max: tokenLimitMax }).optional(),
     max_input_tokens: wholeNumber({ min: 1, max: tokenLimitMax }).optional(),
-    first_event_timeout: duration({ min: 10, max: firstEventMaxMs }).optional(),
+    first_event_timeout: duration({ min: 10, max: timeoutMaxMs }).optional(),
+    ping_timeout: duration({ min: 10, max: timeoutMaxMs }).optional(),
     price: priceSchema.optional(),
   })
   .transform((form): ModelEntry => ({
@@ -134,6 +136,7 @@ export const modelSchema = z
     maxOutputTokens: form.max_output_tokens,
     maxInputTokens: form.max_input_tokens,
     firstEventTimeoutMs: form.first_event_timeout,
+    pingTimeoutMs: form.ping_timeout,
     prices: form.price === undefined ? undefined : parseModelPrices(form.price),
   }))
 
@@ -288,7 +291,14 @@ export const entryKeys = {
     'require_max_tokens',
     'allow',
   ],
-  models: ['vendor', 'max_output_tokens', 'max_input_tokens', 'first_event_timeout', 'price'],
+  models: [
+    'vendor',
+    'max_output_tokens',
+    'max_input_tokens',
+    'first_event_timeout',
+    'ping_timeout',
+    'price',
+  ],
   channels: [
     'vendor',
     'url',

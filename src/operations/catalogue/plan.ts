@@ -123,6 +123,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput) {
       maxOutputTokens: entry.maxOutputTokens,
       maxInputTokens: entry.maxInputTokens ?? old?.maxInputTokens,
       firstEventTimeoutMs: entry.firstEventTimeoutMs,
+      pingTimeoutMs: entry.pingTimeoutMs,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
@@ -204,13 +205,17 @@ function viewVendor(row: VendorRow): View {
   })
 }
 
+function durationText(durationMs: number | undefined): string | undefined {
+  return durationMs === undefined ? undefined : formatDuration(durationMs)
+}
+
 function viewModel(row: ModelRow, prices: View): View {
-  const { firstEventTimeoutMs: timeoutMs } = row
   const own = view({
     vendor: row.vendor,
     max_output_tokens: row.maxOutputTokens,
     max_input_tokens: row.maxInputTokens,
-    first_event_timeout: timeoutMs === undefined ? undefined : formatDuration(timeoutMs),
+    first_event_timeout: durationText(row.firstEventTimeoutMs),
+    ping_timeout: durationText(row.pingTimeoutMs),
   })
   return new Map([...own, ...prices])
 }

@@ -78,6 +78,7 @@ const settings: RouteSettings & RelaySettings = {
   firstEventTimeoutMinMs: 10_000,
   answerTimeoutMs: 60_000,
   idleTimeoutMs: 30_000,
+  pingTimeoutMs: 600_000,
   clientLeftGraceMs: 5_000,
   answerBytesMax: 1_000_000,
   upstreamCut: 'nothing',
