@@ -11,7 +11,15 @@ import {
   type Credited,
 } from '../operations/accounts.ts'
 import { accountUsage, usageAnswer, type AccountUsage } from '../operations/reports/usage.ts'
-import { command, shown, type Answer } from './command.ts'
+import {
+  command,
+  declined,
+  hasConsent,
+  plainCommand,
+  shown,
+  withStore,
+  type Answer,
+} from './command.ts'
 import { formatFields, formatTable } from './output.ts'
 import { addStatementCommand } from './statement-command.ts'
 
@@ -107,6 +115,7 @@ function addCreditCommand(account: Command): void {
     .argument('<usd>', 'amount in USD, such as 12.50 or -3')
     .requiredOption('--reference <ref>', 'your own id of this entry; repeating it books nothing')
     .option('--note <text>', 'a note that is stored with the entry')
+    .option('--yes', 'book a negative amount without a question')
     .addHelpText(
       'after',
       `
@@ -115,17 +124,23 @@ Examples:
   turnpike account credit acme -3.50 --reference correction-7`,
     )
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name, amount], options }) =>
-        shown(
-          await creditAccount(context, {
-            account: name,
-            amount_usd: amount,
-            reference: options['reference'],
-            note: options['note'],
-          }),
-          showCredited,
-        ),
-      ),
+      plainCommand(async (given) => {
+        const { arguments: words, options } = given
+        const [name = '', amount = ''] = words
+        const question = `This takes ${amount.slice(1)} USD from the account ${name}.`
+        if (Number(amount) < 0 && !(await hasConsent(question, given))) return declined
+        return withStore(given, 'existing', async ({ context }) =>
+          shown(
+            await creditAccount(context, {
+              account: name,
+              amount_usd: amount,
+              reference: options['reference'],
+              note: options['note'],
+            }),
+            showCredited,
+          ),
+        )
+      }),
     )
 }
 

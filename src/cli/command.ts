@@ -93,6 +93,32 @@ export function shown<Value>(outcome: Outcome<Value>, show: (value: Value) => Re
   return outcome.kind === 'done' ? show(outcome.value) : outcome
 }
 
+/** Asks at the terminal. Where there is none, or with `--json`, only `--yes` agrees: then it throws. */
+export async function hasConsent(question: string, { options }: Given): Promise<boolean> {
+  if (options['yes'] === true) return true
+  if (options['json'] === true || !process.stdin.isTTY || !process.stderr.isTTY)
+    throw new InvalidArgumentError(`${question} Add --yes to agree.`)
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const reply = await terminal.question(`${question} Do it? [y/N] `)
+    return /^y(es)?$/i.test(reply.trim())
+  } catch (error) {
+    // Ctrl-C and Ctrl-D.
+    if (error instanceof Error && error.name === 'AbortError') return false
+    throw error
+  } finally {
+    terminal.close()
+  }
+}
+
+/** The answer of a command whose question was not answered with yes. */
+export const declined: Answer = {
+  json: undefined,
+  text: 'Nothing was changed.',
+  exitCode: exitCodes.failed,
+}
+
 // --- settings and store ---------------------------------------------------------------------------
 
 export function readConfig(options: Given['options']): Config {

@@ -42,6 +42,7 @@ export async function migrate(
   return database.transact(async (transaction) => {
     const version = await schemaVersion(transaction, dialect)
     const newestKnown = refuseNewerSchema(version, dialect, folder)
+    if (version === 0 && dialect === 'postgres') await refuseForeignTables(transaction, [])
     const applied = await apply(transaction, { files, dialect })
     return { applied, version: newestKnown }
   })
@@ -58,6 +59,35 @@ function readingOnly(snapshot: Queryable): Pick<Transaction, 'query' | 'script'>
 /** Whether a table of this name marks a store of ours. */
 export function isStoreTable(name: string): boolean {
   return name === versionTable
+}
+
+/**
+ * Throws where a PostgreSQL database has a table that is neither ours nor of an extension, in any schema.
+ * Partitions count as part of their table.
+ */
+export async function refuseForeignTables(
+  database: Queryable,
+  ours: readonly string[],
+): Promise<void> {
+  const rows = await database.query(
+    `SELECT relname FROM pg_class
+       JOIN pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE relkind IN ('r', 'p', 'f') AND NOT relispartition
+        AND nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%'
+        AND NOT (nspname = current_schema() AND relname IN (SELECT json_array_elements_text($1)))
+        AND NOT EXISTS (
+          SELECT FROM pg_depend
+           WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+      ORDER BY relname`,
+    [JSON.stringify(ours)],
+  )
+  if (rows.length === 0) return
+  const names = rows.slice(0, 3).map((row) => String(row['relname']))
+  throw new GatewayError(
+    'operations.invalid',
+    `The PostgreSQL database has tables of another program: ${names.join(', ')}. Nothing was changed. ` +
+      'Create a database of its own for the store.',
+  )
 }
 
 /** The version the store's schema has; 0 where there is none yet. */

@@ -5,6 +5,7 @@
  */
 import { GatewayError, invariant } from '../base/errors.ts'
 import { readRevisions } from './changes.ts'
+import { refuseForeignTables } from './migrate.ts'
 import type { Database, Queryable, Row, SqlValue, Transaction } from './database.ts'
 
 /** Tables to copy, each after the tables that it refers to. */
@@ -37,6 +38,21 @@ const skippedTables = [
   'channel_check',
   'audit_checkpoint',
 ]
+
+/** Tables that only PostgreSQL has. */
+const serverTables = [
+  'node',
+  'hold',
+  'expired_hold',
+  'request_window',
+  'store_copy',
+  'store_copy_progress',
+]
+
+/** Throws where the new store's database has a table of another program. */
+export function refuseSharedDatabase(target: Queryable): Promise<void> {
+  return refuseForeignTables(target, [...copiedTables, ...skippedTables, ...serverTables])
+}
 
 /** Has one partition per month on PostgreSQL. */
 const partitionedTable: (typeof copiedTables)[number] = 'exchange'

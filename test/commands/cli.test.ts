@@ -9,7 +9,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseSecret } from '../../src/access/key.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
-import { failure, json, newFolder, run } from '../support/command-line.ts'
+import { failure, json, newFolder, run, runAtTerminal } from '../support/command-line.ts'
 import { smallCatalogue } from '../support/catalogues.ts'
 
 describe('account commands', () => {
@@ -49,6 +49,23 @@ describe('account commands', () => {
     assert.equal(other.exit, 1)
     assert.equal(other.code, 'operations.conflict')
     assert.deepEqual((await json(folder, 'audit'))['differences'], [])
+  })
+
+  it('take money back only with --yes, or with a yes at a terminal', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme --balance 10')
+    const line = 'account credit acme -4 --reference bank-2'
+    const sentence = 'This takes 4 USD from the account acme. Add --yes to agree.'
+    const plain = await run(folder, line.split(' '))
+    assert.deepEqual(plain, { code: 2, out: '', error: `turnpike: ${sentence}\n` })
+    assert.deepEqual(await failure(folder, line), { exit: 2, code: 'usage', message: sentence })
+
+    assert.match(await runAtTerminal(folder, line, 'n'), /Do it\? \[y\/N\][^]*Nothing was changed/)
+    assert.match(await runAtTerminal(folder, line, ''), /Nothing was changed/)
+    assert.equal((await json(folder, 'account show acme'))['balance_usd'], 10)
+    assert.match(await runAtTerminal(folder, line, 'y'), /Booked -4 USD/)
+    assert.equal((await json(folder, `${line} --yes`))['repeated'], true)
+    assert.equal((await json(folder, 'account show acme'))['balance_usd'], 6)
   })
 
   it('create one store when several processes start at once, and lose nothing', async () => {

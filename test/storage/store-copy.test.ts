@@ -10,6 +10,7 @@ import { picos, zeroPicos } from '../../src/base/money.ts'
 import { formatPriceLines, priceLine } from '../../src/metering/price-lines.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { refuseUnfinishedCopy } from '../../src/storage/store-copy.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -146,6 +147,26 @@ describe('a copy of the store', () => {
       code: 'operations.conflict',
       message: /old store has changed since/,
     })
+  })
+
+  it('is refused where the database has a table of another program, new or migrated', async () => {
+    const name = new URL(to).pathname.slice(1)
+    await server.run('CREATE SCHEMA shop CREATE TABLE song (name TEXT)', name)
+    const database = await openStore(to)
+    try {
+      const refusal = { code: 'operations.invalid', message: /another program: song\. Nothing/ }
+      await assert.rejects(copy(), refusal)
+      await assert.rejects(migrate(database), refusal)
+      assert.equal(await schemaVersion(database, 'postgres'), 0)
+      // A table of an extension belongs to the server, so it disturbs nobody.
+      await server.run('ALTER EXTENSION plpgsql ADD TABLE shop.song', name)
+      await migrate(database)
+      await server.run('ALTER EXTENSION plpgsql DROP TABLE shop.song', name)
+      await assert.rejects(copy(), refusal)
+      assert.deepEqual(await database.query('SELECT * FROM store_copy'), [])
+    } finally {
+      await database.close()
+    }
   })
 
   it('is refused while a gateway serves the old store, or where the new one is in use', async () => {

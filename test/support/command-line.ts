@@ -75,6 +75,22 @@ function exitCodeOf(failure: ExecFileException | null): number {
   return typeof failure.code === 'number' ? failure.code : -1
 }
 
+/** Runs a line in a terminal, answers its question, and resolves with what the terminal shows. */
+export async function runAtTerminal(cwd: string, line: string, reply: string): Promise<string> {
+  const command = `${process.execPath} ${program} ${line}`
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd,
+    env: bareEnvironment,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const closed = once(child, 'close')
+  const out = gather(child.stdout)
+  await out.until(/\[y\/N\]/)
+  child.stdin.end(reply === '' ? '' : `${reply}\n`)
+  await closed
+  return out.text()
+}
+
 /** Runs a command that serves, stops it once it has said something, and reads all of its stdout. */
 export async function runOn(
   cwd: string,

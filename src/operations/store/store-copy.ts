@@ -14,6 +14,7 @@ import {
   compareCounts,
   copyTables,
   isEmpty,
+  refuseSharedDatabase,
   stateOf,
   type CopiedTable,
   type CopyOptions,
@@ -68,6 +69,7 @@ async function fill(
   const target = await openStore(to)
   try {
     await migrate(target)
+    await refuseSharedDatabase(target)
     await begin(target, { path, state: await stateOf(source), atMs: clock.now() })
     const tables = await copyTables({ source, target, onPage })
     const differences = await compareCounts(source, target)
