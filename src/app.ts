@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
+import { FailedSignIns } from './access/failed-sign-ins.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
@@ -113,7 +114,13 @@ async function openApp(
   await effects.onStoreOpen?.(database)
   makeKeyForFirstSeal((await database.snapshot(readCatalogue)).channels, effects.masterKey)
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
-  const authenticate = createAuthenticate(keys)
+  const authenticate = createAuthenticate(
+    keys,
+    new FailedSignIns({
+      perMinuteMax: config.failedSignInsMax,
+      onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
+    }),
+  )
   // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)
   const catalogue = await openCatalogue(database, effects, since.catalogue)

@@ -167,6 +167,8 @@ export const settings = {
     minuteMs,
   ),
   connectionsMax: setting('max_connections', count({ min: 1, max: 1_000_000 }), 10_000),
+  /** Requests without a valid credential, per address and minute; 0 = no limit. */
+  failedSignInsMax: setting('max_failed_sign_ins', count({ min: 0, max: 1_000_000 }), 300),
   /** Concurrency limits; 0 = no limit. */
   runningPerKeyMax: setting('max_running_per_key', count({ min: 0, max: 1_000_000 }), 2_000),
   runningPerAccountMax: setting(

@@ -5,6 +5,7 @@
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import { isInRanges } from '../base/ip-address.ts'
+import type { FailedSignIns } from './failed-sign-ins.ts'
 import { hashSecret, parseSecret, type KeyKind, type Principal } from './key.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { KnownKey } from './key-store.ts'
@@ -59,14 +60,21 @@ const accountSuspended = refuse(
   'This account is suspended. Ask the operator of this gateway.',
 )
 
-export function createAuthenticate(directory: KeyDirectory): Authenticate {
-  return async (presented, kind, caller) => {
+export function createAuthenticate(directory: KeyDirectory, failures: FailedSignIns): Authenticate {
+  async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
     if (presented === undefined) return invalidCredential
     const secretHash = hashSecret(presented)
     const cached = directory.findCached(secretHash)
     if (cached !== undefined) return judge(cached, kind, caller)
     if (!hasValidForm(presented, kind)) return invalidCredential
-    return judge(await directory.find(secretHash), kind, caller)
+    const { address, nowMs } = caller
+    const key = await failures.lookUp(address, nowMs, () => directory.find(secretHash))
+    return key !== undefined && 'code' in key ? key : judge(key, kind, caller)
+  }
+  return async (presented, kind, caller) => {
+    const checked = await check(presented, kind, caller)
+    if (checked !== invalidCredential) return checked
+    return failures.note(caller.address, caller.nowMs) ?? checked
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { buildIpRanges, isInRanges, isIpRange, readAddress } from './ip-address.ts'
+import { addressGroup, buildIpRanges, isInRanges, isIpRange, readAddress } from './ip-address.ts'
 
 describe('an address', () => {
   it('has one spelling, and an IPv4-mapped one is the IPv4 address', () => {
@@ -19,6 +19,19 @@ describe('an address', () => {
     for (const text of ['', 'unknown', '_hidden', '192.0.2', '192.0.2.1:80', '[::1]', '010.0.0.1'])
       assert.equal(readAddress(text), undefined, text)
   })
+})
+
+it('clients are counted by IPv4 address, and by IPv6 network /64', () => {
+  for (const [address, group] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['1::4:5:6:7:8', '1:0:0:4::/64'],
+  ] as const)
+    assert.equal(addressGroup(address), group)
 })
 
 describe('ranges of addresses', () => {

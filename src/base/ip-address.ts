@@ -17,6 +17,19 @@ export function readAddress(text: string): string | undefined {
   return isMapped ? address.slice(mappedPrefix.length) : address
 }
 
+/**
+ * Returns what clients are counted by: an IPv4 address, or the network /64 of an IPv6 address, because one
+ * client has all addresses of it. Takes an address as `readAddress` spells it.
+ */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const behind = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - behind.length) }, () => '0')
+  return `${[...before, ...zeros, ...behind].slice(0, 4).join(':')}::/64`
+}
+
 /** Returns true for an address, or a network with a prefix length that its family allows. */
 export function isIpRange(text: string): boolean {
   return parseIpRange(text) !== undefined

@@ -177,6 +177,11 @@ class EventReporter {
     this.#emit('info', { event: 'model.recovered', model, vendor }, 'main route recovered')
   }
 
+  /** One address, or the IPv6 network that counts as one. */
+  failedSignInsLimited(address: string): void {
+    this.#log.warn({ address }, 'too many failed sign-ins')
+  }
+
   /** Its clients all count as one address, because nothing that it says of them is believed. */
   unlistedProxy(address: string, how: string): void {
     this.#log.warn({ address, how }, 'forwarding peer not trusted')

@@ -9,10 +9,14 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { createAuthenticate, type Authenticate } from '../../src/access/authenticate.ts'
 import { hashSecret, headOf, makeSecret, type KeyKind } from '../../src/access/key.ts'
+import { FailedSignIns } from '../../src/access/failed-sign-ins.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../src/access/key-directory.ts'
 import { insertKey, revokeKey } from '../../src/access/key-store.ts'
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z')
+const failuresMax = 100
+const newFailures = (): FailedSignIns =>
+  new FailedSignIns({ perMinuteMax: failuresMax, onReached: () => undefined })
 const caller = { address: '192.0.2.1', nowMs }
 
 interface World {
@@ -62,7 +66,7 @@ function buildWorld(database: Database): World {
   return {
     database,
     directory,
-    authenticate: createAuthenticate(directory),
+    authenticate: createAuthenticate(directory, newFailures()),
     reads: () => readCount,
     async addKey(kind, extra = {}) {
       const secret = extra.secret ?? makeSecret(kind)
@@ -170,6 +174,47 @@ describe('authentication', () => {
       }
     }))
 
+  it('limits failed sign-ins of an address, and still accepts every valid key from there', () =>
+    withWorld(async (world) => {
+      const known = await world.addKey('client', { id: 'key_known' })
+      const fresh = await world.addKey('client', { id: 'key_fresh' })
+      const revoked = await world.addKey('client', { id: 'key_revoked' })
+      await world.database.transact((transaction) =>
+        revokeKey(transaction, { id: 'key_revoked', atMs: nowMs }),
+      )
+      assert.equal(await outcome(world, known), 'client')
+      const wrong = [undefined, 'sk-wrong', makeSecret('client'), revoked]
+      const outcomes: string[] = []
+      for (let index = 0; index < failuresMax + 8; index++)
+        outcomes.push(await outcome(world, wrong[index % wrong.length]))
+      const expected = (at: number): string =>
+        at < failuresMax ? 'access.credential_invalid' : 'access.too_many_failed_sign_ins'
+      assert.deepEqual(
+        outcomes,
+        outcomes.map((_, at) => expected(at)),
+      )
+      assert.equal(await outcome(world, known), 'client')
+      assert.equal(await outcome(world, fresh), 'client')
+      const other = { address: '192.0.2.2' }
+      assert.equal(await outcome(world, 'sk-wrong', other), 'access.credential_invalid')
+      assert.equal(
+        await outcome(world, 'sk-wrong', { nowMs: nowMs + 60_000 }),
+        'access.credential_invalid',
+      )
+    }))
+
+  it('looks up one secret at a time for an address with too many failed sign-ins', () =>
+    withWorld(async (world) => {
+      for (let index = 0; index < failuresMax; index++) await outcome(world, undefined)
+      const before = world.reads()
+      const guesses = Array.from({ length: 20 }, () => outcome(world, makeSecret('client')))
+      assert.deepEqual(
+        new Set(await Promise.all(guesses)),
+        new Set(['access.too_many_failed_sign_ins']),
+      )
+      assert.equal(world.reads() - before, 1)
+    }))
+
   it('accepts an admin token that was made elsewhere', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('admin', { secret: `ad_${'x'.repeat(40)}` })
@@ -256,7 +301,7 @@ describe('the key directory', () => {
         },
         { bound: 10 },
       )
-      const authenticate = createAuthenticate(directory)
+      const authenticate = createAuthenticate(directory, newFailures())
       await assert.rejects(authenticate(secret, 'client', caller), /out of order/)
       isBroken = false
       const answer = await authenticate(secret, 'client', caller)

@@ -13,6 +13,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     audited: ignore,
     auditFailed: ignore,
     unlistedProxy: ignore,
+    failedSignInsLimited: ignore,
     probeEnded: ignore,
     checkCost: ignore,
     journalDropped: ignore,
