@@ -10,6 +10,7 @@
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
+import { bytesOf } from '../http/wire/message-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
@@ -37,6 +38,8 @@ type StreamServices = Pick<RelayServices, 'clock' | 'watchdog'> & {
 
 /** How long the vendor may take to close its side once the terminal event is in hand. */
 const afterTerminalMs = 1_000
+/** How much is read on at most after the client has left: more than any model writes in the grace time. */
+const readOnBytesMax = 2_097_152
 
 export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   dueMs: number
@@ -54,6 +57,8 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   /** The beginning has been written, and `onMore` has not been called yet. */
   #awaitsMore = false
   #heldTaken = 0
+  /** Read since the client left. */
+  #readOnBytes = 0
   /** The reading at the moment when the client left. */
   #atLeaving: MeterReading | undefined
 
@@ -103,6 +108,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     const { isTerminated } = this.#meter
     if (isTerminated) this.#onTerminated()
     else if (this.#meter.error !== undefined) this.#end(this.#broken())
+    else if (client.isGone) this.#readOn(bytesOf(pieces))
     // Bytes behind the terminal event are counted and kept, within the meter's bound, not written.
     this.#isPaused = !isWritable && !isTerminated
     return !this.#isPaused
@@ -195,6 +201,12 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     const { reading } = this
     if (reading.isFinal) this.#end(this.#completed(), reading)
     else this.dueMs = Math.min(this.dueMs, this.#services.clock.monotonic() + afterTerminalMs)
+  }
+
+  /** A vendor that sends without end must not be read at full speed for as long as the grace time lasts. */
+  #readOn(byteCount: number): void {
+    this.#readOnBytes += byteCount
+    if (this.#readOnBytes > readOnBytesMax) this.onDue()
   }
 
   #completed(): Ending {
