@@ -148,8 +148,7 @@ export async function arrangeRefusal(
   }
 }
 
-/** Counting tokens is free and counts toward requests per minute. */
+/** A request that is refused for its body costs nothing and counts toward requests per minute. */
 async function useUpMinute(rig: ClientRig, caller: Caller): Promise<void> {
-  const body = { model: 'large-1', messages: [{ role: 'user', content: 'x' }] }
-  await post(`${rig.messagesUrl}/v1/messages/count_tokens`, caller.key, body)
+  await post(`${rig.messagesUrl}/v1/messages`, caller.key, {})
 }
