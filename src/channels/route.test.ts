@@ -150,6 +150,67 @@ describe('the time a channel may take', () => {
     assert.equal(open({ isStream: false }).next()?.usualLimitMs, Infinity)
   })
 
+  const establish = ({ clock, open }: ReturnType<typeof start>, durationMs: number): void => {
+    for (let index = 0; index < 256; index++) {
+      const lease = open().next()
+      clock.advance(durationMs)
+      lease?.answered(durationMs)
+      lease?.ended({ outcome: 'ok' })
+    }
+  }
+
+  /** The main channel runs into its limit, and the reserve answers after so long. */
+  const timeOut = (started: ReturnType<typeof start>, reserveMs: number): number => {
+    const { clock, open } = started
+    const route = open()
+    const first = route.next()
+    assert.ok(first?.channel === main)
+    clock.advance(first.usualLimitMs)
+    first.ended({ outcome: 'hard', isRequestSuspect: true, isTimeout: true })
+    const second = route.next()
+    assert.ok(second?.channel === reserve)
+    clock.advance(reserveMs)
+    second.answered(reserveMs)
+    second.ended({ outcome: 'ok' })
+    // Ordinary requests go on: the failures in a row are not what this is about.
+    establishOne(started)
+    return first.usualLimitMs
+  }
+
+  const establishOne = ({ clock, open }: ReturnType<typeof start>): void => {
+    const lease = open().next()
+    clock.advance(500)
+    lease?.answered(500)
+    lease?.ended({ outcome: 'ok' })
+  }
+
+  test('grows where the other channel takes as long: a model that thinks is not cut for ever', () => {
+    const started = start()
+    establish(started, 500)
+    let rounds = 0
+    while (timeOut(started, 60_000) < 60_000) assert.ok(++rounds < 20, 'cut for ever')
+  })
+
+  test('does not grow where the other channel is faster than the limit: the main one hangs', () => {
+    const started = start()
+    establish(started, 500)
+    for (let round = 0; round < 5; round++) assert.equal(timeOut(started, 9_000), 10_000)
+  })
+
+  test('does not grow where the channel failed late by itself', () => {
+    const { clock, open, health } = start()
+    const route = open()
+    const first = route.next()
+    clock.advance(40_000)
+    first?.ended({ outcome: 'hard', isRequestSuspect: true })
+    const second = route.next()
+    clock.advance(60_000)
+    second?.answered(60_000)
+    const { evidence, latency } = health.state('main', 'm')
+    assert.ok(evidence.stream.failures.every(({ isCounted }) => isCounted))
+    assert.deepEqual(latency.baselines, [])
+  })
+
   test('is 30 s for a stream while no time is known, and may end early on a channel that fails', () => {
     const { open, callers } = start()
     assert.equal(open().next()?.usualLimitMs, 30_000)

@@ -51,6 +51,8 @@ export interface AttemptEnd {
   readonly outcome: Outcome
   /** The vendor had the request and failed on it, so the request itself may be the cause. */
   readonly isRequestSuspect?: boolean
+  /** The gateway stopped waiting for the channel. */
+  readonly isTimeout?: boolean
   /** What the vendor asked for with a throttle. */
   readonly retryAfterMs?: number | undefined
 }
@@ -90,12 +92,12 @@ export class Route {
 
   /**
    * The answer took this long to begin. An earlier attempt that was ended sooner for its time says
-   * nothing against its channel then: the request is slow on every channel.
+   * nothing against its channel then: the request is slow on every channel, which its channel learns.
    */
   forgiveTimeouts(firstEventMs: number): void {
     for (const { attempt, timedOutMs } of this.#suspects)
       if (timedOutMs !== undefined && timedOutMs <= firstEventMs)
-        this.#services.health.retract(attempt, this.request.caller.keyId)
+        this.#services.health.outlasted(attempt, this.request.caller.keyId, firstEventMs)
   }
 
   /** Whether a channel that `next` may give is fit to serve, rather than merely a last resort. */
@@ -229,11 +231,11 @@ export class Lease {
   }
 
   /** The attempt has ended. Call exactly once. */
-  ended({ outcome, isRequestSuspect, retryAfterMs }: AttemptEnd): void {
+  ended({ outcome, isRequestSuspect, isTimeout, retryAfterMs }: AttemptEnd): void {
     const { telemetry, health } = this.#services
     telemetry.attemptEnded(this.channel.name, outcome)
     const waitedMs = this.#services.clock.monotonic() - this.attempt.beganAt
-    if (waitedMs >= this.usualLimitMs) this.timedOutMs = waitedMs
+    if (isTimeout === true && waitedMs >= this.usualLimitMs) this.timedOutMs = waitedMs
     const isBlamed = isRequestSuspect === true && this.#route.isBlamed(this)
     health.end(this.attempt, {
       outcome: isBlamed ? 'suspect' : outcome,

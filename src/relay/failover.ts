@@ -133,6 +133,7 @@ function report({ admitted, lease, outcome, verdict }: Judged, clock: Clock): vo
   lease.ended({
     outcome: verdict.blame,
     isRequestSuspect: isRequestSuspect(outcome, verdict),
+    isTimeout: outcome.kind === 'broken' && outcome.cause === 'timeout',
     retryAfterMs:
       verdict.blame === 'throttle' && outcome.kind === 'vendor_error'
         ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, clock))

@@ -249,11 +249,14 @@ test('a stream has the whole limit where no other channel is left, and a slow re
     gateway.sandbox.faults.release(`slow-${reserve}`)
     assertWhole(await answer, await gateway.served('slow', reserve), 'slow')
     // The reserve took as long as the main channel was given: nothing counts against the main channel.
-    const { failures } = gateway.app.health.state(main, model).evidence.stream
+    const { evidence, latency } = gateway.app.health.state(main, model)
+    const { failures } = evidence.stream
     assert.deepEqual(
       failures.map(({ isCounted }) => isCounted),
       [false],
     )
+    // It has learned that the model can take this long.
+    assert.ok(Number(latency.baselines[0]?.p99) > 100 * second)
   } finally {
     await gateway.close()
   }

@@ -223,6 +223,14 @@ export class HealthBook implements ChannelFacts {
     this.#register.apply(channel, model, { kind: 'retracted', form, keyId })
   }
 
+  /** Another channel took as long for the first event as this attempt, which ran into its limit. */
+  outlasted(attempt: OpenAttempt, keyId: string, firstEventMs: number): void {
+    const { channel, model, form, kind } = attempt
+    if (kind === undefined || this.#isOutdated(attempt)) return
+    const sample = { latencyKind: kind, value: firstEventMs }
+    this.#register.apply(channel, model, { kind: 'outlasted', form, keyId, ...sample })
+  }
+
   /** An operator requests a check now: holds end, and probes decide. */
   recheck(place: HealthPlace): void {
     const channel = this.#channelOf(place)

@@ -58,6 +58,13 @@ export interface FirstEvent extends LatencySample {
   readonly beganAt: number
 }
 
+export interface Outlasted extends LatencySample {
+  /** A failure was a time limit that another channel then outlasted; the sample is that channel's. */
+  readonly kind: 'outlasted'
+  readonly form: Form
+  readonly keyId: string
+}
+
 export interface Compared {
   /** The result of a `compare` effect. */
   readonly kind: 'compared'
@@ -67,6 +74,7 @@ export interface Compared {
 export type HealthEvent =
   | AttemptResult
   | FirstEvent
+  | Outlasted
   | Compared
   /** An attempt of traffic has started. */
   | { readonly kind: 'begun' }

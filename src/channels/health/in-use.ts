@@ -19,6 +19,7 @@ import {
   type FirstEvent,
   type HealthEvent,
   type Moment,
+  type Outlasted,
   type Step,
 } from './health-event.ts'
 import type { HealthState, InUse } from './health-state.ts'
@@ -26,6 +27,7 @@ import {
   countOverdue,
   enterSlow,
   forgetRecent,
+  learnAtOnce,
   mayLeaveSlow,
   observe,
   postponeComparison,
@@ -226,6 +228,13 @@ export function answered(state: InUse, event: FirstEvent, { now }: Moment): Step
   const answering = evidence === before ? state : calmed(withEvidence(state, form, evidence))
   const latency = observe(answering.latency, event, { now, mayLearn: state.mode === 'on' })
   return judgeLatency(withLatency(answering, latency), now)
+}
+
+/** The request is slow everywhere, so the time limit of this channel must grow. */
+export function outlast(state: InUse, event: Outlasted, moment: Moment): Step {
+  const { form, keyId } = event
+  const taught = withLatency(state, learnAtOnce(state.latency, event, moment.now))
+  return retract(taught, { kind: 'retracted', form, keyId }, moment)
 }
 
 export function overdue(state: InUse, _event: HealthEvent, { now }: Moment): Step {

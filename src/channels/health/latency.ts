@@ -1,7 +1,8 @@
 /**
  * Decides whether a model on a channel has become slow: each time is compared with the baseline of its
  * kind, and a quantile test over a short window decides. Pure; it knows no other channel, so the comparison
- * with others is made outside. Invariant: the baseline learns nothing while slowness is suspected.
+ * with others is made outside. Invariant: while slowness is suspected, the baseline learns nothing but
+ * times that another channel took too.
  */
 import type { Channel } from '../channel.ts'
 import { isTrusted, learnValues, type Baseline, type Quantiles } from './latency-baseline.ts'
@@ -179,6 +180,16 @@ function learned(latency: LatencyState, pending: Pending, now: number): LatencyS
     const before = latency.baselines[kind]
     return values.length === 0 ? before : learnValues(before, values, now)
   })
+}
+
+/** Learns a time that is no decline of this channel, also while slowness is suspected. */
+export function learnAtOnce(
+  latency: LatencyState,
+  { latencyKind: kind, value }: LatencySample,
+  now: number,
+): LatencyState {
+  const one = { kind, value, count: 1, before: undefined }
+  return { ...latency, baselines: learned(latency, one, now) }
 }
 
 /** Raises a suspicion, or drops one that recent samples do not support. */

@@ -9,6 +9,7 @@ import type {
   FirstEvent,
   HealthEvent,
   Moment,
+  Outlasted,
   Step,
 } from './health-event.ts'
 import { unchanged } from './health-event.ts'
@@ -88,6 +89,12 @@ export const rules = {
   retracted: rule<EventOf<'retracted'>>(
     'an exchange that failed here failed elsewhere too',
     does('its failure does not count any more; probes as above', used.retract),
+    nothing,
+    nothing,
+  ),
+  outlasted: rule<Outlasted>(
+    'another channel took as long as its time limit here',
+    does('its failure does not count any more; learns the time', used.outlast),
     nothing,
     nothing,
   ),
