@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
 import { FailedSignIns } from './access/failed-sign-ins.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
+import { createEarlyLeaves } from './access/early-leaves.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { serveAdmin, type AdminParts } from './api/admin.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
@@ -178,6 +179,11 @@ async function openApp(
     telemetry,
     authenticate,
     running,
+    earlyLeaves: createEarlyLeaves({
+      clock,
+      freeMax: config.freeLeavesMax,
+      freePercent: config.freeLeavesPercent,
+    }),
     ledger,
     tokenCounter,
     openRoute: createRoutes({ clock, health, telemetry, settings: config }),

@@ -235,6 +235,10 @@ export const settings = {
 
   /** How long the gateway reads on for the vendor's final count after the client left; 0 = not at all. */
   clientLeftGraceMs: setting('client_left_grace', duration({ min: 0, max: 5 * minuteMs }), 5_000),
+  /** How many requests an account may leave in an hour before their first byte without paying … */
+  freeLeavesMax: setting('free_leaves', count({ min: 0, max: 1_000_000 }), 20),
+  /** … or this percentage of its requests, if that is more. */
+  freeLeavesPercent: setting('free_leaves_percent', count({ min: 0, max: 100 }), 2),
   /** What is charged when the vendor cuts an answer. */
   upstreamCut: setting('upstream_cut', choice(['nothing', 'delivered']), 'nothing'),
 } as const

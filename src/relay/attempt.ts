@@ -33,7 +33,10 @@ import {
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { Admitted, RelayServices } from './stages.ts'
 
-export type AttemptServices = Pick<RelayServices, 'clock' | 'upstream' | 'watchdog' | 'settings'>
+export type AttemptServices = Pick<
+  RelayServices,
+  'clock' | 'upstream' | 'watchdog' | 'settings' | 'earlyLeaves'
+>
 
 export interface AttemptRequest {
   readonly admitted: Admitted
@@ -198,7 +201,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   onDue(): void {
     const { client, deadlineMs, lease } = this.#request
-    if (client.isGone) this.#leave()
+    if (client.isGone && !client.isReadToEnd) this.#leaveOrReadOn()
     else if (this.dueMs >= deadlineMs) this.#break('deadline')
     else if (this.dueMs >= this.#limitMs || lease.mayStopEarly()) this.#break('timeout')
     else this.dueMs = Math.min(this.#limitMs, deadlineMs)
@@ -284,6 +287,18 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (!meter.hasStarted) return false
     const { commitPoint } = this.#services.settings
     return commitPoint === 'first_event' || meter.isTerminated || meter.reading().hasOutput
+  }
+
+  /** The grace time has passed. The vendor works on the prompt, whether the gateway reads or not. */
+  #leaveOrReadOn(): void {
+    const { client, admitted, deadlineMs } = this.#request
+    const { operation, principal } = admitted
+    if (operation.isFree || this.#services.earlyLeaves.takeFree(principal.accountId)) {
+      this.#leave()
+      return
+    }
+    client.isReadToEnd = true
+    this.dueMs = Math.min(this.#limitMs, deadlineMs)
   }
 
   #leave(): void {

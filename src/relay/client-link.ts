@@ -15,6 +15,11 @@ export interface ClientWatcher {
 export class ClientLink implements AnswerWatcher {
   /** Only the latest watcher is called. */
   watcher: ClientWatcher | undefined
+  /**
+   * The client left before the first byte, and its account has used up what is free: the answer is read to
+   * its end and charged as the vendor counts it.
+   */
+  isReadToEnd = false
   readonly #monotonic: () => number
   readonly #onLeft: () => void
   #goneAtMs = Infinity

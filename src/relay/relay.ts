@@ -139,6 +139,7 @@ async function forward(
 async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
   let mustSettle = !admitted.operation.isFree
   let undelivered: Answered | undefined
+  if (mustSettle) services.earlyLeaves.countRequest(admitted.principal.accountId)
   try {
     const client = watchClient(admitted, services)
     const answered = await failover(admitted, client, services)

@@ -4,6 +4,7 @@
  * not compile.
  */
 import type { Authenticate } from '../access/authenticate.ts'
+import type { EarlyLeaves } from '../access/early-leaves.ts'
 import type { RunningLimits } from '../access/limits.ts'
 import type { Principal } from '../access/key.ts'
 import type { Clock } from '../base/clock.ts'
@@ -29,6 +30,7 @@ export interface RelayServices {
   readonly telemetry: Telemetry
   readonly authenticate: Authenticate
   readonly running: RunningLimits
+  readonly earlyLeaves: EarlyLeaves
   readonly ledger: Ledger
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute

@@ -166,6 +166,57 @@ describe('a stream whose client is behind', () => {
   })
 })
 
+describe('a stream that its vendor breaks off', () => {
+  const much = chunk('x'.repeat(200_000))
+
+  it('is charged as left where its client has read nothing for a second', async () => {
+    const { clock, feed, ending } = await start()
+    feed.send(much)
+    clock.advance(1_000)
+    feed.end()
+    assert.equal(ending(), 'client_left')
+  })
+
+  it('is charged as left where its client reads on only when the vendor has given up', async () => {
+    const { clock, feed, delivery, ending } = await start()
+    feed.send(much)
+    clock.advance(30_000)
+    delivery.onClientDrained()
+    clock.advance(900)
+    feed.end()
+    assert.equal(ending(), 'client_left')
+  })
+
+  it('is charged as left where its client reads a little now and then', async () => {
+    const { clock, feed, delivery, ending } = await start()
+    for (let round = 0; round < 10; round++) {
+      feed.send(much)
+      clock.advance(100)
+      delivery.onClientDrained()
+    }
+    feed.end()
+    assert.equal(ending(), 'client_left')
+  })
+
+  it('is not charged where its client was behind for a moment only', async () => {
+    const { clock, feed, ending } = await start()
+    feed.send(much)
+    clock.advance(999)
+    feed.end()
+    assert.equal(ending(), 'upstream_cut')
+  })
+
+  it('is not charged where its client has kept up since', async () => {
+    const { clock, feed, delivery, ending } = await start()
+    feed.send(much)
+    clock.advance(30_000)
+    delivery.onClientDrained()
+    clock.advance(1_001)
+    feed.end()
+    assert.equal(ending(), 'upstream_cut')
+  })
+})
+
 describe('the counts of a stream are the same however its bytes are cut', () => {
   function event(type: string, fields: object = {}): string {
     return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`

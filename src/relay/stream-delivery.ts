@@ -6,6 +6,8 @@
  *     open ─▶ ended            the ending is known and reported once; the charge is being stored
  *       │       └─▶ released   the last piece (or the stream's error) has been written
  *       └─▶ open, client gone  reading on for the vendor's count, writing nothing
+ *
+ * A client that was behind when the vendor gave up has left.
  */
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { MeterReading, StreamMeter } from '../formats/format.ts'
@@ -13,6 +15,7 @@ import type { ResponseWriter } from '../http/server/response-writer.ts'
 import { bytesOf } from '../http/wire/message-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'
 import type { LiveStream, StreamReceiver } from './attempt-outcome.ts'
+import { ClientBacklog } from './client-backlog.ts'
 import type { ClientLink, ClientWatcher } from './client-link.ts'
 import type { RelayServices } from './stages.ts'
 
@@ -54,6 +57,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
   /** The count of the last event, and when the answer is broken off unless another one comes. */
   #eventCount: number | undefined
   #pingsEndMs = 0
+  readonly #backlog = new ClientBacklog()
   /** The beginning has been written, and `onMore` has not been called yet. */
   #awaitsMore = false
   #heldTaken = 0
@@ -108,9 +112,11 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     const { isTerminated } = this.#meter
     if (isTerminated) this.#onTerminated()
     else if (this.#meter.error !== undefined) this.#end(this.#broken())
+    else if (client.isReadToEnd) this.dueMs = this.#silenceLimit()
     else if (client.isGone) this.#readOn(bytesOf(pieces))
     // Bytes behind the terminal event are counted and kept, within the meter's bound, not written.
     this.#isPaused = !isWritable && !isTerminated
+    if (this.#isPaused) this.#backlog.begin(this.#services.clock.monotonic())
     return !this.#isPaused
   }
 
@@ -131,6 +137,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
       if (this.#isReleased) this.#close()
       return
     }
+    if (client.isReadToEnd) return
     this.#atLeaving = asOfNow(this.#meter.reading())
     this.dueMs = Math.min(deadlineMs, client.goneAtMs + clientLeftGraceMs)
     if (clientLeftGraceMs === 0) this.onDue()
@@ -144,6 +151,7 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
     if (!this.#isPaused) return
     this.#isPaused = false
     this.#eventCount = undefined
+    this.#backlog.end(this.#services.clock.monotonic())
     if (this.#ending === undefined) this.dueMs = this.#silenceLimit()
     this.#parts.stream.resume()
   }
@@ -215,11 +223,15 @@ export class StreamDelivery implements StreamReceiver, ClientWatcher, Watched {
 
   /** The first to leave decides: a client that had left pays even if the vendor breaks off later. */
   #broken(): Ending {
-    return this.#parts.client.isGone ? 'client_left' : 'upstream_cut'
+    const { client } = this.#parts
+    if (client.isReadToEnd) return 'upstream_cut'
+    const isUnread = this.#backlog.isUnread(this.#services.clock.monotonic())
+    return client.isGone || isUnread ? 'client_left' : 'upstream_cut'
   }
 
   #cutByUs(): Ending {
-    return this.#parts.client.isGone ? 'client_left' : 'gateway_cut'
+    const { client } = this.#parts
+    return client.isGone && !client.isReadToEnd ? 'client_left' : 'gateway_cut'
   }
 
   #end(ending: Ending, reading: MeterReading = this.reading): void {

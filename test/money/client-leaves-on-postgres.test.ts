@@ -3,3 +3,4 @@ import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 await import('./client-leaves.test.ts')
+await import('./early-leaves.test.ts')

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { Principal } from '../../../src/access/key.ts'
+import { createEarlyLeaves } from '../../../src/access/early-leaves.ts'
 import { createRunningLimits } from '../../../src/access/limits.ts'
 import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
@@ -305,6 +306,7 @@ export class MoneyWorld {
             refuse('access.credential_invalid', 'Unknown.'),
         ),
       running: createRunningLimits({ perKeyMax: 0, perAccountMax: 0 }),
+      earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
       tokenCounter: {
         count: (text) => Promise.resolve(estimateTokens(text)),

@@ -1,0 +1,74 @@
+/**
+ * A client that does not read its stream until the vendor gives up, and reads on then. Goal: what was
+ * delivered is not free. The vendor gives up as a server does whose socket takes nothing more.
+ */
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { after, test } from 'node:test'
+import { openUnread } from '../support/http-client.ts'
+import { only } from '../support/money.ts'
+import { formats, urlOf, wireRequest } from '../support/requests.ts'
+import type { FormatName } from '../../src/formats/format.ts'
+import { scenario } from '../support/scenario.ts'
+
+/** Longer than a moment in which any client may be behind. */
+const giveUpMs = 1_500
+const maxTokens = 2_000
+const text = 'the '.repeat(4_000)
+
+const gateway = await scenario({ vendors: 'scripted', settings: { write_stall_timeout: '10m' } })
+after(() => gateway.close())
+
+const beginnings: Readonly<Record<FormatName, string>> = {
+  messages:
+    'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
+  chat: '',
+}
+const deltas: Readonly<Record<FormatName, string>> = {
+  messages: `event: content_block_delta\ndata: ${JSON.stringify({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text },
+  })}\n\n`,
+  chat: `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`,
+}
+
+/** Sends text for as long as the other end takes some. */
+async function sendUntilStuck(response: ServerResponse, format: FormatName): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.write(beginnings[format])
+  let isStuck = false
+  while (!isStuck) {
+    while (response.write(deltas[format]));
+    isStuck = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(true), giveUpMs)
+      response.once('drain', () => {
+        clearTimeout(timer)
+        resolve(false)
+      })
+    })
+  }
+  response.destroy()
+}
+
+for (const format of formats)
+  test(`charges what was delivered to a client that reads a ${format} stream too late`, async () => {
+    const gaveUp = Promise.withResolvers<void>()
+    gateway.scripted.answer(async (response) => {
+      await sendUntilStuck(response, format)
+      gaveUp.resolve()
+    })
+    const account = await gateway.createAccount()
+    const ask = { format, isStream: true, maxTokens }
+    const answer = await openUnread(urlOf(gateway.url, format), wireRequest(account.key, ask))
+    await gaveUp.promise
+    let bytes = 0
+    answer.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    const exchange = only(await gateway.ended(account, 1))
+    assert.ok(bytes > 100_000)
+    assert.equal(exchange.ending, 'client_left')
+    assert.deepEqual(exchange.marks, ['estimated'])
+    // All tokens of the answer at 10 USD for a million or more.
+    assert.ok(exchange.amountPicos > BigInt(maxTokens) * 10_000_000n)
+    answer.destroy()
+  })
