@@ -45,6 +45,7 @@ const serverTables = [
   'hold',
   'expired_hold',
   'request_window',
+  'token_count_window',
   'store_copy',
   'store_copy_progress',
 ]
