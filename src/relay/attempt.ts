@@ -14,6 +14,7 @@ import type { Lease } from '../channels/route.ts'
 import type { StreamMeter } from '../formats/format.ts'
 import { withoutCredential } from '../formats/headers.ts'
 import { isIdentity } from '../http/client/content-encoding.ts'
+import { sendDecoding } from '../http/client/decoded-answer.ts'
 import { ReceivedHead } from '../http/client/round-trip.ts'
 import {
   isStaleConnection,
@@ -102,11 +103,12 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   start(outgoing: Outgoing): void {
     const { lease, client } = this.#request
-    const { watchdog, upstream } = this.#services
+    const { watchdog, upstream, settings } = this.#services
     watchdog.watch(this)
     client.watcher = this
     if (client.isGone) this.onClientGone()
-    this.#call = upstream.send(lease.channel, { method: 'POST', ...outgoing }, this)
+    const bounds = { receiver: this, bytesMax: settings.answerBytesMax }
+    this.#call = sendDecoding(upstream, lease.channel, { method: 'POST', ...outgoing }, bounds)
     // The limits may have been reached while the call was being made.
     if (this.#resolve === undefined) this.#call.abort()
   }

@@ -33,7 +33,7 @@ const beforeTheHead: Readonly<Record<string, string>> = {
   'answers in the other format': 'not_format=other_format',
   'answers with what is no JSON': 'not_format=garbage',
   'answers under a type that is neither': 'content_type=text/plain',
-  'answers compressed though not asked to': 'gzip',
+  'answers in a coding that no one knows': 'header=content-encoding: compress',
   'answers without content': 'status=204; body=x',
 }
 

@@ -1,5 +1,5 @@
 /**
- * Content codings: the gateway passes bodies unchanged, and decodes a vendor's error only to classify it.
+ * Content codings: the gateway passes a vendor's error unchanged, and decodes it only to classify it.
  * Invariant: what is decoded is a copy of bounded size.
  */
 import {
@@ -31,7 +31,8 @@ export function readableBody(
   return attempt(() => decode(body))
 }
 
-function codingOf(contentEncoding: string | undefined): string {
+/** Returns the coding in lower case; empty where there is none. */
+export function codingOf(contentEncoding: string | undefined): string {
   return (contentEncoding ?? '').trim().toLowerCase()
 }
 
@@ -43,7 +44,7 @@ const inflate = (body: Buffer): Buffer =>
   attempt(() => inflateSync(body, bounds)) ?? inflateRawSync(body, bounds)
 
 /** 8 MiB, which is what RFC 9659 lets a server ask for; a frame may name far more. */
-const zstdWindowLogMax = 23
+export const zstdWindowLogMax = 23
 
 const zstdBounds = { ...bounds, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } }
 
