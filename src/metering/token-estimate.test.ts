@@ -16,7 +16,7 @@ const samples: Readonly<Record<string, string>> = {
   Chinese: '人工智能正在改变我们生活和工作的方式，未来的发展令人期待。',
   Japanese: '東京は日本の首都であり、世界でも有数の大都市です。明日はいい天気になるでしょう。',
   numbers: '48213 90177 33 8121 47 99.25 10000 7 61803 27182 ',
-  base64: `${Buffer.from('a value nobody reads: \u0001\u0002\u00ff\u0080 and so on').toString('base64')} `,
+  base64: `${Buffer.from('a value without meaning: \u0001\u0002\u00ff\u0080 and so on').toString('base64')} `,
 }
 
 describe('estimateTokens', () => {

@@ -67,7 +67,7 @@ describe('a PostgreSQL URL', () => {
     ['a port that is none', 'postgres://host:99999/db'],
     ['a mode of TLS that is none', 'postgres://host/db?sslmode=prefer'],
     ['a server that is only read from', 'postgres://host/db?target_session_attrs=standby'],
-    ['a parameter that nobody knows', 'postgres://host/db?ssl_mode=require'],
+    ['an unknown parameter', 'postgres://host/db?ssl_mode=require'],
     ['a broken escape', 'postgres://us%er@host/db'],
   ] as const)
     it(`is refused with ${what}, and its password is not repeated`, () => {

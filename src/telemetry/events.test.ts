@@ -87,7 +87,7 @@ test('a fault is logged with name, code and stack frames, never with its message
     const [first] = lines
     assert.ok(Array.isArray(first?.['frames']) && first['frames'].length > 0)
     assert.match(String((first['frames'] as unknown[])[0]), /^at .*events\.test\.ts/)
-    // Where the message cannot be told from the places, there are none.
+    // Where the message cannot be distinguished from the places, there are none.
     const isFound = stack.includes(message)
     const frames = lines[4]?.['frames'] as readonly string[] | undefined
     assert.equal((frames?.length ?? 0) > 0, isFound)

@@ -1,4 +1,4 @@
-/** What operators are told of channels and models, each thing once; the states are those of a real book. */
+/** The alerts about channels and models, each fact once; the states are those of a real health book. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { pino } from 'pino'

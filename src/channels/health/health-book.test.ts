@@ -221,7 +221,7 @@ test('a missing model is off for that model only', () => {
   assert.equal(book.grade(main, 'n'), 'on')
 })
 
-test('an outage and its end are told with each change once, and need no traffic', () => {
+test('an outage and its end are reported once for each change, and need no traffic', () => {
   const opened = open()
   const { told, fail, attempt } = opened
   fail(main)
@@ -448,7 +448,7 @@ test('an operator who wants to know now ends a hold, whatever the reason, and pr
   }
 })
 
-test('forgetting that a channel was off is told like any other change, with the reason', () => {
+test('forgetting that a channel was off is reported like any other change, with the reason', () => {
   const { book, told, fail } = open()
   book.follow(undefined, snapshotOf(main))
   fail(main)
@@ -468,7 +468,7 @@ test('forgetting that a channel was off is told like any other change, with the 
   assert.deepEqual(told, [])
 })
 
-test('times of day are told in whole milliseconds', () => {
+test('times of day are reported in whole milliseconds', () => {
   const { clock, book, attempt } = open()
   const main = channel('main')
   book.follow(undefined, snapshotOf(main))

@@ -237,7 +237,7 @@ test('a burst whose probes are lost ends without a result', () => {
   assert.deepEqual([lost.mode, gradeOf(lost, 45_000)], ['on', 'on'])
 })
 
-test('where nothing can be probed, five failures switch off, whoever sent them', () => {
+test('where nothing can be probed, five failures of any accounts switch off', () => {
   for (const check of ['none', 'models'] satisfies CheckKind[])
     assert.equal(run(startState(check), failures('aaaaa'), 0).state.mode, 'off')
   const others = [ended('ok', 'b'), ...failures('aaaaaaaa')]
@@ -364,7 +364,7 @@ test('each relapse needs two more passes, and no hold exceeds two minutes', () =
   ])
 })
 
-test('an operator is told of one fault once, however often it is met again', () => {
+test('one fault alerts the operator once, however often it is met again', () => {
   const off = run(freshState, [ended('config'), probed('config')], 0).state
   const again = run(off, [wake, probed('config'), ended('config')], 700_000)
   assert.equal(again.state.mode, 'off')

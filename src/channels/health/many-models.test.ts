@@ -127,7 +127,7 @@ test('forty models that failed outright cost few checks while they do, and retur
   await pass(15 * minute)
   assert.ok(grades().every((grade) => grade === 'off'))
   assert.ok(mostWithin(asked, minute) <= 12, `${mostWithin(asked, minute)} checks in a minute`)
-  // Each had its turn: nobody's question is asked at the cost of another's.
+  // Each had its turn: no model's check takes the place of another's.
   assert.ok(asked.length >= 15 * 11, `${asked.length} checks in fifteen minutes`)
   vendorSays.status = 200
   const returnedMs = await pass(20 * minute, () => grades().every(isBack))

@@ -32,7 +32,7 @@ test('one account’s failures close the way for it alone, and let it try again 
   assert.equal(mayFailOverInto(again, 'acc_one', 5 * second), false)
 })
 
-test('failures of two accounts close it for nobody else either, of three they do', () => {
+test('failures of two accounts close it for no other account, those of three do', () => {
   const oneOf = (count: number): RetryBudget =>
     spend(
       fullBudget(100),

@@ -5,7 +5,7 @@
  *
  * Each account has a small bucket of its own, which its failures empty first. The channel's bucket pays
  * only while several accounts fail there, so one account whose requests fail everywhere loses its own
- * failovers and nobody else's.
+ * failovers and no others.
  */
 import type { Outcome } from './health-event.ts'
 

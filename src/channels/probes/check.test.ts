@@ -182,7 +182,7 @@ test('an answered check leaves no timer behind', async () => {
   assert.equal(clock.pendingCount, 0)
 })
 
-test('nobody there is hard; a certificate that cannot be trusted waits for the operator', async () => {
+test('a refused connection is hard; a certificate that cannot be trusted waits for the operator', async () => {
   const closed = requestFor('chat', 'request', { url: 'http://127.0.0.1:9' })
   assert.deepEqual((await check(closed)).outcome, 'hard')
   const server = createTlsServer(makeCertificate('localhost'))

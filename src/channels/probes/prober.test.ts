@@ -94,7 +94,7 @@ function renew(): void {
   prober.follow(before, snapshot)
 }
 
-test('a check counts like an attempt that nobody asked for', async () => {
+test('a check counts like an attempt without a client', async () => {
   const ended = nextEnd()
   prober.probe(place)
   await ended
@@ -103,7 +103,7 @@ test('a check counts like an attempt that nobody asked for', async () => {
   assert.equal(sandbox.log.records.length, 1)
 })
 
-test('what the channel answers is told as it is', async () => {
+test('a check reports the answer of the channel as it is', async () => {
   sandbox.faults.set('probed', 'error=401')
   const ended = nextEnd()
   prober.probe(place)
@@ -258,7 +258,7 @@ test('what waits for its turn is sent neither to a renewed channel nor after the
   }
 })
 
-test('what a paid check took is told, so that it can be booked to the operator', async () => {
+test('a paid check reports its tokens, so that they can be booked to the operator', async () => {
   const told = Promise.withResolvers<unknown>()
   prober = new Prober({
     clock,

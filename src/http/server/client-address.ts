@@ -22,7 +22,7 @@ export interface ClientAddressOptions {
   readonly onUnlistedProxy: (address: string, how: string) => void
 }
 
-/** Clients may send such headers too; a list of all of them would help nobody. */
+/** Clients may send such headers too, so a list of all of them would not help. */
 const unlistedMax = 100
 
 export class ClientAddresses {

@@ -26,7 +26,7 @@ const smallBodyBytesMax = 65_536
  */
 export function sendReply(request: IncomingRequest, response: ResponseWriter, reply: Reply): void {
   if (response.isGone || response.isHeadWritten) return
-  // After a timeout the rest of the body could not be told from a new request.
+  // After a timeout the rest of the body could not be distinguished from a new request.
   if (reply.status === 408 || !isBodySmall(request)) response.closeAfterwards()
   response.writeHead(reply.status, reply.headers)
   response.end([reply.body])

@@ -164,7 +164,7 @@ describe('a listed model', () => {
 })
 
 describe('a list', () => {
-  it('that is none is told as such', () => {
+  it('that is no list is reported as such', () => {
     for (const [text, message] of [
       ['{', /not JSON/],
       ['[]', /one entry per model/],

@@ -18,7 +18,7 @@ for (const [name, text, fault] of [
   ['nothing', '', /empty/],
   ['a JSON object', '{"data":[{"model":"m","input":1}]}', /array of objects/],
   ['a column twice', 'model,input,input\nm,1,2\n', /column input is in the heading twice/],
-  ['a column nobody knows', 'model,tokens\nm,1\n', /unknown column tokens/],
+  ['an unknown column', 'model,tokens\nm,1\n', /unknown column tokens/],
   ['a row that is short', 'model,input\nm\n', /does not have as many cells/],
   ['half a token', 'model,input\nm,0.5\n', /whole number/],
   ['a row of no model', 'model,input\n,1\n', /model is missing/],
@@ -78,7 +78,7 @@ describe("a vendor's names", () => {
     ])
   })
 
-  it('are nobody of ours where nothing is alike', () => {
+  it('match no model of ours where nothing is alike', () => {
     assert.deepEqual(grouped(['never-1'], { a: ['a'] }), ['never-1 = ', ' = a'])
   })
 })

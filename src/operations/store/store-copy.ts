@@ -1,7 +1,7 @@
 /**
  * Copies a SQLite store to PostgreSQL and audits both sides. It may fail anywhere and be run again. The
- * invariant: nobody writes to either side meanwhile. The old store is locked, and no gateway starts on
- * the new store before the copy is complete.
+ * invariant: no other process writes to either side meanwhile. The old store is locked, and no gateway
+ * starts on the new store before the copy is complete.
  */
 import { resolve } from 'node:path'
 import type { Clock } from '../../base/clock.ts'

@@ -46,8 +46,8 @@ function findBrokenPromise(row: Row): string | undefined {
     return `PostgreSQL ${String(row['version_text'])} is too old; version 15 or newer is needed.`
   if (!durableCommits.includes(String(row['synchronous_commit'])))
     return (
-      `PostgreSQL runs with synchronous_commit = ${String(row['synchronous_commit'])}, so charges that ` +
-      'clients have been told of could be lost. Set it to on (or remote_apply, remote_write) for ' +
+      `PostgreSQL runs with synchronous_commit = ${String(row['synchronous_commit'])}, so acknowledged ` +
+      'charges could be lost. Set it to on (or remote_apply, remote_write) for ' +
       'this role and database: ALTER ROLE … SET synchronous_commit = on.'
     )
   for (const setting of ['fsync', 'full_page_writes'])
