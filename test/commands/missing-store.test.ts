@@ -1,6 +1,6 @@
 /**
  * A slip in the store's path. Goal: only what sets a store up makes one; everything else says that there
- * is none, and makes nothing; and a database of somebody else's is refused as it is, whoever comes.
+ * is none, and makes nothing; and every command refuses another program's database and leaves it as it is.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * SIGUSR1 opens Node's debugger on loopback, to whoever on the machine connects; from there every key in
- * memory can be read. Goal: a gateway that gets the signal serves on, and no debugger listens. Node's own
+ * SIGUSR1 opens Node's debugger on loopback, where every user of the machine can connect and read
+ * every key in memory. Goal: a gateway that gets the signal serves on, and no debugger listens. Node's own
  * options stay the operator's.
  */
 import assert from 'node:assert/strict'

@@ -86,7 +86,7 @@ describe('the program', () => {
       new RegExp(`^Port ${port} is already in use\\. Set TURNPIKE_ADMIN_LISTEN`),
     )
     taken.close()
-    // A token that nobody has seen would be lost.
+    // A token that is not shown would be lost.
     const served = await runOn(folder, ['serve', '--json'], {
       ...environment,
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',

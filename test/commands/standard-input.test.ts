@@ -56,7 +56,7 @@ async function runSlowly(
   const child = spawn(process.execPath, [program, ...words], { cwd, stdio: 'pipe' })
   const closed = once(child, 'close')
   const [out, errors] = [gather(child.stdout), gather(child.stderr)]
-  // A command that reads no further is told of by how it ends.
+  // A command that reads no further shows it by how it ends.
   child.stdin.on('error', () => undefined)
   for (const piece of pieces) {
     await new Promise<void>((resolve) => void child.stdin.write(piece, () => resolve()))

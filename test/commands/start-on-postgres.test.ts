@@ -111,10 +111,10 @@ describe('a start on PostgreSQL refuses', () => {
 
   it('a server that does not answer, and an unknown database or user', async () => {
     const url = await server.createDatabase()
-    const nobody = await findFreePort()
+    const unused = await findFreePort()
     assert.match(
-      await refusal(withPort(url, nobody), 1),
-      new RegExp(`127.0.0.1:${nobody}.*ECONNREFUSED`),
+      await refusal(withPort(url, unused), 1),
+      new RegExp(`127.0.0.1:${unused}.*ECONNREFUSED`),
     )
     assert.match(await refusal(server.urlOf('nowhere'), 1), /database "nowhere" does not exist/)
     const stranger = url.replace(server.password, 'a-wrong-word')

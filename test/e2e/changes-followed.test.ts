@@ -27,7 +27,7 @@ test('follows an unreadable catalogue change once it can be read, and logs it on
     await transaction.query('ALTER TABLE price RENAME TO moved')
   })
   await eventually(
-    'the trouble is told',
+    'the trouble is logged',
     () => nextTurn(told('fault').length),
     (count) => count > 0,
   )
@@ -35,7 +35,7 @@ test('follows an unreadable catalogue change once it can be read, and logs it on
   await database.query('ALTER TABLE moved RENAME TO price')
   await eventually('it is followed', override, (value) => value === 'disabled')
   await eventually(
-    'its end is told',
+    'its end is logged',
     () => nextTurn(told('change tracking recovered').length),
     (count) => count > 0,
   )

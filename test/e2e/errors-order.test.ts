@@ -1,5 +1,5 @@
 /**
- * Which of two things that are wrong with a request is told. Every check has a way to fail that
+ * Which of two mistakes in a request the answer reports. Every check has a way to fail that
  * leaves the others as they are; each pair of them is put into one request, and the earlier check
  * has to answer.
  */

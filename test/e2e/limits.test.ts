@@ -1,5 +1,5 @@
 /**
- * What is told to an account that has reached a limit: requests per minute over its window, the
+ * The answers to an account that has reached a limit: requests per minute over its window, the
  * balance, the daily limits of account and key. Texts and headers as clients act on them; the clock
  * is moved by hand.
  */

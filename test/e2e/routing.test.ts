@@ -1,5 +1,5 @@
 /**
- * Which paths and methods exist, and what those are told who miss them. Paths are compared byte by
+ * Which paths and methods exist, and the answers to all others. Paths are compared byte by
  * byte; nothing is normalised, so that gateway, proxy and vendor can never read one in two ways.
  */
 import assert from 'node:assert/strict'

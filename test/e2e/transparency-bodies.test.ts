@@ -98,7 +98,7 @@ const { value: valueText } = fc.letrec<{ value: string }>((tie) => ({
     fc
       .array(fc.tuple(space, tie('value'), space), { maxLength: 3 })
       .map((items) => `[${items.map((item) => item.join('')).join(',')}]`),
-    // Names repeat on purpose: inside a field that nobody reads a body may say what it likes.
+    // Names repeat on purpose: inside a field that is not read, a body may contain anything.
     fc
       .array(fc.tuple(space, fc.constantFrom('a', 'model', 'a\\u0062'), space, tie('value')), {
         maxLength: 3,

@@ -144,6 +144,6 @@ test('the head of a stream waits for an event that is neither ping nor comment',
     const answer = await connection.next()
     connection.close()
     assert.equal(bytesTooSoon, 0)
-    assert.equal(answer?.status, 503, 'nothing had been sent, so the status could still be told')
+    assert.equal(answer?.status, 503, 'nothing had been sent, so the status could still be sent')
   }
 })

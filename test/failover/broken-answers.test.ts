@@ -1,8 +1,8 @@
 /**
  * Answers that break rather than say no: connections closed and reset, redirects, wrong types,
  * bodies that are no answer, streams that end early, at every moment. Before the client has seen a
- * byte another channel serves and nobody notices; after it the client is told. Never a mixture, never
- * a clean end on a cut, never two charges.
+ * byte another channel serves and no client notices; after it the client gets an error. Never a mixture,
+ * never a clean end on a cut, never two charges.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * A main channel that fails one form of request (streamed or whole) and answers the other. It must go off
- * after at most five failed attempts, whoever made them, and return only once that form works again: a
+ * after at most five failed attempts of any accounts, and return only once that form works again: a
  * probe sends the form of request that failed.
  */
 import assert from 'node:assert/strict'

@@ -28,7 +28,7 @@ beforeEach(() => {
   gateway.sandbox.faults.clear()
 })
 
-/** How many exchanges of the format's model have been told as ended, by ending. */
+/** How many exchanges of the format's model have ended, by ending. */
 async function endings(): Promise<Readonly<Record<string, number>>> {
   const { body } = await send(`${gateway.adminUrl}/metrics`, {
     headers: { authorization: `Bearer ${adminToken}` },
@@ -41,7 +41,7 @@ async function endings(): Promise<Readonly<Record<string, number>>> {
   return counts
 }
 
-/** What has been told as ended since an earlier look. */
+/** What has ended since an earlier look. */
 async function endedSince(
   earlier: Readonly<Record<string, number>>,
 ): Promise<Readonly<Record<string, number>>> {

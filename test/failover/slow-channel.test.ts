@@ -1,7 +1,7 @@
 /**
  * A main route that still answers, but slowly: its traffic moves to the reserve where that is faster,
  * a few requests go on showing how it does, and it comes back by itself. Time stands still unless a
- * test moves it; how long an answer takes is told by the test, whatever the machine is busy with.
+ * test moves it; the test says how long an answer takes, whatever the machine is busy with.
  */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
@@ -88,7 +88,7 @@ for (const format of formats) {
 
     test('loses its traffic within twenty slow answers, still gets probes, and comes back', async () => {
       let slow = 0
-      // The reserve has served nobody of late: it is asked how fast it is, and answers at once.
+      // The reserve has served no request of late: it is asked how fast it is, and answers at once.
       while ((await askSlowly(slowMs, [main])) === main) {
         slow++
         assert.ok(slow <= 20, `${slow} slow answers`)

@@ -431,7 +431,7 @@ describe('a vendor that cannot be reached', () => {
     try {
       for (const format of formats) {
         const answer = await gateway.ask({ format, isStream: true })
-        assertOwnError(answer, format, 502, 'nobody there')
+        assertOwnError(answer, format, 502, 'no server')
         assert.equal((await gateway.recorded(answer)).chargeCount, 0)
       }
     } finally {

@@ -1,7 +1,7 @@
 /**
  * Two gateways on one store and one vendor: what one has switched off the other looks at with probes of
  * its own, and regular checks are made by one of them at a time. Each has its own connection to
- * the store; they share a clock, and one of them dies when nobody asks it any more.
+ * the store; they share a clock, and one of them dies when it gets no more requests.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -140,7 +140,7 @@ test('every error the simulated vendors know has its row here', () => {
 interface Expected {
   /** Which of [main, reserve] are asked, in order. */
   readonly tried: readonly ('main' | 'reserve')[]
-  /** What they are told to be: counted under these words. */
+  /** The words under which they are counted. */
   readonly lessons: readonly ('main' | 'reserve')[]
   readonly word: string
   /** How main is afterwards for the model that was asked for, and for the vendor's other model. */
@@ -435,7 +435,7 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
   const record = await gateway.served(marker, main)
   const text = answer.body.toString()
   if (kind === 'account' || kind === 'credit' || namesOperator(presetOf(name).message)) {
-    // The operator's account is nobody's business: the break is told in the gateway's own words.
+    // The operator's account concerns no client: the gateway reports the break in its own words.
     assertBrokenOff(answer, record, format, name)
     assert.match(text, /broke off/)
   } else {

@@ -182,7 +182,7 @@ test('shows what implausible counts would have cost beyond their hold', async ()
 
 const changes: readonly [title: string, change: (counts: Counts) => void, reason: RegExp][] = [
   [
-    'tokens that nobody was charged',
+    'tokens that were not charged',
     (counts) => (counts['output'] = (counts['output'] ?? 0) + 1_000_000),
     /the vendor counted tokens worth .* USD that are not explained/,
   ],

@@ -75,7 +75,7 @@ describe('a gateway killed, on PostgreSQL', () => {
           })
           const { text, isComplete } = await ended
           assert.ok(!isComplete && !hasTerminalEvent(text, ask.format))
-          // The server goes on with what it was told, although nobody is there to hear of it.
+          // The server finishes its statement, although its client is gone.
           assert.equal(await expiredWhenFree(setup, account), 0n)
           const [record] = setup.sandbox.log.forMarker('busy')
           assert.ok(record !== undefined)

@@ -1,7 +1,7 @@
 /**
  * kill -9 of the gateway at every step of an exchange, both formats, streamed and not. Goal: on the
- * same store the next gateway finds clean books; whoever saw the end of an answer has paid for it
- * once, nobody has paid twice, and nothing is held any more.
+ * same store the next gateway finds clean books; each complete answer is charged once, none
+ * is charged twice, and nothing is held any more.
  */
 import { describe } from 'node:test'
 import { crashPoints, testCrashes } from './crash-scenario.ts'

@@ -1,8 +1,8 @@
 /**
  * What every test of crash points does: a gateway dies by kill -9 in the middle of an exchange. It
  * kills itself at a step of its own; where a step is the vendor's, this process kills it while the
- * vendor waits. Then the books are clean, whoever saw the end of an answer has paid for it once,
- * nobody has paid twice, and what the dead gateway had set aside is free.
+ * vendor waits. Then the books are clean, each complete answer is charged once, none is charged
+ * twice, and what the dead gateway had set aside is free.
  */
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
  * No space for another charge. Goal: no complete answer is given away, requests are refused while it
- * lasts, whoever went without an answer is not charged for it, and all goes on by itself once there
+ * lasts, a client without an answer is not charged for it, and all goes on by itself once there
  * is space again. The clock stands still, so the ledger tries again only when a test lets it.
  */
 import assert from 'node:assert/strict'
@@ -124,7 +124,7 @@ async function assertDown(gateway: Scenario, account: TestAccount): Promise<void
   assert.equal((JSON.parse(health.body.toString()) as { status: string }).status, 'down')
 }
 
-/** The ledger's next attempt has been answered; nobody asks it to hurry. */
+/** Resolves when the ledger's next attempt has been answered. */
 async function untilUp(gateway: Scenario): Promise<void> {
   for (;;) {
     const health = await send(`${gateway.url}/health`)

@@ -159,7 +159,7 @@ test('a thousand waiting streams stay open, complete and are charged', async () 
     await allBegun.promise
     assert.equal((await send(`${gateway.url}/health`)).status, 200)
     const waiting = gateway.sandbox.log.records.filter(({ phase }) => phase === 'received')
-    assert.equal(waiting.length, count, 'nobody has been dropped')
+    assert.equal(waiting.length, count, 'no stream has been dropped')
     assert.equal((await chargesOf(gateway.context.database)).size, 0)
     const other: Ask = { format: 'messages', isStream: false, marker: 'other' }
     assert.ok(hasEnd(await sendAsk(gateway.url, account.key, other), other))
@@ -170,7 +170,7 @@ test('a thousand waiting streams stay open, complete and are charged', async () 
       assert.ok(ask !== undefined && hasEnd(answer, ask), `stream ${index}`)
     }
     let price = 0n
-    // Without a marker is a check of the gateway's own, which nobody pays.
+    // Without a marker is a check of the gateway's own, which no account pays.
     for (const record of gateway.sandbox.log.records)
       if (record.marker !== undefined) price += vendorPrice(record)
     const figures = await usage(gateway.url, account.token, 'total')

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that goes away and comes back under a running gateway: everybody is told in so many
- * words, nobody by an error of the gateway's own, and it goes on by itself.
+ * A PostgreSQL that goes away and comes back under a running gateway: every client gets an
+ * error that says so, none gets a fault of the gateway, and it goes on by itself.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -38,7 +38,7 @@ test('a store outage is a 503 for cached and unknown keys, for figures and for h
   assert.equal(await ask(account.key, 'messages'), 200)
   await server.stop('immediate')
   for (const format of ['messages', 'chat'] as const) {
-    // Known keys are remembered, and what is no key at all is told without the store.
+    // Known keys are remembered, and a secret of another form is refused without the store.
     assert.equal(await ask(account.key, format), 503)
     assert.equal(await ask('cr_mistyped', format), 401)
   }

@@ -1,6 +1,6 @@
 /**
- * Vendors that break off, at every event and in every way. Goal: the client is told honestly and
- * never sees a clean end; nobody pays for what the vendor broke, unless the operator says that what
+ * Vendors that break off, at every event and in every way. Goal: the client gets an error and
+ * never a clean end; no account pays for what the vendor broke, unless the operator says that what
  * was delivered is charged.
  */
 import assert from 'node:assert/strict'

@@ -128,7 +128,7 @@ describe('the audit', () => {
       ['I8 counts'],
     ],
     [
-      'price lines that nobody can read',
+      'price lines that cannot be read',
       () => `UPDATE exchange SET price_lines = 'a lot' WHERE exchange_id = '${exchangeId}'`,
       ['I8 price_lines'],
     ],
@@ -168,19 +168,19 @@ describe('the audit', () => {
       ['I10 usage_day', 'I10 usage_day', 'I10 usage_month'],
     ],
     [
-      'exchanges of nobody',
+      'exchanges without an account',
       () => "UPDATE exchange SET account_id = 'acc_nobody' WHERE amount_picos = 0",
       ['I1 unknown_account'],
     ],
     [
-      'entries of nobody',
+      'entries without an account',
       () =>
         `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
          VALUES ('acc_nobody', 'credit', 'a gift', 1, 1)`,
       ['I1 unknown_account'],
     ],
     [
-      'figures of nobody',
+      'figures without an account',
       () =>
         `INSERT INTO usage_day VALUES ('acc_nobody', '2026-01-01', 'k', 'm', 1, 0, 0, 0, 1);
          INSERT INTO usage_month VALUES ('acc_nobody', '2026-01', 'm', 1, 0, 0, 0, 1)`,

@@ -262,7 +262,7 @@ for (const engine of engines)
       a.lines[0] = line({ mode: 'off', sinceMs: startMs + 13_000 })
       await pass(5 * second, a, b)
       assert.deepEqual(b.seen, ['off main/m', 'off main/m'])
-      // A node that starts now learns what the others know; of the dead nobody speaks.
+      // A node that starts now learns what the others know; the dead ones are not reported.
       const late = await startNode('late', 17 * second)
       assert.deepEqual(late.seen, ['off main/m'])
       await pass(20 * second, b, late)

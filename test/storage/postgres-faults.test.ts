@@ -76,7 +76,7 @@ describe('the ledger on a PostgreSQL that fails', () => {
     const left = await onceAvailable(() => balanceOf(accountId))
     assert.equal(left, 1_000_000n - 3n * BigInt(settling.length))
     assert.equal(harness.ledger.openHolds().count, 0)
-    // A hold whose answer was lost has been told to nobody; the next tick frees it.
+    // A hold whose answer was lost has no exchange; the next tick frees it.
     await onceAvailable(() => harness.ledger.tick())
     assert.deepEqual(
       await harness.database.query('SELECT 1 AS held FROM account WHERE held_picos <> 0'),

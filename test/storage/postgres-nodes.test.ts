@@ -155,7 +155,7 @@ describe('several nodes on one PostgreSQL', () => {
   })
 
   describe('when one dies', () => {
-    /** Lets the lease of whoever is not told to tick run out, tick by tick as in real time. */
+    /** Lets the leases of all other nodes run out, tick by tick as in real time. */
     async function outlive(survivors: readonly TestNode[]): Promise<void> {
       for (let tick = 0; tick < 12; tick++) {
         harness.clock.advance(testLeaseMs / 6)
@@ -190,7 +190,7 @@ describe('several nodes on one PostgreSQL', () => {
       await other.abandon()
       const ask = async (): Promise<Hold | HoldRefusal> =>
         one.place(holdRequest(harness, accountId, 100n))
-      // The survivor looks every sixth, so nobody waits for longer than the whole.
+      // The survivor looks every sixth, so no hold waits for longer than the whole.
       harness.clock.advance((testLeaseMs / 6) * 5 - 1)
       await one.tick()
       assert.equal((await ask()).kind, 'insufficient_balance')

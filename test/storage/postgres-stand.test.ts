@@ -47,7 +47,7 @@ test('a PostgreSQL goes away with the test process, however that ends', async ()
   assert.ok(existsSync(folder))
   child.kill('SIGKILL')
   await once(child, 'exit')
-  // The server and its watch are nobody's children any more; their ends are seen from outside only.
+  // The server and its watch have no parent any more; their ends are seen from outside only.
   while (existsSync(folder) || isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
 })
 

@@ -158,7 +158,7 @@ describe('a copy of the store', () => {
       await assert.rejects(copy(), refusal)
       await assert.rejects(migrate(database), refusal)
       assert.equal(await schemaVersion(database, 'postgres'), 0)
-      // A table of an extension belongs to the server, so it disturbs nobody.
+      // A table of an extension belongs to the server, so it is no obstacle.
       await server.run('ALTER EXTENSION plpgsql ADD TABLE shop.song', name)
       await migrate(database)
       await server.run('ALTER EXTENSION plpgsql DROP TABLE shop.song', name)

@@ -41,7 +41,7 @@ export interface OpenAnswer {
   until(fits: (text: string) => boolean): Promise<void>
   /** Closes the connection at once. */
   leave(): void
-  /** The answer as far as it came, whoever ended it; rejects where no response head came. */
+  /** The answer as far as it came, whichever side ended it; rejects where no response head came. */
   readonly ended: Promise<WireAnswer>
 }
 

@@ -1,7 +1,7 @@
 /**
  * One gateway on SQLite that is killed, whose disk fails, fills up and has room again, under forty
- * clients, with vendors that fail and clients that leave. Goal: nobody has an answer that was not
- * paid for, nobody has paid twice, and the books are clean.
+ * clients, with vendors that fail and clients that leave. Goal: no complete answer without its
+ * charge, no charge twice, and the books are clean.
  */
 import { test } from 'node:test'
 import { scenario } from '../support/scenario.ts'

@@ -37,7 +37,7 @@ describe('the last cent over two nodes', () => {
     await server.close()
   })
 
-  /** Sends all at once; the vendor answers nobody until each has been admitted or refused. */
+  /** Sends all at once; the vendor sends no answer until each has been admitted or refused. */
   async function race(key: string, gate: string): Promise<readonly { status: number }[]> {
     let decided = 0
     const decide = (): void => {

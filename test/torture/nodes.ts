@@ -61,7 +61,7 @@ export async function startNodes({ setup, random, settings }: NodesPlan): Promis
     node.process = undefined
     if (isEnding) return
     // A node that fails by itself comes back like one that is killed; its books are judged later.
-    assert.notEqual(how, 0, 'nobody has asked a node to end')
+    assert.notEqual(how, 0, 'no test has asked a node to end')
     node.serving = bringUp(node, own)
   }
 

@@ -57,7 +57,7 @@ describe('behind PgBouncer in transaction mode', () => {
     assert.ok(hasEnd(await sendAsk(await nodes.findUrl(), key.secret, ask), ask))
     assert.equal((await chargesOf(setup.context.database, account.id)).size, 1)
     await revokeKey(setup.context, { kind: 'client', id: key.key.id })
-    // Nothing is told through a pooler, so the nodes look by themselves.
+    // No notification passes a pooler, so the nodes look by themselves.
     for (const url of nodes.urls())
       while ((await sendAsk(url, key.secret, ask)).status !== 401) await sleep(systemClock, 20)
     await assertClean(setup)

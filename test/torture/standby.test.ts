@@ -1,7 +1,7 @@
 /**
  * A primary with a synchronous standby, both real servers: the primary dies under load, the standby
- * takes over, and gateways find it by their store's URL. Goal: no charge that anybody was told of is
- * lost, and none is doubled; nothing is told that only the primary knows.
+ * takes over, and gateways find it by their store's URL. Goal: no acknowledged charge is
+ * lost, and none is doubled; nothing is acknowledged that only the primary has.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * What every client test stands on: a whole gateway with the sandbox vendors behind it, accounts
- * whose exchanges can be told apart in the vendors' log, and the comparison of the two.
+ * whose exchanges can be distinguished in the vendors' log, and the comparison of the two.
  *
  * A caller's name travels as the header `x-sandbox-marker`, which the gateway forwards like any
  * other, and directives to the vendors as `x-sandbox`: nothing about the clients has to be altered.

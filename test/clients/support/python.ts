@@ -113,7 +113,7 @@ export class PythonDriver {
       this.#child.on('error', reject)
       this.#child.on('close', () => reject(new Error(`The driver ended.\n${this.#stderr}`)))
     })
-    // Ending is only news to whoever waits for a report.
+    // Only a caller that waits for a report needs to know of the end.
     this.#ended.catch(() => undefined)
   }
 

@@ -117,7 +117,7 @@ function play(schedule: Schedule, see: (seen: Seen) => void = () => {}, startMs 
 }
 
 describe('the health machine under random events', () => {
-  test('R1: a client’s own faults, and nobody’s, change nothing', () => {
+  test('R1: a client’s own faults, and faults without blame, change nothing', () => {
     const blameless = fc.constantFrom('client' as const, 'nobody' as const)
     fc.assert(
       fc.property(

@@ -1,6 +1,6 @@
 /**
  * A main channel that fails one form of request and answers the other: it must go off after at most
- * five failed attempts, whoever made them, and return only after requests of that form succeed again.
+ * five failed attempts of any accounts, and return only after requests of that form succeed again.
  * At 2/s and more, streams overlap: some end well after the first failure, and some fail before the
  * fifth in a row is known.
  */

@@ -93,9 +93,9 @@ export class MoneyWorld {
   readonly vendors: SimVendors
   readonly holds = new HoldBook()
   readonly store: SimStore
-  /** Faults that nobody should ever see; must stay empty. */
+  /** Faults of the gateway; must stay empty. */
   readonly faults: unknown[] = []
-  /** What was done, for whoever replays a seed. */
+  /** What was done, for a person who replays a seed. */
   readonly story: string[] = []
   crashCount = 0
   creditedPicos = 0n

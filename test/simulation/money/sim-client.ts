@@ -102,7 +102,7 @@ export class SimClient {
     return this.#isServed
   }
 
-  /** It was told plainly that it gets no answer. */
+  /** It got an error in place of an answer. */
   get isRefused(): boolean {
     return this.#isRefused
   }

@@ -61,7 +61,7 @@ export class SimStore {
   onAcknowledged: (exchangeIds: readonly string[]) => void = () => undefined
   /** Called after a batch has been booked, acknowledged or not. */
   onBooked: () => void = () => undefined
-  /** Booked by a disk that then failed: whoever waited for them can only be told that it is unknown. */
+  /** Booked by a disk that then failed: their clients learn only that it is unknown. */
   readonly unknowableIds = new Set<string>()
   #fault: StoreFault = 'none'
   #creditCount = 0
@@ -115,7 +115,7 @@ export class SimStore {
     this.#fault = fault
   }
 
-  /** The writer takes one message: a batch is durable after this, though nobody knows yet. */
+  /** The writer takes one message: a batch is durable after this, though no acknowledgement has left. */
   takeMessage(): void {
     const message = this.#toStore.shift()
     const writer = this.#writer

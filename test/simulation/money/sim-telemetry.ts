@@ -1,4 +1,4 @@
-/** What a simulated gateway tells of itself: nobody listens but for faults that nobody should ever see. */
+/** Events of a simulated gateway: all are ignored but faults, which must not happen. */
 import type { Telemetry } from '../../../src/telemetry/events.ts'
 
 export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
@@ -27,7 +27,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     modelRecovered: ignore,
     ledgerRecovered: ignore,
     changesFollowed: ignore,
-    // A charge that could not be stored is told of here as well, and is no fault of the relay.
+    // A charge that could not be stored is reported here as well, and is no fault of the relay.
     fault: (error, where) => {
       if (where !== 'settle') onFault(error)
     },

@@ -51,7 +51,7 @@ export class SimVendors {
     return [...this.#open].filter(({ canAdvance }) => canAdvance)
   }
 
-  /** The gateway has died: nobody hears the vendors any more. */
+  /** The gateway has died: no process reads from the vendors any more. */
   forgetAll(): void {
     for (const socket of this.#open) socket.forget()
     this.#open = new Set()
@@ -155,8 +155,8 @@ function chunkOf(content: Buffer): Buffer {
 }
 
 /**
- * As the network does: anywhere, in the middle of a chunk's size too. What could be told is told with
- * the first part.
+ * As the network does: anywhere, in the middle of a chunk's size too. The facts of
+ * the whole piece stay with the first part.
  */
 function splitAtRandom(pieces: readonly Piece[], random: Random): readonly Piece[] {
   return pieces.flatMap((piece): Piece[] => {
