@@ -203,7 +203,11 @@ async function openApp(
       store.membership.noteUnlistedProxy(address)
     },
   })
-  const common = { ...listenerOptions(config, clock), addresses }
+  const common = {
+    ...listenerOptions(config, clock),
+    addresses,
+    onConnectionClosed: (why: string) => telemetry.connectionClosed(why),
+  }
   const faults = { telemetry, clock }
   const front: FrontParts = {
     clock,
@@ -314,6 +318,7 @@ function listenerOptions(config: Config, clock: Clock) {
     keepAliveTimeoutMs: config.keepAliveTimeoutMs,
     writeStallTimeoutMs: config.writeStallTimeoutMs,
     connectionsMax: config.connectionsMax,
+    keylessPerAddressMax: config.connectionsPerAddressMax,
     newRequestId: () => newId('ex', clock.now()),
     clock,
   }

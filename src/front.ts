@@ -19,7 +19,7 @@ import { sendReply } from './http/server/reply.ts'
 import { splitTarget } from './http/server/router.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { errorReply } from './relay/own-replies.ts'
-import { relay } from './relay/relay.ts'
+import { crowded, relay } from './relay/relay.ts'
 import type { RelayServices } from './relay/stages.ts'
 import { prefixRefusal } from './relay/unknown-path.ts'
 import type { Telemetry } from './telemetry/events.ts'
@@ -59,6 +59,7 @@ export function serveFront(
     }
     return refuseWith(refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' }))
   }
+  if (path === '/v1/usage' && request.place.isForHealthOnly) return refuseWith(crowded)
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
 
   const snapshot = parts.snapshot()

@@ -166,6 +166,12 @@ export const settings = {
     duration({ min: 10, max: 60 * minuteMs }),
     minuteMs,
   ),
+  /** Those that have shown no valid key; 0 = no limit. */
+  connectionsPerAddressMax: setting(
+    'max_connections_per_address',
+    count({ min: 0, max: 1_000_000 }),
+    256,
+  ),
   connectionsMax: setting('max_connections', count({ min: 1, max: 1_000_000 }), 10_000),
   /** Requests without a valid credential, per address and minute; 0 = no limit. */
   failedSignInsMax: setting('max_failed_sign_ins', count({ min: 0, max: 1_000_000 }), 300),

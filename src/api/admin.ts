@@ -45,6 +45,7 @@ export async function serveAdmin(
   })
   if (principal.kind === 'refusal')
     return sendReply(request, response, refusalReply(principal, parts.clock))
+  request.place.showKey()
   if (path === '/metrics') return serveMetrics(request, response, parts)
   const refusal = refuse(
     'http.not_found',

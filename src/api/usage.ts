@@ -39,6 +39,7 @@ async function readUsage(
   const caller = { address: request.clientAddress, nowMs }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
   if (principal.kind === 'refusal') return principal
+  request.place.showKey()
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
   const period = readPeriod(query)

@@ -42,7 +42,8 @@ export interface VendorRequest {
 export async function relay(vendorRequest: VendorRequest, services: RelayServices): Promise<void> {
   const incoming = accept(vendorRequest, services.clock)
   try {
-    if (vendorRequest.isDraining()) await refuseWith(incoming, shuttingDown, services)
+    if (vendorRequest.request.place.isForHealthOnly) await refuseWith(incoming, crowded, services)
+    else if (vendorRequest.isDraining()) await refuseWith(incoming, shuttingDown, services)
     else await serve(incoming, vendorRequest.isDraining, services)
   } catch (error) {
     services.telemetry.fault(error, 'relay')
@@ -54,6 +55,13 @@ export async function relay(vendorRequest: VendorRequest, services: RelayService
 const shuttingDown = refuse(
   'relay.shutting_down',
   'This gateway is shutting down and accepts no new requests. Try again.',
+  { 'retry-after': '1' },
+)
+
+/** For a request on a connection that is left for `/health`. */
+export const crowded = refuse(
+  'relay.overloaded',
+  'This gateway has all its connections in use. Try again shortly.',
   { 'retry-after': '1' },
 )
 
@@ -95,6 +103,7 @@ async function serve(
   if (isDraining()) return refuseWith(incoming, shuttingDown, services)
   if (principal.kind === 'refusal')
     return refuseWith(incoming, principal, services, { owner: principal.owner })
+  request.place.showKey()
   const identified: Identified = { ...incoming, principal }
   const refused: Refused = { owner: principal }
 

@@ -177,6 +177,11 @@ class EventReporter {
     this.#emit('info', { event: 'model.recovered', model, vendor }, 'main route recovered')
   }
 
+  /** A client's connection was closed, or not accepted, because there are too many. */
+  connectionClosed(why: string): void {
+    this.#metrics.clientConnectionsClosed.inc({ why })
+  }
+
   /** One address, or the IPv6 network that counts as one. */
   failedSignInsLimited(address: string): void {
     this.#log.warn({ address }, 'too many failed sign-ins')

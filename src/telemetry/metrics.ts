@@ -25,6 +25,11 @@ export function createMetrics() {
       help: 'Admitted exchanges by ending and by the status the client received.',
       labelNames: ['vendor', 'ending', 'status'],
     }),
+    clientConnectionsClosed: counter(
+      'client_connections_closed_total',
+      'Client connections closed or not accepted because there were too many.',
+      'why',
+    ),
     refusals: counter('refusals_total', 'Requests the gateway refused, by error code.', 'code'),
     attempts: createTally(registry, {
       name: 'turnpike_attempts_total',

@@ -17,6 +17,8 @@ export const listenerDefaults: Omit<ListenerOptions, 'clock'> = {
   keepAliveTimeoutMs: 75_000,
   writeStallTimeoutMs: 60_000,
   connectionsMax: 100,
+  keylessPerAddressMax: 0,
+  onConnectionClosed: () => undefined,
   addresses: directAddresses,
   hasProxyProtocol: false,
   newRequestId: () => 'refused',

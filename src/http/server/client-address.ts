@@ -3,7 +3,7 @@
  * peers the connection's own address counts, whatever they send.
  */
 import type { BlockList } from 'node:net'
-import { isInRanges } from '../../base/ip-address.ts'
+import { addressGroup, isInRanges } from '../../base/ip-address.ts'
 import { findForwardingHeader, hopsIn, type ForwardingHeader } from '../wire/forwarding-header.ts'
 
 /** The other end of a connection, or the one that a trusted proxy names in its PROXY line. */
@@ -11,6 +11,8 @@ export interface Peer {
   /** Undefined where the connection had ended before it was accepted. */
   readonly address: string | undefined
   readonly isTrusted: boolean
+  /** What its connections are counted by; undefined for a trusted proxy, whose clients are many. */
+  readonly group: string | undefined
 }
 
 export interface ClientAddressOptions {
@@ -34,8 +36,9 @@ export class ClientAddresses {
   }
 
   peer(address: string | undefined): Peer {
-    const { trusted } = this.#options
-    return { address, isTrusted: trusted !== undefined && isInRanges(trusted, address) }
+    const isTrusted = this.#isTrusted(address)
+    const isCounted = address !== undefined && !isTrusted
+    return { address, isTrusted, group: isCounted ? addressGroup(address) : undefined }
   }
 
   /** Finds the address for a request: the nearest one to the gateway that is not a trusted proxy's. */
@@ -50,9 +53,14 @@ export class ClientAddresses {
       // What stands left of it may be a client's invention.
       if (hop === undefined) return address
       address = hop
-      if (!this.peer(hop).isTrusted) return address
+      if (!this.#isTrusted(hop)) return address
     }
     return address
+  }
+
+  #isTrusted(address: string | undefined): boolean {
+    const { trusted } = this.#options
+    return trusted !== undefined && isInRanges(trusted, address)
   }
 
   /** Reports a peer that forwards although it is not trusted. */

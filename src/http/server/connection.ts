@@ -11,6 +11,7 @@ import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import type { ClientAddresses, Peer } from './client-address.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
+import type { Place, PlaceHolder } from './connection-places.ts'
 import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
 import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
@@ -55,7 +56,15 @@ const nothing = Buffer.alloc(0)
 
 type State = 'idle' | 'serving' | 'discarding' | 'closing' | 'closed'
 
-export class ServerConnection implements AnswerConnection, BodySource, OutputOwner, Watched {
+/** Who has connected, and the place that the connection got. */
+export interface Arrival {
+  readonly peer: Peer
+  readonly place: Place
+}
+
+export class ServerConnection
+  implements AnswerConnection, BodySource, OutputOwner, PlaceHolder, Watched
+{
   dueMs: number
   watchIndex = unwatched
   readonly output: ClientOutput
@@ -63,6 +72,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   readonly #parts: ConnectionParts
   readonly #heads: HeadReader
   readonly #peer: Peer
+  readonly #place: Place
   #state: State = 'idle'
   /** Received but not read: it is behind the request under way. */
   #ahead: Buffer = nothing
@@ -80,12 +90,14 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   /** Received while closing, or while lost. */
   #discardedBytes = 0
 
-  constructor(socket: Socket, peer: Peer, parts: ConnectionParts) {
+  constructor(socket: Socket, parts: ConnectionParts, { peer, place }: Arrival) {
     this.output = new ClientOutput(socket, this, parts.unacknowledgedBytes)
     this.#socket = socket
     this.#parts = parts
     this.#heads = new HeadReader(parts.headBytesMax)
     this.#peer = peer
+    this.#place = place
+    place.holder = this
     this.dueMs = parts.monotonic() + parts.headTimeoutMs
     socket.on('data', (piece: Buffer) => this.#onData(piece))
     socket.on('end', () => this.#onEnd())
@@ -118,8 +130,18 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 
   /** Closes the connection unless a request is under way. */
   closeIfIdle(): void {
-    const hasRequest = this.#heads.hasBegun || this.#ahead.length > 0
-    if (this.#state === 'idle' && !hasRequest) this.#close()
+    if (this.#isIdle()) this.#close()
+  }
+
+  giveWay(): boolean {
+    if (!this.#place.hasKey) this.cut()
+    else if (this.#isIdle() && this.output.unsentBytes === 0) this.#close()
+    else return false
+    return true
+  }
+
+  #isIdle(): boolean {
+    return this.#state === 'idle' && !this.#heads.hasBegun && this.#ahead.length === 0
   }
 
   /** Closes the connection at once; written bytes go out as far as the socket has room for them. */
@@ -182,6 +204,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
   #becomeIdle(): void {
     this.#state = 'idle'
     this.#body = undefined
+    this.#place.onSpare()
     if (!this.output.isDue) this.#awaitRequest()
     this.#readOn()
     if (this.#ahead.length > 0) this.#advanceNextTurn()
@@ -223,8 +246,13 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
       this.#refuse(notHttp)
       return piece.length
     }
-    if (body.isComplete && this.#state === 'serving') this.dueMs = Infinity
+    if (body.isComplete && this.#state === 'serving') this.#onRequestComplete()
     return at
+  }
+
+  #onRequestComplete(): void {
+    this.dueMs = Infinity
+    this.#place.onBusy()
   }
 
   #keepAhead(piece: Buffer): void {
@@ -310,15 +338,17 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
     }
     const response = new ResponseWriter(this, head)
     this.#response = response
+    if (this.#place.isForHealthOnly) response.closeAfterwards()
     if (body.isComplete) {
-      this.dueMs = Infinity
+      this.#onRequestComplete()
       this.#checkArrivedAhead()
     } else {
       this.dueMs = this.#parts.monotonic() + this.#parts.requestTimeoutMs
       this.pauseReading()
     }
     const address = this.#parts.addresses.find(this.#peer, head.rawHeaders)
-    this.#parts.handle(new IncomingRequest(head, body, address), response)
+    const from = { address, place: this.#place }
+    this.#parts.handle(new IncomingRequest(head, body, from), response)
   }
 
   /** Sends one error and closes the connection; with an answer under way it only closes. */
@@ -379,6 +409,7 @@ export class ServerConnection implements AnswerConnection, BodySource, OutputOwn
 
   #onClose(): void {
     this.#state = 'closed'
+    this.#place.release()
     this.#ahead = nothing
     this.output.drop()
     this.#parts.watchdog.unwatch(this)

@@ -145,17 +145,17 @@ test('a close ends a drain that waits', async () => {
   busy.close()
 })
 
-test('drops the newest connections over the limit, and the others go on', async () => {
+test('where all connections are in use, drops the newest, and the others go on', async () => {
   const rig = await start(2)
-  const first = await becomeIdle(rig)
-  const second = await becomeIdle(rig)
+  const busy = await Promise.all([1, 2].map(() => connectRaw(rig.url)))
+  for (const connection of busy) connection.write(plain)
+  const responses = [await rig.next(), await rig.next()]
   const third = await connectRaw(rig.url)
   await third.ended
-  first.write(plain)
-  const response = await rig.next()
-  answer(response, 'still here')
-  assert.equal((await first.next())?.body.toString(), 'still here')
-  for (const connection of [first, second, third]) connection.close()
+  for (const response of responses) answer(response, 'still here')
+  for (const connection of busy)
+    assert.equal((await connection.next())?.body.toString(), 'still here')
+  for (const connection of [...busy, third]) connection.close()
   await rig.listener.close()
 })
 

@@ -12,6 +12,7 @@ import { readProxiedSocket } from './proxied-socket.ts'
 import { noProxyLine, plainRefusal } from './reply.ts'
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
+import { ConnectionPlaces, type ClosedFor } from './connection-places.ts'
 import { ServerConnection, type ConnectionParts } from './connection.ts'
 import { createUnacknowledgedBytes } from './unacknowledged-bytes.ts'
 
@@ -28,6 +29,9 @@ export interface ListenerOptions {
   /** How long a client may receive nothing of what is written. */
   readonly writeStallTimeoutMs: number
   readonly connectionsMax: number
+  /** Connections of one address that have shown no valid key; 0 = no limit. */
+  readonly keylessPerAddressMax: number
+  readonly onConnectionClosed: (why: ClosedFor) => void
   readonly addresses: ClientAddresses
   /** Connections from trusted proxies begin with a PROXY line. */
   readonly hasProxyProtocol: boolean
@@ -49,7 +53,6 @@ export interface Listener {
 
 export async function listen(options: ListenerOptions, handle: RequestHandler): Promise<Listener> {
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true })
-  server.maxConnections = options.connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
@@ -83,8 +86,11 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
   const identifying = { ...options, ...parts }
   // A connection that cannot be accepted (no descriptor left) must not end the process.
   server.on('error', () => undefined)
+  const places = new ConnectionPlaces({ ...options, monotonic, watchdog })
   const accept = (socket: Socket, peer: Peer): void => {
-    const connection = new ServerConnection(socket, peer, parts)
+    const place = places.take(peer)
+    if (place === undefined) return void socket.destroy()
+    const connection = new ServerConnection(socket, parts, { peer, place })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
   }

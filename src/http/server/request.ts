@@ -9,6 +9,14 @@ import type { RequestHead } from '../wire/request-head.ts'
 import { ChunkedDecoder, copyPlaces, type Framing } from '../wire/framing.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 
+/** The place of the request's connection among all of its listener. */
+export interface RequestPlace {
+  /** Too many connections are in use: only `/health` may be served on this one. */
+  readonly isForHealthOnly: boolean
+  /** The request has a valid key. */
+  showKey(): void
+}
+
 export class IncomingRequest {
   readonly method: string
   /** The request target as sent. */
@@ -20,14 +28,20 @@ export class IncomingRequest {
   readonly body: IncomingBody
   /** As its connection shows it, or a trusted proxy says. */
   readonly clientAddress: string | undefined
+  readonly place: RequestPlace
 
-  constructor(head: RequestHead, body: IncomingBody, clientAddress: string | undefined) {
+  constructor(
+    head: RequestHead,
+    body: IncomingBody,
+    from: { readonly address: string | undefined; readonly place: RequestPlace },
+  ) {
     this.method = head.method
     this.target = head.target
     this.rawHeaders = head.rawHeaders
     this.expectsContinue = head.expectsContinue
     this.body = body
-    this.clientAddress = clientAddress
+    this.clientAddress = from.address
+    this.place = from.place
   }
 
   /** Returns a header by its lower-case name; several values are joined by commas. */

@@ -16,6 +16,7 @@ import type { Snapshot } from '../../../src/channels/channel.ts'
 import { HealthBook } from '../../../src/channels/health/health-book.ts'
 import { createRoutes, type RouteSettings } from '../../../src/channels/route.ts'
 import { UpstreamPools } from '../../../src/http/client/pool.ts'
+import { ConnectionPlaces } from '../../../src/http/server/connection-places.ts'
 import { ServerConnection, type ConnectionParts } from '../../../src/http/server/connection.ts'
 import { createEmbeddedLedger } from '../../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../../src/ledger/ledger.ts'
@@ -23,7 +24,7 @@ import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
 import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
 import { createWatchdog } from '../../../src/base/watchdog.ts'
-import { directAddresses } from '../../support/listener-options.ts'
+import { directAddresses, listenerDefaults } from '../../support/listener-options.ts'
 import { VirtualClock } from '../channels/virtual-clock.ts'
 import { HoldBook } from './hold-book.ts'
 import { SimClient } from './sim-client.ts'
@@ -135,7 +136,13 @@ export class MoneyWorld {
     })
     const parts = this.#relayServices(clock, ledger)
     const site = this.#site(clock, parts)
-    const accept = (socket: Socket): void => void new ServerConnection(socket, directPeer, site)
+    const { watchdog, monotonic } = site
+    const places = new ConnectionPlaces({ ...listenerDefaults, watchdog, monotonic })
+    const accept = (socket: Socket): void => {
+      const place = places.take(directPeer)
+      assert.ok(place !== undefined)
+      void new ServerConnection(socket, site, { peer: directPeer, place })
+    }
     const gateway: Gateway = Object.assign(state, { accept, ledger })
     this.#gateway = gateway
   }

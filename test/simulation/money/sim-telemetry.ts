@@ -13,6 +13,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     audited: ignore,
     auditFailed: ignore,
     unlistedProxy: ignore,
+    connectionClosed: ignore,
     failedSignInsLimited: ignore,
     probeEnded: ignore,
     checkCost: ignore,
