@@ -10,7 +10,7 @@ import type { HealthBook } from './health/health-book.ts'
 import type { Outcome } from './health/health-event.ts'
 import type { OpenAttempt } from './health/health-place.ts'
 import type { Caller } from './health/evidence.ts'
-import { selectChannel } from './select.ts'
+import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
 
 export type { Outcome }
 
@@ -113,11 +113,17 @@ export class Route {
     return this.#services.health.mayFailOverInto(channel.name, this.request.caller.accountId)
   }
 
-  /** A request that fails on two channels is blamed itself; the channel it failed on first is not. */
+  /**
+   * A request that fails on two channels is blamed itself; the channel it failed on first is not. So is a
+   * request that may not be tried elsewhere because requests of its account failed there before.
+   */
   isBlamed(lease: Lease): boolean {
     const other = this.#suspects.find(({ channel }) => channel !== lease.channel)
     this.#suspects.push(lease)
-    if (other === undefined) return false
+    if (other === undefined) {
+      const { snapshot, model } = this.request
+      return isClosedToAccount(snapshot, model.id, this.#selectOptions(this.#tried))
+    }
     this.#services.health.retract(other.attempt, this.request.caller.keyId)
     return true
   }
@@ -156,14 +162,15 @@ export class Route {
   }
 
   #select(unsuited?: Lease): Channel | undefined {
-    const { snapshot, model, caller } = this.request
+    const tried = unsuited === undefined ? this.#tried : this.#triedOrLike(unsuited)
+    const { snapshot, model } = this.request
+    return selectChannel(snapshot, model.id, this.#selectOptions(tried))
+  }
+
+  #selectOptions(tried: ReadonlySet<string>): SelectOptions {
     const { health, clock } = this.#services
-    return selectChannel(snapshot, model.id, {
-      facts: health,
-      accountId: caller.accountId,
-      tried: unsuited === undefined ? this.#tried : this.#triedOrLike(unsuited),
-      now: clock.monotonic(),
-    })
+    const { accountId } = this.request.caller
+    return { facts: health, accountId, tried, now: clock.monotonic() }
   }
 
   /** Adds the channels whose vendor-side model is that of the lease. */

@@ -27,6 +27,8 @@ export interface ChannelFacts {
   running(channel: string): number
   /** Whether failover tokens allow an account's failed exchange on the channel; see `tokens.ts`. */
   mayFailOverInto(channel: string, accountId: string): boolean
+  /** Whether the account has no failover tokens of its own left there, because its requests failed. */
+  hasSpentOwn(channel: string, accountId: string): boolean
   /** Draws a number in [0, 1) that decides which exchanges belong to a channel's share. */
   draw(): number
 }
@@ -73,6 +75,24 @@ export function selectChannel(
     bestTier = tier
   }
   return best
+}
+
+/**
+ * Whether a channel that is fit to serve is left, but closed to this account because its requests failed
+ * there too: then a failure speaks against the account's requests.
+ */
+export function isClosedToAccount(
+  snapshot: Snapshot,
+  model: string,
+  { facts, tried, now, accountId }: SelectOptions,
+): boolean {
+  return (snapshot.channelsByModel.get(model) ?? []).some(
+    ({ name, override }) =>
+      override === 'enabled' &&
+      !tried.has(name) &&
+      tierOf(facts.state(name, model), now) <= tiers.shared &&
+      facts.hasSpentOwn(name, accountId),
+  )
 }
 
 function mayBeTried(channel: Channel, { facts, tried, accountId }: SelectOptions): boolean {

@@ -145,6 +145,12 @@ for (const format of formats) {
         await log.waitFor((one) => one === record && one.phase === 'closed')
     }
 
+    async function probesEnded(): Promise<void> {
+      const { health } = gateway.app
+      do await gateway.health()
+      while (health.probing(main) + health.probing(reserve) > 0)
+    }
+
     for (const [name, poison] of [
       ['a 500 every time', 'error=500'],
       ['a 502 every time', 'error=502'],
@@ -188,6 +194,25 @@ for (const format of formats) {
         assert.deepEqual(gateway.tried(marker), [main, reserve])
         assertWhole(answer, await gateway.served(marker, reserve), 'another account')
       })
+
+      if (poison !== 'cut_event=2')
+        test(`${name}, without requests of others in between: both channels stay on`, async () => {
+          for (let index = 0; index < 30; index++) {
+            const ask = { format, isStream: index % 2 === 0, sandbox: poison }
+            await gateway.ask({ ...ask, key: poisoned.key })
+            await probesEnded()
+            clock.advance(second)
+          }
+          assert.equal(gateway.grade(main, model), 'on')
+          assert.equal(gateway.grade(reserve, model), 'on')
+          await assertOthersServed()
+          // What the account did there takes no failover from others.
+          gateway.sandbox.faults.set(main, 'error=502')
+          const marker = `failed-over-${markerCount++}`
+          const answer = await gateway.ask({ format, isStream: true, marker })
+          assert.deepEqual(gateway.tried(marker), [main, reserve])
+          assertWhole(answer, await gateway.served(marker, reserve), 'another account')
+        })
 
       test(`${name}, under six keys of the one account`, async () => {
         await assertOthersServed()

@@ -44,7 +44,7 @@ import {
 } from './latency.ts'
 import { LatencyWatch } from './latency-watch.ts'
 import type { ChannelFacts } from '../select.ts'
-import { defaultBudget, mayFailOverInto, spendBudget } from './retry-budget.ts'
+import { defaultBudget, hasSpentOwn, mayFailOverInto, spendBudget } from './retry-budget.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
@@ -134,8 +134,13 @@ export class HealthBook implements ChannelFacts {
 
   mayFailOverInto(channel: string, accountId: string): boolean {
     const budget = this.#register.findEntry(channel)?.budget
-    if (budget === undefined) return true
-    return mayFailOverInto(budget, accountId, this.#options.clock.monotonic())
+    const now = this.#options.clock.monotonic()
+    return budget === undefined || mayFailOverInto(budget, accountId, now)
+  }
+
+  hasSpentOwn(channel: string, accountId: string): boolean {
+    const budget = this.#register.findEntry(channel)?.budget
+    return budget !== undefined && hasSpentOwn(budget, accountId, this.#options.clock.monotonic())
   }
 
   draw(): number {
@@ -367,12 +372,10 @@ export class HealthBook implements ChannelFacts {
   #describe(channel: Channel, model: string): HealthLine {
     const place = this.#register.placeOf(channel, model)
     const running = this.#load.running(channel.name) + this.#load.probing(channel.name)
-    const { clock } = this.#options
-    const now = clock.monotonic()
+    const options = { clock: this.#options.clock, startedAt: this.#startedAt }
     const share = shareInRoute(channel, this.#channelsOf(model), (one) =>
-      shareAlone(one, this.#register.placeOf(one, model).state, now),
+      shareAlone(one, this.#register.placeOf(one, model).state, options.clock.monotonic()),
     )
-    const options = { clock, startedAt: this.#startedAt }
     return describePlace({ channel, model, share, place, running }, options)
   }
 

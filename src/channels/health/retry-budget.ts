@@ -43,9 +43,13 @@ export function fullBudget(max: number): RetryBudget {
 }
 
 export function mayFailOverInto(budget: RetryBudget, accountId: string, now: number): boolean {
-  if (countAt(budget, now) <= budget.max / 2) return false
+  return countAt(budget, now) > budget.max / 2 && !hasSpentOwn(budget, accountId, now)
+}
+
+/** Whether the account's own requests have failed there so often that it has no tokens left. */
+export function hasSpentOwn(budget: RetryBudget, accountId: string, now: number): boolean {
   const own = budget.accounts.get(accountId)
-  return own === undefined || ownCountAt(own, budget, now) >= perFailure
+  return own !== undefined && ownCountAt(own, budget, now) < perFailure
 }
 
 /** `accountId` is undefined for a probe. */

@@ -12,7 +12,7 @@ import { HealthBook } from '../../../src/channels/health/health-book.ts'
 import type { Form, PlacedEffect } from '../../../src/channels/health/health-event.ts'
 import type { HealthPlace, OpenAttempt } from '../../../src/channels/health/health-place.ts'
 import type { Caller } from '../../../src/channels/health/evidence.ts'
-import { selectChannel } from '../../../src/channels/select.ts'
+import { isClosedToAccount, selectChannel } from '../../../src/channels/select.ts'
 import { makeChannel, makeSnapshot } from '../../support/snapshots.ts'
 import { play, type Script } from './vendor-model.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -304,8 +304,13 @@ export class World {
     count(this.record.failedAttempts, attempt.channel.name)
     this.#countUntilOff(attempt.channel.name)
     if (isEveryday && played.outcome === 'hard') exchange.isExplained = true
-    const isSuspect = played.outcome === 'hard' && failed !== undefined
-    if (isSuspect) book.retract(failed, keyId)
+    const isHard = played.outcome === 'hard'
+    const { tried } = exchange
+    const now = this.clock.monotonic()
+    const options = { facts: book, accountId: keyId, tried, now }
+    if (isHard && failed !== undefined) book.retract(failed, keyId)
+    const isSuspect =
+      isHard && (failed !== undefined || isClosedToAccount(this.snapshot, model, options))
     const outcome = isSuspect ? 'suspect' : played.outcome
     book.end(attempt, { outcome, retryAfterMs: played.retryAfterMs, caller: callerOf(keyId) })
     if (played.outcome === 'hard') exchange.failed = attempt
