@@ -175,7 +175,10 @@ function moveIntoPlace(staging, modules, missing) {
   const staged = join(staging, 'node_modules')
   const former = join(staging, 'former')
   mkdirSync(former)
-  for (const [index, name] of topLevelNames(missing).entries()) {
+  // Which optional packages this machine needs, such as compiled programs, only npm knows.
+  const isNew = (name) => !existsSync(join(modules, name))
+  const names = new Set([...topLevelNames(missing), ...listPackages(staged).filter(isNew)])
+  for (const [index, name] of [...names].entries()) {
     if (!existsSync(join(staged, name))) continue
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     if (existsSync(join(modules, name)))
@@ -192,13 +195,18 @@ function moveIntoPlace(staging, modules, missing) {
   rmSync(join(modules, '.package-lock.json'), { force: true })
 }
 
+function listPackages(modules) {
+  const names = readdirSync(modules).filter((name) => !name.startsWith('.'))
+  return names.flatMap((name) =>
+    name.startsWith('@')
+      ? readdirSync(join(modules, name)).map((member) => `${name}/${member}`)
+      : [name],
+  )
+}
+
 /** `node_modules/@a/b/node_modules/c` is part of `@a/b`. */
 function topLevelNames(packages) {
-  return [
-    ...new Set(
-      packages.map(({ path }) => path.split('/node_modules/')[0].replace('node_modules/', '')),
-    ),
-  ]
+  return packages.map(({ path }) => path.split('/node_modules/')[0].replace('node_modules/', ''))
 }
 
 const installPollMs = 200

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { makeCheckout, noRegistry, runtimeName, type Checkout } from '../support/checkout.ts'
@@ -106,6 +106,7 @@ describe('bin/turnpike with a package missing', () => {
     checkout.stopRegistry()
     const environment = { NODE_ENV: 'production', npm_config_omit: 'optional' }
     assertServed(await launch(checkout, environment), '1.0.0', /installing/)
+    assert.ok(existsSync(join(checkout.modules, 'compiled')), 'optional packages too')
   })
 
   it('says in one sentence that this user may not install', async (test) => {
@@ -131,7 +132,8 @@ describe('bin/turnpike with a package missing', () => {
     const checkout = await makeCheckout(test)
     for (const ran of await Promise.all([launch(checkout), launch(checkout)]))
       assertServed(ran, '1.0.0', /(installing packages|waiting for process)/)
-    assert.deepEqual(checkout.fetched.toSorted(), ['greeter 1.0.0', `${runtimeName} 26.0.0`])
+    const once = ['compiled 1.0.0', 'greeter 1.0.0', `${runtimeName} 26.0.0`]
+    assert.deepEqual(checkout.fetched.toSorted(), once)
   })
 
   it('continues after an installation that was killed', async (test) => {

@@ -1,7 +1,7 @@
 /**
  * A small checkout with the real launcher and scripts, whose packages come from a registry in this process:
- * the Node that runs the test under the runtime's name, one package that the program imports, and one for
- * development.
+ * the Node that runs the test under the runtime's name, one package that the program imports, one for
+ * development, and an optional one.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -119,7 +119,7 @@ function writeLock(folder: string, greeterVersion: string): void {
   }
   const dependencies = { greeter: greeterVersion }
   const devDependencies = { tool: '1.0.0' }
-  const optionalDependencies = { [runtimeName]: '26.0.0' }
+  const optionalDependencies = { [runtimeName]: '26.0.0', compiled: '1.0.0' }
   const needs = { dependencies, devDependencies, optionalDependencies }
   const about = { name: 'turnpike', version: '0.1.0', ...needs }
   const packages = {
@@ -127,6 +127,7 @@ function writeLock(folder: string, greeterVersion: string): void {
     'node_modules/greeter': { version: greeterVersion },
     'node_modules/tool': { version: '1.0.0', dev: true },
     [`node_modules/${runtimeName}`]: { version: '26.0.0', optional: true },
+    'node_modules/compiled': { version: '1.0.0', optional: true },
     'node_modules/node-sunos-sparc': { version: '26.0.0', optional: true, os: ['sunos'] },
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...about, type: 'module', scripts }))
@@ -152,6 +153,7 @@ function packArchives(place: string): Archives {
     })
   const runtime = packArchive(place, runtimeName, '26.0.0', { 'bin/node': runtimeScript })
   const tool = packArchive(place, 'tool', '1.0.0', { 'index.js': '' })
+  const compiled = packArchive(place, 'compiled', '1.0.0', { 'index.js': '' })
   return new Map([
     [
       'greeter',
@@ -162,6 +164,7 @@ function packArchives(place: string): Archives {
     ],
     [runtimeName, new Map([['26.0.0', runtime]])],
     ['tool', new Map([['1.0.0', tool]])],
+    ['compiled', new Map([['1.0.0', compiled]])],
   ])
 }
 
