@@ -141,6 +141,8 @@ async function openApp(
     onError,
   })
   opened.defer(() => channels.close())
+  // The store knows of this process before it serves, so that an unclean stop is noticed.
+  await channels.exchanged()
   opened.defer(() => ledger.close())
   const { health } = channels
 

@@ -86,7 +86,7 @@ function openEmbedded(
     return {
       database,
       ledger,
-      membership: await openMembership(membershipOptions(options, database)),
+      membership: await openMembership({ ...membershipOptions(options, database), isAlone: true }),
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: undefined,
       close: () => opened.disposeAsync(),

@@ -39,7 +39,7 @@ Example:
 }
 
 function show(reconciliation: Reconciliation): Answer {
-  const { comparison, explained_from, models } = reconciliation
+  const { comparison, explained_from, models, unclean_stops } = reconciliation
   const rows = formatTable(
     ['channel', 'model', 'charged', 'tokens', 'USD', 'estimated', 'capped'].concat([
       'not charged USD',
@@ -68,10 +68,16 @@ function show(reconciliation: Reconciliation): Answer {
     ]),
     'No requests on this channel in this period.',
   )
-  const table =
-    explained_from === null
-      ? rows
-      : `${rows}\n\nFrom ${explained_from} on only: earlier exchanges are no longer kept.`
+  const notes = unclean_stops.map(({ node, from, to }) => {
+    const window = to === null ? `after ${from}` : `between ${from} and ${to}`
+    return (
+      `${node} stopped uncleanly ${window}: what it served then is not recorded, ` +
+      'and can explain what the vendor counted more.'
+    )
+  })
+  if (explained_from !== null)
+    notes.push(`From ${explained_from} on only: earlier exchanges are no longer kept.`)
+  const table = [rows, ...notes].join('\n\n')
   if (comparison === null) return { json: reconciliation, text: table }
   const agrees = comparison.verdicts.every(({ verdict }) => verdict !== 'unexplained')
   const isWhole = agrees && comparison.unknown_models.length === 0

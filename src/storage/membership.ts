@@ -19,12 +19,14 @@ import {
   listNodes,
   nodeTimeoutMs,
   readStoreTime,
+  recordUncleanStop,
   releaseTaskLeases,
   removeHoldLease,
   removeNode,
   renewHoldLease,
   saveNode,
   takeTaskLease,
+  withdrawUncleanStop,
   type HoldLeaseTerm,
 } from './node-store.ts'
 import type { PostgresPool } from './postgres/pool.ts'
@@ -35,6 +37,8 @@ export interface MembershipOptions {
   /** The operator's name for this node; two nodes may have the same. */
   readonly name: string
   readonly region: string
+  /** No other process can use the store: every other node is gone. */
+  readonly isAlone?: boolean
   /** For stores whose holds are rows (PostgreSQL). */
   readonly holdLease?: {
     readonly pool: PostgresPool
@@ -189,12 +193,16 @@ export class Membership {
   async #beat(transaction: Transaction, nowMs: number): Promise<Heartbeat> {
     const nodes = await listNodes(transaction)
     await saveNode(transaction, this.#describe(nowMs))
-    const gone = nodes.filter((node) => node.id !== this.node && !isRunning(node, nowMs))
-    for (const { id } of gone) await removeNode(transaction, id)
-    return {
-      evicted: gone.map(({ id }) => id),
-      wasEvicted: !nodes.some(({ id }) => id === this.node),
+    const isAlone = this.#options.isAlone === true
+    const others = nodes.filter(({ id }) => id !== this.node)
+    const gone = others.filter((node) => isAlone || !isRunning(node, nowMs))
+    for (const node of gone) {
+      if (node.endedAtMs === undefined) await recordUncleanStop(transaction, node, nowMs)
+      await removeNode(transaction, node.id)
     }
+    const wasEvicted = !nodes.some(({ id }) => id === this.node)
+    if (wasEvicted) await withdrawUncleanStop(transaction, this.node)
+    return { evicted: gone.map(({ id }) => id), wasEvicted }
   }
 
   async #takeLeases(transaction: Transaction, nowMs: number): Promise<[string, boolean][]> {

@@ -1,6 +1,7 @@
 /**
- * SQL of tables `gateway_node` and `node_lease` (both engines) and `node` (PostgreSQL): which
- * gateways use this store, which of them holds the lease on a task, and whose holds are valid.
+ * SQL of tables `gateway_node`, `unclean_stop` and `node_lease` (both engines) and `node` (PostgreSQL):
+ * which gateways use this store, which of them ended without a clean stop, which of them holds the lease on
+ * a task, and whose holds are valid.
  * All times are the store's, see `readStoreTime`.
  */
 import { invariant } from '../base/errors.ts'
@@ -83,6 +84,55 @@ export async function listNodes(queryable: Queryable): Promise<readonly GatewayN
 
 export async function removeNode(transaction: Transaction, id: string): Promise<void> {
   await transaction.query('DELETE FROM gateway_node WHERE id = $1', [id])
+}
+
+/** A gateway that ended without a clean stop, some time between two moments. */
+export interface UncleanStop {
+  /** The operator's name for the machine. */
+  readonly name: string
+  /** Its last heartbeat. */
+  readonly fromMs: number
+  /** Undefined while it is no more than missing: no other gateway has looked for it. */
+  readonly toMs: number | undefined
+}
+
+export async function recordUncleanStop(
+  transaction: Transaction,
+  { id, name, startedAtMs, seenAtMs }: GatewayNode,
+  foundAtMs: number,
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO unclean_stop (node, name, started_at_ms, seen_at_ms, found_at_ms)
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (node) DO NOTHING`,
+    [id, name, startedAtMs, seenAtMs, foundAtMs],
+  )
+}
+
+/** The node was only paused: it is still there. */
+export async function withdrawUncleanStop(transaction: Transaction, id: string): Promise<void> {
+  await transaction.query('DELETE FROM unclean_stop WHERE node = $1', [id])
+}
+
+/** Lists the stops that may have been within a period, nodes that are missing now included. */
+export async function listUncleanStops(
+  queryable: Queryable,
+  { fromMs, toMs, nowMs }: { fromMs: number; toMs: number; nowMs: number },
+): Promise<readonly UncleanStop[]> {
+  const rows = await queryable.query(
+    `SELECT name, seen_at_ms, found_at_ms FROM unclean_stop
+      WHERE seen_at_ms < $1 AND found_at_ms >= $2 ORDER BY seen_at_ms, node`,
+    [toMs, fromMs],
+  )
+  const found = rows.map((row) => ({
+    name: String(row['name']),
+    fromMs: Number(row['seen_at_ms']),
+    toMs: Number(row['found_at_ms']),
+  }))
+  const missing = (await listNodes(queryable))
+    .filter((node) => node.endedAtMs === undefined && !isRunning(node, nowMs))
+    .filter(({ seenAtMs }) => seenAtMs < toMs)
+    .map(({ name, seenAtMs }) => ({ name, fromMs: seenAtMs, toMs: undefined }))
+  return [...found, ...missing]
 }
 
 /** Takes or renews the lease on a task for `nodeTimeoutMs`; returns false while another node has it. */

@@ -15,7 +15,7 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { parsePostgresUrl } from '../../src/storage/location.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { openSqliteThread } from '../../src/storage/sqlite/thread.ts'
-import { listNodes, readStoreTime } from '../../src/storage/node-store.ts'
+import { listNodes, listUncleanStops, readStoreTime } from '../../src/storage/node-store.ts'
 import {
   appendChanges,
   type ChannelChange,
@@ -249,6 +249,36 @@ for (const engine of engines)
       assert.deepEqual(await published(), ['b main/m on'])
       await pass(20 * second, a)
       assert.deepEqual(await published(), ['a main/m on', 'b main/m on'])
+    })
+
+    test('records a node that died, with the time in which it did; not one that ended or was paused', async () => {
+      const stops = async (nowMs: number, fromMs = 0): Promise<readonly string[]> =>
+        (
+          await listUncleanStops(database, {
+            fromMs: startMs + fromMs,
+            toMs: startMs + 86_400 * second,
+            nowMs,
+          })
+        ).map(
+          ({ name, fromMs: from, toMs: to }) =>
+            `${name} ${from - startMs} ${to === undefined ? 'missing' : to - startMs}`,
+        )
+      const paused = await startNode('paused')
+      await pass(7 * second, paused)
+      const dead = await startNode('dead', 7 * second)
+      await pass(second, dead)
+      assert.deepEqual(await stops(startMs + 19 * second), [])
+      assert.deepEqual(await stops(startMs + 20 * second), ['host of paused 5000 missing'])
+      const b = await startNode('b', 30 * second)
+      const found = ['host of paused 5000 30000', 'host of dead 7000 30000']
+      assert.deepEqual(await stops(startMs + 30 * second), found)
+      assert.deepEqual(await stops(startMs + 30 * second, 31 * second), [])
+      await pass(30 * second, paused)
+      assert.deepEqual(await stops(startMs + 37 * second), ['host of dead 7000 30000'])
+      await b.end()
+      await paused.end()
+      await startNode('c', 90 * second)
+      assert.deepEqual(await stops(startMs + 90 * second), ['host of dead 7000 30000'])
     })
 
     test('every other node sees an off channel once, as long as the node that published it runs', async () => {

@@ -16,6 +16,7 @@ import {
 } from '../../ledger/channel-sums.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { listUncleanStops, readStoreTime, type UncleanStop } from '../../storage/node-store.ts'
 import { readUncapped } from '../../metering/price-lines.ts'
 import { isRequested, undated } from '../../metering/prices.ts'
 import { fromTime, untilTime } from '../input.ts'
@@ -38,6 +39,13 @@ export interface Reconciliation {
   readonly to: string
   /** Exchanges before this day are removed and not counted; null = none are. */
   readonly explained_from: string | null
+  /** Gateways that stopped uncleanly in the period: what they served then is not recorded. */
+  readonly unclean_stops: readonly {
+    readonly node: string
+    readonly from: string
+    /** Null: it is missing, and no other gateway has looked for it. */
+    readonly to: string | null
+  }[]
   readonly models: readonly ReconciledModel[]
   /** Null without the vendor's counts. */
   readonly comparison: Comparison | null
@@ -45,10 +53,11 @@ export interface Reconciliation {
 
 export const reconcileChannel = operation(
   reconcileInput,
-  (context, { channel, from, to, vendor_counts }): Promise<Reconciliation> => {
+  async (context, { channel, from, to, vendor_counts }): Promise<Reconciliation> => {
     if (from >= to) throw invalidField('to', 'must be after from')
     const counts = vendor_counts === undefined ? undefined : readVendorCounts(vendor_counts)
     if (typeof counts === 'string') throw invalid(`The vendor's counts cannot be read: ${counts}.`)
+    const nowMs = await readStoreTime(context.database, context.clock)
     return context.database.snapshot(async (snapshot) => {
       const catalogue = await readCatalogue(snapshot)
       if (channel !== 'all' && !catalogue.channels.some(({ name }) => name === channel))
@@ -57,20 +66,45 @@ export const reconcileChannel = operation(
       refuseRemovedPeriod({ fromMs: from, toMs: to, cutMs, hasCounts: counts !== undefined })
       const period = { channel, fromMs: Math.max(from, cutMs), toMs: to }
       const rows = await sumRows(snapshot, catalogue, period)
+      const stops = await listUncleanStops(snapshot, { ...period, nowMs })
+      const hasUncleanStop = stops.length > 0
       return {
         channel,
         from: timeText(from),
         to: timeText(to),
         explained_from: cutMs > from ? timeText(cutMs) : null,
+        unclean_stops: stops.map(viewStop),
         models: rows.map(viewRow),
         comparison:
           counts === undefined
             ? null
-            : compareCounts(rows, counts, { catalogue, atMs: to - 1, channel }),
+            : compareCounts(hasUncleanStop ? withUnseen(rows, catalogue, channel) : rows, counts, {
+                catalogue,
+                atMs: to - 1,
+                channel,
+                hasUncleanStop,
+              }),
       }
     })
   },
 )
+
+function viewStop({ name, fromMs, toMs }: UncleanStop): Reconciliation['unclean_stops'][number] {
+  return { node: name, from: timeText(fromMs), to: toMs === undefined ? null : timeText(toMs) }
+}
+
+/** Adds the models without a record: all of their requests may have been running at the unclean stop. */
+function withUnseen(
+  rows: readonly ReconciledRow[],
+  { channels }: CatalogueRows,
+  channel: string,
+): readonly ReconciledRow[] {
+  const all: Rows = new Map(rows.map((row) => [nameOf(row), row]))
+  for (const { name, models } of channels)
+    if (channel === 'all' || name === channel)
+      for (const model of models.keys()) rowOf(all, { channel: name, model })
+  return [...all.values()]
+}
 
 /** Adds up charges and checks per channel and model, in the order of their names. */
 async function sumRows(

@@ -1,8 +1,8 @@
 /**
  * Compares a vendor's counts with the gateway's charges. Pure. The vendor may count more: checks (their
  * tokens are known), and answers and attempts without a charge (their cost is known as far as counts
- * arrived). It may count differently where a charge was estimated. So a difference is `explained`,
- * `possible` or `unexplained`.
+ * arrived). It may count differently where a charge was estimated, and more where a gateway stopped
+ * uncleanly. So a difference is `explained`, `possible` or `unexplained`.
  */
 import {
   addPicos,
@@ -54,7 +54,7 @@ export interface ModelVerdict {
   readonly vendor_models: readonly string[]
   /**
    * `explained` by recorded cost and estimates; `possible` beyond them, by answers and attempts whose
-   * counts never came; `unexplained` by neither.
+   * counts never came, or by what a gateway served when it stopped uncleanly; `unexplained` by neither.
    */
   readonly verdict: 'explained' | 'possible' | 'unexplained'
   /** The tokens the vendor counted beyond ours, at list price. */
@@ -72,6 +72,8 @@ export interface ComparisonFacts {
   readonly catalogue: CatalogueRows
   readonly atMs: number
   readonly channel: string
+  /** A gateway stopped uncleanly: it may have sent requests that are not recorded. */
+  readonly hasUncleanStop: boolean
 }
 
 /** Returns the channels' names for a model. */
@@ -185,12 +187,15 @@ function judge(
   const unpaid = rows.reduce((count, row) => count + row.uncharged + row.otherAttempts, 0)
   const reasons: string[] = []
   let beyond = zeroPicos
+  let isMoreThanSent = false
   for (const { figure, difference } of figures) {
     const classes = vendorFigures[figure] ?? []
     const estimated = rows.reduce((count, row) => count + total(row.estimatedCounts, classes), 0)
     if (difference < 0 && -difference > estimated)
       reasons.push(`the gateway charged ${-difference} ${figure} more than the vendor counted`)
-    if (figure === 'requests' && difference > unpaid)
+    const isMore = figure === 'requests' && difference > unpaid
+    if (isMore && facts.hasUncleanStop) isMoreThanSent = true
+    else if (isMore)
       reasons.push(`the vendor counted ${difference - unpaid} requests that are not explained`)
     if (difference > 0 && classes.length > 0 && prices.length === 0)
       reasons.push(`the vendor counted ${difference} ${figure} more, and the model has no price`)
@@ -203,7 +208,7 @@ function judge(
   const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
   const eachAtMost = addPicos(largest, maxOutputCost(models, facts))
   const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))
-  if (beyond > possible)
+  if (beyond > possible && !facts.hasUncleanStop)
     reasons.push(
       `the vendor counted tokens worth ${formatUsd(subtractPicos(beyond, possible))} USD that are not explained`,
     )
@@ -211,7 +216,12 @@ function judge(
     model: titleOf(models),
     models,
     vendor_models: vendorNames,
-    verdict: reasons.length > 0 ? 'unexplained' : beyond > explained ? 'possible' : 'explained',
+    verdict:
+      reasons.length > 0
+        ? 'unexplained'
+        : beyond > explained || isMoreThanSent
+          ? 'possible'
+          : 'explained',
     difference_usd: formatUsd(beyond),
     explained_up_to_usd: formatUsd(explained),
     possible_up_to_usd: formatUsd(possible),
