@@ -170,29 +170,34 @@ function runNpm(cwd, words, options = {}) {
   return reason
 }
 
-/** Replaces only what is missing, each package in one step: a gateway may run on the others. */
+/**
+ * Replaces only what is missing, each package in one step: a gateway may run on the others. Required packages
+ * come last: if this is interrupted, some are still missing, and the next start installs again.
+ */
 function moveIntoPlace(staging, modules, missing) {
   const staged = join(staging, 'node_modules')
+  moveCommands(join(staged, '.bin'), join(modules, '.bin'))
   const former = join(staging, 'former')
   mkdirSync(former)
+  const required = topLevelNames(missing)
   // Which optional packages this machine needs, such as compiled programs, only npm knows.
-  const isNew = (name) => !existsSync(join(modules, name))
-  const names = new Set([...topLevelNames(missing), ...listPackages(staged).filter(isNew)])
-  for (const [index, name] of [...names].entries()) {
+  const isNew = (name) => !existsSync(join(modules, name)) && !required.has(name)
+  const names = [...listPackages(staged).filter(isNew), ...required]
+  for (const [index, name] of names.entries()) {
     if (!existsSync(join(staged, name))) continue
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     if (existsSync(join(modules, name)))
       renameSync(join(modules, name), join(former, String(index)))
     renameSync(join(staged, name), join(modules, name))
   }
-  const commands = join(staged, '.bin')
-  if (existsSync(commands)) {
-    mkdirSync(join(modules, '.bin'), { recursive: true })
-    for (const name of readdirSync(commands))
-      renameSync(join(commands, name), join(modules, '.bin', name))
-  }
   // npm's own list of what is installed; npm makes it again.
   rmSync(join(modules, '.package-lock.json'), { force: true })
+}
+
+function moveCommands(from, to) {
+  if (!existsSync(from)) return
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(from)) renameSync(join(from, name), join(to, name))
 }
 
 function listPackages(modules) {
@@ -206,7 +211,8 @@ function listPackages(modules) {
 
 /** `node_modules/@a/b/node_modules/c` is part of `@a/b`. */
 function topLevelNames(packages) {
-  return packages.map(({ path }) => path.split('/node_modules/')[0].replace('node_modules/', ''))
+  const names = packages.map(({ path }) => path.split('/node_modules/')[0])
+  return new Set(names.map((name) => name.replace('node_modules/', '')))
 }
 
 const installPollMs = 200

@@ -148,6 +148,29 @@ describe('bin/turnpike with a package missing', () => {
   })
 })
 
+describe('bin/turnpike after an installation that was killed between two packages', () => {
+  it('installs all the others, the optional ones too', async (test) => {
+    const checkout = await makeCheckout(test)
+    const killer = join(checkout.folder, 'killer.cjs')
+    writeFileSync(killer, killAtThirdRename)
+    const killed = await launch(checkout, { NODE_OPTIONS: `--require "${killer}"` })
+    assert.deepEqual([killed.code, killed.out], [1, ''])
+    assertServed(await launch(checkout), '1.0.0', /installing/)
+    assert.ok(existsSync(join(checkout.modules, 'compiled')))
+  })
+})
+
+/** The packages are three: each is moved into its place by one rename. */
+const killAtThirdRename = `
+  const fs = require('node:fs')
+  const rename = fs.renameSync
+  let count = 0
+  fs.renameSync = (from, to) => {
+    if (from.includes('.turnpike-staging') && ++count === 3) process.kill(process.pid, 'SIGKILL')
+    rename(from, to)
+  }
+  require('node:module').syncBuiltinESMExports()`
+
 describe('bin/turnpike without a Node to install with', () => {
   it('says what to install where there is none', async (test) => {
     const checkout = await makeCheckout(test)
