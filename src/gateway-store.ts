@@ -86,7 +86,13 @@ function openEmbedded(
     return {
       database,
       ledger,
-      membership: await openMembership({ ...membershipOptions(options, database), isAlone: true }),
+      membership: await openMembership({
+        ...membershipOptions(options, database),
+        isAlone: true,
+        onRecovered: () => {
+          if (ledger.isAvailable()) onRecovered()
+        },
+      }),
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: undefined,
       close: () => opened.disposeAsync(),
@@ -105,10 +111,19 @@ function openOnServer(
     await migrate(database)
     // Before this process becomes a node: the store may be an incomplete copy.
     await refuseUnfinishedCopy(database)
-    const pool = new PostgresPool({ location, ...moneyPoolOptions })
+    // Money and everything else have connections of their own, which come back one after the other.
+    const reportRecovered = (): void => {
+      if (pool.isAvailable() && database.isAvailable()) onRecovered()
+    }
+    const pool = new PostgresPool({
+      location,
+      ...moneyPoolOptions,
+      onRecovered: reportRecovered,
+    })
     opened.defer(() => pool.close())
     const membership = await openMembership({
       ...membershipOptions(options, database),
+      onRecovered: reportRecovered,
       holdLease: { pool, leaseMs: config.nodeLeaseMs },
     })
     const { holdLease: lease } = membership
@@ -121,7 +136,7 @@ function openOnServer(
       clock,
       settleTimeoutMs: config.settleTimeoutMs,
       onFault,
-      onRecovered,
+      onRecovered: reportRecovered,
       onError: onFault,
     })
     opened.defer(() => ledger.close())

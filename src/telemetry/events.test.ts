@@ -257,6 +257,27 @@ test('a store outage that the operator must fix is logged with what to change', 
   )
 })
 
+test('an outage without another reason is logged with what the gateway says about it first', () => {
+  const { lines, telemetry } = start()
+  const refused = new Error(canary)
+  const server = new GatewayError('ledger.unavailable', 'db:5432 does not answer.', {
+    cause: refused,
+  })
+  const outage = new GatewayError('ledger.unavailable', 'Not at the moment.', { cause: server })
+  telemetry.fault(outage, 'settle')
+  telemetry.fault(new GatewayError('ledger.unavailable', 'It is closed.'), 'api')
+  telemetry.ledgerRecovered()
+  telemetry.ledgerRecovered()
+  assert.deepEqual(
+    lines.map(({ msg, reason }) => [msg, reason]),
+    [
+      ['fault', 'db:5432 does not answer.'],
+      ['fault', 'It is closed.'],
+      ['ledger recovered', undefined],
+    ],
+  )
+})
+
 test('a store outage is logged with its reason, and so is the recovery', () => {
   const { lines, telemetry } = start()
   for (const reason of ['disk_full', 'locked', 'unreadable'] as const) {

@@ -211,8 +211,9 @@ class EventReporter {
     this.fault(error, 'audit')
   }
 
-  /** Charges can be stored again. */
+  /** The store answers again. One line ends an outage, however many parts report it. */
   ledgerRecovered(): void {
+    if (this.#outagesLogged.size === 0) return
     this.#outagesLogged.clear()
     this.#log.info('ledger recovered')
   }
@@ -266,8 +267,18 @@ function describe(error: unknown): Record<string, unknown> {
     .filter((line) => line.trimStart().startsWith('at '))
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const reason =
-    code === 'ledger.unavailable' ? (adviceIn(error) ?? outageReasonOf(error)) : undefined
+    code === 'ledger.unavailable'
+      ? (adviceIn(error) ?? outageReasonOf(error) ?? outageTextIn(error))
+      : undefined
   return { error: error.name, code, reason, frames: frames.slice(0, 8).map((line) => line.trim()) }
+}
+
+/** Returns the text of the first error of an outage: the gateway wrote it, and it names the host. */
+function outageTextIn(outage: Error): string {
+  let text = outage.message
+  for (let { cause } = outage; cause instanceof GatewayError; { cause } = cause)
+    if (cause.code === 'ledger.unavailable') text = cause.message
+  return text
 }
 
 /** Returns what an operator must change before the store can be used again; the gateway wrote the text. */

@@ -40,6 +40,8 @@ const doubtfulCommit = '01000'
 export class PostgresConnection {
   readonly #client: Client
   readonly #options: ConnectOptions
+  /** Host and port, for messages. */
+  readonly #server: string
   #lost: Error | undefined
   #isClosed = false
   /** A pooler is between this process and the server: there is no session to keep anything in. */
@@ -48,6 +50,7 @@ export class PostgresConnection {
   constructor(client: Client, options: ConnectOptions) {
     this.#client = client
     this.#options = options
+    this.#server = `${client.host}:${client.port}`
     client.on('error', (error) => (this.#lost ??= error))
     client.on('end', () => (this.#lost ??= new Error('the server has ended the connection')))
     client.on('notice', ({ code }) => {
@@ -96,7 +99,8 @@ export class PostgresConnection {
   }
 
   async #withTimeout<Result>(send: () => Promise<Result>): Promise<Result> {
-    if (this.#lost !== undefined || this.#isClosed) throw new LostConnection(this.#lost)
+    if (this.#lost !== undefined || this.#isClosed)
+      throw new LostConnection(this.#server, this.#lost)
     let timer: Timer | undefined
     try {
       timer = systemClock.after(this.#options.answerTimeoutMs, () => {
@@ -111,7 +115,7 @@ export class PostgresConnection {
       if (error instanceof DatabaseError && !endsSession(error)) throw error
       this.#lost ??= error instanceof Error ? error : new Error('the connection failed')
       this.destroy()
-      throw new LostConnection(this.#lost)
+      throw new LostConnection(this.#server, this.#lost)
     } finally {
       timer?.cancel()
     }
@@ -120,8 +124,9 @@ export class PostgresConnection {
 
 /** The statement may or may not have been executed. */
 class LostConnection extends Error {
-  constructor(cause: unknown) {
-    super('the connection to PostgreSQL is lost', { cause })
+  constructor(server: string, cause: unknown) {
+    const reason = cause instanceof Error ? ` (${cause.message})` : ''
+    super(`the connection to PostgreSQL at ${server} is lost${reason}`, { cause })
     this.name = 'LostConnection'
   }
 }
@@ -251,7 +256,7 @@ export function postgresError(error: unknown): Error {
   if (fault === 'statement') return cause
   if (fault === 'unfit') return unfit(cause)
   const reason = {
-    lost: 'the connection to PostgreSQL is lost',
+    lost: cause.message,
     conflict: 'too many conflicts with other transactions',
     exhausted: 'PostgreSQL lacks resources',
   }[fault]
