@@ -29,6 +29,18 @@ const cases: readonly FailingForm[] = [
     fault: 'hold=hang@before_head',
     accounts: 1,
   },
+  {
+    name: 'hangs in the middle of every stream (one key)',
+    isStream: true,
+    fault: 'stall_event=3',
+    accounts: 1,
+  },
+  {
+    name: 'closes every stream before its terminal event (one key)',
+    isStream: true,
+    fault: 'terminal=missing; framing=close',
+    accounts: 1,
+  },
   { name: 'fails every whole answer (one key)', isStream: false, fault: 'error=502', accounts: 1 },
 ]
 
@@ -39,7 +51,7 @@ for (const format of formats) {
     for (const failing of cases)
       test(`${failing.name}: is off after five failures at most, and back once that form works`, async () => {
         const clock = new ManualClock()
-        const settings = { check_interval: '1440m' }
+        const settings = { check_interval: '1440m', idle_timeout: '30s' }
         const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
         try {
           await playThrough(gateway, clock, failing)
@@ -55,7 +67,7 @@ for (const format of formats) {
     ): Promise<void> {
       const keys = [gateway.account.key]
       if (accounts > 1) keys.push((await gateway.createAccount({ balance_usd: '1000' })).key)
-      const isHanging = fault.startsWith('hold=')
+      const isHanging = fault.startsWith('hold=') || fault.startsWith('stall_event')
       const ask = (asksStream: boolean): Promise<string> =>
         request({ gateway, clock, isHanging, keys }, asksStream)
       // Every caller has had success in that form before.
@@ -87,6 +99,8 @@ for (const format of formats) {
       }
       gateway.sandbox.faults.clear()
       gateway.sandbox.faults.release('hang')
+      // Probes that still hang run into their limit.
+      clock.advance(31 * second)
       await advanceUntil(clock, 300 * second, async () => {
         await probesEnded(gateway, false)
         return gateway.grade(main, model) === 'on'

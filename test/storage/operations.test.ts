@@ -554,6 +554,11 @@ describe('channels and prices', () => {
         JSON.stringify(await diagnose(context, refused)),
         /refuses the credential \(401\)/,
       )
+      const unpaid: RunCheck = () =>
+        Promise.resolve({ outcome: 'no_credit', durationMs: 1, status: 402 })
+      const poor = await diagnose(context, unpaid)
+      assert.equal(poor.ok, false)
+      assert.match(JSON.stringify(poor), /credit or spend limit at the vendor is used up \(402\)/)
       const gone: RunCheck = () =>
         Promise.resolve({ outcome: 'hard', durationMs: 1, status: undefined })
       assert.equal((await diagnose(context, gone)).ok, false)

@@ -128,7 +128,7 @@ test("another stream's first event ends a run of attempts that had none, not one
 })
 
 test('a caller adds at most two failures in a row while another one succeeds', () => {
-  const inARow = (callers: string, served?: string): number => {
+  const inARow = (callers: string, served?: string, now = 3): number => {
     let evidence = noEvidence
     if (served !== undefined) {
       const success = { caller: callerOf(served), beganAt: 0, wasAnswered: false }
@@ -138,10 +138,11 @@ test('a caller adds at most two failures in a row while another one succeeds', (
       const failure = { ...callerOf(name), isBroken: false, beganAt: 2, isCounted: true }
       evidence = withFailure(evidence, failure, 2)
     }
-    return countInARow(evidence, 3)
+    return countInARow(evidence, now)
   }
   assert.equal(inARow('x/a x/a x/a x/b y/c'), 5)
   assert.equal(inARow('x/a x/a x/a x/b y/c', 'z'), 3)
+  assert.equal(inARow('x/a x/a x/a x/b y/c', 'z', 61_000), 5, 'its success is a minute old')
   // Of one account: by key.
   assert.equal(inARow('x/a x/a x/a x/b', 'x/c'), 3)
   // One failure by chance leaves its caller among those who succeed, two do not.
