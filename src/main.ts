@@ -12,6 +12,7 @@ import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
+import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
 import type { Config } from './settings.ts'
 import type { Database } from './storage/database.ts'
 import { loadMasterKey } from './storage/master-key.ts'
@@ -89,7 +90,9 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   }
   if (app.snapshot().vendors.size === 0)
     logger.warn('catalogue is empty; run turnpike apply -f FILE')
+  const memory = releaseMemoryWhenIdle(processMemory(systemClock))
   const exitCode = await ending.promise
+  memory.close()
   logger.info({ exitCode }, 'ended')
   await log.close()
   // After a fatal fault or a second signal, open sockets and threads must not keep the process running.

@@ -1,0 +1,60 @@
+/** When memory is returned, and that it is. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { releaseMemory, releaseMemoryWhenIdle } from './memory.ts'
+import { ManualClock } from '../test/support/manual-clock.ts'
+
+const mebibyte = 1_048_576
+
+it('releases memory after the start and after a busy time, once the event loop is idle', () => {
+  const clock = new ManualClock()
+  let residentBytes = 120 * mebibyte
+  let busyShare = 0
+  let releaseCount = 0
+  const watch = releaseMemoryWhenIdle({
+    clock,
+    residentBytes: () => residentBytes,
+    busyShare: () => busyShare,
+    release() {
+      releaseCount++
+      residentBytes = 140 * mebibyte
+    },
+  })
+  const after = (ms: number): number => {
+    clock.advance(ms)
+    return releaseCount
+  }
+  assert.equal(after(10_000), 1, 'what the start left')
+  residentBytes = 900 * mebibyte
+  busyShare = 0.9
+  assert.equal(after(10_000), 1, 'busy')
+  busyShare = 0.01
+  assert.equal(after(10_000), 2)
+  residentBytes = 160 * mebibyte
+  assert.equal(after(10_000), 2, 'hardly grown')
+  residentBytes = 300 * mebibyte
+  assert.equal(after(10_000), 3)
+  watch.close()
+  residentBytes = 900 * mebibyte
+  assert.equal(after(10_000), 3)
+})
+
+it('returns what lies between living blocks to the operating system', async () => {
+  const pins: Buffer[] = []
+  const fill = (): void => {
+    const pieces: Buffer[] = []
+    for (let index = 0; index < 4_000; index++) {
+      pieces.push(Buffer.allocUnsafeSlow(65_536).fill(1))
+      pins.push(Buffer.allocUnsafeSlow(5_000).fill(1))
+    }
+    assert.equal(pieces.length, 4_000)
+  }
+  fill()
+  // In a new turn nothing on the stack refers to the pieces.
+  await new Promise((resolve) => setImmediate(resolve))
+  const before = process.memoryUsage.rss()
+  releaseMemory()
+  const freed = before - process.memoryUsage.rss()
+  assert.ok(freed > 150 * mebibyte, `${Math.round(freed / mebibyte)} MiB were returned`)
+  assert.equal(pins.length, 4_000)
+})

@@ -1,0 +1,99 @@
+/**
+ * Returns memory to the operating system when a busy time is over. V8 collects only while a program
+ * allocates, and the C library keeps what lies between its living blocks: without this a gateway keeps for
+ * days what a flood made it take. Part of the composition root: it acts on the whole process.
+ */
+import { performance } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Clock, Timer } from './base/clock.ts'
+
+export interface MemoryEffects {
+  readonly clock: Clock
+  /** Returns the memory that the process takes up. */
+  readonly residentBytes: () => number
+  /** Returns the share of the time since the last call in which the event loop worked, 0 to 1. */
+  readonly busyShare: () => number
+  readonly release: () => void
+}
+
+const checkMs = 10_000
+/** A release stops the event loop for some tens of milliseconds: only where nobody is likely to notice. */
+const idleShareMax = 0.05
+/** So much more than after the last release must be taken up. The first one drops what the start left. */
+const growthBytesMin = 33_554_432
+
+/** Checks every 10 s until `close`. */
+export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void } {
+  const { clock } = effects
+  let timer: Timer
+  let keptBytes = 0
+  const check = (): void => {
+    const isIdle = effects.busyShare() < idleShareMax
+    if (isIdle && effects.residentBytes() > keptBytes + growthBytesMin) {
+      effects.release()
+      keptBytes = effects.residentBytes()
+    }
+    timer = clock.after(checkMs, check)
+  }
+  timer = clock.after(checkMs, check)
+  return { close: () => timer.cancel() }
+}
+
+export function processMemory(clock: Clock): MemoryEffects {
+  let seen = performance.eventLoopUtilization()
+  return {
+    clock,
+    residentBytes: () => process.memoryUsage.rss(),
+    busyShare() {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, seen)
+      seen = now
+      return utilization
+    },
+    release: releaseMemory,
+  }
+}
+
+/** Collects all garbage and trims the C library's heap, where that is the GNU one. */
+export function releaseMemory(): void {
+  collectGarbage ??= findCollector()
+  collectGarbage()
+  trimHeap ??= findTrim()
+  trimHeap()
+}
+
+let collectGarbage: (() => void) | undefined
+let trimHeap: (() => void) | undefined
+
+function findCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  setFlagsFromString('--no-expose-gc')
+  return typeof collect === 'function' ? (collect as () => void) : () => undefined
+}
+
+/** The part of `node:ffi` that is used here. */
+interface ForeignFunctions {
+  dlopen(
+    library: string,
+    signatures: { malloc_trim: { arguments: readonly ['uint64']; return: 'int32' } },
+  ): { readonly functions: { malloc_trim(keptBytes: bigint): number } }
+}
+
+/** `node:ffi` is experimental: the Node version is pinned, and without it this does nothing. */
+function findTrim(): () => void {
+  const emitWarning = process.emitWarning.bind(process)
+  process.emitWarning = () => undefined
+  try {
+    const foreign = process.getBuiltinModule('node:ffi') as unknown as ForeignFunctions
+    const signature = { arguments: ['uint64'], return: 'int32' } as const
+    const { functions } = foreign.dlopen('libc.so.6', { malloc_trim: signature })
+    return () => void functions.malloc_trim(0n)
+  } catch {
+    // Another C library, or no such module: only garbage is collected.
+    return () => undefined
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
