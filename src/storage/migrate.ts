@@ -4,7 +4,7 @@
  * old schema, and two processes that migrate at once do it one after the other. A store that is up to
  * date is only read, so commands do not wait for a writer.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Postgrator from 'postgrator'
 import { GatewayError, InvariantError } from '../base/errors.ts'
@@ -42,7 +42,7 @@ export async function migrate(
   return database.transact(async (transaction) => {
     const version = await schemaVersion(transaction, dialect)
     const newestKnown = refuseNewerSchema(version, dialect, folder)
-    if (version === 0 && dialect === 'postgres') await refuseForeignTables(transaction, [])
+    if (version === 0 && dialect === 'postgres') await refuseForeignTables(transaction)
     const applied = await apply(transaction, { files, dialect })
     return { applied, version: newestKnown }
   })
@@ -65,10 +65,8 @@ export function isStoreTable(name: string): boolean {
  * Throws where a PostgreSQL database has a table that is neither ours nor of an extension, in any schema.
  * Partitions count as part of their table.
  */
-export async function refuseForeignTables(
-  database: Queryable,
-  ours: readonly string[],
-): Promise<void> {
+export async function refuseForeignTables(database: Queryable): Promise<void> {
+  const ours = (await schemaVersion(database, 'postgres')) === 0 ? [] : shippedTables()
   const rows = await database.query(
     `SELECT relname FROM pg_class
        JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -88,6 +86,14 @@ export async function refuseForeignTables(
     `The PostgreSQL database has tables of another program: ${names.join(', ')}. Nothing was changed. ` +
       'Create a database of its own for the store.',
   )
+}
+
+/** Names of all tables that migrations of PostgreSQL create. */
+function shippedTables(): readonly string[] {
+  const folder = join(shippedFolder, 'postgres')
+  const scripts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  const created = scripts.flatMap((script) => [...script.matchAll(/^CREATE TABLE "?(\w+)"?/gm)])
+  return [versionTable, ...created.map(([, name = '']) => name)]
 }
 
 /** The version the store's schema has; 0 where there is none yet. */

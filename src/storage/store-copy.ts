@@ -5,7 +5,6 @@
  */
 import { GatewayError, invariant } from '../base/errors.ts'
 import { readRevisions } from './changes.ts'
-import { refuseForeignTables } from './migrate.ts'
 import type { Database, Queryable, Row, SqlValue, Transaction } from './database.ts'
 
 /** Tables to copy, each after the tables that it refers to. */
@@ -36,24 +35,9 @@ const skippedTables = [
   'channel_state',
   'node_lease',
   'channel_check',
+  'channel_check_answer',
   'audit_checkpoint',
 ]
-
-/** Tables that only PostgreSQL has. */
-const serverTables = [
-  'node',
-  'hold',
-  'expired_hold',
-  'request_window',
-  'token_count_window',
-  'store_copy',
-  'store_copy_progress',
-]
-
-/** Throws where the new store's database has a table of another program. */
-export function refuseSharedDatabase(target: Queryable): Promise<void> {
-  return refuseForeignTables(target, [...copiedTables, ...skippedTables, ...serverTables])
-}
 
 /** Has one partition per month on PostgreSQL. */
 const partitionedTable: (typeof copiedTables)[number] = 'exchange'

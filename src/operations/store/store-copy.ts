@@ -9,12 +9,11 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { requireStore, openStore } from '../../storage/open.ts'
 import { parseStoreLocation } from '../../storage/location.ts'
 import { lockStore } from '../../storage/sqlite/lock.ts'
-import { migrate } from '../../storage/migrate.ts'
+import { migrate, refuseForeignTables } from '../../storage/migrate.ts'
 import {
   compareCounts,
   copyTables,
   isEmpty,
-  refuseSharedDatabase,
   stateOf,
   type CopiedTable,
   type CopyOptions,
@@ -69,7 +68,7 @@ async function fill(
   const target = await openStore(to)
   try {
     await migrate(target)
-    await refuseSharedDatabase(target)
+    await refuseForeignTables(target)
     await begin(target, { path, state: await stateOf(source), atMs: clock.now() })
     const tables = await copyTables({ source, target, onPage })
     const differences = await compareCounts(source, target)
