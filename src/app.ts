@@ -18,6 +18,7 @@ import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
 import { ChannelKeeper, measureChannels } from './channels/cluster/channel-keeper.ts'
 import { readCatalogue } from './channels/channel-store.ts'
+import { watchCredentialFiles } from './channels/credential-file.ts'
 import type { HealthBook } from './channels/health/health-book.ts'
 import { createRoutes } from './channels/route.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
@@ -150,11 +151,21 @@ async function openApp(
     if (area === 'access' || area === 'accounts') keys.clear()
     if (area === 'accounts' || area === 'balances') await ledger.refresh()
     if (area !== 'catalogue') return
-    await catalogue.load(revision, (previous, current) => {
+    await loadCatalogue(revision)
+  }
+  function loadCatalogue(revision: number): Promise<void> {
+    return catalogue.load(revision, (previous, current) => {
       channels.follow(previous, current)
       upstream.retain(new Set(current.channels.keys()))
     })
   }
+  const files = watchCredentialFiles({
+    clock,
+    stamps: () => snapshot().credentialFiles,
+    onChange: () => loadCatalogue(snapshot().revision),
+    onError: (error) => telemetry.fault(error, 'changes'),
+  })
+  opened.defer(() => files.cancel())
   const watch = watchRevisions({
     database,
     clock,

@@ -90,6 +90,7 @@ const tableOwners: TableOwners = {
   unclean_stop: ['src/storage/node-store.ts'],
   node_lease: ['src/storage/node-store.ts'],
   channel_check: ['src/channels/cluster/channel-states.ts'],
+  channel_check_answer: ['src/channels/cluster/check-answers.ts'],
   operator_cost: ['src/channels/cluster/operator-cost-store.ts'],
   revision: ['src/storage/changes.ts'],
 }

@@ -12,16 +12,26 @@ export interface Clock {
   now(): number
   /** Monotonic time in milliseconds from an arbitrary start. For every duration and deadline. */
   monotonic(): number
-  /** Runs `action` once after `delayMs`. The timer does not keep the process alive. */
+  /** Runs `action` once after `delayMs`. */
   after(delayMs: number, action: () => void): Timer
 }
 
+/** Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, action) {
     const timer = setTimeout(action, delayMs)
     timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+/** For commands: a timer keeps the process alive, because nothing else may do so while one waits. */
+export const commandClock: Clock = {
+  ...systemClock,
+  after(delayMs, action) {
+    const timer = setTimeout(action, delayMs)
     return { cancel: () => clearTimeout(timer) }
   },
 }

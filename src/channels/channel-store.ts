@@ -40,7 +40,7 @@ export interface ChannelRow {
   readonly name: string
   readonly vendor: string
   readonly url: string
-  /** `env:NAME` or `sealed:…`, never a plain secret. */
+  /** `env:NAME`, `file:/path` or `sealed:…`, never a plain secret. */
   readonly credential: string
   readonly models: ReadonlyMap<string, string | undefined>
   readonly rank: number

@@ -1,13 +1,14 @@
 /**
  * Builds the relay's snapshot from the stored catalogue: opens sealed credentials, reads those in the
- * environment, and leaves out what cannot be served, with the reason. One unusable channel never keeps
- * the others from being served.
+ * environment and in files, and leaves out what cannot be served, with the reason. One unusable channel
+ * never keeps the others from being served.
  */
 import { Secret } from '../base/secret.ts'
 import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
 import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
+import { readCredentialFile, stampOf } from './credential-file.ts'
 import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
 import {
   type CatalogueRows,
@@ -37,6 +38,14 @@ interface OutOfService {
 
 export interface LoadedSnapshot extends Snapshot {
   readonly outOfService: readonly OutOfService[]
+  /** Stamps of the credential files by path, from before they were read. */
+  readonly credentialFiles: ReadonlyMap<string, string>
+}
+
+/** Returns why a channel or its vendor is not served. */
+export function explainAbsence({ outOfService }: LoadedSnapshot, channel: string): string {
+  const out = outOfService.find((one) => one.kind === 'channel' && one.name === channel)
+  return out?.reason ?? 'the channel or its vendor is retired'
 }
 
 export const credentialField = 'credential'
@@ -91,8 +100,11 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
   }
 
   const channels = new Map<string, Channel>()
+  const credentialFiles = new Map<string, string>()
   for (const row of rows.channels) {
     if (row.retiredAtMs !== undefined) continue
+    const path = credentialPath(row.credential)
+    if (path !== undefined) credentialFiles.set(path, stampOf(path))
     const channel = buildChannel(row, models, sources)
     if (typeof channel === 'string')
       outOfService.push({
@@ -105,7 +117,15 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
     else channels.set(row.name, channel)
   }
   const channelsByModel = groupChannels(channels)
-  return { revision: sources.revision, vendors, models, channels, channelsByModel, outOfService }
+  return {
+    revision: sources.revision,
+    vendors,
+    models,
+    channels,
+    channelsByModel,
+    outOfService,
+    credentialFiles,
+  }
 }
 
 function groupPrices(prices: readonly PriceRow[]): ReadonlyMap<string, readonly PriceRow[]> {
@@ -162,18 +182,39 @@ function buildChannel(
 }
 
 const environmentPrefix = 'env:'
+const filePrefix = 'file:'
+
+/** Whether a credential is a reference, which may be shown, and not a secret. */
+export function isReference(credential: string): boolean {
+  return credential.startsWith(environmentPrefix) || credential.startsWith(filePrefix)
+}
+
+/** Returns the variable that a credential names. */
+export function credentialVariable(credential: string): string | undefined {
+  return credential.startsWith(environmentPrefix)
+    ? credential.slice(environmentPrefix.length)
+    : undefined
+}
+
+/** Returns the path of the file that a credential names. */
+export function credentialPath(credential: string): string | undefined {
+  return credential.startsWith(filePrefix) ? credential.slice(filePrefix.length) : undefined
+}
 
 function resolveCredential(row: ChannelRow, sources: SnapshotSources): Secret | string {
   const { credential } = row
-  if (credential.startsWith(environmentPrefix)) {
-    const name = credential.slice(environmentPrefix.length)
-    const value = sources.environment(name)?.trim()
-    if (value === undefined || value === '')
-      return `the environment variable ${name} with its credential is not set`
-    // A line break in a header value would start another header.
-    if (!/^[\x21-\x7e]+$/.test(value))
-      return `the environment variable ${name} holds characters that a credential cannot have`
-    return new Secret(value)
+  const variable = credentialVariable(credential)
+  if (variable !== undefined) {
+    const value = sources.environment(variable)?.trim() ?? ''
+    const place = `the environment variable ${variable}`
+    return value === '' ? `${place} with its credential is not set` : checkedSecret(value, place)
+  }
+  const path = credentialPath(credential)
+  if (path !== undefined) {
+    const { text, fault } = readCredentialFile(path)
+    const place = `the file ${path}`
+    if (text === undefined) return `${place} with its credential ${fault}`
+    return text === '' ? `${place} with its credential is empty` : checkedSecret(text, place)
   }
   if (!isSealed(credential)) return 'its stored credential is not sealed; apply the catalogue again'
   const place = { owner: row.name, field: credentialField }
@@ -181,6 +222,13 @@ function resolveCredential(row: ChannelRow, sources: SnapshotSources): Secret | 
   return opened.kind === 'unsealed'
     ? opened.secret
     : `its credential cannot be opened: ${opened.reason}`
+}
+
+/** A line break in a header value would start another header. */
+function checkedSecret(value: string, place: string): Secret | string {
+  return /^[\x21-\x7e]+$/.test(value)
+    ? new Secret(value)
+    : `${place} holds characters that a credential cannot have`
 }
 
 function openWithKey(

@@ -12,7 +12,8 @@ import {
   type FailureView,
   type NodeView,
 } from '../operations/channel-health.ts'
-import { checkChannel, switchChannel, type ChannelCheck } from '../operations/channels.ts'
+import { checkChannel, type ChannelCheck } from '../operations/channel-check.ts'
+import { switchChannel } from '../operations/channels.ts'
 import { command, exitCodes, shown, withCheck, type Answer } from './command.ts'
 import { formatAge, formatFields, formatTable, type Cell } from './output.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
@@ -78,7 +79,7 @@ function addSwitchCommand(
 function addCheckCommand(channel: Command): void {
   channel
     .command('check')
-    .description('send a small real request per model, and ask running gateways to do the same')
+    .description('have each running gateway send a small real request per model')
     .argument('<channel>', 'name of the channel')
     .action(
       command({ store: 'existing' }, ({ context, config, arguments: [name] }) =>
@@ -253,20 +254,27 @@ function historyTable(changes: readonly ChannelChangeView[]): string {
 }
 
 function showCheck(check: ChannelCheck): Answer {
-  const table = formatTable(
-    ['model', 'result', 'status', 'ms'],
-    check.models.map((model) => [model.model, model.outcome, model.status, model.duration_ms]),
-    '',
-  )
+  const rows = check.results.flatMap(({ gateway, reason, models }): Cell[][] => {
+    const where = gateway === null ? 'this command' : `${gateway.name} (${gateway.id})`
+    const found = models.map(({ model, outcome, status, duration_ms: ms }) => {
+      return [where, model, outcome, status, ms]
+    })
+    return reason === null ? found : [...found, [where, null, reason]]
+  })
+  const table = formatTable(['checked by', 'model', 'result', 'status', 'ms'], rows, '')
   const head = formatFields({
     channel: check.channel,
     result: check.ok ? 'ok' : 'failed',
-    ...(check.reason !== null && { reason: check.reason }),
-    ...(check.gateways_asked > 0 && { 'gateways asked to check': check.gateways_asked }),
+    'gateways asked to check': check.gateways_asked,
+    ...(check.gateways_asked === 0 && { note: checkedHere }),
   })
   return {
     json: check,
-    text: table === '' ? head : `${head}\n\n${table}`,
+    text: `${head}\n\n${table}`,
     exitCode: check.ok ? exitCodes.done : exitCodes.failed,
   }
 }
+
+const checkedHere =
+  'No gateway is running on this store. The command has checked the channel from here, with the ' +
+  'environment of this shell.'

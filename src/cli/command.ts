@@ -7,11 +7,11 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { CommanderError, InvalidArgumentError, type Command } from 'commander'
-import { systemClock } from '../base/clock.ts'
+import { commandClock, systemClock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
-import type { RunCheck } from '../operations/channels.ts'
+import type { RunCheck } from '../operations/channel-check.ts'
 import {
   refusalOf,
   type OperationContext,
@@ -177,7 +177,7 @@ function buildContext(config: Config, database: Database): OperationContext {
   let masterKey: Secret | undefined
   return {
     database,
-    clock: systemClock,
+    clock: commandClock,
     actor: `cli:${loginName()}`,
     masterKey: () =>
       (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),

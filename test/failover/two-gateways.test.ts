@@ -69,7 +69,7 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
     database,
     upstream,
     telemetry: createTelemetry({ log: pino({ level: 'silent' }), metrics, clock }),
-    snapshot: () => snapshot,
+    snapshot: () => ({ ...snapshot, outOfService: [], credentialFiles: new Map() }),
     membership: await openMembership({
       clock,
       database,

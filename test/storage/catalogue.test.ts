@@ -450,6 +450,20 @@ test('a variable that is not set is noted on apply and leaves only its channel o
   assert.match(served.outOfService[0]?.reason ?? '', /MISSING_KEY .* is not set/)
 })
 
+test('a credential file is named by its whole path, noted where it is missing, and kept as a reference', async (t) => {
+  const { apply, snapshot } = await openStore(t)
+  const wrong = await apply(demo.replace('env:ALPHA_KEY', 'file:alpha.key'))
+  assert.match(mistakesOf(wrong).join(), /must name a file after file: by its whole path/)
+  const path = join(tmpdir(), 'turnpike-no-such-file')
+  const applied = await apply(demo.replace('env:ALPHA_KEY', `file:${path}`))
+  assert.ok(applied.kind === 'applied')
+  assert.deepEqual(applied.notes, [
+    `channel alpha-main: ${path} cannot be read (ENOENT) here; the gateway needs it to use the channel`,
+  ])
+  const { outOfService } = await snapshot()
+  assert.match(outOfService[0]?.reason ?? '', /with its credential cannot be read \(ENOENT\)/)
+})
+
 test('without a master key the channels with references still serve', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(demo)
@@ -689,7 +703,7 @@ test('a missing field is reported at its entry', async (t) => {
   )
   assert.deepEqual(seen, [
     '2 channels.a.url: url is missing: it must be a web address such as https://vendor.example',
-    '2 channels.a.credential: credential is missing: it must be env:NAME, or the secret itself (apply seals it)',
+    '2 channels.a.credential: credential is missing: it must be env:NAME, file:/PATH, or the secret itself (apply seals it)',
   ])
 })
 

@@ -124,7 +124,7 @@ async function startNode(name: string, agedMs = 0): Promise<Node> {
     lines: () => made.lines,
     save: () => [],
     onOffElsewhere: ({ channel, model }) => seen.push(`off ${channel}/${model}`),
-    onCheckRequest: (channel) => seen.push(`check ${channel}`),
+    onCheckRequest: ({ channel }) => seen.push(`check ${channel}`),
   })
   publisher.start()
   const made: Node = {

@@ -14,7 +14,8 @@ import { openNewStore } from '../support/test-store.ts'
 import { listAccounts } from '../../src/operations/accounts.ts'
 import { readStatement } from '../support/statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
-import { listChannels, type RunCheck } from '../../src/operations/channels.ts'
+import type { RunCheck } from '../../src/operations/channel-check.ts'
+import { listChannels } from '../../src/operations/channels.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import { diagnose } from '../../src/operations/store/doctor.ts'
 import { createFirstAdminToken, listAdminTokens } from '../../src/operations/keys.ts'
@@ -486,13 +487,15 @@ describe('channels and prices', () => {
       await applyCatalogue(context, { text: catalogue })
       const check = await checkChannel(context, { channel: 'alpha-main' }, answering)
       assert.equal(check.ok, false)
-      assert.deepEqual(check.models, [
+      const [here] = check.results
+      assert.equal(here?.gateway, null)
+      assert.deepEqual(here.models, [
         { model: 'large-1', ok: true, outcome: 'ok', status: 200, duration_ms: 12 },
         { model: 'small-1', ok: false, outcome: 'model_missing', status: 404, duration_ms: 12 },
       ])
       const unset = await checkChannel(context, { channel: 'alpha-reserve' }, answering)
       assert.equal(unset.ok, false)
-      assert.match(unset.reason ?? '', /NOT_SET/)
+      assert.match(unset.results[0]?.reason ?? '', /NOT_SET/)
       await rejectsWith('operations.not_found', /no channel beta/, () =>
         checkChannel(context, { channel: 'beta' }, answering),
       )

@@ -6,6 +6,7 @@ import * as accounts from '../../src/operations/accounts.ts'
 import * as actions from '../../src/operations/actions.ts'
 import * as catalogue from '../../src/operations/catalogue/catalogue.ts'
 import * as channelHealth from '../../src/operations/channel-health.ts'
+import * as channelCheck from '../../src/operations/channel-check.ts'
 import * as channels from '../../src/operations/channels.ts'
 import * as keys from '../../src/operations/keys.ts'
 import { valueOf, type Outcome } from '../../src/operations/operation.ts'
@@ -31,7 +32,7 @@ export const applyCatalogue = orThrow(catalogue.applyCatalogue)
 export const channelHistory = orThrow(channelHealth.channelHistory)
 export const showChannel = orThrow(channelHealth.showChannel)
 export const switchChannel = orThrow(channels.switchChannel)
-export const checkChannel = orThrow(channels.checkChannel)
+export const checkChannel = orThrow(channelCheck.checkChannel)
 export const createClientKey = orThrow(keys.createClientKey)
 export const createReaderToken = orThrow(keys.createReaderToken)
 export const createAdminToken = orThrow(keys.createAdminToken)

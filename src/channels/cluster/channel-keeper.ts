@@ -9,7 +9,10 @@ import type { Random } from '../../base/random.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Telemetry } from '../../telemetry/events.ts'
 import type { Snapshot } from '../channel.ts'
+import { explainAbsence, type LoadedSnapshot } from '../snapshot.ts'
 import { type ChannelAlerts, createChannelAlerts } from './channel-alerts.ts'
+import type { CheckRequest } from './channel-states.ts'
+import { saveCheckAnswer, type CheckAnswer, type CheckedModel } from './check-answers.ts'
 import { describeChange } from './channel-history.ts'
 import type { CheckResult } from '../probes/check.ts'
 import { countsOf, priceCheck } from '../probes/check-cost.ts'
@@ -19,6 +22,7 @@ import type { HealthPlace } from '../health/health-place.ts'
 import { readHealth, type SavedHealth } from '../health/health-store.ts'
 import { type ChannelJournal, createChannelJournal, Publisher } from './publisher.ts'
 import type { Membership } from '../../storage/membership.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
 import { Prober } from '../probes/prober.ts'
 import type { Upstream } from '../../http/client/upstream.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -31,7 +35,7 @@ export interface ChannelKeeperParts {
   readonly database: Database
   readonly upstream: Upstream
   readonly telemetry: Telemetry
-  readonly snapshot: () => Snapshot
+  readonly snapshot: () => LoadedSnapshot
   readonly membership: Membership
   readonly checkIntervalMs: number
   readonly failoverTokensMax: number
@@ -87,7 +91,7 @@ export class ChannelKeeper {
       lines: () => this.health.list(snapshot()),
       save: () => this.health.save(),
       onOffElsewhere: (place) => this.health.warn(place),
-      onCheckRequest: (channel) => this.#checkNow(channel),
+      onCheckRequest: (request) => void this.#checkNow(request).catch(parts.onError),
     })
   }
 
@@ -186,13 +190,35 @@ export class ChannelKeeper {
     void this.#publisher.write()
   }
 
-  /** Checks every model at once, also one in its back-off, because an operator requested it. */
-  #checkNow(name: string): void {
-    const channel = this.#parts.snapshot().channels.get(name)
-    for (const model of channel?.models.keys() ?? []) {
-      this.health.recheck({ channel: name, model })
-      this.#prober.probe({ channel: name, model })
+  /**
+   * Checks every model, also one in its back-off, because an operator requested it; the answer is for the
+   * operator's command.
+   */
+  async #checkNow({ id, channel: name }: CheckRequest): Promise<void> {
+    const snapshot = this.#parts.snapshot()
+    const channel = snapshot.channels.get(name)
+    if (channel === undefined) {
+      const reason = explainAbsence(snapshot, name)
+      return this.#answerCheck(id, { isComplete: true, reason, models: [] })
     }
+    const places = [...channel.models.keys()].map((model) => ({ channel: name, model }))
+    if (channel.override === 'enabled') for (const place of places) this.health.recheck(place)
+    const models: CheckedModel[] = []
+    for (const place of places) {
+      const result = await this.#prober.checkNow(place)
+      if (result === undefined) continue
+      const { outcome, status = null, durationMs } = result
+      models.push({ model: place.model, outcome, status, durationMs })
+      await this.#answerCheck(id, { isComplete: false, reason: undefined, models })
+    }
+    await this.#answerCheck(id, { isComplete: true, reason: undefined, models })
+  }
+
+  async #answerCheck(checkId: string, found: Omit<CheckAnswer, 'node'>): Promise<void> {
+    const { database, clock } = this.#parts
+    const atMs = await readStoreTime(database, clock)
+    const answer = { ...found, node: this.node, atMs }
+    await database.transact((transaction) => saveCheckAnswer(transaction, checkId, answer))
   }
 }
 

@@ -21,8 +21,10 @@ import {
   removeCheckRequests,
   steady,
   withdrawStates,
+  type CheckRequest,
   type PublishedState,
 } from './channel-states.ts'
+import { removeCheckAnswers } from './check-answers.ts'
 import { appendCosts, type OperatorCost } from './operator-cost-store.ts'
 
 export interface PublisherParts {
@@ -35,13 +37,15 @@ export interface PublisherParts {
   /** The health that a restart resumes from. */
   readonly save: () => readonly SavedHealth[]
   readonly onOffElsewhere: (place: HealthPlace) => void
-  readonly onCheckRequest: (channel: string) => void
+  readonly onCheckRequest: (request: CheckRequest) => void
 }
 
 /** How often the health is saved for a restart when no state changes. */
 const saveIntervalMs = 60_000
 /** A gateway runs each requested check once within this time. */
 const checkRequestMs = 60_000
+/** Longer than a command waits for an answer. */
+const checkAnswerMs = 600_000
 
 export class Publisher {
   readonly #parts: PublisherParts
@@ -139,8 +143,7 @@ export class Publisher {
         await appendChanges(transaction, batch.changes)
         await appendCosts(transaction, batch.costs)
         for (const gone of heartbeat?.evicted ?? []) await withdrawStates(transaction, gone)
-        if (heartbeat !== undefined)
-          await removeCheckRequests(transaction, round.nowMs - checkRequestMs)
+        if (heartbeat !== undefined) await removeOldChecks(transaction, round.nowMs)
         await this.#publish(transaction, next, heartbeat?.wasEvicted === true)
         if (saved !== undefined) await replaceHealth(transaction, saved)
       })
@@ -181,9 +184,14 @@ export class Publisher {
     this.#seenOff = nextOff
     const sinceMs = Math.max(this.#firstRoundMs ?? nowMs, nowMs - checkRequestMs)
     const requests = await listCheckRequests(database, sinceMs)
-    for (const { id, channel } of requests) if (!this.#seenRequests.has(id)) onCheckRequest(channel)
+    for (const request of requests) if (!this.#seenRequests.has(request.id)) onCheckRequest(request)
     this.#seenRequests = new Set(requests.map(({ id }) => id))
   }
+}
+
+async function removeOldChecks(transaction: Transaction, nowMs: number): Promise<void> {
+  await removeCheckRequests(transaction, nowMs - checkRequestMs)
+  await removeCheckAnswers(transaction, nowMs - checkAnswerMs)
 }
 
 function keyOf({ channel, model }: HealthPlace): string {

@@ -51,10 +51,32 @@ export class Prober {
    */
   probe({ channel, model }: HealthPlace, { count = 1, form }: ProbeRequest = {}): void {
     const one = this.#servedOf(channel)
-    const state = this.#parts.health().state(channel, model)
-    const usualForm = isInUse(state) ? 'whole' : state.form
-    one.queue.add({ model, form: form ?? usualForm }, count)
+    one.queue.add({ model, form: form ?? this.#usualForm({ channel, model }) }, count)
     this.#sendNext(one)
+  }
+
+  /**
+   * Checks one model at once, because an operator requests it. Where probes are sent, it is one of them;
+   * otherwise health learns nothing of it. Undefined where the catalogue has no such model.
+   */
+  async checkNow(place: HealthPlace): Promise<CheckResult | undefined> {
+    const { vendors, channels } = this.#parts.snapshot()
+    const channel = channels.get(place.channel)
+    const vendor = vendors.get(channel?.vendor ?? '')
+    if (channel === undefined || vendor === undefined) return undefined
+    const { model } = place
+    if (!channel.models.has(model)) return undefined
+    if (channel.check !== 'none' && channel.override === 'enabled')
+      return this.#check(place, this.#usualForm(place))
+    const by = channel.check === 'models' ? 'models' : 'request'
+    const result = await checkChannel({ vendor, channel, model, by, timeoutMs }, this.#parts)
+    if (result.outcome !== 'nobody') this.#parts.onChecked?.(place, result)
+    return result
+  }
+
+  #usualForm({ channel, model }: HealthPlace): Form {
+    const state = this.#parts.health().state(channel, model)
+    return isInUse(state) ? 'whole' : state.form
   }
 
   /** Takes over a new catalogue: requests from before an operator renewed the channel are dropped. */
@@ -107,7 +129,8 @@ export class Prober {
   async #send(one: Served, target: ProbeTarget): Promise<void> {
     let outcome: Outcome | undefined
     try {
-      outcome = await this.#check({ channel: one.channel, model: target.model }, target.form)
+      const place = { channel: one.channel, model: target.model }
+      outcome = (await this.#check(place, target.form))?.outcome
     } catch (error) {
       this.#parts.onError(error)
     }
@@ -116,7 +139,7 @@ export class Prober {
   }
 
   /** Undefined where the channel must not be probed. */
-  async #check(place: HealthPlace, form: Form): Promise<Outcome | undefined> {
+  async #check(place: HealthPlace, form: Form): Promise<CheckResult | undefined> {
     const { vendors, channels } = this.#parts.snapshot()
     const channel = channels.get(place.channel)
     const vendor = channel === undefined ? undefined : vendors.get(channel.vendor)
@@ -138,6 +161,6 @@ export class Prober {
     }
     if (result.outcome === 'nobody') return undefined
     this.#parts.onChecked?.(place, result)
-    return result.outcome
+    return result
   }
 }

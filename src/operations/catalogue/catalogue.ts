@@ -14,6 +14,8 @@ import {
   withdrawPrice,
   type CatalogueRows,
 } from '../../channels/channel-store.ts'
+import { readCredentialFile } from '../../channels/credential-file.ts'
+import { credentialPath, credentialVariable } from '../../channels/snapshot.ts'
 import type { PinnedBaseline } from '../../channels/channel.ts'
 import { printModelPrices } from '../../metering/price-form.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -187,11 +189,15 @@ function findNotes(
       notes.push(`model ${id} has no channel; requests for it are refused`)
   }
   for (const [name, { credential }] of channels) {
-    const variable = credential.startsWith('env:') ? credential.slice('env:'.length) : undefined
+    const variable = credentialVariable(credential)
     if (variable !== undefined && (context.environment(variable) ?? '') === '')
       notes.push(
         `channel ${name}: ${variable} is not set here; the gateway needs it to use the channel`,
       )
+    const path = credentialPath(credential)
+    const fault = path === undefined ? undefined : readCredentialFile(path).fault
+    if (path !== undefined && fault !== undefined)
+      notes.push(`channel ${name}: ${path} ${fault} here; the gateway needs it to use the channel`)
   }
   return notes
 }

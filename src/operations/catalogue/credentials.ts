@@ -4,7 +4,7 @@
  * and is in no difference and no message.
  */
 import { Secret } from '../../base/secret.ts'
-import { credentialField } from '../../channels/snapshot.ts'
+import { credentialField, isReference } from '../../channels/snapshot.ts'
 import type { ChannelRow } from '../../channels/channel-store.ts'
 import { makeMasterKey, isSealed, seal, unseal } from '../../storage/master-key.ts'
 import type { ChannelEntry } from './entries.ts'
@@ -22,8 +22,7 @@ export function settleCredential(
 ): SettledCredential {
   const given = channel.entry.credential
   const place = { owner: channel.name, field: credentialField }
-  if (given.startsWith('env:') || given === stored?.credential)
-    return { kind: 'as_is', text: given }
+  if (isReference(given) || given === stored?.credential) return { kind: 'as_is', text: given }
   let secret = new Secret(given)
   if (isSealed(given)) {
     const opened = unseal(masterKey(), place, given)
@@ -57,7 +56,7 @@ export function sealCredential(
   return seal(masterKey(), { owner: channel, field: credentialField }, settled.secret)
 }
 
-/** Returns what may be shown of a credential: the name of its variable, or `sealed`. */
+/** Returns what may be shown of a credential: the reference, or `sealed`. */
 export function describeCredential(text: string): string {
-  return text.startsWith('env:') ? text : 'sealed'
+  return isReference(text) ? text : 'sealed'
 }

@@ -35,7 +35,7 @@ export interface ChannelEntry {
   readonly vendor: string
   /** Without a slash at the end. */
   readonly url: string
-  /** `env:NAME`, `sealed:…` or the plain secret. */
+  /** `env:NAME`, `file:/path`, `sealed:…` or the plain secret. */
   readonly credential: string
   readonly models: ReadonlyMap<string, string | undefined>
   readonly rank: number
@@ -149,7 +149,7 @@ const urlSchema = text('must be a web address such as https://vendor.example').t
   },
 )
 
-const credentialRule = 'must be env:NAME, or the secret itself (apply seals it)'
+const credentialRule = 'must be env:NAME, file:/PATH, or the secret itself (apply seals it)'
 
 const credentialSchema = text(credentialRule)
   .min(1, { error: credentialRule })
@@ -157,6 +157,9 @@ const credentialSchema = text(credentialRule)
   .regex(visibleText, { error: 'must have no spaces, line breaks or characters outside ASCII' })
   .refine((given) => !given.startsWith('env:') || /^env:[A-Za-z_][A-Za-z0-9_]*$/.test(given), {
     error: 'must name an environment variable after env:, in letters, digits and _',
+  })
+  .refine((given) => !given.startsWith('file:') || /^file:\/./.test(given), {
+    error: 'must name a file after file: by its whole path, beginning with /',
   })
 
 const modelsRule = 'must be a list of models, or a mapping of models to their names at the vendor'

@@ -12,7 +12,7 @@ import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
-import { readSnapshot, type RunCheck } from '../channels.ts'
+import { readSnapshot, type RunCheck } from '../channel-check.ts'
 import type { OperationContext } from '../operation.ts'
 
 interface Finding {
