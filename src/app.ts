@@ -30,6 +30,7 @@ import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
+import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
@@ -184,6 +185,8 @@ async function openApp(
   })
   const tokenCounter = createTokenCounter({ clock, onWorkerLost: onError })
   opened.defer(() => tokenCounter.close())
+  const bodies = createBodyReader({ clock, onThreadLost: onError })
+  opened.defer(() => bodies.close())
   opened.defer(() => upstream.close())
   opened.defer(() => watchdog.close())
   const relayServices: RelayServices = {
@@ -198,6 +201,7 @@ async function openApp(
       freePercent: config.freeLeavesPercent,
     }),
     ledger,
+    bodies,
     tokenCounter,
     openRoute: createRoutes({ clock, health, telemetry, settings: config }),
     upstream,

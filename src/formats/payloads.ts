@@ -5,6 +5,7 @@
  */
 import { audioInputTokensMax, audioInputTokensUsual } from '../metering/token-estimate.ts'
 import type { PayloadEstimate } from './fields.ts'
+import { TextLength } from './json-reader.ts'
 
 const pdfTokensPerPage = 3000
 /** Decoded bytes. Pages of plain text are smaller, scanned ones larger. */
@@ -28,17 +29,10 @@ export class PayloadSum implements PayloadEstimate {
   hasRemoteDocuments = false
   isInAccount = false
 
-  /** Adds a text, or what is in an object or a list: the input of a tool, for example. */
+  /** Adds a text, or what was counted of an object or a list: the input of a tool, for example. */
   addText(value: unknown): void {
     if (typeof value === 'string') this.textBytes += value.length
-    else if (Array.isArray(value)) for (const item of value) this.addText(item)
-    else if (typeof value === 'object' && value !== null)
-      for (const [name, item] of Object.entries(value)) {
-        this.textBytes += name.length
-        this.addText(item)
-      }
-    else if (typeof value === 'number' || typeof value === 'boolean')
-      this.textBytes += String(value).length
+    else if (value instanceof TextLength) this.textBytes += value.bytes
   }
 
   /** `tokens` is what this vendor's models usually make of one image. */

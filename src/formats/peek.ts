@@ -3,8 +3,8 @@
  * two ways. Bytes in, facts out; it never changes the body. fields.ts and the formats define the fields; this
  * file is the same for all.
  *
- * Two passes: a scan that skips strings finds positions, duplicates and depth, then JSON.parse decides what
- * is JSON.
+ * One pass: `json-reader.ts` decides what is JSON, finds positions, duplicates and depth, and builds what the
+ * rules read.
  */
 import { isUtf8 } from 'node:buffer'
 import {
@@ -23,8 +23,8 @@ import {
 } from './fields.ts'
 import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './format.ts'
 import { asArray, asObject, type JsonObject } from './json.ts'
+import { nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
-import { nestingDepthMax, scanMembers, type MemberScan } from './scan.ts'
 
 /** Fields that the gateway reads; none may occur twice, or in another letter case. */
 const readFields: ReadonlySet<string> = new Set([
@@ -64,8 +64,8 @@ export function peek(
 ): RequestFacts | RequestFault {
   const opened = open(body)
   if (isFault(opened)) return opened
-  const { fields, text, scan } = opened
-  const model = readModel(body, fields, scan)
+  const { fields, text, members } = opened
+  const model = readModel(body, fields, members)
   if (isFault(model)) return model
   const limit = readLimit(fields, rules, options)
   if (isFault(limit)) return limit
@@ -78,18 +78,18 @@ export function peek(
     ...rules.findOperatorFeatures(fields),
     ...aggregatorFields.filter((name) => isAsked(fields[name])),
   ]
-  const streamOptions = scan.spans.get('stream_options')
+  const streamOptions = members.spans.get('stream_options')
   const extras = joinExtras(payloads, rules.findBillableFeatures(fields))
   const rest =
     findMessagesFault(fields) ??
-    findInnerFault(text, fields, streamOptions) ??
+    findInnerFault(body, fields, streamOptions) ??
     findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
     findInputFault(extras, options)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
   const toolTokens = hasTools ? rules.toolPromptTokens : 0
   const textTokens = Math.ceil(Math.max(0, body.length - payloads.bytes) / textBytesPerToken)
-  const toolBytes = hasTools ? lengthOf(scan.spans.get('tools')) : 0
+  const toolBytes = hasTools ? lengthOf(members.spans.get('tools')) : 0
   const usualTextTokens = Math.ceil((payloads.textBytes + toolBytes) / usualBytesPerToken)
   const service = rules.findService(fields)
   return {
@@ -106,7 +106,7 @@ export function peek(
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),
-      firstMember: scan.firstMember,
+      firstMember: members.firstMember,
     },
   }
 }
@@ -119,7 +119,7 @@ interface Opened {
   readonly kind: 'opened'
   readonly text: string
   readonly fields: JsonObject
-  readonly scan: MemberScan
+  readonly members: Members
 }
 
 /** Checks the body as a whole, before its fields. */
@@ -130,32 +130,18 @@ function open(body: Buffer): Opened | RequestFault {
   }
   if (!isUtf8(body)) return fault('The request body is not valid UTF-8.')
   const text = body.toString('latin1')
-  const scan = scanMembers(text, 0, readFields)
-  if (scan.isTooDeep) {
+  const read = readJson(body, text, readFields)
+  if (read.kind === 'too_deep')
     return fault(`The request body is nested deeper than ${nestingDepthMax} levels.`)
-  }
-  const parsed = parse(text)
-  if (isFault(parsed)) return parsed
-  const fields = asObject(parsed.value)
+  if (read.kind === 'invalid')
+    return fault(`The request body is not valid JSON (at byte ${read.at}).`)
+  const fields = asObject(read.value)
+  const { members } = read
   if (fields === undefined) return fault('The request body must be a JSON object.')
-  if (scan.duplicate !== undefined) {
-    return fault(`\`${scan.duplicate}\` occurs twice in the request body. Give it once.`)
-  }
-  if (scan.otherCase !== undefined) return letterCaseFault(scan.otherCase, 'the request body')
-  if (scan.hasNulName) return nulFault('the request body')
-  if (scan.hasHugeNumber) return fault('The request body contains a number that is out of range.')
-  return { kind: 'opened', text, fields, scan }
-}
-
-function parse(text: string): { readonly kind: 'parsed'; readonly value: unknown } | RequestFault {
-  try {
-    return { kind: 'parsed', value: JSON.parse(text) }
-  } catch (error) {
-    // The parser's own message quotes the body, which no error may do. The position is harmless.
-    const position = error instanceof Error ? / position (\d+)/.exec(error.message)?.[1] : undefined
-    const where = position === undefined ? '' : ` (at byte ${position})`
-    return fault(`The request body is not valid JSON${where}.`)
-  }
+  const memberFault = findMemberFault(members, 'the request body')
+  if (memberFault !== undefined) return memberFault
+  if (read.hasHugeNumber) return fault('The request body contains a number that is out of range.')
+  return { kind: 'opened', text, fields, members }
 }
 
 interface NamedModel {
@@ -164,8 +150,8 @@ interface NamedModel {
   readonly span: Span
 }
 
-function readModel(body: Buffer, fields: JsonObject, scan: MemberScan): NamedModel | RequestFault {
-  const span = scan.spans.get('model')
+function readModel(body: Buffer, fields: JsonObject, members: Members): NamedModel | RequestFault {
+  const span = members.spans.get('model')
   const name = fields['model']
   if (typeof name !== 'string' || span === undefined) {
     return fault('`model` is required and must be a string that names a model.')
@@ -177,19 +163,33 @@ function readModel(body: Buffer, fields: JsonObject, scan: MemberScan): NamedMod
   return { kind: 'model', name: decoded, span }
 }
 
+/** No vendor has more than a few flags there, and it is read again for each attempt. */
+const streamOptionsBytesMax = 4_096
+
 function findInnerFault(
-  text: string,
+  body: Buffer,
   fields: JsonObject,
   streamOptions: Span | undefined,
 ): RequestFault | undefined {
   if (streamOptions === undefined || asObject(fields['stream_options']) === undefined) {
     return undefined
   }
-  const scan = scanMembers(text, streamOptions.start, streamOptionFields)
-  if (scan.duplicate !== undefined)
-    return fault(`\`${scan.duplicate}\` occurs twice in \`stream_options\`. Give it once.`)
-  if (scan.otherCase !== undefined) return letterCaseFault(scan.otherCase, '`stream_options`')
-  return scan.hasNulName ? nulFault('`stream_options`') : undefined
+  const { start, end } = streamOptions
+  if (end - start > streamOptionsBytesMax)
+    return fault(`\`stream_options\` must not be longer than ${streamOptionsBytesMax} bytes.`)
+  const inner = body.subarray(start, end)
+  const read = readJson(inner, inner.toString('latin1'), streamOptionFields)
+  return read.kind === 'value' ? findMemberFault(read.members, '`stream_options`') : undefined
+}
+
+function findMemberFault(
+  { duplicate, otherCase, hasNulName }: Members,
+  where: string,
+): RequestFault | undefined {
+  if (duplicate !== undefined)
+    return fault(`\`${duplicate}\` occurs twice in ${where}. Give it once.`)
+  if (otherCase !== undefined) return letterCaseFault(otherCase, where)
+  return hasNulName ? nulFault(where) : undefined
 }
 
 /** A vendor that ends a name at U+0000 would use a field that the gateway does not see. */

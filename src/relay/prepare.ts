@@ -10,6 +10,7 @@ import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
+import type { BodyReader } from './body-reader.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
 interface ClientGone {
@@ -24,7 +25,7 @@ interface ModelRefusal extends Refusal {
 export async function prepare(
   identified: Identified,
   operation: ForwardedOperation,
-  services: Pick<RelayServices, 'clock' | 'settings'>,
+  services: Pick<RelayServices, 'clock' | 'settings' | 'bodies'>,
 ): Promise<Prepared | ModelRefusal | ClientGone> {
   const { request, response } = identified
   const limits = bodyLimits(services)
@@ -43,7 +44,7 @@ export async function prepare(
     case 'client_gone':
       return reading
     case 'body':
-      return understand(identified, operation, reading.body)
+      return understand(identified, operation, { bytes: reading.body, bodies: services.bodies })
   }
 }
 
@@ -54,13 +55,19 @@ export function bodyLimits({
   return { bytesMax: settings.bodyBytesMax, timeoutMs: settings.bodyTimeoutMs, clock }
 }
 
-function understand(
+interface UnreadBytes {
+  readonly bytes: Buffer
+  readonly bodies: BodyReader
+}
+
+async function understand(
   identified: Identified,
   operation: ForwardedOperation,
-  bytes: Buffer,
-): Prepared | ModelRefusal {
-  const facts = readFacts(identified, operation, bytes)
-  if (isRefusal(facts)) return facts
+  unread: UnreadBytes,
+): Promise<Prepared | ModelRefusal> {
+  const read = await readFacts(identified, operation, unread)
+  if (isRefusal(read)) return read
+  const { bytes, facts } = read
   const found = findModel(identified, facts.model)
   if (found.kind === 'refusal') return found
   const otherPrices = findOtherPrices(identified, facts.extras.otherModels)
@@ -81,16 +88,24 @@ function isRefusal(value: object): value is Refusal {
   return 'kind' in value && value.kind === 'refusal'
 }
 
-function readFacts(
-  { request, vendor }: Identified,
+async function readFacts(
+  { request, response, vendor, principal }: Identified,
   operation: ForwardedOperation,
-  bytes: Buffer,
-): RequestFacts | Refusal {
+  { bytes, bodies }: UnreadBytes,
+): Promise<{ readonly bytes: Buffer; readonly facts: RequestFacts } | Refusal> {
   const versionFault = findVersionFault(request.rawHeaders, vendor.name, vendor.versionHeader)
   if (versionFault !== undefined) return refuse('relay.request_invalid', versionFault)
-  const { requireMaxTokens, allowedFeatures } = vendor
-  const facts = operation.readRequest(bytes, { requireMaxTokens, allowedFeatures })
-  if (!('kind' in facts)) return facts
+  const { requireMaxTokens, allowedFeatures, format } = vendor
+  const { accountId } = principal
+  const options = { requireMaxTokens, allowedFeatures }
+  const isGone = (): boolean => response.isGone
+  const read = await bodies.read({ accountId, format, operation, bytes, options, isGone })
+  if (read === undefined)
+    return refuse('relay.overloaded', 'The gateway could not read the body now. Try again.', {
+      'retry-after': '1',
+    })
+  const { facts } = read
+  if (!('kind' in facts)) return { bytes: read.bytes, facts }
   const refusal = refuse('relay.request_invalid', facts.message)
   return facts.details === undefined ? refusal : { ...refusal, details: facts.details }
 }

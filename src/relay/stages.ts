@@ -22,6 +22,7 @@ import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
+import type { BodyReader } from './body-reader.ts'
 
 /** Each stage names the few it uses. */
 export interface RelayServices {
@@ -32,6 +33,7 @@ export interface RelayServices {
   readonly running: RunningLimits
   readonly earlyLeaves: EarlyLeaves
   readonly ledger: Ledger
+  readonly bodies: BodyReader
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute
   readonly upstream: Upstream

@@ -3,6 +3,7 @@
  * features that are billed or that act on the operator's account, and the edits this format makes to a
  * body. Edits replace byte ranges; everything else stays as the client wrote it.
  */
+import { invariant } from '../../base/errors.ts'
 import {
   asksAggregatorWork,
   isAsked,
@@ -14,8 +15,9 @@ import {
 } from '../fields.ts'
 import type { OperatorFeature, RequestFacts, Span } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { readJson } from '../json-reader.ts'
 import { PayloadSum } from '../payloads.ts'
-import { scanMembers, splice, type Edit } from '../scan.ts'
+import { splice, type Edit } from '../scan.ts'
 
 export const chatRules: RequestRules = {
   limitFields: ['max_tokens', 'max_completion_tokens'],
@@ -165,14 +167,17 @@ function usageEdit(body: Buffer, facts: RequestFacts): Edit {
 
 /** `stream_options` is an object: its own field is set, the others stay. */
 function memberEdit(body: Buffer, streamOptions: Span): Edit {
-  const text = body.toString('latin1', streamOptions.start, streamOptions.end)
-  const scan = scanMembers(text, 0, usageField)
-  const value = scan.spans.get('include_usage')
+  const inner = body.subarray(streamOptions.start, streamOptions.end)
+  const text = inner.toString('latin1')
+  const read = readJson(inner, text, usageField)
+  invariant(read.kind === 'value', 'the options were read with the body')
+  const { members } = read
+  const value = members.spans.get('include_usage')
   const offset = streamOptions.start
   if (value !== undefined) {
     return { start: offset + value.start, end: offset + value.end, text: 'true' }
   }
-  const at = offset + scan.firstMember
+  const at = offset + members.firstMember
   const isEmpty = text.slice(1, -1).trim() === ''
   return { start: at, end: at, text: `"include_usage":true${isEmpty ? '' : ','}` }
 }

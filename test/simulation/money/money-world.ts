@@ -22,6 +22,7 @@ import { createEmbeddedLedger } from '../../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../../src/ledger/ledger.ts'
 import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
+import { createBodyReader } from '../../../src/relay/body-reader.ts'
 import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
 import { createWatchdog } from '../../../src/base/watchdog.ts'
 import { directAddresses, listenerDefaults } from '../../support/listener-options.ts'
@@ -315,6 +316,7 @@ export class MoneyWorld {
       running: createRunningLimits({ perKeyMax: 0, perAccountMax: 0 }),
       earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
+      bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),
       tokenCounter: {
         count: (text) => Promise.resolve(estimateTokens(text)),
         close: () => Promise.resolve(),

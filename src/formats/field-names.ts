@@ -1,0 +1,94 @@
+/**
+ * The names of the members that the rules for fields read, and how a name in a body is compared with them:
+ * in any spelling that JSON allows, and as a reader that ignores letter case would.
+ */
+
+/** A test checks that every name that the rules use is here. Small ASCII letters and `_` only. */
+const keptNames = [
+  ...['model', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'include_usage'],
+  ...['n', 'messages', 'system', 'tools', 'service_tier', 'temperature', 'speed', 'inference_geo'],
+  ...['store', 'container', 'thread', 'moderation', 'web_search_options', 'modalities'],
+  ...['fallbacks', 'mcp_servers', 'models', 'plugins', 'search_parameters', 'enable_search'],
+  ...['route', 'type', 'content', 'source', 'data', 'file_id', 'image_url', 'url', 'input_audio'],
+  ...['format', 'file', 'file_data', 'audio', 'id', 'max_uses', 'text', 'thinking', 'name'],
+  'tool_calls',
+]
+
+/** Of these only the length counts where they are an object or array. */
+const textNames: ReadonlySet<string> = new Set(['input', 'function'])
+
+const names: ReadonlySet<string> = new Set([...keptNames, ...textNames])
+const nameLengthMax = Math.max(...[...names].map((name) => name.length))
+
+/** For length and first letter: whether some name has both. Spares nearly all other lookups. */
+const mayBeName = new Uint8Array((nameLengthMax + 1) * 128)
+for (const name of names) mayBeName[name.length * 128 + name.charCodeAt(0)] = 1
+
+export function isFieldName(name: string): boolean {
+  return names.has(name)
+}
+
+export function isTextName(name: string): boolean {
+  return textNames.has(name)
+}
+
+/** Returns the name of a field that the text spells from `from` to `to`, without any escape. */
+export function plainFieldName(text: string, from: number, to: number): string | undefined {
+  const length = to - from
+  if (length > nameLengthMax || length === 0) return undefined
+  const first = text.charCodeAt(from)
+  if (first > 0x7f || mayBeName[length * 128 + first] === 0) return undefined
+  const name = text.slice(from, to)
+  return names.has(name) ? name : undefined
+}
+
+export interface FoldedName {
+  /** With the small letter for each letter in another case. */
+  readonly name: string
+  /** Some letter was in another case. */
+  readonly isOtherCase: boolean
+}
+
+const smallK = 0x6b
+const smallS = 0x73
+const underscore = 0x5f
+const backslash = 0x5c
+const kelvinSign = 0x212a
+const longS = 0x17f
+
+/**
+ * Reads a name in any spelling and letter case; undefined where it has anything but ASCII letters and `_`.
+ * Two letters beyond ASCII fold into ASCII letters: they occur as bytes of UTF-8, or escaped like any other.
+ */
+export function foldName(text: string, from: number, to: number): FoldedName | undefined {
+  let name = ''
+  let isOtherCase = false
+  let at = from
+  while (at < to) {
+    let code = text.charCodeAt(at)
+    let width = 1
+    if (code === backslash && text.charCodeAt(at + 1) === 0x75) {
+      code = Number.parseInt(text.slice(at + 2, at + 6), 16)
+      width = 6
+    } else if (code === 0xc5 && text.charCodeAt(at + 1) === 0xbf) {
+      code = longS
+      width = 2
+    } else if (code === 0xe2 && text.startsWith('\x84\xaa', at + 1)) {
+      code = kelvinSign
+      width = 3
+    }
+    const small = smallLetter(code)
+    if (small === undefined || name.length === nameLengthMax) return undefined
+    isOtherCase ||= small !== code
+    name += String.fromCharCode(small)
+    at += width
+  }
+  return { name, isOtherCase }
+}
+
+function smallLetter(code: number): number | undefined {
+  if ((code >= 0x61 && code <= 0x7a) || code === underscore) return code
+  if (code >= 0x41 && code <= 0x5a) return code + 0x20
+  if (code === longS) return smallS
+  return code === kelvinSign ? smallK : undefined
+}

@@ -1,0 +1,172 @@
+/** What is read of a JSON body, compared with what JSON.parse reads. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { isFieldName } from './field-names.ts'
+import { asArray, asObject } from './json.ts'
+import { nestingDepthMax, readJson, TextLength, type JsonReading } from './json-reader.ts'
+
+const wanted = new Set(['model', 'n'])
+
+function read(text: string, names = wanted): JsonReading {
+  const bytes = Buffer.from(text)
+  return readJson(bytes, bytes.toString('latin1'), names)
+}
+
+function mustRead(text: string, names = wanted): Extract<JsonReading, { kind: 'value' }> {
+  const reading = read(text, names)
+  if (reading.kind !== 'value') assert.fail(`${text}: ${JSON.stringify(reading)}`)
+  return reading
+}
+
+test('gives the span of each wanted value, without the space around it', () => {
+  const text = ' { "x" : [1, {"model": 2}], "model" :  "v,}" , "n":\t{"c":[]} }'
+  const { spans, firstMember } = mustRead(text).members
+  const texts = [...spans].map(([name, { start, end }]) => [name, text.slice(start, end)])
+  assert.deepEqual(texts, [
+    ['model', '"v,}"'],
+    ['n', '{"c":[]}'],
+  ])
+  assert.equal(firstMember, 2)
+})
+
+test('finds a second member of the same name in any spelling', () => {
+  const duplicate = (text: string): string | undefined => mustRead(text).members.duplicate
+  assert.equal(duplicate('{"n":1,"model":2,"\\u006e":3}'), 'n')
+  assert.equal(duplicate('{"n":1,"x":{"n":2},"model":[{"model":1}]}'), undefined)
+  assert.equal(duplicate('{"x":1,"x":2}'), undefined)
+})
+
+test('finds a name in another letter case in any spelling, and U+0000 in a name', () => {
+  const names = new Set(['system', 'n', 'tokens_k', 'thinking'])
+  const otherCase = (name: string): string | undefined =>
+    mustRead(`{"x":{"${name}":1},"n":2,"${name}":3}`, names).members.otherCase
+  for (const name of ['SYSTEM', 'System', '\u017fy\u017ftem', 'sy\\u017ftem', '\\u0053ystem'])
+    assert.equal(otherCase(name), 'system', name)
+  assert.equal(otherCase('Thin\u212aing'), 'thinking')
+  assert.equal(otherCase('thin\\u212Aing'), 'thinking')
+  const others = [
+    'system',
+    '\\u0073ystem',
+    'SYSTEMS',
+    'S_YSTEM',
+    ' System',
+    'SYSTÉM',
+    '\\n0053ystem',
+  ]
+  for (const name of others) assert.equal(otherCase(name), undefined, name)
+  assert.equal(otherCase('\\u00c5\\u00bfystem'), undefined)
+  const hasNulName = (name: string): boolean => mustRead(`{"${name}":"\\u0000"}`).members.hasNulName
+  assert.equal(hasNulName(`model\\u0000${'x'.repeat(300)}`), true)
+  assert.equal(hasNulName('model\\u00001'), true)
+  assert.equal(hasNulName('model\\u00010'), false)
+})
+
+test('bounds the depth', () => {
+  const nested = (depth: number): string =>
+    '{"a":' + '['.repeat(depth - 1) + ']'.repeat(depth - 1) + '}'
+  assert.equal(read(nested(nestingDepthMax)).kind, 'value')
+  assert.equal(read(nested(nestingDepthMax + 1)).kind, 'too_deep')
+  assert.equal(read(`{"a":"${'['.repeat(1000)}"}`).kind, 'value')
+})
+
+test('finds numbers that overflow at any place', () => {
+  for (const number of ['1e309', '-1E+400', '9'.repeat(310), '1.5e999', '1e0309', '12e308'])
+    for (const text of [`{"x":[{"y":${number}}]}`, `{"n":${number}}`])
+      assert.equal(mustRead(text).hasHugeNumber, true, text)
+  for (const number of ['1e308', '1e-400', '-1.5E+10', '9'.repeat(308), '0', '0e999', '0.1e309'])
+    assert.equal(mustRead(`{"x":${number},"n":${number}}`).hasHugeNumber, false, number)
+  assert.equal(mustRead('{"x":"1e999"}').hasHugeNumber, false)
+})
+
+/** What is left of a parsed value, by the rules that `json-reader.ts` states. */
+function kept(value: unknown): unknown {
+  const elements = asArray(value)
+  if (elements !== undefined) {
+    const saying = elements.filter(says).map(kept)
+    return elements.length > 0 && saying.length === 0 ? [null] : saying
+  }
+  const fields = asObject(value)
+  if (fields === undefined) return value
+  const members = Object.entries(fields).filter(([name]) => isFieldName(name))
+  return Object.fromEntries(members.map(([name, member]) => [name, kept(member)]))
+}
+
+function says(value: unknown): boolean {
+  if (typeof value === 'string') return true
+  const elements = asArray(value)
+  if (elements !== undefined) return elements.some(says)
+  return Object.keys(asObject(value) ?? {}).some(isFieldName)
+}
+
+const name = fc.constantFrom('model', 'content', 'type', 'x', 'é', '"', '\\', 'a\\"b', '__proto__')
+const { json } = fc.letrec((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(null, true, false, 0, -1.5e-7, 1e21, '', 'a', 'é"\\/\n\u0000\ud800', 'input'),
+    fc.array(tie('json'), { maxLength: 4 }),
+    fc.dictionary(name, tie('json'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}))
+
+test('keeps of every value what the rules read, as JSON.parse reads it', () => {
+  fc.assert(
+    fc.property(json, fc.constantFrom(0, 1, 3), (value, indent) => {
+      const bytes = Buffer.from(JSON.stringify(value, undefined, indent))
+      const text = bytes.toString('latin1')
+      const reading = readJson(bytes, text, wanted)
+      assert.ok(reading.kind === 'value')
+      assert.deepEqual(reading.value, kept(JSON.parse(text)))
+    }),
+  )
+})
+
+test('decides on random text what is JSON exactly as JSON.parse', () => {
+  const part = fc.constantFrom(
+    ...'"\\{}[]:,-+.019eEu \t\n\u0001',
+    'true',
+    'null',
+    '"a"',
+    '\\u00e9',
+    '1e5',
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join('')
+      let isJson = true
+      try {
+        JSON.parse(text)
+      } catch {
+        // Not being JSON is the outcome looked for.
+        isJson = false
+      }
+      const reading = read(text)
+      assert.equal(reading.kind === 'value', isJson, text)
+      if (reading.kind === 'invalid') assert.ok(reading.at <= text.length)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('counts the text of a container of which only the length counts', () => {
+  const { value } = mustRead(
+    '{"content":[{"input": {"any" : [1, {}, null, true, "a\\u00e9\\n"]}},{"input":"text"}]}',
+  )
+  const content = [{ input: new TextLength(3 + 1 + 4 + 3) }, { input: 'text' }]
+  assert.deepEqual(value, { content })
+})
+
+test('no rule uses a name that is not kept', () => {
+  const sources = ['fields.ts', 'peek.ts', 'messages/request.ts', 'chat/request.ts']
+  const used = sources.flatMap((file) => {
+    const source = readFileSync(new URL(file, import.meta.url), 'utf8')
+    return [...source.matchAll(/\['(\w+)'\]/g)].map((match) => match[1] ?? '')
+  })
+  assert.ok(used.length > 40)
+  const noField = new Set(['kind'])
+  assert.deepEqual(
+    used.filter((one) => !isFieldName(one) && !noField.has(one)),
+    [],
+  )
+})

@@ -1,0 +1,363 @@
+/**
+ * Reads JSON of any shape in time and memory that follow its size: it decides exactly as JSON.parse whether
+ * the bytes are JSON, and builds only what the rules for fields read. JSON.parse itself takes seconds and
+ * many times the memory for a body that consists of short members. What it leaves out:
+ *
+ * - members of other names
+ * - elements of an array that say nothing: neither text nor an object or array that says something
+ *
+ * What is only counted is replaced by its length (`TextLength`). A container that would be empty then is still an object, and an array that had elements still has one.
+ */
+import { foldName, isFieldName, isTextName, plainFieldName } from './field-names.ts'
+import type { Span } from './format.ts'
+import type { JsonObject } from './json.ts'
+
+export const nestingDepthMax = 512
+
+/** In place of an object or array of which only the length counts: its names, texts and other scalars. */
+export class TextLength {
+  readonly bytes: number
+
+  constructor(bytes: number) {
+    this.bytes = bytes
+  }
+}
+
+/** What is to be known of the members of the outermost object. */
+export interface Members {
+  /** Value spans of the wanted members; of a repeated one the first. */
+  readonly spans: ReadonlyMap<string, Span>
+  /** A wanted name that occurs twice. */
+  readonly duplicate: string | undefined
+  /** A wanted name that occurs in another letter case, which some vendors accept. */
+  readonly otherCase: string | undefined
+  /** The offset behind the opening brace. */
+  readonly firstMember: number
+  /** A name contains U+0000, where some readers would end it. */
+  readonly hasNulName: boolean
+}
+
+export type JsonReading =
+  | {
+      readonly kind: 'value'
+      readonly value: unknown
+      readonly members: Members
+      /** A number at any place overflows to infinity. */
+      readonly hasHugeNumber: boolean
+    }
+  | { readonly kind: 'too_deep' }
+  /** The offset of the first byte that is not JSON; the length of a text that ends too early. */
+  | { readonly kind: 'invalid'; readonly at: number }
+
+/** `text` is the same as `bytes`, one latin1 character for each. */
+export function readJson(
+  bytes: Uint8Array,
+  text: string,
+  wanted: ReadonlySet<string>,
+): JsonReading {
+  const reader = new JsonReader(bytes, text, wanted)
+  try {
+    const value = reader.read()
+    return { kind: 'value', value, members: reader, hasHugeNumber: reader.hasHugeNumber }
+  } catch (error) {
+    if (!(error instanceof NotRead)) throw error
+    return error.at === undefined ? { kind: 'too_deep' } : { kind: 'invalid', at: error.at }
+  }
+}
+
+/** Ends the reading, however deep it is. */
+class NotRead extends Error {
+  /** Undefined where it is too deep. */
+  readonly at: number | undefined
+
+  constructor(at: number | undefined) {
+    super('not read')
+    this.at = at
+  }
+}
+
+const emptyObject: JsonObject = Object.freeze({})
+const emptyArray: readonly unknown[] = Object.freeze([])
+const plainArray: readonly unknown[] = Object.freeze([null])
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const minus = 0x2d
+const zero = 0x30
+const nine = 0x39
+
+/** The largest finite number has 309 digits before its point. */
+const overflowDigits = 309
+
+/** The letters of escapes of two bytes. */
+const isShortEscape = new Uint8Array(256)
+for (const letter of '"\\/bfnrt') isShortEscape[letter.charCodeAt(0)] = 1
+
+class JsonReader implements Members {
+  readonly spans = new Map<string, Span>()
+  duplicate: string | undefined
+  otherCase: string | undefined
+  firstMember = 0
+  hasNulName = false
+  hasHugeNumber = false
+  readonly #bytes: Uint8Array
+  readonly #text: string
+  readonly #wanted: ReadonlySet<string>
+  #at = 0
+  /** Of all names, texts, numbers, true and false so far, without quotes and escapes. */
+  #textBytes = 0
+  /** Whether the string that was read last has an escape. */
+  #hasEscape = false
+  /** … and whether that escape was U+0000. */
+  #hasNul = false
+
+  constructor(bytes: Uint8Array, text: string, wanted: ReadonlySet<string>) {
+    this.#bytes = bytes
+    this.#text = text
+    this.#wanted = wanted
+  }
+
+  read(): unknown {
+    this.#skipSpace()
+    const value = this.#readValue(0, true)
+    this.#skipSpace()
+    if (this.#at < this.#bytes.length) this.#fail()
+    return value
+  }
+
+  #fail(at = this.#at): never {
+    throw new NotRead(Math.min(at, this.#bytes.length))
+  }
+
+  #skipSpace(): void {
+    const bytes = this.#bytes
+    let at = this.#at
+    while (at < bytes.length) {
+      const code = bytes[at]
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break
+      at++
+    }
+    this.#at = at
+  }
+
+  /** Returns undefined for what is not kept. */
+  #readValue(depth: number, isKept: boolean): unknown {
+    const code = this.#bytes[this.#at]
+    if (code === quote) {
+      const from = this.#at
+      this.#passString()
+      return isKept ? this.#stringFrom(from) : undefined
+    }
+    if (code === openBrace) return this.#readObject(depth + 1, isKept)
+    if (code === openBracket) return this.#readArray(depth + 1, isKept)
+    if (code === 0x74) return this.#passWord('true', true)
+    if (code === 0x66) return this.#passWord('false', false)
+    if (code === 0x6e) return this.#passWord('null', null)
+    return this.#readNumber(isKept)
+  }
+
+  #readNumber(isKept: boolean): number | undefined {
+    const from = this.#at
+    const exponent = this.#passNumber()
+    this.#textBytes += this.#at - from
+    // Fewer digits than that cannot overflow.
+    const mayOverflow = this.#at - from + exponent >= overflowDigits
+    if (!isKept && !mayOverflow) return undefined
+    const number = Number(this.#text.slice(from, this.#at))
+    if (Math.abs(number) === Infinity) this.hasHugeNumber = true
+    return number
+  }
+
+  #readObject(depth: number, isKept: boolean): unknown {
+    const bytes = this.#bytes
+    let fields: Record<string, unknown> | undefined
+    this.#open(depth)
+    if (bytes[this.#at] === closeBrace) {
+      this.#at++
+      return emptyObject
+    }
+    for (;;) {
+      const name = this.#readName(depth, isKept)
+      this.#skipSpace()
+      if (bytes[this.#at] !== colon) this.#fail()
+      this.#at++
+      this.#skipSpace()
+      if (name === undefined) this.#readValue(depth, false)
+      else (fields ??= {})[name] = this.#readMember(name, depth)
+      if (this.#closes(closeBrace)) return fields ?? emptyObject
+      this.#skipSpace()
+    }
+  }
+
+  /** Returns the name where it is kept. */
+  #readName(depth: number, isKept: boolean): string | undefined {
+    const from = this.#at + 1
+    if (this.#bytes[this.#at] !== quote) this.#fail()
+    this.#passString()
+    const to = this.#at - 1
+    if (!isKept) return undefined
+    if (depth === 1 && this.#hasNul) this.hasNulName = true
+    const plain = this.#hasEscape ? undefined : plainFieldName(this.#text, from, to)
+    if (plain !== undefined || (depth > 1 && !this.#hasEscape)) return plain
+    const folded = foldName(this.#text, from, to)
+    if (folded === undefined || !isFieldName(folded.name)) return undefined
+    if (!folded.isOtherCase) return folded.name
+    if (depth === 1 && this.#wanted.has(folded.name)) this.otherCase ??= folded.name
+    return undefined
+  }
+
+  #readMember(name: string, depth: number): unknown {
+    const start = this.#at
+    const isText = isTextName(name) && this.#bytes[start] !== quote
+    const textBefore = this.#textBytes
+    const value = this.#readValue(depth, !isText)
+    const end = this.#at
+    if (depth === 1 && this.#wanted.has(name)) {
+      if (this.spans.has(name)) this.duplicate ??= name
+      else this.spans.set(name, { start, end })
+    }
+    return isText ? new TextLength(this.#textBytes - textBefore) : value
+  }
+
+  #readArray(depth: number, isKept: boolean): unknown {
+    this.#open(depth)
+    if (this.#bytes[this.#at] === closeBracket) {
+      this.#at++
+      return emptyArray
+    }
+    let elements: unknown[] | undefined
+    for (;;) {
+      const isNumber = isDigit(this.#bytes[this.#at] ?? 0)
+      const value = this.#readValue(depth, isKept && !isNumber)
+      if (isKept && saysSomething(value)) {
+        if (elements === undefined) elements = [value]
+        else elements.push(value)
+      }
+      if (this.#closes(closeBracket)) return elements ?? plainArray
+      this.#skipSpace()
+    }
+  }
+
+  #open(depth: number): void {
+    if (depth > nestingDepthMax) throw new NotRead(undefined)
+    this.#at++
+    if (depth === 1) this.firstMember = this.#at
+    this.#skipSpace()
+  }
+
+  /** Reads what is behind a member or an element: the end of its container, or a comma. */
+  #closes(end: number): boolean {
+    this.#skipSpace()
+    const code = this.#bytes[this.#at]
+    if (code !== end && code !== comma) this.#fail()
+    this.#at++
+    return code === end
+  }
+
+  #stringFrom(from: number): string {
+    if (!this.#hasEscape) return this.#text.slice(from + 1, this.#at - 1)
+    return JSON.parse(this.#text.slice(from, this.#at)) as string
+  }
+
+  #passString(): void {
+    const bytes = this.#bytes
+    let at = this.#at + 1
+    this.#hasEscape = false
+    this.#hasNul = false
+    for (;;) {
+      at = plainEnd(bytes, at)
+      if (bytes[at] === quote) break
+      if (bytes[at] !== backslash) this.#fail(at)
+      this.#hasEscape = true
+      const behind = this.#passEscape(at + 1)
+      this.#textBytes -= behind - at - 1
+      at = behind
+    }
+    this.#textBytes += at - this.#at - 1
+    this.#at = at + 1
+  }
+
+  #passEscape(at: number): number {
+    const code = this.#bytes[at] ?? 0
+    if (isShortEscape[code] === 1) return at + 1
+    if (code !== 0x75) this.#fail(at)
+    let isNul = true
+    for (let digit = 1; digit <= 4; digit++) {
+      const hex = this.#bytes[at + digit] ?? 0
+      if (!isHexDigit(hex)) this.#fail(at + digit)
+      isNul &&= hex === zero
+    }
+    this.#hasNul ||= isNul
+    return at + 5
+  }
+
+  #passWord<Value>(word: string, value: Value): Value {
+    if (!this.#text.startsWith(word, this.#at)) this.#fail()
+    this.#at += word.length
+    if (value !== null) this.#textBytes += word.length
+    return value
+  }
+
+  /** Returns its exponent, as far as that matters for overflow. */
+  #passNumber(): number {
+    const bytes = this.#bytes
+    if (bytes[this.#at] === minus) this.#at++
+    if (bytes[this.#at] === zero) this.#at++
+    else this.#passDigits()
+    if (bytes[this.#at] === 0x2e) {
+      this.#at++
+      this.#passDigits()
+    }
+    const exponent = bytes[this.#at]
+    if (exponent !== 0x65 && exponent !== 0x45) return 0
+    this.#at++
+    const sign = bytes[this.#at]
+    if (sign === 0x2b || sign === minus) this.#at++
+    const from = this.#at
+    this.#passDigits()
+    if (sign === minus) return 0
+    if (this.#at - from > 3) return overflowDigits
+    let value = 0
+    for (let at = from; at < this.#at; at++) value = value * 10 + (bytes[at] ?? zero) - zero
+    return value
+  }
+
+  /** There must be one at least. */
+  #passDigits(): void {
+    const bytes = this.#bytes
+    let at = this.#at
+    while (at < bytes.length && isDigit(bytes[at] ?? 0)) at++
+    if (at === this.#at) this.#fail()
+    this.#at = at
+  }
+}
+
+/** Returns the offset of the first byte that is not a plain character of a string. */
+function plainEnd(bytes: Uint8Array, from: number): number {
+  let at = from
+  for (; at < bytes.length; at++) {
+    const code = bytes[at] ?? 0
+    if (code === quote || code === backslash || code < 0x20) break
+  }
+  return at
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine
+}
+
+function isHexDigit(code: number): boolean {
+  return isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)
+}
+
+function saysSomething(value: unknown): boolean {
+  if (typeof value === 'string') return true
+  if (typeof value !== 'object' || value === null) return false
+  return value !== emptyObject && value !== emptyArray && value !== plainArray
+}

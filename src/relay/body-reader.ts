@@ -1,0 +1,164 @@
+/**
+ * Parses request bodies: a small one at once, a large one on a thread, so that no body keeps the event loop.
+ * Invariant: of each account at most one large body is with the thread, so that an account that sends many
+ * does not keep the others waiting.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '../base/clock.ts'
+import { invariant } from '../base/errors.ts'
+import type {
+  FormatName,
+  ForwardedOperation,
+  ReadRequestOptions,
+  RequestFacts,
+  RequestFault,
+} from '../formats/format.ts'
+import type { BodyAnswer, BodyQuestion } from './body-thread.ts'
+
+/** Parsed on the event loop up to this size: that takes less than 5 ms, whatever its shape. */
+export const smallBodyBytesMax = 131_072
+
+interface UnreadBody {
+  readonly accountId: string
+  readonly format: FormatName
+  readonly operation: ForwardedOperation
+  readonly bytes: Buffer
+  readonly options: ReadRequestOptions
+  /** The client has left, so that nobody needs the answer. */
+  readonly isGone: () => boolean
+}
+
+export interface ReadBody {
+  readonly bytes: Buffer
+  readonly facts: RequestFacts | RequestFault
+}
+
+export interface BodyReader {
+  /** Undefined where a large body cannot be parsed now. Its `bytes` must not be used any more. */
+  read(body: UnreadBody): ReadBody | Promise<ReadBody | undefined>
+  close(): Promise<void>
+}
+
+/** The thread as the reader uses it; tests replace it. */
+export interface BodyThread {
+  ask(question: BodyQuestion): void
+  close(): Promise<unknown>
+}
+
+export type OpenBodyThread = (
+  onAnswer: (answer: BodyAnswer) => void,
+  onLost: (error: unknown) => void,
+) => BodyThread
+
+export interface BodyReaderOptions {
+  readonly clock: Clock
+  /** Called once for each thread that died unexpectedly. */
+  readonly onThreadLost: (error: unknown) => void
+  readonly openThread?: OpenBodyThread
+}
+
+/** Enough for the worst body of 32 MiB, which needs a third of it. */
+const threadHeapMb = 1_024
+/** A thread without work gives its memory back after this time. */
+const idleMs = 30_000
+
+export function createBodyReader(options: BodyReaderOptions): BodyReader {
+  return new ThreadedReader(options)
+}
+
+class ThreadedReader implements BodyReader {
+  readonly #options: BodyReaderOptions
+  /** By account: resolves when its last large body has been read. */
+  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #asked = new Map<number, (answer: BodyAnswer | undefined) => void>()
+  #thread: BodyThread | undefined
+  #idle: Timer | undefined
+  #lastId = 0
+  #isClosed = false
+
+  constructor(options: BodyReaderOptions) {
+    this.#options = options
+  }
+
+  read(body: UnreadBody): ReadBody | Promise<ReadBody | undefined> {
+    const { accountId, bytes, operation, options } = body
+    if (bytes.length <= smallBodyBytesMax)
+      return { bytes, facts: operation.readRequest(bytes, options) }
+    const turn = this.#turns.get(accountId) ?? Promise.resolve()
+    const reading = turn.then(() => this.#ask(body))
+    this.#turns.set(accountId, reading)
+    return reading.finally(() => {
+      if (this.#turns.get(accountId) === reading) this.#turns.delete(accountId)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#idle?.cancel()
+    const thread = this.#thread
+    this.#thread = undefined
+    this.#answerAll()
+    await thread?.close()
+  }
+
+  async #ask({ format, operation, bytes, options, isGone }: UnreadBody) {
+    if (this.#isClosed || isGone()) return undefined
+    const { buffer } = bytes
+    invariant(buffer instanceof ArrayBuffer, 'a large body has memory of its own')
+    this.#idle?.cancel()
+    const id = ++this.#lastId
+    const { promise, resolve } = Promise.withResolvers<BodyAnswer | undefined>()
+    this.#asked.set(id, resolve)
+    const view = new Uint8Array(buffer, bytes.byteOffset, bytes.byteLength)
+    this.#thread ??= this.#open()
+    this.#thread.ask({ id, format, operation: operation.name, bytes: view, options })
+    const answer = await promise
+    if (answer === undefined) return undefined
+    const { byteOffset, byteLength } = answer.bytes
+    return { bytes: Buffer.from(answer.bytes.buffer, byteOffset, byteLength), facts: answer.facts }
+  }
+
+  #open(): BodyThread {
+    const { openThread = openWorker, onThreadLost } = this.#options
+    const thread = openThread(
+      (answer) => this.#onAnswer(answer),
+      (error) => {
+        if (this.#thread !== thread) return
+        this.#thread = undefined
+        onThreadLost(error)
+        this.#answerAll()
+      },
+    )
+    return thread
+  }
+
+  #onAnswer(answer: BodyAnswer): void {
+    this.#asked.get(answer.id)?.(answer)
+    this.#asked.delete(answer.id)
+    if (this.#asked.size > 0) return
+    this.#idle = this.#options.clock.after(idleMs, () => {
+      const thread = this.#thread
+      this.#thread = undefined
+      void thread?.close()
+    })
+  }
+
+  #answerAll(): void {
+    for (const resolve of this.#asked.values()) resolve(undefined)
+    this.#asked.clear()
+  }
+}
+
+const openWorker: OpenBodyThread = (onAnswer, onLost) => {
+  const worker = new Worker(new URL('./body-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: threadHeapMb },
+  })
+  worker.unref()
+  worker.on('message', onAnswer)
+  worker.on('error', onLost)
+  worker.on('exit', () => onLost(undefined))
+  return {
+    ask: (question) => worker.postMessage(question, [question.bytes.buffer]),
+    close: () => worker.terminate(),
+  }
+}
