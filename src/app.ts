@@ -2,6 +2,7 @@
  * The composition root: builds all parts of one gateway from its settings and effects, and closes them.
  * It is the one file that imports every room, and it decides nothing about exchanges.
  */
+import { totalmem } from 'node:os'
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
 import { FailedSignIns } from './access/failed-sign-ins.ts'
@@ -79,6 +80,8 @@ const settleTimeMs = 5_000
 const drainPollMs = 50
 const auditDifferencesLogged = 20
 const headBytesMax = 65_536
+/** All bodies under way together take at most this part of the memory. */
+const bodiesMemoryShare = 4
 
 /**
  * Opens a gateway. Where a part cannot be opened, every part opened before is closed again: no lock,
@@ -182,6 +185,10 @@ async function openApp(
   const running = createRunningLimits({
     perKeyMax: config.runningPerKeyMax,
     perAccountMax: config.runningPerAccountMax,
+    bodies: {
+      totalBytesMax: config.bodiesBytesMax ?? memoryBytes() / bodiesMemoryShare,
+      bodyBytesMax: config.bodyBytesMax,
+    },
   })
   const tokenCounter = createTokenCounter({ clock, onWorkerLost: onError })
   opened.defer(() => tokenCounter.close())
@@ -319,6 +326,12 @@ async function openApp(
     },
     close,
   }
+}
+
+/** The memory that this process may use. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /** Waits for the condition, at most `timeoutMs`. */

@@ -154,6 +154,12 @@ export const settings = {
     count({ min: 1_024, max: 1_024 * mebibyte }),
     32 * mebibyte,
   ),
+  /** Of all bodies under way; a quarter of the memory by default. */
+  bodiesBytesMax: setting(
+    'bodies_max_bytes',
+    count({ min: mebibyte, max: 1_024 * 1_024 * mebibyte }),
+    undefined,
+  ),
   headTimeoutMs: setting('head_timeout', duration({ min: 10, max: 10 * minuteMs }), 10_000),
   bodyTimeoutMs: setting('body_timeout', duration({ min: 10, max: 60 * minuteMs }), minuteMs),
   keepAliveTimeoutMs: setting(

@@ -19,6 +19,7 @@ export const errorCatalogue = {
   'access.model_not_allowed': { status: 403, origin: 'client' },
   'access.rate_limited': { status: 429, origin: 'account' },
   'access.too_many_running': { status: 429, origin: 'account' },
+  'access.too_many_bytes': { status: 429, origin: 'account' },
   'access.too_many_failed_sign_ins': { status: 429, origin: 'client' },
   'http.malformed': { status: 400, origin: 'client' },
   'http.not_found': { status: 404, origin: 'client' },

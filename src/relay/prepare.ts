@@ -4,6 +4,7 @@
  * the order that the product promises, and the first that fails is the answer.
  */
 import type { Principal } from '../access/key.ts'
+import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
@@ -25,6 +26,7 @@ interface ModelRefusal extends Refusal {
 export async function prepare(
   identified: Identified,
   operation: ForwardedOperation,
+  room: BodyRoom,
   services: Pick<RelayServices, 'clock' | 'settings' | 'bodies'>,
 ): Promise<Prepared | ModelRefusal | ClientGone> {
   const { request, response } = identified
@@ -34,17 +36,26 @@ export async function prepare(
   const unsupported = findHeadFault(identified) ?? findTypeFault(request)
   if (unsupported !== undefined) return unsupported
 
+  const full = room.reserve(request.body.announcedBytes ?? 0)
+  if (full !== undefined) return full
   if (request.expectsContinue) response.sendContinue()
-  const reading = await readBody(request.body, limits)
+  const reading = await readBody(request.body, {
+    ...limits,
+    reserve: (bytes) => room.reserve(bytes),
+  })
   switch (reading.kind) {
     case 'too_large':
       return tooLarge(bytesMax)
     case 'timed_out':
       return refuse('http.body_timeout', 'The request body did not arrive in time.')
     case 'client_gone':
+    case 'refusal':
       return reading
-    case 'body':
-      return understand(identified, operation, { bytes: reading.body, bodies: services.bodies })
+    case 'body': {
+      const unread = { bytes: reading.body, room, bodies: services.bodies }
+      const understood = await understand(identified, operation, unread)
+      return response.isGone ? { kind: 'client_gone' } : understood
+    }
   }
 }
 
@@ -57,6 +68,7 @@ export function bodyLimits({
 
 interface UnreadBytes {
   readonly bytes: Buffer
+  readonly room: BodyRoom
   readonly bodies: BodyReader
 }
 
@@ -79,7 +91,7 @@ async function understand(
     model,
     prices,
     otherPrices,
-    body: new RequestBody(bytes),
+    body: new RequestBody(bytes, unread.room),
     facts,
   }
 }

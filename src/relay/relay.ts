@@ -5,8 +5,9 @@
  */
 import { presentedSecret } from '../access/authenticate.ts'
 import type { Principal } from '../access/key.ts'
+import type { BodyRoom } from '../access/limits.ts'
 import type { Clock } from '../base/clock.ts'
-import { refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
+import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
 import type { ForwardedOperation } from '../formats/format.ts'
@@ -117,9 +118,11 @@ async function serve(
 
   const full = services.running.enter(principal)
   if (full !== undefined) return refuseWith(incoming, full, services, refused)
+  const room = services.running.openBodyRoom(principal)
   try {
-    await forward(identified, operation, services)
+    await forward(identified, operation, room, services)
   } finally {
+    room.free()
     services.running.leave(principal)
   }
 }
@@ -127,15 +130,18 @@ async function serve(
 async function forward(
   identified: Identified,
   operation: ForwardedOperation,
+  room: BodyRoom,
   services: RelayServices,
 ): Promise<void> {
   const owner = identified.principal
   const inadmissible = await preadmit(identified, operation, services)
   if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, { owner })
-  const prepared = await prepare(identified, operation, services)
+  const prepared = await prepare(identified, operation, room, services)
   if (prepared.kind === 'client_gone') return
   if (prepared.kind === 'refusal') {
-    const refusal = (await countRefused(identified, operation, services)) ?? prepared
+    const isForBody = errorCatalogue[prepared.code].origin === 'client'
+    const counted = isForBody ? await countRefused(identified, operation, services) : undefined
+    const refusal = counted ?? prepared
     return refuseWith(identified, refusal, services, { owner, model: prepared.model })
   }
   const admitted = await admit(prepared, services)

@@ -5,7 +5,7 @@
  */
 import type { Authenticate } from '../access/authenticate.ts'
 import type { EarlyLeaves } from '../access/early-leaves.ts'
-import type { RunningLimits } from '../access/limits.ts'
+import type { BodyRoom, RunningLimits } from '../access/limits.ts'
 import type { Principal } from '../access/key.ts'
 import type { Clock } from '../base/clock.ts'
 import { InvariantError } from '../base/errors.ts'
@@ -128,10 +128,12 @@ export class RequestBody {
   /** Also known after `release`. */
   readonly byteLength: number
   #bytes: Buffer | undefined
+  readonly #room: BodyRoom
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, room: BodyRoom) {
     this.byteLength = bytes.length
     this.#bytes = bytes
+    this.#room = room
   }
 
   get bytes(): Buffer {
@@ -142,5 +144,6 @@ export class RequestBody {
   /** Frees the bytes. Idempotent. */
   release(): void {
     this.#bytes = undefined
+    this.#room.free()
   }
 }

@@ -8,6 +8,7 @@ import { isNamed } from '../wire/field-syntax.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { ChunkedDecoder, copyPlaces, type Framing } from '../wire/framing.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
+import type { Refusal } from '../../base/errors.ts'
 
 /** The place of the request's connection among all of its listener. */
 export interface RequestPlace {
@@ -188,18 +189,20 @@ export interface BodyLimits {
   /** For the rest of the body, from now on. */
   readonly timeoutMs: number
   readonly clock: Clock
+  /** Takes room for so many bytes of a body whose length was not announced, or refuses it. */
+  readonly reserve?: (bytes: number) => Refusal | undefined
 }
 
 export type BodyReading =
   | { readonly kind: 'body'; readonly body: Buffer }
   /** The rest is unread and reading is paused. */
   | { readonly kind: 'too_large' }
+  /** There is no room for it; the rest is unread. */
+  | Refusal
   | { readonly kind: 'timed_out' }
   /** The client went away before its body was complete. */
   | { readonly kind: 'client_gone' }
 
-/** A body announced up to this size gets its Buffer at once; for a larger one it grows with the bytes. */
-const trustedBytesMax = 262_144
 const firstBytes = 16_384
 
 const empty = Buffer.alloc(0)
@@ -310,7 +313,11 @@ class BodyReader implements BodyReceiver {
     if (this.#length === 0 && length === this.#body.announcedBytes) {
       this.#buffer = content
     } else {
-      if (length > this.#buffer.length) this.#grow(length)
+      const refusal = length > this.#buffer.length ? this.#grow(length) : undefined
+      if (refusal !== undefined) {
+        this.#stop(refusal)
+        return
+      }
       content.copy(this.#buffer, this.#length)
     }
     this.#length = length
@@ -324,16 +331,20 @@ class BodyReader implements BodyReceiver {
     this.#settle({ kind: 'client_gone' })
   }
 
-  /** Doubling keeps the copying linear, however small the chunks are. */
-  #grow(neededBytes: number): void {
-    const { limits } = this.#parts
-    const { announcedBytes } = this.#body
-    const wholeBytes = announcedBytes ?? limits.bytesMax
-    const firstSize = announcedBytes === undefined ? firstBytes : trustedBytesMax
-    const size = Math.min(wholeBytes, Math.max(neededBytes, firstSize, this.#buffer.length * 2))
+  /**
+   * An announced length gets its memory at once, which the system provides as bytes arrive. Otherwise doubling
+   * keeps the copying linear, however small the chunks are.
+   */
+  #grow(neededBytes: number): Refusal | undefined {
+    const { bytesMax, reserve } = this.#parts.limits
+    const doubled = Math.max(neededBytes, firstBytes, this.#buffer.length * 2)
+    const size = this.#body.announcedBytes ?? Math.min(bytesMax, doubled)
+    const refusal = this.#body.announcedBytes === undefined ? reserve?.(size) : undefined
+    if (refusal !== undefined) return refusal
     const grown = Buffer.allocUnsafeSlow(size)
     this.#buffer.copy(grown, 0, 0, this.#length)
     this.#buffer = grown
+    return undefined
   }
 
   #stop(reading: BodyReading): void {

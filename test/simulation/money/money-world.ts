@@ -313,7 +313,11 @@ export class MoneyWorld {
           bySecret.get(presented ?? '')?.principal ??
             refuse('access.credential_invalid', 'Unknown.'),
         ),
-      running: createRunningLimits({ perKeyMax: 0, perAccountMax: 0 }),
+      running: createRunningLimits({
+        perKeyMax: 0,
+        perAccountMax: 0,
+        bodies: { totalBytesMax: 1_000_000, bodyBytesMax: settings.bodyBytesMax },
+      }),
       earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),

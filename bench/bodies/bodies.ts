@@ -1,0 +1,130 @@
+/**
+ * Sends large bodies of every shape to a gateway, one after the other, and measures what another client
+ * notices: the slowest `/health` meanwhile, and the CPU time that a body costs.
+ */
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { answerBodies, formatPaths } from '../exchanges.ts'
+import { chooseCores, moveToCore } from '../machine.ts'
+import { findProcessTree, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
+import type { BodiesPlan } from '../options.ts'
+import type { ProcessGroup } from '../processes.ts'
+import type { Bench, Proxy } from '../proxies/proxy.ts'
+import { prepareTurnpike, startTurnpike } from '../proxies/turnpike.ts'
+import type { BodyFigures } from './report.ts'
+import { shapes, type Shape } from './shapes.ts'
+
+const mebibyte = 1_048_576
+
+export interface BodiesSetting {
+  readonly plan: BodiesPlan
+  readonly group: ProcessGroup
+  readonly workFolder: string
+  readonly root: string
+}
+
+export async function measureBodies(setting: BodiesSetting): Promise<readonly BodyFigures[]> {
+  const { plan, group, workFolder, root } = setting
+  const cores = chooseCores()
+  moveToCore(cores.load)
+  const vendor = await startVendor()
+  const { port } = vendor.address() as AddressInfo
+  const bench: Bench = { group, cores, workFolder, root, jsonPort: port, streamPort: port }
+  const store = await prepareTurnpike(bench, { name: 'turnpike', root })
+  const gateway = await startTurnpike(bench, store, { awaitsAudit: true })
+  const probe = new HealthProbe(gateway.port)
+  try {
+    const figures: BodyFigures[] = []
+    // The first large body starts the thread that parses them.
+    await measureBody(gateway, probe, { name: 'start', make: () => Buffer.alloc(mebibyte, ' ') }, 1)
+    for (const shape of shapes)
+      for (const mebibytes of plan.mebibytes)
+        figures.push(await measureBody(gateway, probe, shape, mebibytes))
+    return figures
+  } finally {
+    await probe.close()
+    await group.stop(gateway.process)
+    vendor.close()
+    vendor.closeAllConnections()
+  }
+}
+
+async function measureBody(
+  gateway: Proxy,
+  probe: HealthProbe,
+  { name, make }: Shape,
+  mebibytes: number,
+): Promise<BodyFigures> {
+  // Room for the ends of the body.
+  const body = make(mebibytes * mebibyte - 64)
+  const pids = findProcessTree(gateway.process.pid)
+  const before = readThreadTimes(pids)
+  await probe.start()
+  const startedMs = performance.now()
+  const status = await send(gateway, body)
+  const answerMs = performance.now() - startedMs
+  const longestHealthMs = await probe.stop()
+  const cpuMs = usedBetween(before, readThreadTimes(pids)).totalUs / 1_000
+  return { shape: name, mebibytes, status, answerMs, longestHealthMs, cpuMs }
+}
+
+function send({ port, stream }: Proxy, body: Buffer): Promise<number> {
+  const headers = { ...stream?.headers, 'content-type': 'application/json' }
+  const options = { port, method: 'POST', path: `/alpha${formatPaths.messages}`, headers }
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...options, headers: { ...headers, 'content-length': body.length } })
+    sent.once('error', reject)
+    sent.once('response', (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+    })
+    sent.end(body)
+  })
+}
+
+/** Answers every request when it has read it. */
+function startVendor(): Promise<Server> {
+  const server = createServer((incoming, answer) => {
+    incoming.resume().once('end', () => {
+      answer.writeHead(200, { 'content-type': 'application/json' }).end(answerBodies.messages)
+    })
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server))
+  })
+}
+
+/** Asks for `/health` again and again, on a thread of its own: the load must not slow it down. */
+class HealthProbe {
+  readonly #worker: Worker
+
+  constructor(port: number) {
+    const program = join(import.meta.dirname, 'health-probe.ts')
+    this.#worker = new Worker(program, { workerData: { port } })
+  }
+
+  async start(): Promise<void> {
+    await this.#ask('start')
+  }
+
+  /** Returns the slowest answer since the start. */
+  stop(): Promise<number> {
+    return this.#ask('stop')
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #ask(what: 'start' | 'stop'): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#worker.once('error', reject)
+      this.#worker.once('message', (longestMs: number) => {
+        this.#worker.off('error', reject)
+        resolve(longestMs)
+      })
+      this.#worker.postMessage(what, [])
+    })
+  }
+}
