@@ -5,6 +5,8 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { measureBodies } from './bodies/bodies.ts'
+import { formatBodies } from './bodies/report.ts'
 import { measureGrowth } from './growth/growth.ts'
 import { formatGrowth } from './growth/report.ts'
 import {
@@ -121,6 +123,7 @@ async function runAndReport(
 ): Promise<number> {
   if (plan.parts.has('growth')) return runGrowth(plan, commandLine, workFolder)
   if (plan.parts.has('stores')) return runStores(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -158,6 +161,19 @@ async function runStores(
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'stores')}`)
   return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
+}
+
+async function runBodies(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const figures = await measureBodies({ plan: plan.bodies, group, workFolder, root })
+  const made = { date: describeDate(), commit: describeCommit(root) }
+  const report = formatBodies(figures, { command: describeCommand(commandLine), ...made })
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'bodies')}`)
+  return exitCodes.done
 }
 
 function describeCommand(commandLine: readonly string[]): string {

@@ -66,3 +66,12 @@ test('measures stores only on request, and alone', () => {
     '--only: stores cannot be combined with other parts',
   )
 })
+
+test('measures bodies only on request, and alone', () => {
+  assert.deepEqual([...planOf('--only', 'bodies').parts], ['bodies'])
+  assert.deepEqual(planOf('--quick').bodies.mebibytes, [1, 32])
+  assert.equal(
+    parseOptions(['--only', 'bodies,streams']),
+    '--only: bodies cannot be combined with other parts',
+  )
+})

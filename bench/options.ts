@@ -5,8 +5,8 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last two run alone, because each has its own report. */
-const partNames = ['requests', 'streams', 'health', 'growth', 'stores'] as const
+/** The last three run alone, because each has its own report. */
+const partNames = ['requests', 'streams', 'health', 'growth', 'stores', 'bodies'] as const
 type PartName = (typeof partNames)[number]
 
 const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
@@ -49,6 +49,10 @@ export interface StoresPlan {
   readonly warmUpSeconds: number
 }
 
+export interface BodiesPlan {
+  readonly mebibytes: readonly number[]
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -60,6 +64,7 @@ export interface Plan {
   readonly health: HealthPlan
   readonly growth: GrowthPlan
   readonly stores: StoresPlan
+  readonly bodies: BodiesPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -70,6 +75,7 @@ export const usageText = `npm run bench -- [options]
   --full                           requests at 4 connections as well
   --only requests|streams|health   one part only
   --only growth                    stores with a long history, up to 10 million requests
+  --only bodies                    large request bodies of every shape
   --only stores                    PostgreSQL with one and two gateways, compared with SQLite
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
@@ -84,6 +90,7 @@ const sizes = {
     health: { rounds: 1, windowMs: 2_000 },
     growth: { requests: [100_000, 300_000, 1_000_000], fullAuditMax: 400_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
+    bodies: { mebibytes: [1, 32] },
   },
   default: {
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -91,6 +98,7 @@ const sizes = {
     health: { rounds: 2, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000], fullAuditMax: 4_000_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 4, seconds: 4, warmUpSeconds: 2 },
+    bodies: { mebibytes: [1, 8, 32] },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -98,6 +106,7 @@ const sizes = {
     health: { rounds: 3, windowMs: 4_000 },
     growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000], fullAuditMax: Infinity },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
+    bodies: { mebibytes: [1, 2, 4, 8, 16, 32] },
   },
 } as const
 
@@ -128,7 +137,7 @@ function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
-  for (const part of ['growth', 'stores'] as const) {
+  for (const part of ['growth', 'stores', 'bodies'] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
     if (against !== undefined) return `--against cannot be combined with --only ${part}`

@@ -17,6 +17,8 @@ import type { BodyFigures } from './report.ts'
 import { shapes, type Shape } from './shapes.ts'
 
 const mebibyte = 1_048_576
+/** For the ends of a body and its last part. */
+const roomBytes = 2_048
 
 export interface BodiesSetting {
   readonly plan: BodiesPlan
@@ -57,8 +59,7 @@ async function measureBody(
   { name, make }: Shape,
   mebibytes: number,
 ): Promise<BodyFigures> {
-  // Room for the ends of the body.
-  const body = make(mebibytes * mebibyte - 64)
+  const body = make(mebibytes * mebibyte - roomBytes)
   const pids = findProcessTree(gateway.process.pid)
   const before = readThreadTimes(pids)
   await probe.start()
