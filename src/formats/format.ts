@@ -36,7 +36,11 @@ export interface ForwardedOperation {
    * Returns the body as it goes to a channel: the same bytes, but for the declared amendments (usage
    * chunk requested, model renamed). Returns `body` itself when nothing changes.
    */
-  amend(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer
+  amend(
+    body: Buffer,
+    facts: RequestFacts,
+    upstreamModel: string | undefined,
+  ): Buffer | readonly Buffer[]
   openMeter(facts: RequestFacts): StreamMeter
   readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
   /** Classifies an answer that is not 2xx. */

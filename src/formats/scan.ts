@@ -27,8 +27,11 @@ export interface Edit extends Span {
   readonly text: string
 }
 
+/** A longer body is not copied. */
+const copiedBytesMax = 65_536
+
 /** Returns the body with the edits, which must be in order and must not overlap. All other bytes are kept. */
-export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
+export function splice(body: Buffer, edits: readonly Edit[]): Buffer | readonly Buffer[] {
   if (edits.length === 0) return body
   const pieces: Buffer[] = []
   let at = 0
@@ -37,5 +40,5 @@ export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
     at = edit.end
   }
   pieces.push(body.subarray(at))
-  return Buffer.concat(pieces)
+  return body.length <= copiedBytesMax ? Buffer.concat(pieces) : pieces
 }

@@ -52,7 +52,7 @@ export interface Outgoing {
   readonly path: string
   /** Flat list, credential included. */
   readonly headers: string[]
-  readonly body: Buffer
+  readonly body: Buffer | readonly Buffer[]
 }
 
 /** The most bytes before the first event. An endless run of pings and comments is no answer. */

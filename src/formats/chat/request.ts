@@ -142,7 +142,7 @@ export function amendChat(
   body: Buffer,
   facts: RequestFacts,
   upstreamModel: string | undefined,
-): Buffer {
+): Buffer | readonly Buffer[] {
   const edits: Edit[] = []
   if (upstreamModel !== undefined && upstreamModel !== facts.model) {
     edits.push({ ...facts.spans.model, text: JSON.stringify(upstreamModel) })

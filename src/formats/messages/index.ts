@@ -86,7 +86,11 @@ export const messagesFormat: Format = {
   },
 }
 
-function renameModel(body: Buffer, facts: RequestFacts, upstreamModel: string | undefined): Buffer {
+function renameModel(
+  body: Buffer,
+  facts: RequestFacts,
+  upstreamModel: string | undefined,
+): Buffer | readonly Buffer[] {
   if (upstreamModel === undefined || upstreamModel === facts.model) return body
   return splice(body, [{ ...facts.spans.model, text: JSON.stringify(upstreamModel) }])
 }

@@ -9,6 +9,7 @@ import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
+import { bytesOf, piecesOf } from '../wire/message-writer.ts'
 import { ResponseReader } from '../wire/response-reader.ts'
 import type { RoundTrip, RoundTripConnection } from './round-trip.ts'
 import { isStaleConnection, type FailureKind } from './upstream.ts'
@@ -16,7 +17,7 @@ import { isStaleConnection, type FailureKind } from './upstream.ts'
 /** A request as bytes: the head's text has one character per byte. */
 export interface WrittenRequest {
   readonly head: string
-  readonly body: Buffer | undefined
+  readonly body: Buffer | readonly Buffer[] | undefined
 }
 
 /** Opens a connection without TLS, as `connect` of `node:net` does. */
@@ -46,6 +47,8 @@ export interface ConnectionPool {
 }
 
 const headBytesMax = 65_536
+/** A large body is written in slices, each when the socket has taken the one before: TLS encrypts at once. */
+const sliceBytesMax = 262_144
 /** Below this size, copying a body behind its head costs less than a second piece to write. */
 const joinedBytesMax = 16_384
 /** How much earlier than the vendor the gateway closes: a request must not cross the vendor's close. */
@@ -69,6 +72,8 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
   #roundTrip: RoundTrip | undefined
   /** What is written once the connection is open and the event loop's turn ends. */
   #waiting: WrittenRequest | undefined
+  /** What is left of a large body. */
+  #unwritten: Buffer[] = []
   #isReady = false
   #isClosed = false
   #isWritten = false
@@ -120,6 +125,7 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     this.#isClosed = true
     this.#roundTrip = undefined
     this.#waiting = undefined
+    this.#unwritten = []
     this.#pool.remove(this)
     this.#parts.watchdog.unwatch(this)
     this.#socket.destroy()
@@ -207,19 +213,33 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     this.#waiting = undefined
     const { head, body } = request
     const socket = this.#socket
-    if (body === undefined) {
+    const pieces = piecesOf(body)
+    const length = head.length + bytesOf(pieces)
+    if (pieces.length === 0) {
       socket.write(head, 'latin1')
-    } else if (head.length + body.length <= joinedBytesMax) {
-      const joined = Buffer.allocUnsafe(head.length + body.length)
-      joined.write(head, 'latin1')
-      body.copy(joined, head.length)
+    } else if (length <= joinedBytesMax) {
+      const joined = Buffer.allocUnsafe(length)
+      let at = joined.write(head, 'latin1')
+      for (const piece of pieces) at += piece.copy(joined, at)
       socket.write(joined)
     } else {
+      this.#unwritten = pieces.flatMap(slicesOf)
       socket.cork()
       socket.write(head, 'latin1')
-      socket.write(body)
+      this.#writeSlice()
       socket.uncork()
     }
+  }
+
+  #writeSlice(): void {
+    const slice = this.#unwritten.shift()
+    if (slice === undefined) return
+    if (this.#unwritten.length === 0) this.#socket.write(slice)
+    else
+      this.#socket.write(slice, (error) => {
+        // A lost connection reports itself.
+        if (!error) this.#writeSlice()
+      })
   }
 
   #onRead(length: number, buffer: Uint8Array): void {
@@ -250,7 +270,8 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
    */
   #complete(roundTrip: RoundTrip, hasLeftover: boolean): void {
     const keepMs = this.#reusableMs()
-    const isClean = !hasLeftover && this.#socket.writable && this.#socket.writableLength === 0
+    const isSent = this.#unwritten.length === 0 && this.#socket.writableLength === 0
+    const isClean = !hasLeftover && this.#socket.writable && isSent
     if (isClean && keepMs > 0) {
       this.#roundTrip = undefined
       this.#isWritten = false
@@ -299,6 +320,13 @@ export class Connection implements RoundTripConnection, TurnEndWriter, Watched {
     this.discard()
     roundTrip?.fail(kind)
   }
+}
+
+function slicesOf(piece: Buffer): Buffer[] {
+  const slices: Buffer[] = []
+  for (let at = 0; at < piece.length; at += sliceBytesMax)
+    slices.push(piece.subarray(at, at + sliceBytesMax))
+  return slices
 }
 
 /**

@@ -1,7 +1,14 @@
 /** Round trips against scripted sockets: every moment at which a vendor can fail, and what is kept. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import {
+  connect,
+  createServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+  type TcpNetConnectOpts,
+} from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
@@ -190,6 +197,30 @@ describe('a round trip', () => {
         'content-length: 13\r\n\r\n{"model":"m"}',
     ])
     assert.equal(recorder.body, 'hi')
+  })
+
+  it('sends the pieces of a body one behind the other, and a large one in slices', async () => {
+    const vendor = await startVendor((socket) => socket.write(ok('hi')))
+    const sizes: number[] = []
+    const openSocket = (options: TcpNetConnectOpts): Socket => {
+      const socket = connect(options)
+      const write = socket.write.bind(socket) as (...given: unknown[]) => boolean
+      socket.write = (chunk: Buffer | string, ...rest: unknown[]) => {
+        sizes.push(chunk.length)
+        return write(chunk, ...rest)
+      }
+      return socket
+    }
+    const upstream = open({ openSocket })
+    const pieces = [Buffer.alloc(1_000_000, 'a'), Buffer.from('-'), Buffer.alloc(600_000, 'b')]
+    for (const body of [[Buffer.from('on'), Buffer.from('e')], pieces]) {
+      const { recorder } = send(upstream, vendor, { ...post, body })
+      await recorder.ended()
+      const sent = vendor.requests.at(-1) ?? ''
+      assert.equal(sent.slice(sent.indexOf('\r\n\r\n') + 4), Buffer.concat(body).toString())
+    }
+    assert.ok(Math.max(...sizes) <= 262_144)
+    assert.equal(vendor.connections.length, 1)
   })
 
   it('keeps the base path of the channel and an accept-encoding of the caller', async () => {

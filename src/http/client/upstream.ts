@@ -24,7 +24,8 @@ export interface UpstreamRequest {
    * content-length.
    */
   readonly headers: string[]
-  readonly body: Buffer | undefined
+  /** Pieces are sent one behind the other. */
+  readonly body: Buffer | readonly Buffer[] | undefined
 }
 
 export interface UpstreamCall {

@@ -15,7 +15,7 @@ export interface RequestToWrite {
   readonly host: string
   /** Flat name, value list, without host and without anything about framing or the connection. */
   readonly headers: readonly string[]
-  readonly body: Buffer | undefined
+  readonly body: Buffer | readonly Buffer[] | undefined
 }
 
 /** Headers about framing: only the writer of a message sets them. */
@@ -39,7 +39,8 @@ export function requestHead(request: RequestToWrite): string | undefined {
       return undefined
     text += `${name}: ${value}\r\n`
   }
-  if (body !== undefined || method === 'POST') text += `content-length: ${body?.length ?? 0}\r\n`
+  if (body !== undefined || method === 'POST')
+    text += `content-length: ${bytesOf(piecesOf(body))}\r\n`
   return text + '\r\n'
 }
 
@@ -82,6 +83,11 @@ export function joinPieces(before: string, pieces: readonly Buffer[], after: str
   for (const piece of pieces) at += piece.copy(joined, at)
   joined.write(after, at, 'latin1')
   return [joined]
+}
+
+export function piecesOf(body: Buffer | readonly Buffer[] | undefined): readonly Buffer[] {
+  if (body === undefined) return []
+  return Buffer.isBuffer(body) ? [body] : body
 }
 
 export function bytesOf(pieces: readonly Buffer[]): number {
