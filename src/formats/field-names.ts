@@ -20,9 +20,12 @@ const textNames: ReadonlySet<string> = new Set(['input', 'function'])
 const names: ReadonlySet<string> = new Set([...keptNames, ...textNames])
 const nameLengthMax = Math.max(...[...names].map((name) => name.length))
 
-/** For length and first letter: whether some name has both. Spares nearly all other lookups. */
-const mayBeName = new Uint8Array((nameLengthMax + 1) * 128)
-for (const name of names) mayBeName[name.length * 128 + name.charCodeAt(0)] = 1
+/** The names by length and first letter: hardly ever more than one has both. */
+const namesByStart: (readonly string[] | undefined)[] = []
+for (const name of names) {
+  const start = name.length * 128 + name.charCodeAt(0)
+  namesByStart[start] = [...(namesByStart[start] ?? []), name]
+}
 
 export function isFieldName(name: string): boolean {
   return names.has(name)
@@ -37,9 +40,8 @@ export function plainFieldName(text: string, from: number, to: number): string |
   const length = to - from
   if (length > nameLengthMax || length === 0) return undefined
   const first = text.charCodeAt(from)
-  if (first > 0x7f || mayBeName[length * 128 + first] === 0) return undefined
-  const name = text.slice(from, to)
-  return names.has(name) ? name : undefined
+  const candidates = first > 0x7f ? undefined : namesByStart[length * 128 + first]
+  return candidates?.find((name) => text.startsWith(name, from))
 }
 
 export interface FoldedName {

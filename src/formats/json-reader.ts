@@ -176,7 +176,7 @@ class JsonReader implements Members {
 
   #readObject(depth: number, isKept: boolean): unknown {
     const bytes = this.#bytes
-    let fields: Record<string, unknown> | undefined
+    let fields: Fields | undefined
     this.#open(depth)
     if (bytes[this.#at] === closeBrace) {
       this.#at++
@@ -189,7 +189,7 @@ class JsonReader implements Members {
       this.#at++
       this.#skipSpace()
       if (name === undefined) this.#readValue(depth, false)
-      else (fields ??= {})[name] = this.#readMember(name, depth)
+      else fields = withMember(fields, name, this.#readMember(name, depth))
       if (this.#closes(closeBrace)) return fields ?? emptyObject
       this.#skipSpace()
     }
@@ -354,6 +354,15 @@ function isDigit(code: number): boolean {
 
 function isHexDigit(code: number): boolean {
   return isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)
+}
+
+type Fields = Record<string, unknown>
+
+/** The literals make small objects at once; most of them begin with `type`. */
+function withMember(fields: Fields | undefined, name: string, value: unknown): Fields {
+  if (fields === undefined) return name === 'type' ? { type: value } : { [name]: value }
+  fields[name] = value
+  return fields
 }
 
 function saysSomething(value: unknown): boolean {

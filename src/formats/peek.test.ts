@@ -72,6 +72,19 @@ describe('a body', () => {
     })
   }
 
+  test('may name a hundred other models and have few stream options', () => {
+    const named = (count: number): object => ({ ...plain, fallbacks: Array(count).fill('m') })
+    factsOf(messagesCreate, named(100))
+    assert.match(faultOf(messagesCreate, named(101)), /more than 100 other models/)
+    const streamed = (length: number): object => ({
+      ...plain,
+      stream: true,
+      stream_options: { padding: 'x'.repeat(length) },
+    })
+    factsOf(chatCompletions, streamed(4_000))
+    assert.match(faultOf(chatCompletions, streamed(4_096)), /stream_options.*4096 bytes/)
+  })
+
   test('a fault never quotes the body', () => {
     for (const body of ['{"secret word": oops}', '{"secret" oops}', '{"secret": "oops', 'secret']) {
       assert.doesNotMatch(faultOf(chatCompletions, body), /secret|oops/)

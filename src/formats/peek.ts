@@ -84,7 +84,8 @@ export function peek(
     findMessagesFault(fields) ??
     findInnerFault(body, fields, streamOptions) ??
     findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
-    findInputFault(extras, options)
+    findInputFault(extras, options) ??
+    findModelsFault(extras.otherModels)
   if (rest !== undefined) return rest
   const hasTools = (asArray(fields['tools'])?.length ?? 0) > 0
   const toolTokens = hasTools ? rules.toolPromptTokens : 0
@@ -161,6 +162,14 @@ function readModel(body: Buffer, fields: JsonObject, members: Members): NamedMod
   // The body was parsed as latin1, which is correct for positions and wrong for this name.
   const decoded = JSON.parse(body.toString('utf8', span.start, span.end)) as string
   return { kind: 'model', name: decoded, span }
+}
+
+/** Far more than any vendor tries; each of them is part of the hold. */
+const otherModelsMax = 100
+
+function findModelsFault(otherModels: readonly string[]): RequestFault | undefined {
+  if (otherModels.length <= otherModelsMax) return undefined
+  return fault(`The request names more than ${otherModelsMax} other models.`)
 }
 
 /** No vendor has more than a few flags there, and it is read again for each attempt. */
