@@ -4,7 +4,6 @@
  */
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { answerBodies, formatPaths } from '../exchanges.ts'
 import { chooseCores, moveToCore } from '../machine.ts'
@@ -101,8 +100,9 @@ class HealthProbe {
   readonly #worker: Worker
 
   constructor(port: number) {
-    const program = join(import.meta.dirname, 'health-probe.ts')
-    this.#worker = new Worker(program, { workerData: { port } })
+    this.#worker = new Worker(new URL('./health-probe.ts', import.meta.url), {
+      workerData: { port },
+    })
   }
 
   async start(): Promise<void> {

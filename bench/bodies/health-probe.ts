@@ -25,6 +25,6 @@ socket.once('connect', ask)
 parentPort?.on('message', (what: 'start' | 'stop') => {
   // An answer that is still awaited has waited so long already.
   const waitedMs = what === 'stop' ? performance.now() - askedMs : 0
-  parentPort?.postMessage(Math.max(longestMs, waitedMs))
+  parentPort?.postMessage(Math.max(longestMs, waitedMs), [])
   longestMs = 0
 })

@@ -4,20 +4,18 @@
  */
 
 /** A test checks that every name that the rules use is here. Small ASCII letters and `_` only. */
-const keptNames = [
-  ...['model', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'include_usage'],
-  ...['n', 'messages', 'system', 'tools', 'service_tier', 'temperature', 'speed', 'inference_geo'],
-  ...['store', 'container', 'thread', 'moderation', 'web_search_options', 'modalities'],
-  ...['fallbacks', 'mcp_servers', 'models', 'plugins', 'search_parameters', 'enable_search'],
-  ...['route', 'type', 'content', 'source', 'data', 'file_id', 'image_url', 'url', 'input_audio'],
-  ...['format', 'file', 'file_data', 'audio', 'id', 'max_uses', 'text', 'thinking', 'name'],
-  'tool_calls',
-]
+const keptNames = `
+  model max_tokens max_completion_tokens stream stream_options include_usage n messages
+  system tools service_tier temperature speed inference_geo store container thread
+  moderation web_search_options modalities fallbacks mcp_servers models plugins
+  search_parameters enable_search route type content source data file_id image_url url
+  input_audio format file file_data audio id max_uses text thinking name tool_calls
+`
 
 /** Of these only the length counts where they are an object or array. */
 const textNames: ReadonlySet<string> = new Set(['input', 'function'])
 
-const names: ReadonlySet<string> = new Set([...keptNames, ...textNames])
+const names: ReadonlySet<string> = new Set([...keptNames.trim().split(/\s+/), ...textNames])
 const nameLengthMax = Math.max(...[...names].map((name) => name.length))
 
 /** The names by length and first letter: hardly ever more than one has both. */

@@ -1,12 +1,13 @@
 /**
- * Reads JSON of any shape in time and memory that follow its size: it decides exactly as JSON.parse whether
- * the bytes are JSON, and builds only what the rules for fields read. JSON.parse itself takes seconds and
- * many times the memory for a body that consists of short members. What it leaves out:
+ * Reads JSON of any shape in time and memory that follow its size: it decides exactly as JSON.parse
+ * whether the bytes are JSON, and builds only what the rules for fields read. JSON.parse itself takes
+ * seconds and many times the memory for a body that consists of short members. What it leaves out:
  *
  * - members of other names
  * - elements of an array that say nothing: neither text nor an object or array that says something
  *
- * What is only counted is replaced by its length (`TextLength`). A container that would be empty then is still an object, and an array that had elements still has one.
+ * What is only counted is replaced by its length (`TextLength`). A container that would be empty then is
+ * still an object, and an array that had elements still has one.
  */
 import { foldName, isFieldName, isTextName, plainFieldName } from './field-names.ts'
 import type { Span } from './format.ts'

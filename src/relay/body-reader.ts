@@ -24,11 +24,11 @@ interface UnreadBody {
   readonly operation: ForwardedOperation
   readonly bytes: Buffer
   readonly options: ReadRequestOptions
-  /** The client has left, so that nobody needs the answer. */
+  /** The client has left, so that no answer is needed. */
   readonly isGone: () => boolean
 }
 
-export interface ReadBody {
+interface ReadBody {
   readonly bytes: Buffer
   readonly facts: RequestFacts | RequestFault
 }
@@ -40,12 +40,12 @@ export interface BodyReader {
 }
 
 /** The thread as the reader uses it; tests replace it. */
-export interface BodyThread {
+interface BodyThread {
   ask(question: BodyQuestion): void
   close(): Promise<unknown>
 }
 
-export type OpenBodyThread = (
+type OpenBodyThread = (
   onAnswer: (answer: BodyAnswer) => void,
   onLost: (error: unknown) => void,
 ) => BodyThread
@@ -84,8 +84,9 @@ class ThreadedReader implements BodyReader {
     const { accountId, bytes, operation, options } = body
     if (bytes.length <= smallBodyBytesMax)
       return { bytes, facts: operation.readRequest(bytes, options) }
+    const ask = (): Promise<ReadBody | undefined> => this.#ask(body)
     const turn = this.#turns.get(accountId) ?? Promise.resolve()
-    const reading = turn.then(() => this.#ask(body))
+    const reading = turn.then(ask, ask)
     this.#turns.set(accountId, reading)
     return reading.finally(() => {
       if (this.#turns.get(accountId) === reading) this.#turns.delete(accountId)
@@ -101,7 +102,13 @@ class ThreadedReader implements BodyReader {
     await thread?.close()
   }
 
-  async #ask({ format, operation, bytes, options, isGone }: UnreadBody) {
+  async #ask({
+    format,
+    operation,
+    bytes,
+    options,
+    isGone,
+  }: UnreadBody): Promise<ReadBody | undefined> {
     if (this.#isClosed || isGone()) return undefined
     const { buffer } = bytes
     invariant(buffer instanceof ArrayBuffer, 'a large body has memory of its own')

@@ -1,6 +1,6 @@
 /**
- * Bodies under way are bounded in bytes, per key, account and process: what finds no room is refused before it
- * is read. Large bodies are parsed on a thread and pass byte for byte all the same.
+ * Bodies under way are bounded in bytes, per key, account and process: what finds no room is refused before
+ * it is read. Large bodies are parsed on a thread and pass byte for byte all the same.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

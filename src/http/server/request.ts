@@ -332,8 +332,8 @@ class BodyReader implements BodyReceiver {
   }
 
   /**
-   * An announced length gets its memory at once, which the system provides as bytes arrive. Otherwise doubling
-   * keeps the copying linear, however small the chunks are.
+   * An announced length gets its memory at once, which the system provides as bytes arrive. Otherwise
+   * doubling keeps the copying linear, however small the chunks are.
    */
   #grow(neededBytes: number): Refusal | undefined {
     const { bytesMax, reserve } = this.#parts.limits
