@@ -220,6 +220,15 @@ describe('a limit for the first event tighter than the general one', () => {
       },
     ))
 
+  test('is never above the general limit', () =>
+    withGateway({ first_event_factor: '1000' }, async (gateway, clock) => {
+      const { answer } = await hold(gateway, 'general')
+      clock.advance(2 * minute - tickMs)
+      assert.deepEqual(gateway.tried('general'), [main])
+      clock.advance(2 * tickMs)
+      assertWhole(await answer, await gateway.served('general', reserve), 'general')
+    }))
+
   test('does not hold where no other channel is fit: an unusual request has its time', () =>
     withGateway({}, async (gateway, clock) => {
       gateway.sandbox.faults.set(reserve, 'error=401')
