@@ -1,10 +1,11 @@
 /**
- * Sends large bodies of every shape to a gateway, one after the other, and measures what another client
- * notices: the slowest `/health` meanwhile, and the CPU time that a body costs.
+ * Sends large bodies of every shape to a gateway, one after the other, and measures how long each keeps the
+ * event loop, and the CPU time that it costs.
  */
 import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Worker } from 'node:worker_threads'
+import { connect, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { answerBodies, formatPaths } from '../exchanges.ts'
 import { chooseCores, moveToCore } from '../machine.ts'
 import { findProcessTree, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
@@ -34,18 +35,24 @@ export async function measureBodies(setting: BodiesSetting): Promise<readonly Bo
   const { port } = vendor.address() as AddressInfo
   const bench: Bench = { group, cores, workFolder, root, jsonPort: port, streamPort: port }
   const store = await prepareTurnpike(bench, { name: 'turnpike', root })
-  const gateway = await startTurnpike(bench, store, { awaitsAudit: true })
-  const probe = new HealthProbe(gateway.port)
+  const turnsPath = join(workFolder, 'turns')
+  const monitor = pathToFileURL(join(root, 'bench', 'programs', 'turn-monitor.mjs'))
+  const environment = { NODE_OPTIONS: `--import=${monitor.href}`, BENCH_TURNS: turnsPath }
+  const gateway = await startTurnpike(bench, store, { awaitsAudit: true, environment })
   try {
     const figures: BodyFigures[] = []
     // The first large body starts the thread that parses them.
-    await measureBody(gateway, probe, { name: 'start', make: () => Buffer.alloc(mebibyte, ' ') }, 1)
+    await measureBody(
+      gateway,
+      turnsPath,
+      { name: 'start', make: () => Buffer.alloc(mebibyte, ' ') },
+      1,
+    )
     for (const shape of shapes)
       for (const mebibytes of plan.mebibytes)
-        figures.push(await measureBody(gateway, probe, shape, mebibytes))
+        figures.push(await measureBody(gateway, turnsPath, shape, mebibytes))
     return figures
   } finally {
-    await probe.close()
     await group.stop(gateway.process)
     vendor.close()
     vendor.closeAllConnections()
@@ -54,20 +61,20 @@ export async function measureBodies(setting: BodiesSetting): Promise<readonly Bo
 
 async function measureBody(
   gateway: Proxy,
-  probe: HealthProbe,
+  turnsPath: string,
   { name, make }: Shape,
   mebibytes: number,
 ): Promise<BodyFigures> {
   const body = make(mebibytes * mebibyte - roomBytes)
   const pids = findProcessTree(gateway.process.pid)
   const before = readThreadTimes(pids)
-  await probe.start()
+  await readLongestTurnMs(turnsPath)
   const startedMs = performance.now()
   const status = await send(gateway, body)
   const answerMs = performance.now() - startedMs
-  const longestHealthMs = await probe.stop()
+  const longestTurnMs = await readLongestTurnMs(turnsPath)
   const cpuMs = usedBetween(before, readThreadTimes(pids)).totalUs / 1_000
-  return { shape: name, mebibytes, status, answerMs, longestHealthMs, cpuMs }
+  return { shape: name, mebibytes, status, answerMs, longestTurnMs, cpuMs }
 }
 
 function send({ port, stream }: Proxy, body: Buffer): Promise<number> {
@@ -95,37 +102,13 @@ function startVendor(): Promise<Server> {
   })
 }
 
-/** Asks for `/health` again and again, on a thread of its own: the load must not slow it down. */
-class HealthProbe {
-  readonly #worker: Worker
-
-  constructor(port: number) {
-    this.#worker = new Worker(new URL('./health-probe.ts', import.meta.url), {
-      workerData: { port },
-    })
-  }
-
-  async start(): Promise<void> {
-    await this.#ask('start')
-  }
-
-  /** Returns the slowest answer since the start. */
-  stop(): Promise<number> {
-    return this.#ask('stop')
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate()
-  }
-
-  #ask(what: 'start' | 'stop'): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#worker.once('error', reject)
-      this.#worker.once('message', (longestMs: number) => {
-        this.#worker.off('error', reject)
-        resolve(longestMs)
-      })
-      this.#worker.postMessage(what, [])
-    })
-  }
+/** Returns the longest turn of the gateway's event loop since the call before. */
+function readLongestTurnMs(socketPath: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    connect(socketPath)
+      .on('data', (piece: Buffer) => (text += piece.toString()))
+      .once('end', () => resolve(Number(text)))
+      .once('error', reject)
+  })
 }

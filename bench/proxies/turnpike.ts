@@ -123,12 +123,14 @@ export interface GatewayOptions {
   readonly nodeName?: string
   /** Returns only after the first audit, which would otherwise slow down one measurement of several. */
   readonly awaitsAudit?: boolean
+  /** Further variables of the gateway. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export async function startTurnpike(
   bench: Bench,
   store: TurnpikeStore,
-  { profileFolder, nodeName = 'bench', awaitsAudit = false }: GatewayOptions = {},
+  { profileFolder, nodeName = 'bench', awaitsAudit = false, environment }: GatewayOptions = {},
 ): Promise<Proxy> {
   const port = await findFreePort()
   const adminPort = await findFreePort()
@@ -145,6 +147,7 @@ export async function startTurnpike(
       ...(profileFolder === undefined
         ? {}
         : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),
+      ...environment,
     },
     output: 'log',
   })
