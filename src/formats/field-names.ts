@@ -15,6 +15,9 @@ const keptNames = `
 /** Of these only the length counts where they are an object or array. */
 const textNames: ReadonlySet<string> = new Set(['input', 'function'])
 
+/** Lists whose elements are names; in any other list only the length of texts counts. */
+const nameLists: ReadonlySet<string> = new Set(['modalities', 'models', 'fallbacks'])
+
 const names: ReadonlySet<string> = new Set([...keptNames.trim().split(/\s+/), ...textNames])
 const nameLengthMax = Math.max(...[...names].map((name) => name.length))
 
@@ -27,6 +30,10 @@ for (const name of names) {
 
 export function isFieldName(name: string): boolean {
   return names.has(name)
+}
+
+export function isNameList(name: string): boolean {
+  return nameLists.has(name)
 }
 
 export function isTextName(name: string): boolean {

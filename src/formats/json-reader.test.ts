@@ -81,26 +81,43 @@ test('finds numbers that overflow at any place', () => {
 })
 
 /** What is left of a parsed value, by the rules that `json-reader.ts` states. */
-function kept(value: unknown): unknown {
+function kept(value: unknown, isNameList = false): unknown {
   const elements = asArray(value)
   if (elements !== undefined) {
-    const saying = elements.filter(says).map(kept)
-    return elements.length > 0 && saying.length === 0 ? [null] : saying
+    const isText = (element: unknown): boolean => typeof element === 'string' && !isNameList
+    const saying = elements.filter((element) => !isText(element) && says(element, isNameList))
+    const texts = elements.filter(isText).join('')
+    const all = saying.map((element) => kept(element, isNameList))
+    if (texts !== '') all.push(new TextLength(texts.length))
+    return elements.length > 0 && all.length === 0 ? [null] : all
   }
   const fields = asObject(value)
   if (fields === undefined) return value
   const members = Object.entries(fields).filter(([name]) => isFieldName(name))
-  return Object.fromEntries(members.map(([name, member]) => [name, kept(member)]))
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, kept(member, name === 'models')]),
+  )
 }
 
-function says(value: unknown): boolean {
-  if (typeof value === 'string') return true
+function says(value: unknown, isNameList: boolean): boolean {
+  if (typeof value === 'string') return isNameList || value !== ''
   const elements = asArray(value)
-  if (elements !== undefined) return elements.some(says)
+  if (elements !== undefined) return elements.some((element) => says(element, isNameList))
   return Object.keys(asObject(value) ?? {}).some(isFieldName)
 }
 
-const name = fc.constantFrom('model', 'content', 'type', 'x', 'é', '"', '\\', 'a\\"b', '__proto__')
+const name = fc.constantFrom(
+  'model',
+  'models',
+  'content',
+  'type',
+  'x',
+  'é',
+  '"',
+  '\\',
+  'a\\"b',
+  '__proto__',
+)
 const { json } = fc.letrec((tie) => ({
   json: fc.oneof(
     { maxDepth: 5 },

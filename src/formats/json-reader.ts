@@ -6,10 +6,10 @@
  * - members of other names
  * - elements of an array that say nothing: neither text nor an object or array that says something
  *
- * What is only counted is replaced by its length (`TextLength`). A container that would be empty then is
- * still an object, and an array that had elements still has one.
+ * What is only counted is replaced by its length (`TextLength`), all texts of a list by one. A container
+ * that would be empty then is still an object, and an array that had elements still has one.
  */
-import { foldName, isFieldName, isTextName, plainFieldName } from './field-names.ts'
+import { foldName, isFieldName, isNameList, isTextName, plainFieldName } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
 
@@ -113,6 +113,8 @@ class JsonReader implements Members {
   #at = 0
   /** Of all names, texts, numbers, true and false so far, without quotes and escapes. */
   #textBytes = 0
+  /** The texts of a list are kept one by one. */
+  #isNameList = false
   /** Whether the string that was read last has an escape. */
   #hasEscape = false
   /** … and whether that escape was U+0000. */
@@ -217,7 +219,10 @@ class JsonReader implements Members {
     const start = this.#at
     const isText = isTextName(name) && this.#bytes[start] !== quote
     const textBefore = this.#textBytes
+    const wasNameList = this.#isNameList
+    this.#isNameList = isNameList(name)
     const value = this.#readValue(depth, !isText)
+    this.#isNameList = wasNameList
     const end = this.#at
     if (depth === 1 && this.#wanted.has(name)) {
       if (this.spans.has(name)) this.duplicate ??= name
@@ -233,16 +238,23 @@ class JsonReader implements Members {
       return emptyArray
     }
     let elements: unknown[] | undefined
+    let textBytes = 0
+    const keepsTexts = isKept && this.#isNameList
     for (;;) {
-      const isNumber = isDigit(this.#bytes[this.#at] ?? 0)
-      const value = this.#readValue(depth, isKept && !isNumber)
+      const code = this.#bytes[this.#at] ?? 0
+      const textBefore = this.#textBytes
+      const value = this.#readValue(depth, code === quote ? keepsTexts : isKept && !isDigit(code))
+      if (code === quote && !keepsTexts) textBytes += this.#textBytes - textBefore
       if (isKept && saysSomething(value)) {
         if (elements === undefined) elements = [value]
         else elements.push(value)
       }
-      if (this.#closes(closeBracket)) return elements ?? plainArray
+      if (this.#closes(closeBracket)) break
       this.#skipSpace()
     }
+    if (!isKept || textBytes === 0) return elements ?? plainArray
+    const text = new TextLength(textBytes)
+    return elements === undefined ? [text] : [...elements, text]
   }
 
   #open(depth: number): void {

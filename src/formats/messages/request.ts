@@ -61,7 +61,7 @@ const textFields = ['text', 'thinking', 'name', 'input']
  */
 function addContent(sum: PayloadSum, content: unknown): void {
   for (const item of asArray(content) ?? [content]) {
-    if (typeof item === 'string') sum.addText(item)
+    sum.addText(item)
     const block = asObject(item)
     if (block === undefined) continue
     const source = asObject(block['source'])
