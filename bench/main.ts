@@ -5,6 +5,8 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { measureAttacks } from './attacks/attacks.ts'
+import { formatAttacks } from './attacks/report.ts'
 import { measureBodies } from './bodies/bodies.ts'
 import { formatBodies } from './bodies/report.ts'
 import { measureGrowth } from './growth/growth.ts'
@@ -124,6 +126,7 @@ async function runAndReport(
   if (plan.parts.has('growth')) return runGrowth(plan, commandLine, workFolder)
   if (plan.parts.has('stores')) return runStores(plan, commandLine, { group, workFolder })
   if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('attacks')) return runAttacks(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -173,6 +176,21 @@ async function runBodies(
   const report = formatBodies(figures, { command: describeCommand(commandLine), ...made })
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'bodies')}`)
+  return exitCodes.done
+}
+
+async function runAttacks(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const roots = plan.against === undefined ? [root] : [plan.against, root]
+  const programs = new Map(roots.map((folder) => [describeCommit(folder), folder]))
+  const rows = await measureAttacks({ programs, ...plan.attacks, group, workFolder })
+  const made = { command: describeCommand(commandLine), date: describeDate() }
+  const report = formatAttacks(rows, made)
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'attacks')}`)
   return exitCodes.done
 }
 

@@ -31,6 +31,7 @@ test('measures only the chosen part and proxies', () => {
 test('takes the folder of another checkout', () => {
   assert.equal(planOf('--against', '/old').against, '/old')
   assert.equal(planOf().against, undefined)
+  assert.ok(planOf('--only', 'attacks', '--against', '/old', '--write').isWritten)
 })
 
 test('reports mistakes on the command line', () => {

@@ -5,8 +5,16 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last three run alone, because each has its own report. */
-const partNames = ['requests', 'streams', 'health', 'growth', 'stores', 'bodies'] as const
+/** The last four run alone, because each has its own report. */
+const partNames = [
+  'requests',
+  'streams',
+  'health',
+  'growth',
+  'stores',
+  'bodies',
+  'attacks',
+] as const
 type PartName = (typeof partNames)[number]
 
 const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
@@ -53,6 +61,11 @@ export interface BodiesPlan {
   readonly mebibytes: readonly number[]
 }
 
+interface AttacksPlan {
+  /** Of each attack. */
+  readonly seconds: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -65,6 +78,7 @@ export interface Plan {
   readonly growth: GrowthPlan
   readonly stores: StoresPlan
   readonly bodies: BodiesPlan
+  readonly attacks: AttacksPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -77,6 +91,7 @@ export const usageText = `npm run bench -- [options]
   --only growth                    stores with a long history, up to 10 million requests
   --only bodies                    large request bodies of every shape
   --only stores                    PostgreSQL with one and two gateways, compared with SQLite
+  --only attacks                   what other clients get while one client attacks
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -91,6 +106,7 @@ const sizes = {
     growth: { requests: [100_000, 300_000, 1_000_000], fullAuditMax: 400_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
     bodies: { mebibytes: [1, 32] },
+    attacks: { seconds: 6 },
   },
   default: {
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -99,6 +115,7 @@ const sizes = {
     growth: { requests: [1_000_000, 3_000_000, 10_000_000], fullAuditMax: 4_000_000 },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 4, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 8, 32] },
+    attacks: { seconds: 15 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -107,6 +124,7 @@ const sizes = {
     growth: { requests: [1_000_000, 3_000_000, 10_000_000, 30_000_000], fullAuditMax: Infinity },
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 2, 4, 8, 16, 32] },
+    attacks: { seconds: 60 },
   },
 } as const
 
@@ -137,9 +155,11 @@ function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
-  for (const part of ['growth', 'stores', 'bodies'] as const) {
+  for (const part of ['growth', 'stores', 'bodies', 'attacks'] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
+    // Its report names both versions.
+    if (part === 'attacks') return undefined
     if (against !== undefined) return `--against cannot be combined with --only ${part}`
   }
   // The documentation has no place for the figures of another version.

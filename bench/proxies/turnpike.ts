@@ -51,11 +51,17 @@ export interface TurnpikeStore {
 export async function prepareTurnpike(
   bench: Bench,
   program: Pick<TurnpikeStore, 'name' | 'root'>,
+  folderName: string = program.name,
 ): Promise<TurnpikeStore> {
-  const store = await prepareStore(bench, { ...program, folderName: program.name })
-  await runCommand(bench, store, ['account', 'create', account, '--balance', balanceUsd])
-  const created = await runCommand(bench, store, ['key', 'create', account])
-  return { ...store, key: z.object({ key: z.string() }).parse(created).key }
+  const store = await prepareStore(bench, { ...program, folderName })
+  return { ...store, key: await createKey(bench, store, account) }
+}
+
+/** Creates an account with a balance, and its key. */
+export async function createKey(bench: Bench, store: TurnpikeStore, name: string): Promise<string> {
+  await runCommand(bench, store, ['account', 'create', name, '--balance', balanceUsd])
+  const created = await runCommand(bench, store, ['key', 'create', name])
+  return z.object({ key: z.string() }).parse(created).key
 }
 
 export interface StorePlan extends Pick<TurnpikeStore, 'name' | 'root'> {

@@ -1,0 +1,141 @@
+/**
+ * The attacks: what one client does to take the gateway from the others. Each starts at once and goes on
+ * until it is stopped. They send prepared bytes and read as little as they can.
+ */
+import { connect, type Socket } from 'node:net'
+import { formatPaths, models } from '../exchanges.ts'
+
+interface Target {
+  readonly port: number
+  /** Of an account with a balance. */
+  readonly key: string
+}
+
+export interface Attack {
+  readonly name: string
+  /** Returns what ends it. */
+  start(target: Target): () => void
+}
+
+const mebibyte = 1_048_576
+/** Below the gateway's limit of 32 MiB. */
+const largeBytes = 33 * 1_000_000
+
+const memberBodies = 8
+const keylessConnections = 9_998
+const pipeliningConnections = 200
+const pipelinedRequests = 500
+const unfinishedBodies = 40
+const leavingClients = 50
+
+/** Another address of loopback than that of the other clients. */
+const attackerAddress = '127.0.0.2'
+
+/** Opens connections that come back when they end. */
+function keepOpen(count: number, port: number, begin: (socket: Socket) => void): () => void {
+  const sockets = new Set<Socket>()
+  let isStopped = false
+  const open = (): void => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: attackerAddress })
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (!isStopped) setTimeout(() => isStopped || open(), reopenMs)
+    })
+    begin(socket)
+  }
+  for (let index = 0; index < count; index++) open()
+  return () => {
+    isStopped = true
+    for (const socket of sockets) socket.destroy()
+  }
+}
+
+const reopenMs = 20
+
+function head({ key }: Target, length: number): string {
+  return (
+    `POST /alpha${formatPaths.messages} HTTP/1.1\r\nhost: gateway\r\nx-api-key: ${key}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+  )
+}
+
+/** Sends the request again as soon as something of its answer has come. */
+function repeat(socket: Socket, request: readonly (Buffer | string)[]): void {
+  const send = (): void => {
+    for (const part of request) socket.write(part)
+  }
+  socket.on('data', send)
+  send()
+}
+
+function manyMembers(bytes: number): Buffer {
+  const parts = [`{"model":"${models.messages}","max_tokens":5,"messages":[1]`]
+  for (let index = 0, length = 0; length < bytes - mebibyte / 8; index++) {
+    const member = `,"S${index}":${index % 10}`
+    length += member.length
+    parts.push(member)
+  }
+  return Buffer.from(parts.join('') + '}')
+}
+
+const health = 'GET /health HTTP/1.1\r\nhost: gateway\r\n\r\n'
+
+export const attacks: readonly Attack[] = [
+  { name: 'none', start: () => () => undefined },
+  {
+    name: `${memberBodies} bodies of 33 MB with 2.5 million members, repeated`,
+    start(target) {
+      const body = manyMembers(largeBytes)
+      const request = [head(target, body.length), body]
+      return keepOpen(memberBodies, target.port, (socket) => repeat(socket, request))
+    },
+  },
+  {
+    name: `${keylessConnections.toLocaleString('en')} connections without a key from one address`,
+    start: ({ port }) => keepOpen(keylessConnections, port, () => undefined),
+  },
+  {
+    name: `${pipeliningConnections} connections with ${pipelinedRequests} pipelined requests each`,
+    start({ port }) {
+      const requests = Buffer.from(health.repeat(pipelinedRequests))
+      return keepOpen(pipeliningConnections, port, (socket) => {
+        let answers = 0
+        socket.write(requests)
+        socket.on('data', (piece: Buffer) => {
+          answers += piece.toString('latin1').split('HTTP/1.1 200').length - 1
+          if (answers < pipelinedRequests) return
+          answers = 0
+          socket.write(requests)
+        })
+      })
+    },
+  },
+  {
+    name: `${unfinishedBodies} bodies of 31 MB that never end`,
+    start(target) {
+      const bytes = Buffer.alloc(31 * 1_000_000, ' ')
+      return keepOpen(unfinishedBodies, target.port, (socket) => {
+        socket.write(head(target, bytes.length + 1))
+        socket.write(bytes)
+        socket.resume()
+      })
+    },
+  },
+  {
+    name: `${leavingClients} clients that leave streams of a fast vendor, repeatedly`,
+    start(target) {
+      const body = JSON.stringify({
+        model: models.stream,
+        max_tokens: 1_000,
+        stream: true,
+        messages: [{ role: 'user', content: 'Hi' }],
+      })
+      return keepOpen(leavingClients, target.port, (socket) => {
+        socket.write(head(target, body.length) + body)
+        socket.once('data', () => socket.destroy())
+      })
+    },
+  },
+]
