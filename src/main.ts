@@ -2,6 +2,8 @@
  * `turnpike serve`: settings → app → wait for a signal → drain → close. It turns signals and fatal
  * faults into a graceful shutdown and an exit code.
  */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { createApp, type App, type Effects } from './app.ts'
 import { systemClock } from './base/clock.ts'
@@ -10,19 +12,25 @@ import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
 import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
-import { adoptAdminToken, createFirstAdminToken } from './operations/keys.ts'
+import { adoptAdminToken, createFirstAdminToken, listAdminTokens } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
 import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
 import type { Config } from './settings.ts'
 import type { Database } from './storage/database.ts'
+import { parseStoreLocation } from './storage/location.ts'
 import { loadMasterKey } from './storage/master-key.ts'
 import type { TracePoint } from './relay/stages.ts'
 
 export interface Ready {
   readonly app: App
-  /** Created on the first start of a store; it is shown only once. */
-  readonly adminToken: string | undefined
+  /** Created on the first start of a store. */
+  readonly adminToken: FirstAdminToken | undefined
 }
+
+/** Shown on a terminal; elsewhere output is kept by others, so the token is in a file of its own. */
+export type FirstAdminToken =
+  | { readonly kind: 'shown'; readonly secret: string }
+  | { readonly kind: 'saved'; readonly path: string }
 
 export interface ServeOptions {
   /** The file descriptor of the log; stdout by default. */
@@ -129,7 +137,7 @@ function drainOnSignals(
 async function start(config: Config, effects: Effects): Promise<Ready> {
   const app = await createApp(config, effects)
   try {
-    return { app, adminToken: await settleAdminToken(app.database, config.adminToken) }
+    return { app, adminToken: await settleAdminToken(app.database, config, effects.log) }
   } catch (error) {
     await app.close()
     throw error
@@ -142,12 +150,57 @@ async function start(config: Config, effects: Effects): Promise<Ready> {
  */
 async function settleAdminToken(
   database: Database,
-  token: Config['adminToken'],
-): Promise<string | undefined> {
+  config: Config,
+  log: Effects['log'],
+): Promise<FirstAdminToken | undefined> {
   const context = contextOn(database)
-  if (token === undefined) return (await createFirstAdminToken(context))?.secret
-  valueOf(await adoptAdminToken(context, token))
-  return undefined
+  if (config.adminToken !== undefined) {
+    valueOf(await adoptAdminToken(context, config.adminToken))
+    return undefined
+  }
+  if ((await listAdminTokens(context)).length > 0) return undefined
+  if (process.stdout.isTTY) {
+    const made = await createFirstAdminToken(context)
+    return made === undefined ? undefined : { kind: 'shown', secret: made.secret }
+  }
+  return saveFirstAdminToken(context, adminTokenPath(config), log)
+}
+
+function adminTokenPath({ store }: Config): string {
+  const location = parseStoreLocation(store)
+  const name = location.kind === 'sqlite' ? location.path : location.database
+  return `${location.kind === 'sqlite' ? name : resolve(encodeURIComponent(name))}.admin-token`
+}
+
+/**
+ * Creates the token only when there is a file for it: a token that nobody has would keep the next start
+ * from creating one.
+ */
+async function saveFirstAdminToken(
+  context: OperationContext,
+  path: string,
+  log: Effects['log'],
+): Promise<FirstAdminToken | undefined> {
+  const draftPath = `${path}.${process.pid}.draft`
+  let file: number
+  try {
+    file = openSync(draftPath, 'wx', 0o600)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : undefined
+    log.warn({ path, reason }, 'no admin token; run turnpike admin-token create')
+    return undefined
+  }
+  try {
+    const made = await createFirstAdminToken(context)
+    if (made === undefined) return undefined
+    writeSync(file, `${made.secret}\n`)
+    fsyncSync(file)
+    renameSync(draftPath, path)
+    return { kind: 'saved', path }
+  } finally {
+    closeSync(file)
+    rmSync(draftPath, { force: true })
+  }
 }
 
 function contextOn(database: Database): OperationContext {

@@ -13,7 +13,7 @@ import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogu
 import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
-import { serve } from './main.ts'
+import { serve, type FirstAdminToken } from './main.ts'
 import { demoCatalogueText, demoCredentials } from '../sandbox/demo.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import type { Config, ListenAddress } from './settings.ts'
@@ -165,7 +165,7 @@ interface Demo {
 interface Shown {
   readonly address: ListenAddress
   readonly adminAddress: ListenAddress
-  readonly adminToken: string | undefined
+  readonly adminToken: FirstAdminToken | undefined
   readonly demo: Demo | undefined
 }
 
@@ -173,11 +173,16 @@ function banner({ address, adminAddress, adminToken, demo }: Shown): string {
   const base = urlOf(address)
   const lines = ['', `Turnpike is running at ${base}`]
   lines.push(`  admin address       ${urlOf(adminAddress)}   (/metrics, /livez, /readyz)`)
-  if (adminToken !== undefined)
-    lines.push(`  admin token         ${adminToken}   (shown only once)`)
+  if (adminToken !== undefined) lines.push(`  admin token         ${adminTokenText(adminToken)}`)
   if (demo !== undefined) lines.push(...demoLines(base, demo))
   lines.push('', 'Press Ctrl-C to stop. Running requests finish first.', '')
   return lines.join('\n') + '\n'
+}
+
+function adminTokenText(token: FirstAdminToken): string {
+  return token.kind === 'shown'
+    ? `${token.secret}   (shown only once)`
+    : `in ${token.path}   (only you can read it)`
 }
 
 function demoLines(base: string, demo: Demo): string[] {

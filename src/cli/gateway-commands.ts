@@ -38,10 +38,14 @@ export function addGatewayCommands(program: Command): void {
     })
 }
 
-/** Shows the first admin token. It goes to stderr, because the log goes to stdout. */
+/** Shows the first admin token, or where it is. It goes to stderr, because the log goes to stdout. */
 function announce({ adminToken }: Ready): void {
   if (adminToken === undefined) return
-  process.stderr.write(`Admin token (shown only once): ${adminToken}\n`)
+  const text =
+    adminToken.kind === 'shown'
+      ? `Admin token (shown only once): ${adminToken.secret}\n`
+      : `The admin token is in ${adminToken.path}\n`
+  process.stderr.write(text)
 }
 
 /** Prints what a script needs; the log goes to stderr then. */
@@ -49,7 +53,8 @@ function announceAsJson({ app, adminToken }: Ready): void {
   const ready = {
     address: formatListenAddress(app.address),
     admin_address: formatListenAddress(app.adminAddress),
-    admin_token: adminToken ?? null,
+    admin_token: adminToken?.kind === 'shown' ? adminToken.secret : null,
+    admin_token_file: adminToken?.kind === 'saved' ? adminToken.path : null,
   }
   process.stdout.write(formatJson(ready))
 }

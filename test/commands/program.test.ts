@@ -4,10 +4,13 @@
  */
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { gather } from '../support/gather.ts'
 import { failure, json, newFolder, run, runOn } from '../support/command-line.ts'
 
 describe('the program', () => {
@@ -62,12 +65,54 @@ describe('the program', () => {
     const folder = newFolder()
     const environment = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
     const served = await runOn(folder, ['serve', '--json'], environment)
-    assert.deepEqual(Object.keys(served), ['address', 'admin_address', 'admin_token'])
+    const keys = ['address', 'admin_address', 'admin_token', 'admin_token_file']
+    assert.deepEqual(Object.keys(served), keys)
     assert.match(String(served['address']), /^127\.0\.0\.1:[1-9]\d*$/)
-    assert.match(String(served['admin_token']), /^ad_\w{49}$/)
-    assert.equal((await runOn(folder, ['serve', '--json'], environment))['admin_token'], null)
+    assert.equal((await runOn(folder, ['serve', '--json'], environment))['admin_token_file'], null)
     const { url } = await runOn(folder, ['sandbox', '--listen', '127.0.0.1:0', '--json'])
     assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('writes the first admin token to a file of its own, and nowhere else', async () => {
+    const folder = newFolder()
+    const environment = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    const served = await runOn(folder, ['serve', '--json'], environment)
+    const path = String(served['admin_token_file'])
+    assert.equal(path, join(realpathSync(folder), 'data', 'turnpike.db.admin-token'))
+    assert.equal(served['admin_token'], null)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    const secret = readFileSync(path, 'utf8').trimEnd()
+    assert.match(secret, /^ad_\w{49}$/)
+    const tokens = await json(folder, 'admin-token list')
+    assert.equal(JSON.stringify(tokens).includes(secret), false)
+    assert.match(JSON.stringify(tokens), new RegExp(`"head":"${secret.slice(0, 7)}`))
+    assert.deepEqual(
+      readdirSync(join(folder, 'data')).filter((name) => name.includes('draft')),
+      [],
+    )
+  })
+
+  it('shows the first admin token on a terminal, and writes no file', async () => {
+    const folder = newFolder()
+    const serve = `exec '${process.execPath}' '${join(import.meta.dirname, '../../src/cli.ts')}' serve`
+    const terminal = spawn('script', ['--quiet', '--flush', '--command', serve, '/dev/null'], {
+      cwd: folder,
+      env: {
+        ...process.env,
+        TURNPIKE_LISTEN: '127.0.0.1:0',
+        TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const closed = once(terminal, 'close')
+    await gather(terminal.stdout).until(/Admin token \(shown only once\): ad_\w{49}\r?\n/)
+    const files = readdirSync(join(folder, 'data'))
+    assert.deepEqual(
+      files.filter((name) => name.includes('token')),
+      [],
+    )
+    terminal.kill('SIGTERM')
+    await closed
   })
 
   it('ends at once with the reason when the gateway cannot start', async () => {
@@ -91,7 +136,7 @@ describe('the program', () => {
       ...environment,
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
     })
-    assert.match(String(served['admin_token']), /^ad_/)
+    assert.match(readFileSync(String(served['admin_token_file']), 'utf8'), /^ad_/)
   })
 
   it('explains errors of the operating system in a sentence, without a stack', async (test) => {

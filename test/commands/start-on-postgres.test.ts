@@ -4,6 +4,8 @@
  * settings or the server, 1 where a later start may work.
  */
 import assert from 'node:assert/strict'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { failure, newFolder, run, runOn } from '../support/command-line.ts'
 import { disguisePostgres } from '../support/disguised-postgres.ts'
@@ -138,6 +140,21 @@ describe('a start on PostgreSQL refuses', () => {
     const other = { TURNPIKE_ADMIN_TOKEN: `ad_other${'b'.repeat(38)}` }
     assert.match(await refusal(url, 1, other), /^Port \d+ is already in use\./)
     assert.deepEqual(await tokens(), before)
+  })
+
+  it('to make an admin token that no file can take, and makes it on the next start', async () => {
+    const url = await server.createDatabase()
+    const ports = { TURNPIKE_LISTEN: '127.0.0.1:0', TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0' }
+    const environment = { ...environmentOf(url), ...ports }
+    const inProc = await runOn('/proc', ['serve', '--json'], environment)
+    assert.deepEqual([inProc['admin_token'], inProc['admin_token_file']], [null, null])
+    const tokens = await run(newFolder(), ['admin-token', 'list', '--json'], environment)
+    assert.deepEqual(JSON.parse(tokens.out), [])
+    const folder = newFolder()
+    const served = await runOn(folder, ['serve', '--json'], environment)
+    const path = String(served['admin_token_file'])
+    assert.equal(dirname(path), realpathSync(folder))
+    assert.match(readFileSync(path, 'utf8'), /^ad_\w{49}\n$/)
   })
 
   it('to read where there is no store, and creates none', async () => {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -181,7 +182,9 @@ test('creates no secret in a failed start, so that the next start shows them all
 
   const second = await start(environment)
   const { text } = second
-  assert.match(text, /admin token +ad_\w+ +\(shown only once\)/)
+  const path = found(text, /admin token +in (\S+\.admin-token) +\(only you can read it\)/)
+  assert.match(readFileSync(path, 'utf8'), /^ad_\w+$/m)
+  assert.doesNotMatch(text, /ad_\w{49}/)
   assert.match(text, /demo key +cr_\w+ +\(shown only once\)/)
   assert.match(text, /read-only token +ro_\w+ +\(shown only once\)/)
   assert.equal((await second.curl(0))['type'], 'message')
