@@ -115,6 +115,28 @@ for (const format of ['messages', 'chat'] as const) {
       assert.deepEqual(outcomes, { gzip: 'model_missing', zstd: 'model_missing', compress: 'hard' })
     })
 
+    test('reads an answer that comes compressed as traffic does, whole and streamed', async () => {
+      const answers: Buffer[] = []
+      for (const form of ['whole', 'stream'] as const) {
+        sandbox.log.clear()
+        await check({ ...requestFor(format, 'request'), form })
+        answers.push(sandbox.log.records[0]?.responseBody ?? Buffer.alloc(0))
+      }
+      const [whole, stream] = answers.map((answer) => gzipSync(answer))
+      vendor.answer((response, { body }) => {
+        const { stream: asked } = JSON.parse(body.toString()) as { stream?: boolean }
+        const asksStream = asked === true
+        const type = asksStream ? 'text/event-stream' : 'application/json'
+        response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' })
+        response.end(asksStream ? stream : whole)
+      })
+      for (const form of ['whole', 'stream'] as const) {
+        const request = { ...requestFor(format, 'request', { url: vendor.url }), form }
+        const { outcome, usage } = await check(request)
+        assert.deepEqual([outcome, usage !== undefined], ['ok', true], form)
+      }
+    })
+
     test('that is streamed passes without a terminal event only where its end is announced', async () => {
       const outcomes: Outcome[] = []
       for (const fault of ['', '; framing=close', '; cut_event=2; cut_as=end']) {

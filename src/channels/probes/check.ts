@@ -8,6 +8,7 @@ import type { Format, StreamMeter, UpstreamFault } from '../../formats/format.ts
 import { parseJson } from '../../formats/json.ts'
 import { unreadError } from '../../formats/vendor-error.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'
+import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import { forwardRequestHeaders } from '../../formats/headers.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Channel, Vendor } from '../channel.ts'
@@ -18,6 +19,7 @@ import {
   type FailureKind,
   type Upstream,
   type UpstreamHead,
+  type UpstreamReceiver,
 } from '../../http/client/upstream.ts'
 
 export interface CheckRequest {
@@ -102,7 +104,7 @@ function sendOnce(
       call.abort()
       finish({ outcome: 'hard' })
     })
-    const call = upstream.send(request.channel, sent, {
+    const receiver: UpstreamReceiver = {
       onHead(received) {
         head = received
       },
@@ -121,7 +123,9 @@ function sendOnce(
           finish('stale_connection')
         else finish({ outcome: failureOutcome[failure.kind] })
       },
-    })
+    }
+    const bounds = { receiver, bytesMax: answerBytesMax }
+    const call = sendDecoding(upstream, request.channel, sent, bounds)
   })
 }
 
