@@ -104,15 +104,13 @@ const fieldSeparatorBytes = 4
 
 /**
  * Returns a vendor's headers without those whose value contains the credential that was sent to it; the same
- * list where there are none. A text too short to be a secret is dropped only where it is the whole value.
+ * list where there are none.
  */
 export function withoutCredential(
   rawHeaders: readonly string[],
   credential: Secret,
 ): readonly string[] {
-  const secret = credential.reveal()
-  const isShown = (value: string): boolean =>
-    secret.length < secretLengthMin ? value === secret : value.includes(secret)
+  const isShown = (value: string): boolean => showsCredential(value, credential)
   if (!rawHeaders.some((text, index) => index % 2 === 1 && isShown(text))) return rawHeaders
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -123,6 +121,12 @@ export function withoutCredential(
 }
 
 const secretLengthMin = 8
+
+/** Returns whether a text contains the credential. One too short to be a secret must be the whole text. */
+export function showsCredential(text: string, credential: Secret): boolean {
+  const secret = credential.reveal()
+  return secret.length < secretLengthMin ? text === secret : text.includes(secret)
+}
 
 /**
  * Returns the headers of an answer, from the vendor's. The response writer adds the framing,

@@ -1,12 +1,13 @@
 /**
  * What an exchange's attempts give the client: the answer that was committed to, a vendor's own error
- * as it came, or an error of ours. Pure. Invariant: nothing that names the operator's account at the
- * vendor passes.
+ * as it came, or an error of ours. Pure. Invariant: no error passes that names the operator's account at the
+ * vendor or shows the channel's credential.
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import type { Lease } from '../channels/route.ts'
+import { showsCredential } from '../formats/headers.ts'
 import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
@@ -59,10 +60,9 @@ function passError(outcome: VendorErrorOutcome, channel: Channel, nowMs: number)
   if (head.status < 400 || accountStatuses.has(head.status))
     return ownError('relay.upstream_failed')
   const isClientFault = isFaultOfClient(outcome)
-  if (
-    body === undefined ||
-    (!isClientFault && namesVendorAccount(body.readable.toString('latin1')))
-  )
+  const text = body?.readable.toString('latin1') ?? ''
+  const isPrivate = showsCredential(text, channel.credential)
+  if (body === undefined || isPrivate || (!isClientFault && namesVendorAccount(text)))
     return inPlaceOf(outcome, nowMs)
   const isEvent = false
   return { kind: 'passed_error', channel, head, status, body: body.bytes, isEvent, isClientFault }
@@ -73,9 +73,10 @@ function passEvent(outcome: VendorErrorOutcome, channel: Channel, nowMs: number)
   const { head, status, error } = outcome
   const envelope = outcome.body?.bytes
   const message = error.message ?? ''
-  const namesAccount =
-    namesVendorAccount(message) || namesVendorAccount(envelope?.toString('latin1') ?? '')
-  if (!isFaultOfClient(outcome) || namesAccount) return inPlaceOf(outcome, nowMs)
+  const isPrivate = [message, envelope?.toString('latin1') ?? ''].some(
+    (text) => namesVendorAccount(text) || showsCredential(text, channel.credential),
+  )
+  if (!isFaultOfClient(outcome) || isPrivate) return inPlaceOf(outcome, nowMs)
   if (envelope !== undefined) {
     const event = { isEvent: true, isClientFault: true }
     return { kind: 'passed_error', channel, head, status, body: envelope, ...event }

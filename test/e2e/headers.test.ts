@@ -213,6 +213,27 @@ test("a vendor's answer does not show the channel's credential", async () => {
   }
 })
 
+test("a vendor's error does not show the channel's credential in its body", async () => {
+  for (const [status, isStream] of [
+    [400, false],
+    [500, false],
+    [200, true],
+  ] as const) {
+    const type = isStream ? 'text/event-stream' : 'application/json'
+    vendor.answer((response, { rawHeaders }) => {
+      const sent = rawHeaders[rawHeaders.indexOf('x-api-key') + 1]
+      const body = `{"type":"error","error":{"type":"x","message":"You sent x-api-key: ${sent}."}}`
+      response.writeHead(status, { 'content-type': type })
+      response.end(isStream ? `event: error\ndata: ${body}\n\n` : body)
+    })
+    gateway.resetHealth()
+    const request = messagesRequest({ stream: isStream })
+    const answer = await post(gateway.url + messagesPath, account.key, request)
+    assert.equal(answer.status, 502, answer.text)
+    assert.doesNotMatch(answer.text, /sandbox-credential/)
+  }
+})
+
 test('more header bytes than vendors accept get 431, and no channel is blamed', async () => {
   answerWith([])
   const before = vendor.requestCount
