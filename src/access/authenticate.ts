@@ -69,7 +69,7 @@ export function createAuthenticate(directory: KeyDirectory, failures: FailedSign
     if (!hasValidForm(presented, kind)) return invalidCredential
     const { address, nowMs } = caller
     const key = await failures.lookUp(address, nowMs, () => directory.find(secretHash))
-    return key !== undefined && 'code' in key ? key : judge(key, kind, caller)
+    return judge(key, kind, caller)
   }
   return async (presented, kind, caller) => {
     const checked = await check(presented, kind, caller)

@@ -20,8 +20,8 @@ const groupsMax = 100_000
 export class FailedSignIns {
   readonly #limit: SignInLimit
   readonly #counts = new Map<string, number>()
-  /** Addresses beyond the limit, one of whose secrets is being looked up. */
-  readonly #lookingUp = new Set<string>()
+  /** The last look-up of each address beyond the limit; it never rejects. */
+  readonly #lookingUp = new Map<string, Promise<unknown>>()
   #minuteStartMs = Number.NEGATIVE_INFINITY
 
   constructor(limit: SignInLimit) {
@@ -40,21 +40,26 @@ export class FailedSignIns {
     return this.#tooMany(nowMs)
   }
 
-  /** Looks up a secret that is not known yet; beyond the limit, one at a time for an address. */
+  /**
+   * Looks up a secret that is not known yet; beyond the limit, one after the other for an address. None is
+   * refused before: it may be valid.
+   */
   async lookUp<Found>(
     address: string | undefined,
     nowMs: number,
     find: () => Promise<Found>,
-  ): Promise<Found | Refusal> {
+  ): Promise<Found> {
     this.#startMinute(nowMs)
     const group = address === undefined ? undefined : addressGroup(address)
     if (group === undefined || !this.#isReached(group)) return find()
-    if (this.#lookingUp.has(group)) return this.#tooMany(nowMs)
-    this.#lookingUp.add(group)
+    const earlier = this.#lookingUp.get(group) ?? Promise.resolve()
+    const found = earlier.then(find)
+    const ended = found.catch(() => undefined)
+    this.#lookingUp.set(group, ended)
     try {
-      return await find()
+      return await found
     } finally {
-      this.#lookingUp.delete(group)
+      if (this.#lookingUp.get(group) === ended) this.#lookingUp.delete(group)
     }
   }
 

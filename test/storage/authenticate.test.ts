@@ -203,16 +203,19 @@ describe('authentication', () => {
       )
     }))
 
-  it('looks up one secret at a time for an address with too many failed sign-ins', () =>
+  it('accepts a valid key amid many guesses at once from its address', () =>
     withWorld(async (world) => {
+      const fresh = await world.addKey('client', { id: 'key_fresh' })
       for (let index = 0; index < failuresMax; index++) await outcome(world, undefined)
-      const before = world.reads()
-      const guesses = Array.from({ length: 20 }, () => outcome(world, makeSecret('client')))
+      const guess = (): Promise<string> => outcome(world, makeSecret('client'))
+      const early = Array.from({ length: 20 }, guess)
+      const valid = outcome(world, fresh)
+      const guesses = [...early, ...Array.from({ length: 20 }, guess)]
+      assert.equal(await valid, 'client')
       assert.deepEqual(
         new Set(await Promise.all(guesses)),
         new Set(['access.too_many_failed_sign_ins']),
       )
-      assert.equal(world.reads() - before, 1)
     }))
 
   it('accepts an admin token that was made elsewhere', () =>
