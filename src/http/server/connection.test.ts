@@ -263,6 +263,26 @@ describe('requests on one connection', () => {
     }
   })
 
+  it('are answered where bytes that are no request came with the end of their body', async () => {
+    for (const split of [1, 4, 5]) {
+      const rig = await start()
+      const whole = post('hello', 'Connection: keep-alive\r\n')
+      const rest = whole.length - split
+      rig.client.write(whole.slice(0, rest))
+      const { request, response } = await rig.next()
+      const reading = readBody(request.body, { bytesMax: 5, timeoutMs: 1_000, clock: rig.clock })
+      rig.client.write(`${whole.slice(rest)}no request\r\n\r\n`)
+      const read = await reading
+      assert.equal(read.kind === 'body' && read.body.toString(), 'hello')
+      answer(response, 'whole')
+      const answered = await rig.client.next()
+      assert.equal(answered?.body.toString(), 'whole')
+      assert.equal(answered.headers['connection'], 'close')
+      assert.equal(await rig.client.next(), undefined)
+      assert.equal(rig.arrivedCount(), 1)
+    }
+  })
+
   it('sent ahead are kept up to a bound, then reading pauses', async () => {
     const rig = await start()
     rig.client.write(get)

@@ -235,7 +235,9 @@ export class ServerConnection
     if (at < piece.length) this.#keepAhead(at === 0 ? piece : piece.subarray(at))
     if (body?.isComplete === true && this.#state === 'discarding') this.#becomeIdle()
     else if (this.#state === 'idle') this.#advance()
-    else if (this.#state === 'serving' && body?.isComplete === true) this.#checkLaterAhead()
+    else if (this.#state === 'serving' && body?.isComplete === true)
+      if (at > 0) this.#checkArrivedAhead()
+      else this.#checkLaterAhead()
     if (this.#ahead.length > aheadBytesMax) this.pauseReading()
   }
 
