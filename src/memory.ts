@@ -66,11 +66,19 @@ export function releaseMemory(): void {
 let collectGarbage: (() => void) | undefined
 let trimHeap: (() => void) | undefined
 
+type Collect = (options?: { readonly type: 'minor' }) => void
+
 function findCollector(): () => void {
   setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
+  const found: unknown = runInNewContext('gc')
   setFlagsFromString('--no-expose-gc')
-  return typeof collect === 'function' ? (collect as () => void) : () => undefined
+  if (typeof found !== 'function') return () => undefined
+  const collect = found as Collect
+  return () => {
+    collect()
+    // A collection frees Buffers on a thread of its own; the next one first waits for that.
+    collect({ type: 'minor' })
+  }
 }
 
 /** The part of `node:ffi` that is used here. */
