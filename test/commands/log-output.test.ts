@@ -60,6 +60,7 @@ describe('a log that cannot be written', () => {
         TURNPIKE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
         TURNPIKE_ADMIN_TOKEN: adminToken,
         TURNPIKE_LOG_LEVEL: 'debug',
+        TURNPIKE_MAX_FAILED_SIGN_INS: '0',
       },
     })
     child = started
