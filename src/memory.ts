@@ -59,8 +59,6 @@ export function processMemory(clock: Clock): MemoryEffects {
 export function releaseMemory(): void {
   collectGarbage ??= findCollector()
   collectGarbage()
-  // V8 frees buffers on another thread; a second collection waits for the first one's.
-  collectGarbage()
   trimHeap ??= findTrim()
   trimHeap()
 }
