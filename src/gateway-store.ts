@@ -33,7 +33,7 @@ export interface GatewayStoreOptions {
   readonly onFatal: (error: Error) => void
   /** A fault that is retried, or that concerns one exchange. */
   readonly onFault: (error: unknown) => void
-  /** Charges can be stored again. */
+  /** The store answers; called again and again. */
   readonly onRecovered: () => void
   /** The most pages of 4 KB that an embedded store may have. */
   readonly pagesMax: number | undefined
@@ -89,7 +89,7 @@ function openEmbedded(
       membership: await openMembership({
         ...membershipOptions(options, database),
         isAlone: true,
-        onRecovered: () => {
+        onRound: () => {
           if (ledger.isAvailable()) onRecovered()
         },
       }),
@@ -115,15 +115,11 @@ function openOnServer(
     const reportRecovered = (): void => {
       if (pool.isAvailable() && database.isAvailable()) onRecovered()
     }
-    const pool = new PostgresPool({
-      location,
-      ...moneyPoolOptions,
-      onRecovered: reportRecovered,
-    })
+    const pool = new PostgresPool({ location, ...moneyPoolOptions })
     opened.defer(() => pool.close())
     const membership = await openMembership({
       ...membershipOptions(options, database),
-      onRecovered: reportRecovered,
+      onRound: reportRecovered,
       holdLease: { pool, leaseMs: config.nodeLeaseMs },
     })
     const { holdLease: lease } = membership

@@ -48,8 +48,8 @@ export interface MembershipOptions {
   /** The store's time where a test controls it. */
   readonly readTime?: () => number
   readonly onError: (error: unknown) => void
-  /** A round has succeeded after others did not. */
-  readonly onRecovered?: () => void
+  /** A round has succeeded. */
+  readonly onRound?: () => void
 }
 
 /** One exchange with the store. In a round with a heartbeat a member has to call `transact`. */
@@ -160,8 +160,8 @@ export class Membership {
         this.#isRoundWanted = false
         await this.#runRound()
       } while (this.#isRoundWanted)
-      if (this.#isStoreOut) this.#options.onRecovered?.()
       this.#isStoreOut = false
+      this.#options.onRound?.()
     } catch (error) {
       if (!this.#isStoreOut) this.#options.onError(error)
       this.#isStoreOut = true

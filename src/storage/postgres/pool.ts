@@ -17,8 +17,6 @@ export interface PoolOptions {
   readonly connectionsMax: number
   /** A statement that takes longer counts as lost; 10 s by default. */
   readonly answerTimeoutMs?: number
-  /** A server answers again after none did. */
-  readonly onRecovered?: () => void
 }
 
 const defaultAnswerTimeoutMs = 10_000
@@ -185,12 +183,10 @@ export class PostgresPool {
   }
 
   #recover(): void {
-    const wasOut = this.#outage !== undefined
     this.#hasConnected = true
     this.#outage = undefined
     this.#attemptMs = firstAttemptMs
     this.#cancelAttempt()
-    if (wasOut) this.#options.onRecovered?.()
   }
 
   /** Where other connections work, callers wait for one of them, or for the next attempt. */
