@@ -5,7 +5,13 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { isFieldName } from './field-names.ts'
 import { asArray, asObject } from './json.ts'
-import { nestingDepthMax, readJson, TextLength, type JsonReading } from './json-reader.ts'
+import {
+  elementsMax,
+  nestingDepthMax,
+  readJson,
+  TextLength,
+  type JsonReading,
+} from './json-reader.ts'
 
 const wanted = new Set(['model', 'n'])
 
@@ -69,6 +75,13 @@ test('bounds the depth', () => {
   assert.equal(read(nested(nestingDepthMax)).kind, 'value')
   assert.equal(read(nested(nestingDepthMax + 1)).kind, 'too_deep')
   assert.equal(read(`{"a":"${'['.repeat(1000)}"}`).kind, 'value')
+})
+
+test('reads so many elements that say something, and no more', () => {
+  const blocks = (count: number): string =>
+    `{"messages":[{"content":[${Array.from({ length: count }, () => '{"text":"a"}').join()}]}]}`
+  assert.equal(read(blocks(elementsMax - 1)).kind, 'value')
+  assert.equal(read(blocks(elementsMax)).kind, 'too_many_elements')
 })
 
 test('finds numbers that overflow at any place', () => {

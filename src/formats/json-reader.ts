@@ -14,6 +14,8 @@ import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
 
 export const nestingDepthMax = 512
+/** Messages, content blocks and tools of one body together: each becomes an object, which takes a while. */
+export const elementsMax = 200_000
 
 /** In place of an object or array of which only the length counts: its names, texts and other scalars. */
 export class TextLength {
@@ -47,6 +49,7 @@ export type JsonReading =
       readonly hasHugeNumber: boolean
     }
   | { readonly kind: 'too_deep' }
+  | { readonly kind: 'too_many_elements' }
   /** The offset of the first byte that is not JSON; the length of a text that ends too early. */
   | { readonly kind: 'invalid'; readonly at: number }
 
@@ -62,18 +65,17 @@ export function readJson(
     return { kind: 'value', value, members: reader, hasHugeNumber: reader.hasHugeNumber }
   } catch (error) {
     if (!(error instanceof NotRead)) throw error
-    return error.at === undefined ? { kind: 'too_deep' } : { kind: 'invalid', at: error.at }
+    return error.reading
   }
 }
 
 /** Ends the reading, however deep it is. */
 class NotRead extends Error {
-  /** Undefined where it is too deep. */
-  readonly at: number | undefined
+  readonly reading: JsonReading
 
-  constructor(at: number | undefined) {
+  constructor(reading: JsonReading) {
     super('not read')
-    this.at = at
+    this.reading = reading
   }
 }
 
@@ -113,6 +115,7 @@ class JsonReader implements Members {
   #at = 0
   /** Of all names, texts, numbers, true and false so far, without quotes and escapes. */
   #textBytes = 0
+  #elementCount = 0
   /** The texts of a list are kept one by one. */
   #isNameList = false
   /** Whether the string that was read last has an escape. */
@@ -135,7 +138,7 @@ class JsonReader implements Members {
   }
 
   #fail(at = this.#at): never {
-    throw new NotRead(Math.min(at, this.#bytes.length))
+    throw new NotRead({ kind: 'invalid', at: Math.min(at, this.#bytes.length) })
   }
 
   #skipSpace(): void {
@@ -246,6 +249,7 @@ class JsonReader implements Members {
       const value = this.#readValue(depth, code === quote ? keepsTexts : isKept && !isDigit(code))
       if (code === quote && !keepsTexts) textBytes += this.#textBytes - textBefore
       if (isKept && saysSomething(value)) {
+        if (++this.#elementCount > elementsMax) throw new NotRead({ kind: 'too_many_elements' })
         if (elements === undefined) elements = [value]
         else elements.push(value)
       }
@@ -258,7 +262,7 @@ class JsonReader implements Members {
   }
 
   #open(depth: number): void {
-    if (depth > nestingDepthMax) throw new NotRead(undefined)
+    if (depth > nestingDepthMax) throw new NotRead({ kind: 'too_deep' })
     this.#at++
     if (depth === 1) this.firstMember = this.#at
     this.#skipSpace()

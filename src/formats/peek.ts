@@ -23,7 +23,7 @@ import {
 } from './fields.ts'
 import type { ReadRequestOptions, RequestFacts, RequestFault, Span } from './format.ts'
 import { asArray, asObject, type JsonObject } from './json.ts'
-import { nestingDepthMax, readJson, type Members } from './json-reader.ts'
+import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
 
 /** Fields that the gateway reads; none may occur twice, or in another letter case. */
@@ -134,6 +134,10 @@ function open(body: Buffer): Opened | RequestFault {
   const read = readJson(body, text, readFields)
   if (read.kind === 'too_deep')
     return fault(`The request body is nested deeper than ${nestingDepthMax} levels.`)
+  if (read.kind === 'too_many_elements')
+    return fault(
+      `The request body has more than ${elementsMax} messages, content blocks and tools.`,
+    )
   if (read.kind === 'invalid')
     return fault(`The request body is not valid JSON (at byte ${read.at}).`)
   const fields = asObject(read.value)
