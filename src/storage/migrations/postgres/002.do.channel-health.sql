@@ -7,6 +7,6 @@ CREATE TABLE channel_health (
   why TEXT COLLATE "C" NOT NULL,
   since_ms BIGINT NOT NULL,
   saved_at_ms BIGINT NOT NULL,
-  detail TEXT COLLATE "C" NOT NULL, -- JSON, see channel./health-store.ts
+  detail TEXT COLLATE "C" NOT NULL, -- JSON, see channels/health-saved.ts
   PRIMARY KEY (channel, model)
 );

@@ -7,6 +7,6 @@ CREATE TABLE channel_health (
   why TEXT NOT NULL,
   since_ms INTEGER NOT NULL,
   saved_at_ms INTEGER NOT NULL,
-  detail TEXT NOT NULL, -- JSON, see channel./health-store.ts
+  detail TEXT NOT NULL, -- JSON, see channels/health-saved.ts
   PRIMARY KEY (channel, model)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,44 @@
+/** A store refuses a program whose migrations differ from those that it has applied, comments included. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const folder = join(import.meta.dirname, '../../src/storage/migrations')
+
+/** MD5 of each file, as the stores have recorded it. A new migration adds a line; no line ever changes. */
+const shipped: Readonly<Record<string, string>> = {
+  'sqlite/001.do.initial.sql': 'b6dcc0db3ef47e04c41dfb1eab20394e',
+  'sqlite/002.do.channel-health.sql': 'd77c21f9bc60b16d8d72cd4defa45dd6',
+  'sqlite/003.do.channel-history.sql': 'd576ae173948c3d0826b8dcdc5c12af3',
+  'sqlite/004.do.books.sql': '5dce9bba085952cc1888e665de9d03d2',
+  'sqlite/006.do.first-event-limits.sql': '86c4f053f8e8db3c99052b0adb3f6e9f',
+  'sqlite/007.do.unclean-stops.sql': '9299dd14261face94d917f6ed2dc1e6b',
+  'sqlite/008.do.token-counts.sql': 'f794f80207b6eaa5b7f155ceaf7b7585',
+  'sqlite/009.do.input-limit.sql': 'c6946abe8c881de54878a8a3fddb9762',
+  'sqlite/012.do.unlisted-proxies.sql': '475fc7634134c75e3ec07a2e07e59863',
+  'sqlite/014.do.ping-limits.sql': 'f501cfa5c476b40a2b5ae43951393d22',
+  'sqlite/015.do.check-answers.sql': 'ea412efbc3aa78e1047ca0f66de44d98',
+  'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
+  'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
+  'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
+  'postgres/004.do.books.sql': 'fb3e31c16acac2bae2d38f1d1b1e845c',
+  'postgres/006.do.first-event-limits.sql': 'd0e6578b3752e75d8f2163a5c8ff57b6',
+  'postgres/007.do.unclean-stops.sql': 'c37a32913610639166684f7af59d6279',
+  'postgres/008.do.token-counts.sql': 'b50388e9ae07add264788a5d3647f8c1',
+  'postgres/009.do.input-limit.sql': 'bb5068f9cbe6d45680f058a1294b4198',
+  'postgres/012.do.unlisted-proxies.sql': '475fc7634134c75e3ec07a2e07e59863',
+  'postgres/014.do.ping-limits.sql': 'e967a09604214fb18eacab779e3a8262',
+  'postgres/015.do.check-answers.sql': '9667c208549a11807e3bd34b7651757e',
+}
+
+test('migrations that stores have applied are never edited', () => {
+  const found = ['sqlite', 'postgres'].flatMap((engine) =>
+    readdirSync(join(folder, engine)).map((name) => {
+      const text = readFileSync(join(folder, engine, name))
+      return [`${engine}/${name}`, createHash('md5').update(text).digest('hex')]
+    }),
+  )
+  assert.deepEqual(Object.fromEntries(found), shipped)
+})
