@@ -182,13 +182,18 @@ describe('the store thread', () => {
   it('rejects everything that waits when it dies, and reports it', async () => {
     const posting = mock.method(Worker.prototype, 'postMessage')
     const deaths: Error[] = []
-    const database = await openSqliteThread(join(folder, 'store.db'), (error) => deaths.push(error))
+    const path = join(folder, 'store.db')
+    const database = await openSqliteThread(path, (error) => deaths.push(error))
+    // The thread waits for this lock, so it cannot answer before it is ended.
+    const lock = openConnection(path)
+    lock.script('BEGIN IMMEDIATE')
     try {
       assert.equal(database.isAvailable(), true)
-      const waiting = [database.query('SELECT 1'), database.transact(async () => {})]
+      const waiting = [database.query('CREATE TABLE never (x)'), database.transact(async () => {})]
       const worker = posting.mock.calls[0]?.this
       assert.ok(worker instanceof Worker)
       const ended = worker.terminate()
+      lock.close()
       for (const one of waiting) await assert.rejects(one, { code: 'ledger.unavailable' })
       await ended
       assert.equal(database.isAvailable(), false)
