@@ -7,6 +7,7 @@ import type {
   ReadRequestOptions,
   RefusedFeature,
   RequestExtras,
+  RequestFacts,
   RequestFault,
   RequestedService,
 } from './format.ts'
@@ -33,8 +34,10 @@ export interface PayloadEstimate {
 
 /** The differences between the formats when a request is read. */
 export interface RequestRules {
-  /** Fields that limit the output; the largest value counts. */
-  readonly limitFields: readonly [string, ...string[]]
+  /** Names of members that the rules read; none may occur twice, or in another letter case. */
+  readonly fields: ReadonlySet<string>
+  /** Fields that limit the output; the largest value counts. Empty where nothing is generated. */
+  readonly limitFields: readonly string[]
   /** The vendor reads null in an optional field as "absent". */
   readonly isNullAbsent: boolean
   /** The format has `n` and `stream_options`. */
@@ -43,6 +46,10 @@ export interface RequestRules {
   readonly hasOutput: boolean
   /** Tokens of the system prompt that the vendor adds when there are tools. */
   readonly toolPromptTokens: number
+  /** Returns what is wrong with the prompt, such as that there is none. */
+  findPromptFault(body: JsonObject): RequestFault | undefined
+  /** What the body names of earlier answers; absent where the operation knows none. */
+  findState?(body: JsonObject): RequestState
   /** Text, images, documents and audio in a parsed body without its tools; its strings are latin1. */
   estimatePayloads(body: JsonObject): PayloadEstimate
   /** Features that act on the operator's account, without files: `PayloadEstimate` covers those. */
@@ -53,6 +60,9 @@ export interface RequestRules {
   /** The body as latin1 text. */
   asksOneHourCache(text: string): boolean
 }
+
+/** What a request names of earlier answers, and whether its own answer is kept. */
+type RequestState = Pick<RequestFacts, 'references' | 'storesAnswer'>
 
 /** What a request asks for beyond text: each costs by a rule of its own. */
 export type BillableFeatures = Pick<
@@ -87,8 +97,8 @@ export function readLimit(
     if (!isCount(value)) return fault(`\`${name}\` must be an integer of at least 1.`)
     limit = Math.max(limit ?? 0, value)
   }
-  if (limit !== undefined || !options.requireMaxTokens) return limit
   const [name] = rules.limitFields
+  if (limit !== undefined || name === undefined || !options.requireMaxTokens) return limit
   return fault(
     `\`${name}\` is required: set it to the most tokens the answer may have, an integer of at least 1.`,
   )
@@ -146,6 +156,32 @@ export const aggregatorFields = [
   'route',
   'search_parameters',
 ] as const satisfies readonly OperatorFeature[]
+
+/** What the rules of the two formats for messages read of a body. */
+export const messageFields: ReadonlySet<string> = new Set([
+  'model',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream',
+  'stream_options',
+  'n',
+  'messages',
+  'system',
+  'tools',
+  'service_tier',
+  'temperature',
+  'speed',
+  'inference_geo',
+  'store',
+  'container',
+  'thread',
+  'moderation',
+  'web_search_options',
+  'modalities',
+  'fallbacks',
+  'mcp_servers',
+  ...aggregatorFields,
+])
 
 const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   account_files: 'Files are not available here by id; send their content within the request.',

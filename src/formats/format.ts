@@ -12,6 +12,13 @@ type OperationName =
   | 'messages.create'
   | 'messages.count_tokens'
   | 'chat.completions.create'
+  | 'responses.create'
+  | 'responses.get'
+  | 'responses.delete'
+  | 'responses.cancel'
+  | 'responses.input_items'
+  | 'embeddings.create'
+  | 'completions.create'
   | 'models.list'
   | 'models.get'
   | 'hello'
@@ -45,6 +52,11 @@ export interface ForwardedOperation {
   readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
   /** Classifies an answer that is not 2xx. */
   classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
+  /**
+   * Returns a gateway error as an event of a stream that has begun; it starts a new frame. `eventCount` is
+   * the stream's so far.
+   */
+  errorEvent(error: ErrorToShow, eventCount: number): Buffer
 }
 
 /** A list of models or one model, which the gateway answers from its catalogue. */
@@ -85,8 +97,32 @@ export interface RequestFacts {
   /** The service the request names, for the hold; the answer says what it was. */
   readonly service?: RequestedService
   readonly extras: RequestExtras
+  /** What the request names of earlier answers. Absent = nothing. */
+  readonly references?: readonly StateReference[]
+  /** The vendor keeps the answer, so that a later request can name it. Absent = it does not. */
+  readonly storesAnswer?: boolean
   /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
+}
+
+/**
+ * State of an earlier answer, which lives in the operator's vendor account: a stored response, one of its
+ * output items, or content that was encrypted for the client and that only its vendor account can read.
+ */
+type StateKind = 'response' | 'item' | 'encrypted'
+
+interface StateReference {
+  readonly kind: StateKind
+  /** The vendor's id; of encrypted content its SHA-256 as base64url. */
+  readonly id: string
+  /** The request is empty without it: it must be known. Else only what belongs to another account matters. */
+  readonly isNeeded: boolean
+}
+
+/** State that an answer has made. */
+interface MadeState {
+  readonly kind: StateKind
+  readonly id: string
 }
 
 /** In the words of the vendors' answers, where they differ from those of requests. */
@@ -210,6 +246,8 @@ export interface MeterReading {
   readonly webSearches: number
   /** The answering model as the vendor names it, if it does. */
   readonly model: string | undefined
+  /** State that the vendor keeps of it, or that only its account can read. Absent = none. */
+  readonly made?: readonly MadeState[]
 }
 
 /** An error event inside a stream, or an error body, as far as it can be read. */
@@ -327,8 +365,6 @@ export interface Format {
   bodyOfEvent(envelope: Buffer, requestId: string): Buffer
   /** Returns a gateway error as this format's error body. */
   errorBody(error: ErrorToShow): Buffer
-  /** Returns a gateway error as an event of a stream that has begun; it starts a new frame. */
-  errorEvent(error: ErrorToShow): Buffer
   readonly probe: ProbeRequests
 }
 

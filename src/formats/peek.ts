@@ -12,7 +12,6 @@ import {
   fault,
   findFeatureFault,
   findInputFault,
-  findMessagesFault,
   isAsked,
   isFault,
   joinExtras,
@@ -26,32 +25,6 @@ import { asArray, asObject, type JsonObject } from './json.ts'
 import { elementsMax, nestingDepthMax, readJson, type Members } from './json-reader.ts'
 import { usualBytesPerToken } from '../metering/token-estimate.ts'
 
-/** Fields that the gateway reads; none may occur twice, or in another letter case. */
-const readFields: ReadonlySet<string> = new Set([
-  'model',
-  'max_tokens',
-  'max_completion_tokens',
-  'stream',
-  'stream_options',
-  'n',
-  'messages',
-  'system',
-  'tools',
-  'service_tier',
-  'temperature',
-  'speed',
-  'inference_geo',
-  'store',
-  'container',
-  'thread',
-  'moderation',
-  'web_search_options',
-  'modalities',
-  'fallbacks',
-  'mcp_servers',
-  ...aggregatorFields,
-])
-
 const streamOptionFields: ReadonlySet<string> = new Set(['include_usage'])
 
 /** An upper guess for text: prose has fewer tokens per byte, in nearly all languages. */
@@ -62,7 +35,7 @@ export function peek(
   rules: RequestRules,
   options: ReadRequestOptions,
 ): RequestFacts | RequestFault {
-  const opened = open(body)
+  const opened = open(body, rules.fields)
   if (isFault(opened)) return opened
   const { fields, text, members } = opened
   const model = readModel(body, fields, members)
@@ -81,7 +54,7 @@ export function peek(
   const streamOptions = members.spans.get('stream_options')
   const extras = joinExtras(payloads, rules.findBillableFeatures(fields))
   const rest =
-    findMessagesFault(fields) ??
+    rules.findPromptFault(fields) ??
     findInnerFault(body, fields, streamOptions) ??
     findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
     findInputFault(extras, options) ??
@@ -104,6 +77,7 @@ export function peek(
     asksUsageChunk,
     ...(service !== undefined && { service }),
     extras,
+    ...rules.findState?.(fields),
     spans: {
       model: model.span,
       ...(streamOptions !== undefined && { streamOptions }),
@@ -124,14 +98,14 @@ interface Opened {
 }
 
 /** Checks the body as a whole, before its fields. */
-function open(body: Buffer): Opened | RequestFault {
+function open(body: Buffer, wanted: ReadonlySet<string>): Opened | RequestFault {
   if (body.length === 0) return fault('The request body is empty; it must be a JSON object.')
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return fault('The request body must not begin with a byte order mark.')
   }
   if (!isUtf8(body)) return fault('The request body is not valid UTF-8.')
   const text = body.toString('latin1')
-  const read = readJson(body, text, readFields)
+  const read = readJson(body, text, wanted)
   if (read.kind === 'too_deep')
     return fault(`The request body is nested deeper than ${nestingDepthMax} levels.`)
   if (read.kind === 'too_many_elements')

@@ -63,7 +63,7 @@ function deliverStream(
   client: ClientLink,
   services: DeliverServices,
 ): Promise<Delivered> {
-  const { response, format, exchangeId } = admitted
+  const { response, format, operation, exchangeId } = admitted
   const { head, stream, deadlineMs, lease } = answered
   const vendorRequestId = head.header(format.requestIdHeader)
   const { onTracePoint } = services
@@ -79,7 +79,7 @@ function deliverStream(
         errorEvent(ending) {
           const isLate = services.clock.monotonic() >= deadlineMs
           const error = errorToShow(reasonOf(ending, isLate), vendorRequestId ?? exchangeId)
-          return format.errorEvent(error)
+          return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),
         onEnded(ending, reading) {

@@ -131,7 +131,9 @@ describe('a gateway error', () => {
 
   test('in a stream is a frame of its own without an event name', () => {
     const error = { code: 'relay.upstream_failed', status: 502, message: 'a\nb', requestId: 'x' }
-    const event = chatFormat.errorEvent({ ...error, code: 'relay.upstream_failed' }).toString()
+    const event = chatCompletions
+      .errorEvent({ ...error, code: 'relay.upstream_failed' }, 0)
+      .toString()
     assert.match(event, /^\n\ndata: \{"error":\{[^\n]*\}\}\n\n$/)
   })
 })

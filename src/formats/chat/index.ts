@@ -21,6 +21,7 @@ export const chatCompletions: ForwardedOperation = {
   openMeter: openChatMeter,
   readAnswer: readChatAnswer,
   classify: classifyChat,
+  errorEvent: chatErrorEvent,
 }
 
 export const chatFormat: Format = {
@@ -35,7 +36,6 @@ export const chatFormat: Format = {
   classifyEvent: classifyChatEvent,
   bodyOfEvent: (envelope) => envelope,
   errorBody: chatErrorBody,
-  errorEvent: chatErrorEvent,
   probe: {
     operation: chatCompletions,
     // Reasoning models refuse the older name of the limit, and a limit too small to reason with.

@@ -6,8 +6,10 @@
 import { invariant } from '../../base/errors.ts'
 import {
   asksAggregatorWork,
+  findMessagesFault,
   isAsked,
   listedModels,
+  messageFields,
   requestedService,
   type BillableFeatures,
   type PayloadEstimate,
@@ -20,11 +22,13 @@ import { PayloadSum } from '../payloads.ts'
 import { splice, type Edit } from '../scan.ts'
 
 export const chatRules: RequestRules = {
+  fields: messageFields,
   limitFields: ['max_tokens', 'max_completion_tokens'],
   isNullAbsent: true,
   hasChoices: true,
   hasOutput: true,
   toolPromptTokens: 0,
+  findPromptFault: findMessagesFault,
   estimatePayloads,
   findOperatorFeatures,
   findBillableFeatures,

@@ -205,7 +205,7 @@ describe('a gateway error', () => {
   }
 
   test('in a stream is a frame of its own, also if the stream was cut inside a frame', () => {
-    const event = messagesFormat.errorEvent(shown(502)).toString()
+    const event = messagesCreate.errorEvent(shown(502), 0).toString()
     assert.match(event, /^\n\nevent: error\ndata: \{[^\n]*\}\n\n$/)
     const meter = messagesCreate.openMeter({
       model: 'm',

@@ -39,6 +39,7 @@ export const messagesCreate: ForwardedOperation = {
   openMeter: openMessagesMeter,
   readAnswer: readMessagesAnswer,
   classify: classifyMessages,
+  errorEvent: messagesErrorEvent,
 }
 
 export const countTokens: ForwardedOperation = {
@@ -55,6 +56,7 @@ export const countTokens: ForwardedOperation = {
   classify(head, error) {
     return notOffered(classifyMessages(head, error), head.status)
   },
+  errorEvent: messagesErrorEvent,
 }
 
 export const messagesFormat: Format = {
@@ -76,7 +78,6 @@ export const messagesFormat: Format = {
   classifyEvent: classifyMessagesEvent,
   bodyOfEvent: messagesBodyOfEvent,
   errorBody: messagesErrorBody,
-  errorEvent: messagesErrorEvent,
   probe: {
     operation: messagesCreate,
     bodies(model, isStream) {

@@ -5,8 +5,10 @@
  */
 import {
   asksAggregatorWork,
+  findMessagesFault,
   isAsked,
   listedModels,
+  messageFields,
   requestedService,
   type BillableFeatures,
   type PayloadEstimate,
@@ -17,11 +19,13 @@ import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { PayloadSum } from '../payloads.ts'
 
 export const messagesRules: RequestRules = {
+  fields: messageFields,
   limitFields: ['max_tokens'],
   isNullAbsent: false,
   hasChoices: false,
   hasOutput: true,
   toolPromptTokens: 800,
+  findPromptFault: findMessagesFault,
   estimatePayloads,
   findOperatorFeatures,
   findBillableFeatures,
