@@ -36,7 +36,7 @@ export interface ForwardedOperation {
   readonly method: 'POST'
   /** Exact: it is forwarded as the client sent it. */
   readonly path: string
-  /** A free operation has no hold and no charge, and proves nothing about a channel's answers. */
+  /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
   /**

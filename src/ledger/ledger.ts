@@ -26,13 +26,13 @@ export interface HoldRequest {
 /** Counts a request that needs no hold. */
 export interface CountRequest {
   readonly accountId: string
-  /** What it counts toward: requests per minute, or the separate allowance for counting tokens. */
-  readonly allowance: 'requests' | 'token_counts'
+  /** What it counts toward: requests per minute, or the separate allowance for free operations. */
+  readonly allowance: 'requests' | 'free_requests'
   readonly atMs: number
 }
 
-/** The allowance for counting tokens, as a multiple of requests per minute. */
-export const tokenCountsPerRequest = 10
+/** The allowance for free operations, as a multiple of requests per minute. */
+export const freeRequestsPerRequest = 10
 
 export interface Hold {
   readonly kind: 'hold'

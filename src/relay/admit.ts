@@ -2,61 +2,69 @@
  * Decides whether an exchange may start. Before its body is read, what no body could change: an allowance
  * that is used up, no money at all. Then the hold, placed before anything is sent: the ledger checks the
  * highest plausible cost of the exchange against balance and limits, and holds it, in one step. No hold,
- * no upstream call. A free operation has an allowance of its own and gets an empty hold, so that there is
- * one path for both.
+ * no upstream call: only a free operation has none. It has an allowance of its own, and all that the later
+ * stages leave out for it follows from the missing hold.
  */
 import { nextUtcMidnight } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ForwardedOperation } from '../formats/format.ts'
-import type { Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
+import type { CountRequest, Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
 
-/**
- * Refuses a request that no body could make admissible. A small body that has arrived is parsed first,
- * because that costs less than to ask: `admit`, or `countRefused`, then decides in the same order.
- */
-export async function preadmit(
-  identified: Identified,
-  operation: ForwardedOperation,
-  services: LedgerServices,
-): Promise<Refusal | undefined> {
-  if (operation.isFree) return count(identified, operation, services)
-  return identified.request.body.isComplete ? undefined : checkLeast(identified, services)
+/** How exchanges of one kind of operation are admitted. */
+interface Admission {
+  /**
+   * Refuses a request that no body could make admissible. A small body that has arrived is parsed first,
+   * because that costs less than to ask: `admit`, or `countRefused`, then decides in the same order.
+   */
+  preadmit(identified: Identified, services: LedgerServices): Promise<Refusal | undefined>
+  /**
+   * Counts a request whose body is refused, as if it had been admitted. Returns the refusal that comes
+   * before any that its body can cause.
+   */
+  countRefused(identified: Identified, services: LedgerServices): Promise<Refusal | undefined>
+  admit(prepared: Prepared, services: AdmitServices): Promise<Admitted | Refusal>
 }
 
-/**
- * Counts a request whose body is refused, as if it had been admitted. Returns the refusal that comes
- * before any that its body can cause.
- */
-export async function countRefused(
-  identified: Identified,
-  operation: ForwardedOperation,
-  services: LedgerServices,
-): Promise<Refusal | undefined> {
-  if (operation.isFree) return undefined
-  return (await checkLeast(identified, services)) ?? count(identified, operation, services)
+export function admissionOf({ isFree }: ForwardedOperation): Admission {
+  return isFree ? free : charged
 }
 
-export async function admit(
-  prepared: Prepared,
-  services: LedgerServices & Pick<RelayServices, 'onTracePoint'>,
-): Promise<Admitted | Refusal> {
-  if (prepared.operation.isFree) return { ...prepared, hold: emptyHold(prepared) }
-  const amountPicos = quote(holdFacts(prepared))
-  // The body may have taken until after midnight: the day on which the hold is placed counts.
-  const request = holdRequest(prepared, amountPicos, services)
-  const placed = await place(request, services)
-  if (placed.kind === 'hold') return { ...prepared, hold: placed }
-  const { ledger } = services
-  return explain(placed, { identified: prepared, prepared, request, isFree: false, ledger })
+const charged: Admission = {
+  async preadmit(identified, services) {
+    return identified.request.body.isComplete ? undefined : checkLeast(identified, services)
+  },
+  async countRefused(identified, services) {
+    return (
+      (await checkLeast(identified, services)) ?? (await count(identified, 'requests', services))
+    )
+  },
+  async admit(prepared, services) {
+    const amountPicos = quote(holdFacts(prepared))
+    // The body may have taken until after midnight: the day on which the hold is placed counts.
+    const request = holdRequest(prepared, amountPicos, services)
+    const placed = await place(request, services)
+    if (placed.kind === 'hold') return { ...prepared, hold: placed }
+    const { ledger } = services
+    const allowance = 'requests'
+    return explain(placed, { identified: prepared, prepared, request, allowance, ledger })
+  },
+}
+
+/** It is counted before its body is read, and holds nothing. */
+const free: Admission = {
+  preadmit: (identified, services) => count(identified, 'free_requests', services),
+  countRefused: () => Promise.resolve(undefined),
+  admit: (prepared) => Promise.resolve({ ...prepared, hold: undefined }),
 }
 
 type LedgerServices = Pick<RelayServices, 'ledger' | 'clock'>
+type AdmitServices = LedgerServices & Pick<RelayServices, 'onTracePoint'>
 
 function holdRequest(
   { exchangeId, principal }: Identified,
@@ -77,11 +85,6 @@ async function place(
   return placed
 }
 
-function emptyHold({ exchangeId, principal }: Prepared): Hold {
-  const { accountId, keyId } = principal
-  return { kind: 'hold', exchangeId, accountId, keyId, amountPicos: zeroPicos }
-}
-
 /** Asks whether the least that a request of this caller can cost would be admitted. */
 async function checkLeast(
   identified: Identified,
@@ -89,10 +92,9 @@ async function checkLeast(
 ): Promise<Refusal | undefined> {
   const leastPicos = canCostNothing(identified) ? zeroPicos : picos(1n)
   const request = holdRequest(identified, leastPicos, services)
-  const refusal = await services.ledger.check(request)
-  return (
-    refusal && explain(refusal, { identified, request, isFree: false, ledger: services.ledger })
-  )
+  const { ledger } = services
+  const refusal = await ledger.check(request)
+  return refusal && explain(refusal, { identified, request, allowance: 'requests', ledger })
 }
 
 /** Whether this caller can use a model without a price, or pays for none. */
@@ -109,19 +111,18 @@ function canCostNothing({ snapshot, vendor, principal, format, startedAtMs }: Id
 
 async function count(
   identified: Identified,
-  { isFree }: ForwardedOperation,
+  allowance: CountRequest['allowance'],
   { ledger, clock }: LedgerServices,
 ): Promise<Refusal | undefined> {
   const { accountId } = identified.principal
   const request = holdRequest(identified, zeroPicos, { ledger, clock })
-  const allowance = isFree ? 'token_counts' : 'requests'
   const refusal = await ledger.count({ accountId, allowance, atMs: request.atMs })
-  return refusal && explain(refusal, { identified, request, isFree, ledger })
+  return refusal && explain(refusal, { identified, request, allowance, ledger })
 }
 
 /** Estimates what the prompt alone costs: an attempt without an answer may have cost that much. */
 export function promptCostPicos(admitted: Admitted): Picos {
-  if (admitted.operation.isFree) return zeroPicos
+  if (admitted.hold === undefined) return zeroPicos
   return quote({ ...quoteFacts(admitted), maxOutputTokens: 0 })
 }
 
@@ -181,7 +182,7 @@ interface Refused {
   /** Undefined where the body was not read. */
   readonly prepared?: Prepared
   readonly request: HoldRequest
-  readonly isFree: boolean
+  readonly allowance: CountRequest['allowance']
   readonly ledger: Ledger
 }
 
@@ -211,7 +212,7 @@ function explain(refusal: HoldRefusal, refused: Refused): Refusal {
 
 function rateLimited(
   refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
-  { identified, request, isFree, ledger }: Refused,
+  { identified, request, allowance, ledger }: Refused,
 ): Refusal {
   const seconds = Math.min(
     Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
@@ -219,7 +220,7 @@ function rateLimited(
   )
   const count = refusal.rpm * refusal.windowMinutes
   const window = refusal.windowMinutes === 1 ? 'minute' : `${refusal.windowMinutes} minutes`
-  const requests = isFree ? 'requests to count tokens' : 'requests'
+  const requests = allowance === 'free_requests' ? 'requests that are free' : 'requests'
   return refuse(
     'access.rate_limited',
     `This account may send ${count} ${requests} per ${window} and has sent them. Try again in ${seconds} s.`,

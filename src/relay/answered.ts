@@ -179,7 +179,7 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
   'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
   'relay.model_unknown': 'The vendor does not serve this model right now.',
-  'relay.not_offered': 'The vendor of this model does not count tokens.',
+  'relay.not_offered': 'The vendor of this model does not offer this endpoint.',
   'relay.shutting_down': 'This gateway stopped before there was an answer. Try again.',
 }
 

@@ -294,8 +294,8 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   /** The grace time has passed. The vendor works on the prompt, whether the gateway reads or not. */
   #leaveOrReadOn(): void {
     const { client, admitted, deadlineMs } = this.#request
-    const { operation, principal } = admitted
-    if (operation.isFree || this.#services.earlyLeaves.takeFree(principal.accountId)) {
+    const { hold, principal } = admitted
+    if (hold === undefined || this.#services.earlyLeaves.takeFree(principal.accountId)) {
       this.#leave()
       return
     }

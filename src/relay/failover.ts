@@ -27,7 +27,8 @@ export async function failover(
 ): Promise<Answered> {
   const { clock, settings } = services
   const deadlineMs = admitted.startedMonotonicMs + settings.requestDeadlineMs
-  const route = openRoute(admitted, services)
+  const isFree = admitted.hold === undefined
+  const route = openRoute(admitted, !isFree, services)
   const failed: FailedAttempt[] = []
   let attemptCount = 0
   /** Attempts that went into stale connections: the vendor never received them. */
@@ -44,7 +45,7 @@ export async function failover(
     attemptCount++
     const outcome = await tryLease({ admitted, client, lease, deadlineMs }, services)
     const verdict = judge(outcome, {
-      isFree: admitted.operation.isFree,
+      isFree,
       hasAlternative: () => route.hasAlternative(),
       hasOtherModel: () => unsuited === undefined && route.hasAlternative(lease),
       mayRepeat: () => route.mayRepeat(lease),
@@ -78,7 +79,8 @@ function isAnswer({ kind }: AttemptOutcome): boolean {
 }
 
 function openRoute(
-  { snapshot, model, principal, facts, operation }: Admitted,
+  { snapshot, model, principal, facts }: Admitted,
+  isTimed: boolean,
   services: FailoverServices,
 ): Route {
   return services.openRoute({
@@ -87,7 +89,7 @@ function openRoute(
     caller: principal,
     isStream: facts.isStream,
     inputTokens: facts.inputTokensEstimate,
-    isTimed: !operation.isFree,
+    isTimed,
   })
 }
 

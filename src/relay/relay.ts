@@ -16,7 +16,7 @@ import { dropRest, type IncomingRequest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Target } from '../http/server/router.ts'
-import { admit, countRefused, preadmit } from './admit.ts'
+import { admissionOf } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver } from './deliver.ts'
@@ -134,17 +134,18 @@ async function forward(
   services: RelayServices,
 ): Promise<void> {
   const owner = identified.principal
-  const inadmissible = await preadmit(identified, operation, services)
+  const admission = admissionOf(operation)
+  const inadmissible = await admission.preadmit(identified, services)
   if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, { owner })
   const prepared = await prepare(identified, operation, room, services)
   if (prepared.kind === 'client_gone') return
   if (prepared.kind === 'refusal') {
     const isForBody = errorCatalogue[prepared.code].origin === 'client'
-    const counted = isForBody ? await countRefused(identified, operation, services) : undefined
+    const counted = isForBody ? await admission.countRefused(identified, services) : undefined
     const refusal = counted ?? prepared
     return refuseWith(identified, refusal, services, { owner, model: prepared.model })
   }
-  const admitted = await admit(prepared, services)
+  const admitted = await admission.admit(prepared, services)
   if (admitted.kind === 'refusal')
     return refuseWith(identified, admitted, services, { owner, model: prepared.model.id })
   await answer(admitted, services)
@@ -152,7 +153,7 @@ async function forward(
 
 /** From admission on the exchange must be settled, however it ends. */
 async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
-  let mustSettle = !admitted.operation.isFree
+  let mustSettle = admitted.hold !== undefined
   let undelivered: Answered | undefined
   if (mustSettle) services.earlyLeaves.countRequest(admitted.principal.accountId)
   try {
@@ -163,7 +164,7 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
     const delivered = await deliver(admitted, answered, client, services)
     undelivered = undefined
     reportEnding(admitted, answered, delivered.ending)
-    const isDurable = !mustSettle || (await settle(admitted, delivered, answered.notes, services))
+    const isDurable = await settle(admitted, delivered, answered.notes, services)
     mustSettle = false
     delivered.finish(isDurable)
   } catch (error) {

@@ -3,7 +3,7 @@
  * frees the hold in the same step. The only caller of `ledger.settle`.
  */
 import { addPicos, zeroPicos } from '../base/money.ts'
-import type { ExchangeRecord } from '../ledger/ledger.ts'
+import type { ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import {
   decideCharge,
@@ -23,7 +23,8 @@ type SettleServices = Pick<
 
 /**
  * Resolves true once the charge is durable, false where it could not be stored: then the client must
- * not get a complete answer. Where nothing is charged the client does not wait for the store.
+ * not get a complete answer. Where nothing is charged the client does not wait for the store, and without
+ * a hold nothing is stored.
  */
 export async function settle(
   admitted: Admitted,
@@ -32,11 +33,13 @@ export async function settle(
   services: SettleServices,
 ): Promise<boolean> {
   const { clock, ledger, telemetry, tokenCounter, settings, onTracePoint } = services
-  const facts = settlementFacts(admitted, delivered, settings.upstreamCut)
+  const { hold } = admitted
+  if (hold === undefined) return true
+  const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
   const decision = await decideCharge(facts, tokenCounter)
   const record = exchangeRecord(admitted, delivered, { decision, notes, endedAtMs: clock.now() })
   onTracePoint?.('charge_submitted', admitted.exchangeId)
-  const stored = ledger.settle(admitted.hold, record)
+  const stored = ledger.settle(hold, record)
   if (record.amountPicos > 0n) {
     try {
       await stored
@@ -74,9 +77,9 @@ const failedDelivery = {
 function settlementFacts(
   admitted: Admitted,
   delivered: Delivered,
-  cutPolicy: CutPolicy,
+  { hold, cutPolicy }: { readonly hold: Hold; readonly cutPolicy: CutPolicy },
 ): SettlementFacts {
-  const { facts, model, prices, principal, hold, body, format, snapshot, startedAtMs } = admitted
+  const { facts, model, prices, principal, body, format, snapshot, startedAtMs } = admitted
   return {
     ending: delivered.ending,
     counts: delivered.reading,

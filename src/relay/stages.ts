@@ -108,9 +108,10 @@ export interface Prepared extends Identified {
   readonly facts: RequestFacts
 }
 
-/** The money is held (none for a free operation). From here on the exchange must be settled. */
+/** The money is held: from here on the exchange must be settled. */
 export interface Admitted extends Prepared {
-  readonly hold: Hold
+  /** Undefined for a free operation: there is nothing to settle. */
+  readonly hold: Hold | undefined
 }
 
 /** The attempts of an exchange, and what they may have cost. */

@@ -24,7 +24,7 @@
  *     the gateway is shutting down    give_up                     none
  *     client left                     abandon                     none
  *
- * A free operation (counting tokens) proves nothing about a channel's answers: some vendors do not offer
+ * A free operation proves nothing about a channel's answers: some vendors do not offer
  * it, others limit it separately. Only two of its outcomes blame the channel: it cannot be reached,
  * or it refuses the credential.
  *
@@ -44,7 +44,7 @@ export interface Verdict {
 }
 
 export interface VerdictContext {
-  /** The operation asks the model for no answer. */
+  /** The exchange has no hold: no model makes an answer for it. */
   readonly isFree: boolean
   /** Whether another channel is fit to serve this exchange. Called only where the verdict needs it. */
   readonly hasAlternative: () => boolean

@@ -203,7 +203,7 @@ test('counting has an allowance ten times as large, and takes nothing from other
   assert.equal(await ask(countPath, { model: 'none' }), 404, 'counts although it is refused')
   const refused = await post(gateway.url + countPath, owner.key, messagesRequest())
   assert.equal(refused.status, 429)
-  assert.match(refused.body.toString(), /10 requests to count tokens per minute/)
+  assert.match(refused.body.toString(), /10 requests that are free per minute/)
   assert.equal(await ask(messagesPath), 200)
   assert.equal(await ask(messagesPath), 429)
 })

@@ -60,7 +60,7 @@ for (const missing of ['404_page', '404_path', '405', '501'])
     for (let asked = 0; asked < 10; asked++) {
       const answer = await count(`error=${missing}`, `m${asked}`)
       assert.equal(answer.status, 404)
-      assert.match(answer.body.toString(), /"not_found_error".*does not count tokens/)
+      assert.match(answer.body.toString(), /"not_found_error".*does not offer this endpoint/)
       assert.deepEqual(gateway.tried(`m${asked}`), [main, reserve])
     }
     for (const channel of [main, reserve]) assert.equal(gateway.grade(channel, model), 'on')

@@ -339,13 +339,13 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         assert.equal((await harness.ledger.count(nobody))?.kind, 'unknown_account')
       })
 
-      it('leave ten times as many requests that count tokens, which take nothing from them', async () => {
+      it('leave ten times as many free requests, which take nothing from them', async () => {
         const limits = { balancePicos: 900n, rpm: 1, windowMinutes: 2 }
         const accountId = await makeAccount(harness, limits)
         const count = (id = accountId): Promise<HoldRefusal | undefined> =>
           harness.ledger.count({
             accountId: id,
-            allowance: 'token_counts',
+            allowance: 'free_requests',
             atMs: harness.clock.now(),
           })
         assert.equal(await count(), undefined)

@@ -9,7 +9,7 @@
 import { invariant } from '../../base/errors.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import {
-  tokenCountsPerRequest,
+  freeRequestsPerRequest,
   type CountRequest,
   type Headroom,
   type Hold,
@@ -65,8 +65,8 @@ interface Account extends DayFigures {
   isStale: boolean
   readonly keys: Map<string, DayFigures>
   readonly window: RequestWindow
-  /** Made with the first request that counts tokens. */
-  tokenCounts: RequestWindow | undefined
+  /** Made with the first free request. */
+  freeRequests: RequestWindow | undefined
 }
 
 interface OpenHold {
@@ -116,8 +116,8 @@ export class Admission {
     const account = this.#current(accountId, atMs)
     if (account === undefined) return undefined
     const isRequest = allowance === 'requests'
-    const window = isRequest ? account.window : (account.tokenCounts ??= new RequestWindow())
-    const factor = isRequest ? 1 : tokenCountsPerRequest
+    const window = isRequest ? account.window : (account.freeRequests ??= new RequestWindow())
+    const factor = isRequest ? 1 : freeRequestsPerRequest
     const refusal = refuseRate(window, account, { factor, nowMs })
     if (refusal !== undefined) return refusal
     countRequest(window, account, nowMs)
@@ -260,7 +260,7 @@ export class Admission {
       isStale: false,
       keys: new Map(),
       window: new RequestWindow(),
-      tokenCounts: undefined,
+      freeRequests: undefined,
     }
     for (const startedAtMs of loaded.startedAtMs)
       account.window.add(nowMs - Math.max(0, atMs - startedAtMs))
@@ -273,7 +273,7 @@ export class Admission {
       const windowStartMs = nowMs - account.facts.windowMinutes * minuteMs
       const isIdle =
         account.window.dropUntil(windowStartMs) === 0 &&
-        (account.tokenCounts?.dropUntil(windowStartMs) ?? 0) === 0
+        (account.freeRequests?.dropUntil(windowStartMs) ?? 0) === 0
       if (account.openCount === 0 && isIdle) this.#accounts.delete(accountId)
     }
   }

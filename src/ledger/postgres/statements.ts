@@ -11,7 +11,7 @@ import type { PostgresConnection, PostgresValue } from '../../storage/postgres/c
 import { balanceMax } from '../entry-store.ts'
 import { exchangeColumns, toEndedExchange } from '../exchange-row.ts'
 import {
-  tokenCountsPerRequest,
+  freeRequestsPerRequest,
   type CountRequest,
   type ExchangeRecord,
   type HoldRefusal,
@@ -72,8 +72,8 @@ export async function decideRequests(
 ): Promise<Placed> {
   const placed = requests.filter(countsAsRequest)
   const checked = requests.filter((request) => request.kind === 'check')
-  const tokenCounts = requests.filter(
-    (request) => request.kind === 'count' && request.allowance === 'token_counts',
+  const freeRequests = requests.filter(
+    (request) => request.kind === 'count' && request.allowance === 'free_requests',
   )
   const decisions = new Map<AdmissionRequest, Decision>()
   const note = (some: readonly AdmissionRequest[], rows: readonly Row[]): void => {
@@ -92,10 +92,10 @@ export async function decideRequests(
     note(placed, decided)
   }
   if (checked.length > 0) note(checked, await checkHolds(connection, checked, node))
-  if (tokenCounts.length > 0) {
-    const accountIds = tokenCounts.map(({ accountId }) => accountId)
-    const parameters = [node.nowMs, accountIds, tokenCountsPerRequest]
-    note(tokenCounts, await connection.query(countTokensSql, parameters))
+  if (freeRequests.length > 0) {
+    const accountIds = freeRequests.map(({ accountId }) => accountId)
+    const parameters = [node.nowMs, accountIds, freeRequestsPerRequest]
+    note(freeRequests, await connection.query(countFreeSql, parameters))
   }
   return {
     decisions: requests.map((request) => decisions.get(request) ?? unknownAccount),
@@ -181,7 +181,7 @@ export async function releaseHolds(
 const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)'
 const settleAndPlaceSql =
   'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
-const countTokensSql = 'SELECT * FROM count_token_requests($1, $2, $3)'
+const countFreeSql = 'SELECT * FROM count_token_requests($1, $2, $3)'
 
 /** What `place_holds` would decide, in the same order, as a read that locks nothing. */
 const checkSql = `
