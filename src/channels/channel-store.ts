@@ -4,7 +4,13 @@
  * yet.
  */
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
-import { vendorFeatures, type FormatName, type VendorFeature } from '../formats/format.ts'
+import {
+  modelOperations,
+  vendorFeatures,
+  type FormatName,
+  type ModelOperation,
+  type VendorFeature,
+} from '../formats/format.ts'
 import type { ChannelOverride, CheckKind, CredentialScheme, PinnedBaseline } from './channel.ts'
 
 export interface VendorRow {
@@ -25,6 +31,8 @@ export interface ModelRow {
   readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
   readonly pingTimeoutMs: number | undefined
+  /** Undefined: all that its prices allow. */
+  readonly operations: ReadonlySet<ModelOperation> | undefined
   readonly createdAtMs: number
   readonly retiredAtMs: number | undefined
 }
@@ -116,6 +124,7 @@ export async function saveModel(transaction: Transaction, model: ModelRow): Prom
     max_input_tokens: model.maxInputTokens ?? null,
     first_event_timeout_ms: model.firstEventTimeoutMs ?? null,
     ping_timeout_ms: model.pingTimeoutMs ?? null,
+    operations: model.operations === undefined ? null : [...model.operations].sort().join(','),
     created_at_ms: model.createdAtMs,
     retired_at_ms: model.retiredAtMs ?? null,
   }
@@ -179,6 +188,12 @@ function readFeatures(text: string): ReadonlySet<VendorFeature> {
   return new Set(vendorFeatures.filter((feature) => names.includes(feature)))
 }
 
+function readOperations(text: string | undefined): ReadonlySet<ModelOperation> | undefined {
+  if (text === undefined) return undefined
+  const names = text.split(',')
+  return new Set(modelOperations.filter((operation) => names.includes(operation)))
+}
+
 function readVendor(row: Row): VendorRow {
   return {
     name: String(row['name']),
@@ -200,6 +215,7 @@ function readModel(row: Row): ModelRow {
     maxInputTokens: numberOrNone(row['max_input_tokens']),
     firstEventTimeoutMs: numberOrNone(row['first_event_timeout_ms']),
     pingTimeoutMs: numberOrNone(row['ping_timeout_ms']),
+    operations: readOperations(textOrNone(row['operations'])),
     createdAtMs: Number(row['created_at_ms']),
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }

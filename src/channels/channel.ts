@@ -4,7 +4,7 @@
  * it began with.
  */
 import type { Secret } from '../base/secret.ts'
-import type { FormatName, VendorFeature } from '../formats/format.ts'
+import type { FormatName, ModelOperation, VendorFeature } from '../formats/format.ts'
 import type { ModelPrices } from '../metering/prices.ts'
 
 export type CredentialScheme = 'x-api-key' | 'bearer'
@@ -36,6 +36,8 @@ export interface Model {
   readonly firstEventTimeoutMs?: number | undefined
   /** How long pings alone keep its streams alive, where it differs from the gateway's setting. */
   readonly pingTimeoutMs?: number | undefined
+  /** What it offers; absent = all that its prices allow. */
+  readonly operations?: ReadonlySet<ModelOperation> | undefined
   readonly createdAtMs: number
   readonly prices: ModelPrices
 }

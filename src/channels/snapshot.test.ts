@@ -49,6 +49,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         maxInputTokens: undefined,
         firstEventTimeoutMs: undefined,
         pingTimeoutMs: undefined,
+        operations: undefined,
         createdAtMs: 1,
         retiredAtMs: undefined,
       },

@@ -152,6 +152,7 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
     maxInputTokens: row.maxInputTokens,
     firstEventTimeoutMs: row.firstEventTimeoutMs,
     pingTimeoutMs: row.pingTimeoutMs,
+    operations: row.operations,
     createdAtMs: row.createdAtMs,
     prices,
   }

@@ -23,6 +23,11 @@ type OperationName =
   | 'models.get'
   | 'hello'
 
+/** What a model can be asked for, by the names of the catalogue. */
+export const modelOperations = ['chat', 'responses', 'embeddings', 'completions'] as const
+
+export type ModelOperation = (typeof modelOperations)[number]
+
 /**
  * One endpoint under a vendor's prefix. The relay branches on `kind` and on the facts declared here,
  * never on `name`: a new operation is a new entry in its format's list.
@@ -36,6 +41,10 @@ export interface ForwardedOperation {
   readonly method: 'POST'
   /** Exact: it is forwarded as the client sent it. */
   readonly path: string
+  /** The name by which a model of the catalogue offers it. Absent = every model of the vendor does. */
+  readonly modelOperation?: ModelOperation
+  /** Its answers have output, so it never runs on a model without a price for output. */
+  readonly hasOutput: boolean
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault

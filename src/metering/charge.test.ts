@@ -146,7 +146,7 @@ describe('charge', () => {
           geos: new Map(),
         }
         const made = chargeOf([{ promptTokens: input, counts: { input, output } }], of)
-        const expected = BigInt(input) * classes.input + BigInt(output) * classes.output
+        const expected = BigInt(input) * classes.input + BigInt(output) * (classes.output ?? 0n)
         assert.equal(made.amountPicos, expected)
       }),
     )

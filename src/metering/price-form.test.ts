@@ -87,10 +87,34 @@ describe('a price in the catalogue', () => {
     })
   })
 
-  test('without input or output is refused by name', () => {
-    const [input, output] = issuesOf({ cache_read: 1 })
-    assert.match(input ?? '', /^price\.input: input is missing: .*USD per million tokens/)
-    assert.match(output ?? '', /^price\.output: output is missing/)
+  test('without input is refused by name', () => {
+    assert.match(
+      onlyIssueOf({ cache_read: 1 }),
+      /^price\.input: input is missing: .*USD per million tokens/,
+    )
+  })
+
+  test('has no price for output where the model makes none, and then in no set either', () => {
+    const form = '{ input: 0.02, tiers: { batch: { input: 0.01 } } }'
+    assert.deepEqual(pricesOf(form).classes, { input: 20_000n })
+    assert.deepEqual(printPrices(pricesOf(form)), {
+      input: 0.02,
+      tiers: { batch: { input: 0.01 } },
+    })
+    const needs = 'output needs the output price of the model itself'
+    const long = { above: 10, input: 2 }
+    for (const [price, issue] of [
+      [
+        { input: 1, tiers: { batch: { input: 1, output: 1 } } },
+        `price.tiers.batch.output: ${needs}`,
+      ],
+      [{ input: 1, long_context: { ...long, output: 1 } }, `price.long_context.output: ${needs}`],
+      [
+        { input: 1, output: 2, long_context: long },
+        'price.long_context.output: output is missing: the model has an output price, so this set needs one too',
+      ],
+    ] as const)
+      assert.equal(onlyIssueOf(price), issue)
   })
 
   test('that is missing is refused', () => {
@@ -237,6 +261,12 @@ describe('prices', () => {
         assert.deepEqual(decodePrices(encodePrices(prices)), prices)
       }),
     )
+  })
+
+  test('without a price for output are the same too', () => {
+    const text =
+      '{"input":1,"long_context":{"above":5,"input":2},"tiers":{"batch":{"input":3,"long_context":{"input":4}}}}'
+    assert.equal(encodePrices(decodePrices(text)), text)
   })
 
   test('with long context are the same too', () => {

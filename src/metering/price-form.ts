@@ -21,7 +21,8 @@ type PriceChangeForms = Readonly<Record<string, PriceChangeForm>>
 /** Prices as an operator writes them: USD per million tokens; the extras as their keys say below. */
 export interface PriceForm extends ClassPriceForm {
   readonly input: DecimalForm
-  readonly output: DecimalForm
+  /** Left out for a model that makes no output. */
+  readonly output?: DecimalForm | undefined
   /** USD per exchange. */
   readonly request?: DecimalForm | undefined
   readonly long_context?: (ClassPriceForm & { readonly above: number }) | undefined
@@ -87,7 +88,9 @@ const optionalClasses = Object.fromEntries(
   usageClasses.map((key) => [key, classSchema(key).optional()]),
 ) as { readonly [Class in UsageClass]: OptionalClassSchema }
 
-const classes = { ...optionalClasses, input: classSchema('input'), output: classSchema('output') }
+const classes = { ...optionalClasses, input: classSchema('input') }
+
+const changeRule = 'give either multiplier, or input and output'
 
 const changeSchema = z
   .strictObject(
@@ -110,8 +113,7 @@ const changeSchema = z
         })
       return
     }
-    if (form.input === undefined || form.output === undefined)
-      context.addIssue({ code: 'custom', message: 'give either multiplier, or input and output' })
+    if (form.input === undefined) context.addIssue({ code: 'custom', message: changeRule })
   })
 
 const changesSchema = z.record(
@@ -135,6 +137,44 @@ const longContextSchema = z.strictObject(
   ofKind('must be a mapping with above, input, output'),
 )
 
+interface SetForm {
+  readonly multiplier?: unknown
+  readonly output?: unknown
+  readonly long_context?: SetForm | undefined
+}
+
+type SetForms = Readonly<Record<string, SetForm>>
+
+interface SetsForm extends SetForm {
+  readonly tiers?: SetForms | undefined
+  readonly speeds?: SetForms | undefined
+  readonly geos?: SetForms | undefined
+}
+
+/** Every set has a price for output exactly where the model has one. */
+function refineOutputs(form: SetsForm, context: z.RefinementCtx): void {
+  const isNeeded = form.output !== undefined
+  const check = (path: readonly string[], set: SetForm | undefined): void => {
+    if (set === undefined || set.multiplier !== undefined) return
+    check([...path, 'long_context'], set.long_context)
+    if ((set.output !== undefined) === isNeeded) return
+    const isChange = path.length === 2
+    if (isNeeded && isChange)
+      context.addIssue({ code: 'custom', path: [...path], message: changeRule })
+    else
+      context.addIssue({
+        code: 'custom',
+        path: [...path, 'output'],
+        message: isNeeded
+          ? 'output is missing: the model has an output price, so this set needs one too'
+          : 'output needs the output price of the model itself',
+      })
+  }
+  check(['long_context'], form.long_context)
+  for (const group of ['tiers', 'speeds', 'geos'] as const)
+    for (const [name, set] of Object.entries(form[group] ?? {})) check([group, name], set)
+}
+
 const versionSchema = z
   .strictObject(
     {
@@ -154,6 +194,7 @@ const versionSchema = z
     },
     ofKind('must be a mapping with input, output'),
   )
+  .superRefine(refineOutputs)
   .superRefine((form, context) => {
     for (const group of ['tiers', 'speeds', 'geos'] as const)
       for (const [name, change] of Object.entries(form[group] ?? {})) {
@@ -248,9 +289,9 @@ function parseClasses(form: ClassPriceForm): ClassPrices {
     if (value === undefined) continue
     prices[usageClass] = picos(toPicos(value, usualDecimals) / unitsPerPrice(usageClass))
   }
-  const { input, output } = prices
-  invariant(input !== undefined && output !== undefined, 'input and output always have a price')
-  return { ...prices, input, output }
+  const { input } = prices
+  invariant(input !== undefined, 'input always has a price')
+  return { ...prices, input }
 }
 
 function parseChange(form: PriceChangeForm): PriceChange {
@@ -303,16 +344,16 @@ function printDecimal(amount: Picos): DecimalForm {
   return String(number) === text ? number : text
 }
 
-function printClasses(prices: ClassPrices): ClassPriceForm & Pick<PriceForm, 'input' | 'output'> {
+function printClasses(prices: ClassPrices): ClassPriceForm & Pick<PriceForm, 'input'> {
   const form: { [Class in UsageClass]?: DecimalForm } = {}
   for (const usageClass of usageClasses) {
     const price = prices[usageClass]
     if (price === undefined) continue
     form[usageClass] = printDecimal(picos(price * unitsPerPrice(usageClass)))
   }
-  const { input, output } = form
-  invariant(input !== undefined && output !== undefined, 'input and output always have a price')
-  return { ...form, input, output }
+  const { input } = form
+  invariant(input !== undefined, 'input always has a price')
+  return { ...form, input }
 }
 
 function printChanges(changes: ReadonlyMap<string, PriceChange>): PriceChangeForms {

@@ -9,7 +9,8 @@ import type { UsageClass, UsagePart } from './usage.ts'
 /** Picos per token by class, per use for `web_search`. `rates.ts` has the price of an absent class. */
 export type ClassPrices = { readonly [Class in UsageClass]?: Picos } & {
   readonly input: Picos
-  readonly output: Picos
+  /** Absent for a model that makes no output: no operation with output runs on it. */
+  readonly output?: Picos
 }
 
 /** How a tier, speed or region changes the prices: by a factor in millionths, or by its own prices. */

@@ -5,6 +5,7 @@
  *
  * | class without a price | costs |
  * |---|---|
+ * | output | input (only a model that makes no output has no price for it) |
  * | cache_read | input (no discount is assumed) |
  * | cache_write_5m | 1.25 × input |
  * | cache_write_1h | 2 × input |
@@ -190,7 +191,7 @@ function defaultPrice(classes: ClassPrices, usageClass: UsageClass): Picos {
     case 'cache_read':
       return classes.input
     case 'output':
-      return classes.output
+      return classes.output ?? classes.input
     case 'cache_write_5m':
       return picos(divideUp(classes.input * 5n, 4n))
     case 'cache_write_1h':
@@ -200,7 +201,7 @@ function defaultPrice(classes: ClassPrices, usageClass: UsageClass): Picos {
     case 'cache_read_audio':
       return classes.input_audio ?? picos(classes.input * 16n)
     case 'output_audio':
-      return picos(classes.output * 8n)
+      return picos((classes.output ?? classes.input) * 8n)
     case 'web_search':
       return defaultWebSearchPicos
   }
@@ -216,9 +217,11 @@ function replacedRate(
   if (given !== undefined) return { pricePicos: given, isDefault: false }
   if (usageClass === 'web_search') return own
   const anchor = usageClass === 'output_audio' ? 'output' : 'input'
+  const before = base[anchor] ?? 0n
+  const after = replacement[anchor]
   // A model whose input is free has no relation to keep; the replacement's own defaults hold.
-  if (base[anchor] === 0n) return ownRate(replacement, usageClass)
-  const scaled = divideUp(own.pricePicos * replacement[anchor], base[anchor])
+  if (before === 0n || after === undefined) return ownRate(replacement, usageClass)
+  const scaled = divideUp(own.pricePicos * after, before)
   return { pricePicos: picos(scaled), isDefault: own.isDefault }
 }
 

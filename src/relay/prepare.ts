@@ -7,6 +7,7 @@ import type { Principal } from '../access/key.ts'
 import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
+import { offeredOperations, offers } from '../channels/offer.ts'
 import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
@@ -80,9 +81,9 @@ async function understand(
   const read = await readFacts(identified, operation, unread)
   if (isRefusal(read)) return read
   const { bytes, facts } = read
-  const found = findModel(identified, facts.model)
+  const found = findModel(identified, operation, facts.model)
   if (found.kind === 'refusal') return found
-  const otherPrices = findOtherPrices(identified, facts.extras.otherModels)
+  const otherPrices = findOtherPrices(identified, operation, facts.extras.otherModels)
   if (isRefusal(otherPrices)) return otherPrices
   const { model, prices } = found
   return {
@@ -169,7 +170,11 @@ interface FoundModel {
   readonly prices: Prices
 }
 
-function findModel(identified: Identified, modelId: string): FoundModel | ModelRefusal {
+function findModel(
+  identified: Identified,
+  operation: ForwardedOperation,
+  modelId: string,
+): FoundModel | ModelRefusal {
   const { snapshot, vendor, principal, startedAtMs } = identified
   const model = snapshot.models.get(modelId)
   const prices = model === undefined ? undefined : pricesAt(model.prices, startedAtMs)
@@ -187,7 +192,15 @@ function findModel(identified: Identified, modelId: string): FoundModel | ModelR
       ),
       model: modelId,
     }
+  if (!offers(model, prices, operation)) return notOffered(model, prices)
   return { kind: 'found', model, prices }
+}
+
+function notOffered(model: Model, prices: Prices): ModelRefusal {
+  const served = offeredOperations(model, prices).join(', ')
+  const advice = served === '' ? '' : ` It serves: ${served}.`
+  const message = `The model "${printable(model.id)}" does not serve this endpoint.${advice}`
+  return { ...refuse('relay.not_offered', message), model: model.id }
 }
 
 const none: readonly never[] = []
@@ -195,12 +208,13 @@ const none: readonly never[] = []
 /** A key's allowed models are the only ones that may answer it, wherever a request names them. */
 function findOtherPrices(
   identified: Identified,
+  operation: ForwardedOperation,
   modelIds: readonly string[],
 ): readonly Prices[] | ModelRefusal {
   if (modelIds.length === 0) return none
   const otherPrices: Prices[] = []
   for (const modelId of modelIds) {
-    const found = findModel(identified, modelId)
+    const found = findModel(identified, operation, modelId)
     if (found.kind === 'refusal')
       return { ...found, message: `${found.message} The request names it beside \`model\`.` }
     otherPrices.push(found.prices)

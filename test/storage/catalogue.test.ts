@@ -236,6 +236,50 @@ test('the most tokens that a model reads stay as stored where the file gives non
   assert.equal((await apply(exported)).kind, 'unchanged')
 })
 
+test('what a model offers is stored, exported, applied again, and part of the snapshot', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  const file = (offer: string): string =>
+    `models: { e: { vendor: beta, ${offer} price: { input: 0.02 } }, c: { vendor: beta, price: { input: 1, output: 2 } } }`
+  const first = await apply(file('operations: [embeddings],'))
+  assert.ok(first.kind === 'applied')
+  assert.ok(first.notes.includes('model e has no output price; it serves nothing but embeddings'))
+  const served = (await snapshot()).models
+  assert.deepEqual(served.get('e')?.operations, new Set(['embeddings']))
+  assert.deepEqual(pricesAt(served.get('e')?.prices ?? [], 0)?.classes, { input: 20_000n })
+  assert.equal(served.get('c')?.operations, undefined)
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+  const second = await apply(file(''))
+  assert.ok(second.kind === 'applied')
+  const change = { field: 'operations', from: 'embeddings', to: undefined }
+  assert.deepEqual(second.diff[0]?.changes, [change])
+  assert.equal((await snapshot()).models.get('e')?.operations, undefined)
+})
+
+test('operations that a model cannot offer are errors with their lines', async (t) => {
+  const { apply } = await openStore(t)
+  const entries = (entry: string): string => `models: { m: { ${entry} } }`
+  for (const [entry, mistake] of [
+    [
+      'vendor: beta, operations: [embeddings, chat], price: { input: 1 }',
+      'models.m.operations.1: chat needs an output price',
+    ],
+    [
+      'vendor: beta, operations: [chats]',
+      'models.m.operations.0: must be one of chat, responses, embeddings, completions',
+    ],
+    ['vendor: beta, operations: []', 'models.m.operations: must name at least one operation'],
+    [
+      'vendor: alpha, operations: [chat]',
+      'models.m.operations: is for models of the chat format; leave it out',
+    ],
+    [
+      'vendor: alpha, price: { input: 1 }',
+      'models.m.price: output is missing: a model of the messages format needs it',
+    ],
+  ] as const)
+    assert.deepEqual(mistakesOf(await apply(entries(entry))), [`1 ${mistake}`])
+})
+
 test('what a vendor refuses is stored, exported and applied again', async (t) => {
   const { apply, snapshot, context } = await openStore(t)
   await apply(

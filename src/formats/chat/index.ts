@@ -15,6 +15,8 @@ export const chatCompletions: ForwardedOperation = {
   name: 'chat.completions.create',
   method: 'POST',
   path: '/v1/chat/completions',
+  modelOperation: 'chat',
+  hasOutput: true,
   isFree: false,
   readRequest: (body, options) => peek(body, chatRules, options),
   amend: amendChat,

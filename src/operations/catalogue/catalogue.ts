@@ -185,6 +185,8 @@ function findNotes(
   for (const [id, model] of catalogue.models) {
     if (model.prices === undefined && !priced.has(id))
       notes.push(`model ${id} has no price; it is served when it has one`)
+    if (model.prices?.some(({ prices }) => prices.classes.output === undefined) === true)
+      notes.push(`model ${id} has no output price; it serves nothing but embeddings`)
     if (!channels.some(([, channel]) => channel.models.has(id)))
       notes.push(`model ${id} has no channel; requests for it are refused`)
   }
@@ -232,6 +234,7 @@ export async function exportCatalogue(
           first_event_timeout: formatDuration(row.firstEventTimeoutMs),
         }),
         ...(row.pingTimeoutMs !== undefined && { ping_timeout: formatDuration(row.pingTimeoutMs) }),
+        ...(row.operations !== undefined && { operations: [...row.operations].sort() }),
         ...(versions.length > 0 && { price: printModelPrices(versions) }),
       },
     ]

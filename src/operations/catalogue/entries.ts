@@ -7,8 +7,14 @@ import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/clock.ts'
 import { mayCarryVersion } from '../../formats/headers.ts'
 import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
-import { vendorFeatures, type VendorFeature } from '../../formats/format.ts'
-import { parseModelPrices, priceSchema } from '../../metering/price-form.ts'
+import {
+  modelOperations,
+  vendorFeatures,
+  type ModelOperation,
+  type VendorFeature,
+} from '../../formats/format.ts'
+import { needsOutputPrice } from '../../channels/offer.ts'
+import { parseModelPrices, priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import { type ModelPrices } from '../../metering/prices.ts'
 
 export interface VendorEntry {
@@ -27,6 +33,8 @@ export interface ModelEntry {
   readonly maxInputTokens: number | undefined
   readonly firstEventTimeoutMs: number | undefined
   readonly pingTimeoutMs: number | undefined
+  /** Undefined: all that its prices allow. */
+  readonly operations: ReadonlySet<ModelOperation> | undefined
   /** Undefined: the file gives no price, and the stored prices stay. */
   readonly prices: ModelPrices | undefined
 }
@@ -122,6 +130,23 @@ export const vendorSchema = z
     allowedFeatures: new Set(form.allow),
   }))
 
+interface OfferForm {
+  readonly operations?: readonly ModelOperation[] | undefined
+  readonly price?: PriceForm | readonly PriceForm[] | undefined
+}
+
+function refineOperations({ operations, price }: OfferForm, context: z.RefinementCtx): void {
+  const forms: readonly PriceForm[] = price === undefined ? [] : [price].flat()
+  if (forms.every(({ output }) => output !== undefined)) return
+  for (const [index, operation] of (operations ?? []).entries())
+    if (needsOutputPrice(operation))
+      context.addIssue({
+        code: 'custom',
+        path: ['operations', index],
+        message: `${operation} needs an output price`,
+      })
+}
+
 export const modelSchema = z
   .strictObject({
     vendor: text('must be the name of a vendor'),
@@ -129,14 +154,20 @@ export const modelSchema = z
     max_input_tokens: wholeNumber({ min: 1, max: tokenLimitMax }).optional(),
     first_event_timeout: duration({ min: 10, max: timeoutMaxMs }).optional(),
     ping_timeout: duration({ min: 10, max: timeoutMaxMs }).optional(),
+    operations: z
+      .array(choice(modelOperations), { error: `must be a list of ${modelOperations.join(', ')}` })
+      .min(1, { error: 'must name at least one operation' })
+      .optional(),
     price: priceSchema.optional(),
   })
+  .superRefine(refineOperations)
   .transform((form): ModelEntry => ({
     vendor: form.vendor,
     maxOutputTokens: form.max_output_tokens,
     maxInputTokens: form.max_input_tokens,
     firstEventTimeoutMs: form.first_event_timeout,
     pingTimeoutMs: form.ping_timeout,
+    operations: form.operations === undefined ? undefined : new Set(form.operations),
     prices: form.price === undefined ? undefined : parseModelPrices(form.price),
   }))
 
@@ -300,6 +331,7 @@ export const entryKeys = {
     'max_input_tokens',
     'first_event_timeout',
     'ping_timeout',
+    'operations',
     'price',
   ],
   channels: [

@@ -124,6 +124,7 @@ function planModels({ stored, catalogue, nowMs }: PlanInput) {
       maxInputTokens: entry.maxInputTokens ?? old?.maxInputTokens,
       firstEventTimeoutMs: entry.firstEventTimeoutMs,
       pingTimeoutMs: entry.pingTimeoutMs,
+      operations: entry.operations,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
@@ -216,6 +217,7 @@ function viewModel(row: ModelRow, prices: View): View {
     max_input_tokens: row.maxInputTokens,
     first_event_timeout: durationText(row.firstEventTimeoutMs),
     ping_timeout: durationText(row.pingTimeoutMs),
+    operations: row.operations && [...row.operations].sort().join(', '),
   })
   return new Map([...own, ...prices])
 }

@@ -95,8 +95,18 @@ export function reviewCatalogue(document: Located): Review {
     const builtIn = builtInVendors.get(vendor)
     if (builtIn !== undefined && !Object.hasOwn(given.vendors, vendor)) vendors.set(vendor, builtIn)
   }
+  for (const [id, model] of models)
+    if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
   checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }
+}
+
+/** The messages format has one operation, and that makes output. */
+function checkMessagesModel(id: string, { operations, prices }: ModelEntry, complain: Complain) {
+  if (operations !== undefined)
+    complain(['models', id, 'operations'], 'is for models of the chat format; leave it out')
+  if (prices?.some((version) => version.prices.classes.output === undefined) === true)
+    complain(['models', id, 'price'], 'output is missing: a model of the messages format needs it')
 }
 
 const emptyCatalogue: Catalogue = { vendors: new Map(), models: new Map(), channels: new Map() }

@@ -141,6 +141,20 @@ describe('a listed model', () => {
     )
   })
 
+  it('that makes embeddings has a price for input and none for output', () => {
+    const listed = '"input_cost_per_token": 2e-08, "mode": "embedding", "output_vector_size": 1536'
+    const tier = '"input_cost_per_token_batches": 1e-08, "output_cost_per_token_batches": 0.0'
+    assert.deepEqual(priced(`${listed}, "output_cost_per_token": 0.0, ${tier}`, 'chat'), {
+      kind: 'prices',
+      unpriced: [],
+      form: { input: '0.02', tiers: { batch: { input: '0.01' } } },
+    })
+    const dear = priced(`${listed}, "output_cost_per_token": 1e-06`, 'chat')
+    assert.ok(dear.kind === 'prices')
+    assert.deepEqual(dear.form, { input: '0.02' })
+    assert.deepEqual(dear.unpriced, [{ field: 'output of a model without output', value: '1' }])
+  })
+
   it('is refused with the field that is wrong', () => {
     const refusals: readonly [fields: string, message: RegExp][] = [
       ['"output_cost_per_token": 1e-06', /^input_cost_per_token is missing$/],
@@ -152,7 +166,8 @@ describe('a listed model', () => {
       ],
       [`${plain}, "provider_specific_entry": {"us": -1.1}`, /_entry\.us -1\.1 must be a factor/],
       [`${plain}, "provider_specific_entry": {"us": 1.1000001}`, /at most six decimals/],
-      [`${plain}, "mode": "embedding"`, /mode embedding is not billed by tokens/],
+      [`${plain}, "mode": "image_generation"`, /mode image_generation is not billed by tokens/],
+      ['"output_cost_per_token": 0, "mode": "embedding"', /^input_cost_per_token is missing$/],
       ['"input_cost_per_token": 2, "output_cost_per_token": 1e-06', /from 0 to 1000000/],
     ]
     for (const [fields, message] of refusals) {

@@ -107,7 +107,7 @@ const tierNames: Readonly<Record<string, string>> = {
 const servedFactors: Readonly<Record<string, 'speeds' | 'geos'>> = { fast: 'speeds', us: 'geos' }
 
 /** Modes that are billed by tokens. */
-const tokenModes: readonly unknown[] = [undefined, 'chat', 'completion', 'responses']
+const tokenModes: readonly unknown[] = [undefined, 'chat', 'completion', 'responses', 'embedding']
 
 type ClassAmounts = { [Class in UsageClass]?: string }
 
@@ -148,7 +148,9 @@ export function pricesOf(model: ListedModel, format: UsageFormat): ListedPrices 
     mistakes: [],
   }
   for (const [field, value] of model.fields) gather(gathered, field, value)
-  for (const usageClass of ['input', 'output'] as const)
+  if (mode === 'embedding') removeOutput(gathered)
+  const needed = mode === 'embedding' ? (['input'] as const) : (['input', 'output'] as const)
+  for (const usageClass of needed)
     if (gathered.base[usageClass] === undefined)
       gathered.mistakes.push(`${usageClass}_cost_per_token is missing`)
   if (gathered.mistakes.length > 0) return { kind: 'mistakes', list: gathered.mistakes }
@@ -157,6 +159,22 @@ export function pricesOf(model: ListedModel, format: UsageFormat): ListedPrices 
   if (!checked.success)
     return { kind: 'mistakes', list: checked.error.issues.map(({ message }) => message) }
   return { kind: 'prices', form, unpriced: gathered.unpriced }
+}
+
+/** The list gives most models that make no output a price of 0 for it. */
+function removeOutput({ base, above, tiers, unpriced }: Gathered): void {
+  const sets = [
+    base,
+    ...above.values(),
+    ...[...tiers.values()].flatMap((own) => Object.values(own)),
+  ]
+  for (const set of sets)
+    for (const usageClass of ['output', 'output_audio'] as const) {
+      const amount = set[usageClass]
+      if (amount !== undefined && amount !== '0')
+        unpriced.push({ field: `${usageClass} of a model without output`, value: amount })
+      delete set[usageClass]
+    }
 }
 
 const fieldForm =
@@ -263,12 +281,13 @@ function buildForm({ base, above, tiers, speeds, geos, request, unpriced }: Gath
   }
 }
 
-/** Adds input and output, which every set of prices needs. */
+/** Adds input, and output where the model has a price for it: every set of prices needs them. */
 function whole(classes: ClassAmounts, base: ClassAmounts) {
+  const output = classes.output ?? base.output
   return {
     ...classes,
     input: classes.input ?? base.input ?? '0',
-    output: classes.output ?? base.output ?? '0',
+    ...(output !== undefined && { output }),
   }
 }
 

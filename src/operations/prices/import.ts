@@ -241,12 +241,15 @@ type Changes = ReadonlyMap<string, PriceChange>
 function keepUnlisted(listed: Prices, before: Prices | undefined, notes: string[]): Prices {
   if (before === undefined) return listed
   const fits = ([name, change]: readonly [string, PriceChange]): boolean => {
-    const isFitting =
-      change.kind === 'multiplier' ||
-      (change.longContext === undefined) === (listed.longContext === undefined)
-    if (!isFitting)
+    if (change.kind === 'multiplier') return true
+    const fitsLength = (change.longContext === undefined) === (listed.longContext === undefined)
+    const fitsOutput =
+      (change.classes.output === undefined) === (listed.classes.output === undefined)
+    if (!fitsLength)
       notes.push(`${name} loses its prices, because they do not fit the long-context prices`)
-    return isFitting
+    else if (!fitsOutput)
+      notes.push(`${name} loses its prices, because they do not fit the price of output`)
+    return fitsLength && fitsOutput
   }
   const merge = (stored: Changes, given: Changes): Changes =>
     new Map([...[...stored].filter(([name]) => !given.has(name)).filter(fits), ...given])
