@@ -72,6 +72,7 @@ export type BillableFeatures = Pick<
   | 'hasServerTools'
   | 'hasStoredPrompt'
   | 'webSearchesMax'
+  | 'vendorTools'
   | 'otherModels'
 >
 
@@ -186,8 +187,12 @@ export const messageFields: ReadonlySet<string> = new Set([
 const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   account_files: 'Files are not available here by id; send their content within the request.',
   code_execution: 'The code execution tool is not available here.',
+  code_interpreter: 'The code interpreter is not available here; leave that tool out.',
   enable_search: 'Searches are not available here; leave `enable_search` out.',
   containers: 'Containers are not available here; leave `container` out.',
+  file_search: 'File search is not available here; leave that tool out.',
+  image_generation: 'Image generation is not available here; leave that tool out.',
+  mcp: 'Remote MCP servers are not available here; leave that tool out.',
   models: 'Other models are not available here; leave `models` out.',
   moderation: 'Moderation with the answer is not available here; leave `moderation` out.',
   plugins: 'Plugins are not available here; leave `plugins` out.',
@@ -195,6 +200,7 @@ const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   search_parameters: 'Searches are not available here; leave `search_parameters` out.',
   stored_completions: 'Stored completions are not available here; leave `store` out.',
   threads: 'Threads are not available here; leave `thread` out and send all of `messages`.',
+  web_search: 'Web search is not available here; leave that tool out.',
   web_search_options: 'Web search is not available here; leave `web_search_options` out.',
 }
 

@@ -4,7 +4,7 @@
  * here is pure: bytes and facts in, bytes and facts out; no sockets, no clock, no money.
  */
 import type { ErrorCode } from '../base/errors.ts'
-import type { Usage } from '../metering/usage.ts'
+import type { Usage, UseCounts } from '../metering/usage.ts'
 
 export type FormatName = 'messages' | 'chat'
 
@@ -159,6 +159,10 @@ export interface RequestExtras {
   /** The vendor stores a part of the prompt; the answer says how much. */
   readonly hasStoredPrompt: boolean
   readonly webSearchesMax: number
+  /** The most uses of other tools that the vendor runs and bills by the use. Absent = none. */
+  readonly vendorTools?: UseCounts
+  /** Tokens of the earlier answers that the request continues; the relay adds them. Absent = none. */
+  readonly storedPromptTokens?: number
   /** Other models that the request names to answer or advise. */
   readonly otherModels: readonly string[]
 }
@@ -201,8 +205,12 @@ export interface ReadRequestOptions {
 export const operatorFeatures = [
   'account_files',
   'code_execution',
+  'code_interpreter',
   'containers',
   'enable_search',
+  'file_search',
+  'image_generation',
+  'mcp',
   'models',
   'moderation',
   'plugins',
@@ -210,6 +218,7 @@ export const operatorFeatures = [
   'search_parameters',
   'stored_completions',
   'threads',
+  'web_search',
   'web_search_options',
 ] as const
 
@@ -253,6 +262,8 @@ export interface MeterReading {
   readonly output: SeenOutput
   /** Searches by the vendor's own tools whose results have arrived. */
   readonly webSearches: number
+  /** Uses of other tools of the vendor that the answer shows and its usage does not count. Absent = none. */
+  readonly vendorToolUses?: UseCounts
   /** The answering model as the vendor names it, if it does. */
   readonly model: string | undefined
   /** State that the vendor keeps of it, or that only its account can read. Absent = none. */

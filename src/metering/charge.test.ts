@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import { affordableOutputTokens, capToHold, charge, quote, type QuoteFacts } from './charge.ts'
+import { decodePrices } from './price-form.ts'
 import type { ClassPrices, PriceChange, Prices } from './prices.ts'
 import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
 import { usageClasses, type Usage, type UsageCounts, type UsagePart } from './usage.ts'
@@ -227,15 +228,23 @@ describe('quote', () => {
     )
   })
 
-  test('covers audio, searches and other models where they are requested', () => {
+  test('covers audio, uses of tools and other models where they are requested', () => {
     const extras = fc.record({
       otherPrices: fc.array(prices, { minLength: 1, maxLength: 2 }),
       audioShare: fc.double({ min: 0, max: 1, noNaN: true }),
       webSearchesMax: fc.nat({ max: 200 }),
+      vendorTools: fc.record(
+        {
+          file_search: fc.nat({ max: 200 }),
+          code_interpreter: fc.nat({ max: 200 }),
+          image_generation: fc.nat({ max: 200 }),
+        },
+        { requiredKeys: [] },
+      ),
     })
     fc.assert(
       fc.property(quoteCase, extras, ({ usedInput, usedOutput, ...request }, requested) => {
-        const { otherPrices, audioShare, webSearchesMax } = requested
+        const { otherPrices, audioShare, webSearchesMax, vendorTools } = requested
         const audioTokens = Math.floor(request.inputTokens * audioShare)
         const audioInput = Math.min(usedInput, audioTokens)
         const counts = {
@@ -243,6 +252,7 @@ describe('quote', () => {
           input_audio: audioInput,
           output_audio: usedOutput,
           web_search: webSearchesMax,
+          ...vendorTools,
         }
         const byName = new Map(otherPrices.map((one, index) => [`other-${index}`, one]))
         const parts = ['own', ...byName.keys()].map((model) => ({
@@ -258,8 +268,8 @@ describe('quote', () => {
           prices: request.prices,
           pricesFor: (model) => byName.get(model),
         })
-        const extra = { audioTokens, asksAudioOutput: true, webSearchesMax, otherPrices }
-        assert.ok(quote({ ...request, ...extra }) >= made.amountPicos)
+        const asked = { asksAudioOutput: true, webSearchesMax, vendorTools, otherPrices }
+        assert.ok(quote({ ...request, ...asked, audioTokens }) >= made.amountPicos)
       }),
     )
   })
@@ -284,6 +294,21 @@ describe('quote', () => {
     const added = { hasAddedInput: true, multiplierPpm: 1_000_000, asksOneHourCache: false }
     const written = quote({ ...request, ...added })
     assert.equal(written, 100n * 3_750_000n + 100n * 15_000_000n + 7n)
+  })
+
+  test('has uses of tools at their prices, and needs no price for output that is not made', () => {
+    const prices = decodePrices('{"input":1,"file_search":2.5,"code_interpreter":30}')
+    const amount = quote({
+      prices,
+      format: 'chat',
+      inputTokens: 100,
+      maxOutputTokens: 0,
+      choiceCount: 1,
+      multiplierPpm: 1_000_000,
+      asksOneHourCache: false,
+      vendorTools: { file_search: 3, code_interpreter: 1 },
+    })
+    assert.equal(amount, 100n * 1_000_000n + 3n * 2_500_000_000n + 30_000_000_000n)
   })
 })
 

@@ -18,10 +18,12 @@ import {
 import { rateOf, selectRates, type RateCard, type Served, type UsageFormat } from './rates.ts'
 import {
   usageClasses,
+  useClasses,
   type Usage,
   type UsageClass,
   type UsageMark,
   type UsagePart,
+  type UseCounts,
 } from './usage.ts'
 
 export interface QuoteFacts {
@@ -40,6 +42,8 @@ export interface QuoteFacts {
   readonly audioTokens?: number
   readonly asksAudioOutput?: boolean
   readonly webSearchesMax?: number
+  /** The most uses of other tools that the vendor bills by the use. */
+  readonly vendorTools?: UseCounts
   /** The vendor adds input by itself, which it may write into the five-minute cache. */
   readonly hasAddedInput?: boolean
   /** Of other models that may also answer or advise, each up to the same limits. */
@@ -50,8 +54,8 @@ export interface QuoteFacts {
  * Returns the highest plausible cost: input estimate × input price + output limit × choices × output
  * price + fee, each at the highest of the prices that can apply: the list price, the long-context price
  * where the estimate is above its threshold, the prices of the requested tier, speed and region, and
- * those of audio where there is audio. Searches are added, and the same again for every other model that
- * the request names. A charge is not above the quote while input and searches stay within their estimate
+ * those of audio where there is audio. Uses of tools are added, and the same again for every other model
+ * that the request names. A charge is not above the quote while input and uses stay within their estimate
  * and the input is neither a five-minute cache write (where the vendor adds none) nor served at a higher
  * price than requested.
  */
@@ -103,10 +107,11 @@ function highestOf(
   prices: Prices,
   facts: Omit<QuoteFacts, 'maxOutputTokens'>,
 ): { readonly input: bigint; readonly output: bigint } {
-  const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0 } = facts
+  const { audioTokens = 0, asksAudioOutput = false, webSearchesMax = 0, vendorTools } = facts
+  const uses = { web_search: webSearchesMax, ...vendorTools }
   let input = 0n
   let audio = 0n
-  let search = 0n
+  let used = 0n
   let output = 0n
   for (const card of possibleCards(prices, facts)) {
     const rates = scaledRates(card)
@@ -116,12 +121,21 @@ function highestOf(
     output = larger(output, rates.output)
     if (asksAudioOutput) output = larger(output, rates.outputAudio)
     audio = larger(audio, rates.inputAudio)
-    search = larger(search, rates.search)
+    used = larger(used, scaledUses(card, uses))
   }
   const text = input * BigInt(facts.inputTokens - audioTokens)
   const spoken = audioTokens === 0 ? 0n : larger(input, audio) * BigInt(audioTokens)
-  const searched = webSearchesMax === 0 ? 0n : search * BigInt(webSearchesMax)
-  return { input: text + spoken + searched, output }
+  return { input: text + spoken + used, output }
+}
+
+/** No factor applies to uses. */
+function scaledUses(card: RateCard, uses: UseCounts): bigint {
+  let sum = 0n
+  for (const use of useClasses) {
+    const count = uses[use] ?? 0
+    if (count > 0) sum += scaleUp(rateOf(card, use).pricePicos) * BigInt(count)
+  }
+  return sum
 }
 
 /** Returns the rate cards of every way in which the exchange can be served. */
@@ -153,8 +167,6 @@ interface ScaledRates {
   readonly inputAudio: bigint
   readonly output: bigint
   readonly outputAudio: bigint
-  /** Of one search: no factor applies to it. */
-  readonly search: bigint
 }
 
 /** Cards of the list price live as long as their prices, so their rates are computed once. */
@@ -172,7 +184,6 @@ function scaledRates(card: RateCard): ScaledRates {
       inputAudio: scaled('input_audio'),
       output: scaled('output'),
       outputAudio: scaled('output_audio'),
-      search: scaleUp(rateOf(card, 'web_search').pricePicos),
     }
     knownRates.set(card, rates)
   }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { invariant } from '../base/errors.ts'
 import { formatUsd, parseUsd, picos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ClassPrices, ModelPrices, PriceChange, Prices } from './prices.ts'
-import { usageClasses, type UsageClass } from './usage.ts'
+import { isUse, usageClasses, type UsageClass } from './usage.ts'
 
 type DecimalForm = number | string
 type ClassPriceForm = { readonly [Class in UsageClass]?: DecimalForm | undefined }
@@ -33,9 +33,9 @@ export interface PriceForm extends ClassPriceForm {
   readonly valid_from?: string | undefined
 }
 
-/** A class is priced per million tokens; web searches are priced per thousand uses. */
+/** A class is priced per million tokens; tools are priced per thousand uses. */
 function unitsPerPrice(usageClass: UsageClass): bigint {
-  return usageClass === 'web_search' ? 1_000n : 1_000_000n
+  return isUse(usageClass) ? 1_000n : 1_000_000n
 }
 
 const priceMaxPicos = parseUsd('1000000') ?? zeroPicos
@@ -70,7 +70,7 @@ function decimalSchema(key: string, unit: string, decimalsMax = usualDecimals) {
 }
 
 function classSchema(key: UsageClass) {
-  return decimalSchema(key, key === 'web_search' ? 'USD per 1000 uses' : 'USD per million tokens')
+  return decimalSchema(key, isUse(key) ? 'USD per 1000 uses' : 'USD per million tokens')
 }
 
 /** Replaces zod's message for a value of the wrong type; its other messages stay. */

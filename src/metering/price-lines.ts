@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { addPicos, minPicos, multiplyPicos, picos, type Picos } from '../base/money.ts'
 import { unchangedPpm } from './prices.ts'
 import { divideUp, type Modifier, type ModifierKind } from './rates.ts'
-import { usageClasses, type UsageClass, type UsageCounts } from './usage.ts'
+import { isUse, usageClasses, type UsageClass, type UsageCounts } from './usage.ts'
 
 export interface PriceLine {
   readonly usageClass: UsageClass
@@ -89,7 +89,7 @@ function modifiedSum(bill: PriceLines): Picos {
     const factor = scaledFactor(part.modifiers)
     for (const line of part.lines) {
       const amount = multiplyPicos(line.pricePicos, line.count)
-      scaledSum += amount * (line.usageClass === 'web_search' ? partScale : factor)
+      scaledSum += amount * (isUse(line.usageClass) ? partScale : factor)
     }
   }
   return roundUpScaled(scaledSum, bill.multiplierPpm)

@@ -6,7 +6,7 @@
 import type { Picos } from '../base/money.ts'
 import type { UsageClass, UsagePart } from './usage.ts'
 
-/** Picos per token by class, per use for `web_search`. `rates.ts` has the price of an absent class. */
+/** Picos per token by class, or per use of a tool. `rates.ts` has the price of an absent class. */
 export type ClassPrices = { readonly [Class in UsageClass]?: Picos } & {
   readonly input: Picos
   /** Absent for a model that makes no output: no operation with output runs on it. */

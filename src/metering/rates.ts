@@ -13,14 +13,17 @@
  * | cache_read_audio | input_audio |
  * | output_audio | 8 × output |
  * | web_search | USD 10 per 1000 uses |
+ * | file_search, code_interpreter, image_generation | USD 2.50, 30, 250 per 1000 uses |
  *
+ * The last three are for answers that report a tool that the request did not ask for: without a price in
+ * the catalogue such a request is refused.
  * A tier, speed, region or long-context entry with its own prices need not repeat every class: a
  * missing class keeps its ratio to input (output_audio: to output) in the model's own prices. Factors
- * apply to tokens, never to web searches or the request's fee.
+ * apply to tokens, never to uses of tools or the request's fee.
  */
 import { maxPicos, picos, type Picos } from '../base/money.ts'
 import { unchangedPpm, type ClassPrices, type PriceChange, type Prices } from './prices.ts'
-import type { UsageClass } from './usage.ts'
+import { isUse, type UsageClass, type UseClass } from './usage.ts'
 
 /** The two ways vendors report; tier names mean different things in them. */
 export type UsageFormat = 'messages' | 'chat'
@@ -96,7 +99,13 @@ const defaultChanges: Readonly<Record<UsageFormat, DefaultChanges>> = {
   },
 }
 
-const defaultWebSearchPicos = picos(10_000_000_000n)
+/** For one use. */
+const defaultUsePicos: Readonly<Record<UseClass, Picos>> = {
+  web_search: picos(10_000_000_000n),
+  file_search: picos(2_500_000_000n),
+  code_interpreter: picos(30_000_000_000n),
+  image_generation: picos(250_000_000_000n),
+}
 
 /** Selects the prices for tokens served this way. */
 export function selectRates(prices: Prices, served: Served, format: UsageFormat): RateCard {
@@ -178,6 +187,11 @@ export function listRate(prices: Prices, usageClass: UsageClass): Picos {
   return rateOf(listCard(prices), usageClass).pricePicos
 }
 
+/** Whether a request may use a tool: all but searches need a price of their own. */
+export function isPricedUse({ classes }: Prices, use: UseClass): boolean {
+  return use === 'web_search' || classes[use] !== undefined
+}
+
 function ownRate(classes: ClassPrices, usageClass: UsageClass): ClassRate {
   const given = classes[usageClass]
   return given === undefined
@@ -203,7 +217,10 @@ function defaultPrice(classes: ClassPrices, usageClass: UsageClass): Picos {
     case 'output_audio':
       return picos((classes.output ?? classes.input) * 8n)
     case 'web_search':
-      return defaultWebSearchPicos
+    case 'file_search':
+    case 'code_interpreter':
+    case 'image_generation':
+      return defaultUsePicos[usageClass]
   }
 }
 
@@ -215,7 +232,7 @@ function replacedRate(
 ): ClassRate {
   const given = replacement[usageClass]
   if (given !== undefined) return { pricePicos: given, isDefault: false }
-  if (usageClass === 'web_search') return own
+  if (isUse(usageClass)) return own
   const anchor = usageClass === 'output_audio' ? 'output' : 'input'
   const before = base[anchor] ?? 0n
   const after = replacement[anchor]

@@ -24,11 +24,14 @@ import {
   promptTokensOf,
   type RequestBounds,
   usageClasses,
+  useClasses,
   type Usage,
   type UsageClass,
   type UsageCounts,
   type UsageMark,
   type UsagePart,
+  type UseClass,
+  type UseCounts,
 } from './usage.ts'
 import { formatPriceLines } from './price-lines.ts'
 import type { UsageFormat } from './rates.ts'
@@ -47,6 +50,8 @@ export interface AnswerCounts {
   readonly output: { readonly text: string; readonly bytes: number; readonly audioBytes?: number }
   /** Searches of the vendor's own tools whose results have come. */
   readonly webSearches?: number
+  /** Uses of the vendor's own tools, where the answer shows them and its usage does not count them. */
+  readonly vendorToolUses?: UseCounts
 }
 
 /** How an exchange ended; the ledger uses the same names. */
@@ -80,9 +85,10 @@ export interface ChargeDecision {
 
 /** Uses the vendor's counts where they are complete, and the token counter only for an estimate. */
 export function decideCharge(
-  facts: SettlementFacts,
+  given: SettlementFacts,
   counter: TokenCounter,
 ): ChargeDecision | Promise<ChargeDecision> {
+  const facts = withVendorToolUses(given)
   const { counts, ending } = facts
   if (counts === undefined || ending === 'refused' || ending === 'failed')
     return chargeNothing(facts, counter)
@@ -94,6 +100,13 @@ export function decideCharge(
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, counts))
     return chargeUsage(facts, usage, [])
   return chargeEstimate(facts, counts, counter)
+}
+
+/** Adds the uses of tools to the vendor's counts. */
+function withVendorToolUses(facts: SettlementFacts): SettlementFacts {
+  const { counts } = facts
+  if (counts?.usage === undefined || counts.vendorToolUses === undefined) return facts
+  return { ...facts, counts: { ...counts, usage: withUses(counts.usage, counts.vendorToolUses) } }
 }
 
 async function chargeNothing(
@@ -183,8 +196,19 @@ async function estimateUsage(
   const running = counts.usage
   const usable = running !== undefined && isWellFormed(running) ? running : noUsage
   const withOutput = withDelivered(withPromptEstimate(usable, bounds), delivered)
-  const searches = Math.min(counts.webSearches ?? 0, bounds.webSearchesMax ?? 0)
-  return withSearches(withOutput, searches)
+  return withUses(withOutput, seenUses(counts, bounds))
+}
+
+/** Never more than the hold covers. */
+function seenUses(
+  { webSearches = 0, vendorToolUses = {} }: AnswerCounts,
+  { webSearchesMax = 0, vendorTools = {} }: RequestBounds,
+): UseCounts {
+  const seen: { [Class in UseClass]?: number } = {}
+  for (const use of useClasses)
+    seen[use] = Math.min(vendorToolUses[use] ?? 0, vendorTools[use] ?? 0)
+  seen.web_search = (seen.web_search ?? 0) + Math.min(webSearches, webSearchesMax)
+  return seen
 }
 
 interface DeliveredTokens {
@@ -231,8 +255,8 @@ const noUsage: Usage = {
 /** Audio is estimated separately. */
 function withPromptEstimate(usage: Usage, bounds: RequestBounds): Usage {
   if (sumOf(usage, promptTokensOf) > 0) return usage
-  const { promptTokensUsual, audioTokensUsual: audio = 0 } = bounds
-  const input = Math.max(promptTokensUsual, 1)
+  const { promptTokensUsual, audioTokensUsual: audio = 0, storedPromptTokens = 0 } = bounds
+  const input = Math.max(promptTokensUsual + storedPromptTokens, 1)
   const [first, ...others] = usage.parts
   const part: UsagePart = {
     ...first,
@@ -253,10 +277,14 @@ function withDelivered(usage: Usage, { text, spoken }: DeliveredTokens): Usage {
   return withMore({ ...usage, reported }, { output: missing - audio, output_audio: audio })
 }
 
-/** Raises the searches to those whose results came where the vendor's own running count is lower. */
-function withSearches(usage: Usage, searches: number): Usage {
-  const missing = searches - sumOf(usage, (part) => part.counts.web_search ?? 0)
-  return missing <= 0 ? usage : withMore(usage, { web_search: missing })
+/** Raises the uses of tools to those whose results came where the vendor's own count is lower. */
+function withUses(usage: Usage, uses: UseCounts): Usage {
+  const missing: { [Class in UseClass]?: number } = {}
+  for (const use of useClasses) {
+    const counted = sumOf(usage, (part) => part.counts[use] ?? 0)
+    missing[use] = Math.max((uses[use] ?? 0) - counted, 0)
+  }
+  return withMore(usage, missing)
 }
 
 /** Adds counts that the vendor reports for no part to the last part. */

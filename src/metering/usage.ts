@@ -5,7 +5,20 @@
  * because work that a vendor does by itself (server tools, compaction, an advisor) goes beyond the body.
  */
 
-/** Every class that can have its own price. All count tokens, except `web_search` (uses). */
+/** Tools that the vendor runs and bills by the use: no factor applies to them. */
+export const useClasses = [
+  'web_search',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+] as const
+
+export type UseClass = (typeof useClasses)[number]
+
+/** Uses by tool; an absent tool has none. */
+export type UseCounts = { readonly [Class in UseClass]?: number }
+
+/** Every class that can have its own price. Those that are no use count tokens. */
 export const usageClasses = [
   'input',
   'output',
@@ -15,10 +28,14 @@ export const usageClasses = [
   'input_audio',
   'output_audio',
   'cache_read_audio',
-  'web_search',
+  ...useClasses,
 ] as const
 
 export type UsageClass = (typeof usageClasses)[number]
+
+export function isUse(usageClass: UsageClass): usageClass is UseClass {
+  return useClasses.some((use) => use === usageClass)
+}
 
 /** Counts by class: non-negative integers; an absent class is zero. */
 export type UsageCounts = { readonly [Class in UsageClass]?: number }
@@ -80,10 +97,14 @@ export interface RequestBounds {
   readonly isSpeechCompressed?: boolean
   /** The number of searches that the hold covers. */
   readonly webSearchesMax?: number
+  /** The most uses of other tools that the vendor bills by the use. */
+  readonly vendorTools?: UseCounts
   /** The request asks for tools that the vendor runs itself. */
   readonly hasServerTools?: boolean
   /** Part of the prompt is stored at the vendor and is not in the body. */
   readonly hasStoredPrompt?: boolean
+  /** Tokens of earlier answers that the vendor puts before the prompt. */
+  readonly storedPromptTokens?: number
   readonly maxOutputTokens: number
   readonly choiceCount: number
   readonly bodyBytes: number
@@ -102,7 +123,8 @@ const promptOverheadTokens = 16_384
 const serverWorkPromptTokens = 5_000_000
 /** Summaries and advice have their own limits. */
 const serverWorkOutputTokens = 200_000
-const webSearchesMax = 200
+/** Of one tool. */
+const usesMax = 200
 const partsMax = 1_000
 /**
  * Above every request's own bound: a thousand parts of a million tokens. Totals are kept in 64 bits,
@@ -141,7 +163,7 @@ function cut(figure: number, limit: number): number {
 interface Limits {
   readonly promptTokens: number
   readonly outputTokens: number
-  readonly webSearches: number
+  readonly uses: UseCounts
   readonly reportedPromptTokens: number
   readonly reportedOutputTokens: number
 }
@@ -163,18 +185,25 @@ function findLimits({ parts }: Usage, bounds: RequestBounds): Limits {
   return {
     promptTokens,
     outputTokens,
-    // Without a search tool there are no searches, so their count raises no other bound.
-    webSearches: hasServerTools ? webSearchesMax : 0,
+    uses: findUseLimits(bounds),
     reportedPromptTokens: Math.min(promptTokens * count, tokensMax),
     reportedOutputTokens: Math.min(outputTokens * count, tokensMax),
   }
+}
+
+/** A tool that was not asked for has no uses, so that their count raises no other bound. */
+function findUseLimits({ hasServerTools, vendorTools = {} }: RequestBounds): UseCounts {
+  const limits: { [Class in UseClass]?: number } = {}
+  if (hasServerTools === true) limits.web_search = usesMax
+  for (const use of useClasses) if ((vendorTools[use] ?? 0) > 0) limits[use] = usesMax
+  return limits
 }
 
 function isPartWithin(part: UsagePart, limits: Limits): boolean {
   return (
     promptTokensOf(part) <= limits.promptTokens &&
     outputTokensOf(part) <= limits.outputTokens &&
-    (part.counts.web_search ?? 0) <= limits.webSearches
+    useClasses.every((use) => (part.counts[use] ?? 0) <= (limits.uses[use] ?? 0))
   )
 }
 
@@ -190,8 +219,9 @@ function isReportedWithin({ reported }: Usage, limits: Limits): boolean {
 
 /** A byte of text is at most one token; images and documents have their own bound. */
 function promptTokensMax(bounds: RequestBounds): number {
-  const { bodyBytes, inputTokensEstimate, payloadTokensMax = 0 } = bounds
-  return bodyBytes + inputTokensEstimate + payloadTokensMax + promptOverheadTokens
+  const { bodyBytes, inputTokensEstimate, payloadTokensMax = 0, storedPromptTokens = 0 } = bounds
+  const sent = bodyBytes + inputTokensEstimate + payloadTokensMax
+  return sent + storedPromptTokens + promptOverheadTokens
 }
 
 export function outputTokensMax(bounds: RequestBounds): number {

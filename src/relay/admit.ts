@@ -133,7 +133,7 @@ function quoteFacts(prepared: Prepared): QuoteFacts {
     prices,
     otherPrices,
     format: format.name,
-    inputTokens: facts.inputTokensEstimate,
+    inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
     maxOutputTokens: outputTokensMax(prepared),
     choiceCount: facts.choiceCount,
     multiplierPpm: principal.priceMultiplierPpm,

@@ -12,6 +12,8 @@ import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
+import { isPricedUse } from '../metering/rates.ts'
+import { useClasses } from '../metering/usage.ts'
 import type { BodyReader } from './body-reader.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
 
@@ -86,6 +88,8 @@ async function understand(
   const otherPrices = findOtherPrices(identified, operation, facts.extras.otherModels)
   if (isRefusal(otherPrices)) return otherPrices
   const { model, prices } = found
+  const unpriced = findUnpricedTool(facts, prices)
+  if (unpriced !== undefined) return unpriced
   return {
     ...identified,
     operation,
@@ -163,6 +167,17 @@ function findTypeFault(request: IncomingRequest): Refusal | undefined {
 }
 
 const utf8Names: ReadonlySet<string | undefined> = new Set(['utf-8', '"utf-8"', 'utf8', '"utf8"'])
+
+/** A tool whose uses the vendor bills runs only where the model's prices name it. */
+function findUnpricedTool({ extras, model }: RequestFacts, prices: Prices): Refusal | undefined {
+  for (const use of useClasses)
+    if ((extras.vendorTools?.[use] ?? 0) > 0 && !isPricedUse(prices, use))
+      return refuse(
+        'relay.request_invalid',
+        `The tool ${use} is not available with the model "${printable(model)}"; leave it out.`,
+      )
+  return undefined
+}
 
 interface FoundModel {
   readonly kind: 'found'

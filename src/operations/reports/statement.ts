@@ -24,6 +24,7 @@ import {
 } from '../../ledger/statement.ts'
 import { parsePriceLines, type PricedPart, type PriceLines } from '../../metering/price-lines.ts'
 import { unchangedPpm } from '../../metering/prices.ts'
+import { isUse } from '../../metering/usage.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
@@ -261,11 +262,11 @@ function calculationText(bill: PriceLines): string {
 /** Factors apply to tokens, never to uses. */
 function partTerms(part: PricedPart): string[] {
   const factors = part.modifiers.filter(({ ppm }) => ppm !== unchangedPpm)
-  const isUse = (line: PricedPart['lines'][number]): boolean => line.usageClass === 'web_search'
+  const isUseLine = (line: PricedPart['lines'][number]): boolean => isUse(line.usageClass)
   const term = (line: PricedPart['lines'][number]): string =>
     `${line.count} ${line.usageClass} × ${formatUsd(line.pricePicos)}`
-  const tokens = part.lines.filter((line) => !isUse(line)).map(term)
-  const uses = part.lines.filter(isUse).map(term)
+  const tokens = part.lines.filter((line) => !isUseLine(line)).map(term)
+  const uses = part.lines.filter(isUseLine).map(term)
   if (factors.length === 0 || tokens.length === 0) return [...tokens, ...uses]
   const named = factors.map(({ kind, name, ppm }) => `${ppmText(ppm)} (${kind} ${name})`)
   const sum = tokens.length > 1 ? `(${tokens.join(' + ')})` : tokens.join('')
