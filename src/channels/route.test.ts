@@ -18,12 +18,7 @@ const settings = {
 
 function start(model = makeModel('m')) {
   const clock = new ManualClock()
-  const health = new HealthBook({
-    clock,
-    random: seededRandom(1),
-    checkIntervalMs: 600_000,
-    failoverTokensMax: 100,
-  })
+  const health = new HealthBook({ clock, random: seededRandom(1) })
   const snapshot = makeSnapshot([main, reserve], [model])
   health.follow(undefined, snapshot)
   const counted: string[] = []

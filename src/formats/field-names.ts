@@ -10,10 +10,20 @@ const keptNames = `
   moderation web_search_options modalities fallbacks mcp_servers models plugins
   search_parameters enable_search route type content source data file_id image_url url
   input_audio format file file_data audio id max_uses text thinking name tool_calls
+  instructions max_output_tokens max_tool_calls background conversation prompt
+  previous_response_id prompt_cache_options comparison_response_id output summary
+  encrypted_content refusal result code queries file_url file_ids environment
+  input_image_mask approval_request_id
 `
 
-/** Of these only the length counts where they are an object or array. */
-const textNames: ReadonlySet<string> = new Set(['input', 'function'])
+/** Of these only the length counts where they are an object or array in the body. */
+const textNames: ReadonlySet<string> = new Set([
+  'input',
+  'function',
+  'arguments',
+  'action',
+  'operation',
+])
 
 /** Lists whose elements are names; in any other list only the length of texts counts. */
 const nameLists: ReadonlySet<string> = new Set(['modalities', 'models', 'fallbacks'])

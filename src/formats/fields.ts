@@ -184,21 +184,49 @@ export const messageFields: ReadonlySet<string> = new Set([
   ...aggregatorFields,
 ])
 
+/** What the rules for responses read of a body. */
+export const responsesFields: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'stream',
+  'temperature',
+  'tools',
+  'service_tier',
+  'background',
+  'store',
+  'previous_response_id',
+  'prompt_cache_options',
+  'conversation',
+  'prompt',
+  'moderation',
+  'modalities',
+  ...aggregatorFields,
+])
+
 const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   account_files: 'Files are not available here by id; send their content within the request.',
   code_execution: 'The code execution tool is not available here.',
   code_interpreter: 'The code interpreter is not available here; leave that tool out.',
   enable_search: 'Searches are not available here; leave `enable_search` out.',
   containers: 'Containers are not available here; leave `container` out.',
+  conversations:
+    'Conversations are not available here; leave `conversation` out and send all of `input`, or name `previous_response_id`.',
   file_search: 'File search is not available here; leave that tool out.',
   image_generation: 'Image generation is not available here; leave that tool out.',
   mcp: 'Remote MCP servers are not available here; leave that tool out.',
   models: 'Other models are not available here; leave `models` out.',
   moderation: 'Moderation with the answer is not available here; leave `moderation` out.',
+  other_tools:
+    '`tools` names a type of tool that is not available here; name only tools that you run yourself.',
   plugins: 'Plugins are not available here; leave `plugins` out.',
   route: 'Other models are not available here; leave `route` out.',
   search_parameters: 'Searches are not available here; leave `search_parameters` out.',
   stored_completions: 'Stored completions are not available here; leave `store` out.',
+  stored_prompts:
+    'Stored prompts are not available here; leave `prompt` out and send its text within the request.',
   threads: 'Threads are not available here; leave `thread` out and send all of `messages`.',
   web_search: 'Web search is not available here; leave that tool out.',
   web_search_options: 'Web search is not available here; leave `web_search_options` out.',

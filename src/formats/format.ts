@@ -110,6 +110,8 @@ export interface RequestFacts {
   readonly references?: readonly StateReference[]
   /** The vendor keeps the answer, so that a later request can name it. Absent = it does not. */
   readonly storesAnswer?: boolean
+  /** The request itself asks for that; else it is only what the vendor does by default. */
+  readonly asksStorage?: boolean
   /** The parts of the body that an amendment may change, as byte offsets with an exclusive end. */
   readonly spans: RequestSpans
 }
@@ -118,9 +120,9 @@ export interface RequestFacts {
  * State of an earlier answer, which lives in the operator's vendor account: a stored response, one of its
  * output items, or content that was encrypted for the client and that only its vendor account can read.
  */
-type StateKind = 'response' | 'item' | 'encrypted'
+export type StateKind = 'response' | 'item' | 'encrypted'
 
-interface StateReference {
+export interface StateReference {
   readonly kind: StateKind
   /** The vendor's id; of encrypted content its SHA-256 as base64url. */
   readonly id: string
@@ -129,7 +131,7 @@ interface StateReference {
 }
 
 /** State that an answer has made. */
-interface MadeState {
+export interface MadeState {
   readonly kind: StateKind
   readonly id: string
 }
@@ -207,16 +209,19 @@ export const operatorFeatures = [
   'code_execution',
   'code_interpreter',
   'containers',
+  'conversations',
   'enable_search',
   'file_search',
   'image_generation',
   'mcp',
   'models',
   'moderation',
+  'other_tools',
   'plugins',
   'route',
   'search_parameters',
   'stored_completions',
+  'stored_prompts',
   'threads',
   'web_search',
   'web_search_options',
@@ -323,7 +328,10 @@ export interface StreamMeter {
 
 /** A complete non-stream answer body. */
 export type AnswerReading =
-  { readonly kind: 'answer'; readonly reading: MeterReading } | { readonly kind: 'not_the_format' }
+  | { readonly kind: 'answer'; readonly reading: MeterReading }
+  /** The vendor says so in a body with status 200. */
+  | { readonly kind: 'error'; readonly error: VendorError; readonly errorEnvelope: string }
+  | { readonly kind: 'not_the_format' }
 
 /**
  * The class of an answer that is not a usable 2xx, or of an error event that came first. docs/architecture.md

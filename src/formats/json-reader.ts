@@ -38,6 +38,8 @@ export interface Members {
   readonly firstMember: number
   /** A name contains U+0000, where some readers would end it. */
   readonly hasNulName: boolean
+  /** A kept name that an element of the top-level `input` has twice, or in another letter case. */
+  readonly doubtful: string | undefined
 }
 
 export type JsonReading =
@@ -95,6 +97,9 @@ const minus = 0x2d
 const zero = 0x30
 const nine = 0x39
 
+/** Of the members of an object in a list in the body. */
+const elementDepth = 3
+
 /** The largest finite number has 309 digits before its point. */
 const overflowDigits = 309
 
@@ -108,6 +113,7 @@ class JsonReader implements Members {
   otherCase: string | undefined
   firstMember = 0
   hasNulName = false
+  doubtful: string | undefined
   hasHugeNumber = false
   readonly #bytes: Uint8Array
   readonly #text: string
@@ -118,6 +124,8 @@ class JsonReader implements Members {
   #elementCount = 0
   /** The texts of a list are kept one by one. */
   #isNameList = false
+  /** Within the top-level `input`. */
+  #isInput = false
   /** Whether the string that was read last has an escape. */
   #hasEscape = false
   /** … and whether that escape was U+0000. */
@@ -195,7 +203,11 @@ class JsonReader implements Members {
       this.#at++
       this.#skipSpace()
       if (name === undefined) this.#readValue(depth, false)
-      else fields = withMember(fields, name, this.#readMember(name, depth))
+      else {
+        if (depth === elementDepth && this.#isInput && fields?.[name] !== undefined)
+          this.doubtful ??= name
+        fields = withMember(fields, name, this.#readMember(name, depth))
+      }
       if (this.#closes(closeBrace)) return fields ?? emptyObject
       this.#skipSpace()
     }
@@ -208,19 +220,23 @@ class JsonReader implements Members {
     this.#passString()
     const to = this.#at - 1
     if (!isKept) return undefined
-    if (depth === 1 && this.#hasNul) this.hasNulName = true
+    const isElement = depth === elementDepth && this.#isInput
+    if ((depth === 1 || isElement) && this.#hasNul) this.hasNulName = true
     const plain = this.#hasEscape ? undefined : plainFieldName(this.#text, from, to)
-    if (plain !== undefined || (depth > 1 && !this.#hasEscape)) return plain
+    if (plain !== undefined) return plain
+    if (depth > 1 && !isElement && !this.#hasEscape) return undefined
     const folded = foldName(this.#text, from, to)
     if (folded === undefined || !isFieldName(folded.name)) return undefined
     if (!folded.isOtherCase) return folded.name
     if (depth === 1 && this.#wanted.has(folded.name)) this.otherCase ??= folded.name
+    if (isElement) this.doubtful ??= folded.name
     return undefined
   }
 
   #readMember(name: string, depth: number): unknown {
     const start = this.#at
-    const isText = isTextName(name) && this.#bytes[start] !== quote
+    const isText = depth > 1 && isTextName(name) && this.#bytes[start] !== quote
+    if (depth === 1) this.#isInput = name === 'input'
     const textBefore = this.#textBytes
     const wasNameList = this.#isNameList
     this.#isNameList = isNameList(name)

@@ -170,12 +170,14 @@ function findInnerFault(
 }
 
 function findMemberFault(
-  { duplicate, otherCase, hasNulName }: Members,
+  { duplicate, otherCase, doubtful, hasNulName }: Members,
   where: string,
 ): RequestFault | undefined {
   if (duplicate !== undefined)
     return fault(`\`${duplicate}\` occurs twice in ${where}. Give it once.`)
   if (otherCase !== undefined) return letterCaseFault(otherCase, where)
+  if (doubtful !== undefined)
+    return fault(`An item of \`input\` has \`${doubtful}\` twice, or in another letter case.`)
   return hasNulName ? nulFault(where) : undefined
 }
 

@@ -18,12 +18,14 @@ export const readableFrameBytesMax = 1024 * 1024
 export const passedFrameBytesMax = 64 * 1024 * 1024
 /** Bytes from the terminal event on; vendors send very few there. */
 export const heldBytesMax = 1024 * 1024
+/** Of a terminal event that passes in parts so much is held: without its end no client can read it. */
+const tailBytes = 1024
 
 export type FrameFate = 'pass' | 'drop' | 'terminal'
 
 /** Reads the frames of one stream for a format. An error event ends the stream. */
 export abstract class FrameReader {
-  /** Events that are neither ping nor error; of a frame that passes unread its parts. */
+  /** Events that are neither ping nor error; of a frame that passes in parts its parts. */
   eventCount = 0
   /** Whole events have given the finish reason of the whole answer. */
   abstract readonly hasFinished: boolean
@@ -39,8 +41,14 @@ export abstract class FrameReader {
   abstract read(frame: FrameBytes): FrameFate
   /** Returns whether a frame with this beginning may pass without being read whole. */
   abstract mayPassUnread(beginning: FrameBytes): boolean
-  /** Counts bytes of a frame that passes without being read. */
-  abstract noteUnread(bytes: number): void
+  /** The last bytes of a frame that passes in parts wait for its end: it may be the terminal one. */
+  readonly holdsTail: boolean = false
+  /** Takes note of a part of a frame that passes without being kept whole. */
+  abstract notePart(part: FrameBytes): void
+  /** Such a frame has ended. */
+  finishParts(): FrameFate {
+    return 'pass'
+  }
   /** `isOver`: no count follows any more. */
   abstract reading(isOver: boolean): MeterReading
   protected abstract classifyEvent(error: VendorError): EventFault
@@ -74,6 +82,7 @@ interface ChunkPart {
 }
 
 const nothing: readonly Buffer[] = []
+const emptyBuffer = Buffer.alloc(0)
 const byteOrderMark = '\u00ef\u00bb\u00bf'
 const lineFeed = 0x0a
 
@@ -89,6 +98,8 @@ export class StreamGate implements StreamMeter {
   #wasDropped = false
   /** Bytes of a too large frame that passes in parts; 0 = there is none. */
   #unreadBytes = 0
+  /** The last bytes of its last part. */
+  #tail: Buffer = emptyBuffer
 
   constructor(reader: FrameReader) {
     this.#reader = reader
@@ -139,7 +150,7 @@ export class StreamGate implements StreamMeter {
     const passed: Buffer[] = []
     let frameStart = isSecondHalf ? 1 : 0
     let runStart = isSecondHalf && this.#wasDropped ? 1 : 0
-    if (this.#unreadBytes > 0) frameStart = runStart = this.#passOn(chunk, passed)
+    if (this.#unreadBytes > 0) frameStart = runStart = this.#passOn(chunk, text, passed)
     else if (this.#partial.length > 0) frameStart = runStart = this.#finishPartial(chunk, passed)
     if (runStart < chunk.length && !this.#isOver) {
       this.#readFrames({ chunk, text, runStart, frameStart }, passed)
@@ -177,8 +188,9 @@ export class StreamGate implements StreamMeter {
     for (let end = this.#splitter.next(); end >= 0; end = this.#splitter.next()) {
       const fate = this.#readWhole({ bytes: chunk, text, start: frameStart, end })
       if (fate !== 'pass') {
-        this.#emit(chunk, runStart, frameStart, passed)
-        runStart = fate === 'drop' ? end : frameStart
+        const holdStart = fate === 'drop' ? frameStart : holdStartOf(frameStart, end)
+        this.#emit(chunk, runStart, holdStart, passed)
+        runStart = fate === 'drop' ? end : holdStart
       }
       if (fate === 'terminal') this.#isTerminated = true
       frameStart = end
@@ -206,8 +218,13 @@ export class StreamGate implements StreamMeter {
     const frame = this.#partial.take()
     const text = frame.toString('latin1')
     const fate = this.#readWhole({ bytes: frame, text, start: 0, end: frame.length })
+    let from = 0
+    if (fate === 'terminal') {
+      from = holdStartOf(0, frame.length)
+      this.#emit(frame, 0, from, passed)
+    }
     if (fate === 'terminal' || (isAnswered && !this.#isOver)) this.#isTerminated = true
-    if (fate !== 'drop') this.#emit(frame, 0, frame.length, passed)
+    if (fate !== 'drop') this.#emit(frame, from, frame.length, passed)
     if (this.#isOver) this.#closeError(passed)
   }
 
@@ -228,8 +245,11 @@ export class StreamGate implements StreamMeter {
   #readSized(frame: FrameBytes): FrameFate {
     // The size decides, not how the bytes were cut: otherwise one stream could be read in two ways.
     if (frame.end - frame.start > readableFrameBytesMax) {
-      if (!this.#reader.mayPassUnread(frame)) this.#isOverflown = true
-      else this.#reader.noteUnread(frame.end - frame.start)
+      if (this.#reader.mayPassUnread(frame)) {
+        this.#reader.notePart(frame)
+        return this.#reader.finishParts()
+      }
+      this.#isOverflown = true
       return 'pass'
     }
     if (!this.#isFirstFrame) return this.#reader.read(frame)
@@ -249,20 +269,37 @@ export class StreamGate implements StreamMeter {
     }
     this.#wasDropped = false
     this.#unreadBytes = bytes.length
-    this.#reader.noteUnread(bytes.length)
-    this.#emit(bytes, 0, bytes.length, passed)
+    this.#reader.notePart(beginning)
+    this.#emitPart(bytes, false, passed)
   }
 
   /** Passes the next part of a too large frame. Returns the offset behind it. */
-  #passOn(chunk: Buffer, passed: Buffer[]): number {
+  #passOn(chunk: Buffer, text: string, passed: Buffer[]): number {
     const found = this.#splitter.next()
     const end = found < 0 ? chunk.length : found
     this.#unreadBytes += end
-    this.#reader.noteUnread(end)
+    this.#reader.notePart({ bytes: chunk, text, start: 0, end })
     if (this.#unreadBytes > passedFrameBytesMax) this.#isOverflown = true
-    else this.#emit(chunk, 0, end, passed)
+    else this.#emitPart(chunk.subarray(0, end), found >= 0, passed)
     if (found >= 0) this.#unreadBytes = 0
     return end
+  }
+
+  #emitPart(part: Buffer, isLast: boolean, passed: Buffer[]): void {
+    if (!this.#reader.holdsTail) {
+      this.#emit(part, 0, part.length, passed)
+      return
+    }
+    const bytes = this.#tail.length === 0 ? part : Buffer.concat([this.#tail, part])
+    const isTerminal = isLast && this.#reader.finishParts() === 'terminal'
+    const from = isLast && !isTerminal ? bytes.length : Math.max(0, bytes.length - tailBytes)
+    this.#emit(bytes, 0, from, passed)
+    this.#tail = isLast ? emptyBuffer : Buffer.from(bytes.subarray(from))
+    if (isTerminal) {
+      this.#isTerminated = true
+      this.#emit(bytes, from, bytes.length, passed)
+    }
+    if (isLast && this.#isOver) this.#closeError(passed)
   }
 
   #emit(bytes: Buffer, start: number, end: number, passed: Buffer[]): void {
@@ -276,6 +313,11 @@ export class StreamGate implements StreamMeter {
     this.#heldBytes += part.length
     if (this.#heldBytes > heldBytesMax) this.#isOverflown = true
   }
+}
+
+/** Returns where the held part of a terminal frame begins. */
+function holdStartOf(start: number, end: number): number {
+  return end - start > readableFrameBytesMax ? end - tailBytes : start
 }
 
 /**

@@ -107,9 +107,20 @@ export function faultOfStatus(
   }
 }
 
+/** How servers that lack an endpoint begin, beside those that mean the path in any case. */
+const endpointMessage =
+  /^(?:(?:resource|file|path|page|route|endpoint) not found\.?$|unknown endpoint)/i
+
 /** Adapts the fault for an operation that a vendor need not offer: its absence is no fault of the address. */
-export function notOffered(fault: UpstreamFault, status: number): UpstreamFault {
-  const isMissing = status === 405 || status === 501 || (status === 404 && fault === 'config')
+export function notOffered(
+  fault: UpstreamFault,
+  status: number,
+  error: VendorError,
+): UpstreamFault {
+  const isMissing =
+    status === 405 ||
+    status === 501 ||
+    (status === 404 && (fault === 'config' || endpointMessage.test(error.message ?? '')))
   return isMissing ? 'not_offered' : fault
 }
 

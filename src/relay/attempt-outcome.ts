@@ -86,13 +86,18 @@ export function readErrorAnswer(
   return { kind: 'vendor_error', head, status, body, error, fault }
 }
 
-/** Reads an error event. `envelope` is its data, where that has the form of an error answer's body. */
+interface ReportedError {
+  readonly error: VendorError
+  /** The event's data, where that has the form of an error answer's body. */
+  readonly errorEnvelope: string | undefined
+}
+
+/** Reads an error that the vendor reports with status 200, as an event or as an answer. */
 export function readErrorEvent(
   head: UpstreamHead,
-  { error, errorEnvelope }: StreamMeter,
+  { error, errorEnvelope }: ReportedError,
   { format }: Pick<Admitted, 'format'>,
-): VendorErrorOutcome | undefined {
-  if (error === undefined) return undefined
+): VendorErrorOutcome {
   const { fault, status } = format.classifyEvent(error)
   const bytes = errorEnvelope === undefined ? undefined : Buffer.from(errorEnvelope)
   return { kind: 'vendor_error', head, status, body: readErrorBody(head, bytes), error, fault }

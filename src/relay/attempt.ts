@@ -267,6 +267,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
     const answer = admitted.operation.readAnswer(body, admitted.facts)
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
+    else if (answer.kind === 'error') this.#settle(readErrorEvent(head, answer, admitted))
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
   }
 
@@ -279,10 +280,10 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       this.#settle({ kind: 'streaming', head, stream: this, firstEventMs })
       return
     }
-    const failed = readErrorEvent(head, meter, this.#request.admitted)
-    if (failed === undefined) return
+    const { error, errorEnvelope } = meter
+    if (error === undefined) return
     this.#call?.abort()
-    this.#settle(failed)
+    this.#settle(readErrorEvent(head, { error, errorEnvelope }, this.#request.admitted))
   }
 
   #isBegun(meter: StreamMeter): boolean {

@@ -72,8 +72,6 @@ function unknownPathMessage(format: Format, vendor: string, path: string): strin
   )
   const endpoints = listed.map(({ method, path }) => `${method} ${path}`).join(', ')
   const there = `Under /${vendor} there are: ${endpoints}.`
-  if (format.name === 'chat' && /\/responses(\/|$)/.test(path))
-    return `The responses API is not served here; use chat completions. ${there}`
   if (path.includes('/v1/v1/'))
     return `This path has /v1 twice: the base address ends in "/${vendor}${format.basePath}" for most clients of this format. ${there}`
   // Some clients of either format add no version of their own.

@@ -309,16 +309,6 @@ describe('raises our errors as its own classes', () => {
     assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
   })
 
-  test('the 404 for the responses endpoint names chat completions', async () => {
-    const caller = await rig.caller()
-    const error = await failureOf(
-      connect(caller).responses.create({ model: 'chat-1', input: 'Hello' }),
-    )
-    assert.equal(error.constructor, NotFoundError)
-    assert.match(error.message, /chat\/completions/)
-    assert.equal(rig.attempts(caller).length, 1)
-  })
-
   test("a vendor's own 400 keeps the vendor's message and code", async () => {
     const caller = await rig.caller()
     const call = connect(caller).chat.completions.create(

@@ -210,20 +210,6 @@ test('messages: thinking arrives as reasoning', async () => {
   await rig.assertChargedAsServed(caller)
 })
 
-test('the responses endpoint, the default of @ai-sdk/openai, gets a 404 that names chat completions', async () => {
-  const caller = await rig.caller()
-  const openai = createOpenAI({
-    baseURL: rig.chatUrl,
-    apiKey: caller.key,
-    headers: caller.headers,
-  })
-  const error = await failureOf(generateText({ model: openai('chat-1'), prompt: 'x' }))
-  assert.ok(APICallError.isInstance(error))
-  assert.equal(error.statusCode, 404)
-  assert.match(error.message, /chat\/completions/)
-  assert.equal(rig.attempts(caller).length, 1)
-})
-
 test('the 404 for a missing /v1 names the right base address', async () => {
   const caller = await rig.caller()
   const anthropic = createAnthropic({ baseURL: rig.messagesUrl, apiKey: caller.key })

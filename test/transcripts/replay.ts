@@ -53,7 +53,7 @@ export const plainFacts: RequestFacts = {
   spans: { model: { start: 0, end: 0 }, firstMember: 1 },
 }
 
-export function readTranscripts(format: 'messages' | 'chat'): readonly Transcript[] {
+export function readTranscripts(format: 'messages' | 'chat' | 'responses'): readonly Transcript[] {
   const folder = new URL(`./${format}/`, import.meta.url)
   return readdirSync(folder)
     .filter((file) => file.endsWith('.txt'))
@@ -93,6 +93,7 @@ export function replay(
 /** Returns a reading in the form of the expectation files: null for what is not known. */
 export function plainReading(reading: MeterReading): Record<string, unknown> {
   const { usage, isFinal, isImplausible, hasOutput, isRefusal, output, model } = reading
+  const { made, vendorToolUses } = reading
   return {
     usage: usage ?? null,
     isFinal,
@@ -102,8 +103,13 @@ export function plainReading(reading: MeterReading): Record<string, unknown> {
     outputText: output.text,
     outputBytes: output.bytes,
     model: model ?? null,
+    ...(made !== undefined && { made: made.map(({ kind, id }) => `${kind} ${id}`) }),
+    ...(vendorToolUses !== undefined && { vendorToolUses }),
   }
 }
+
+const terminalStart =
+  /(?:event: message_stop\n|event: response\.(?:completed|incomplete)\n|^data: \[DONE\])/m
 
 /** Returns the expected result of a replay, with `lineEnd` in place of each LF. */
 export function expectedReplay({ text, expected }: Transcript, lineEnd: string): Replayed {
@@ -111,7 +117,7 @@ export function expectedReplay({ text, expected }: Transcript, lineEnd: string):
   const until = expected.untilAfter === undefined ? undefined : text.indexOf(expected.untilAfter)
   let seen = until === undefined ? text : text.slice(0, until + (expected.untilAfter ?? '').length)
   for (const frame of expected.dropped ?? []) seen = seen.replace(frame, '')
-  const terminal = /(?:event: message_stop\n|data: \[DONE\])/.exec(seen)
+  const terminal = terminalStart.exec(seen)
   const heldFrom = isTerminated ? (terminal?.index ?? -1) : seen.length
   const outputText = String(expected.reading['outputText'])
   return {

@@ -8,21 +8,28 @@ import {
   readTranscripts,
   replay,
 } from './replay.ts'
-import { chatFormat } from '../../src/formats/chat/index.ts'
-import { messagesFormat } from '../../src/formats/messages/index.ts'
+import { chatCompletions } from '../../src/formats/chat/index.ts'
+import { messagesCreate } from '../../src/formats/messages/index.ts'
+import { responsesCreate } from '../../src/formats/responses/index.ts'
 
 const lineEnds = { LF: '\n', CRLF: '\r\n', CR: '\r' }
 
-for (const format of [messagesFormat, chatFormat]) {
-  const { operation } = format.probe
-  const transcripts = readTranscripts(format.name)
+const operations = {
+  messages: messagesCreate,
+  chat: chatCompletions,
+  responses: responsesCreate,
+}
 
-  test(`there are transcripts of the ${format.name} format`, () => {
+for (const name of ['messages', 'chat', 'responses'] as const) {
+  const operation = operations[name]
+  const transcripts = readTranscripts(name)
+
+  test(`there are transcripts of ${name}`, () => {
     assert.ok(transcripts.length >= 15)
   })
 
   for (const transcript of transcripts) {
-    describe(`${format.name}/${transcript.name}`, () => {
+    describe(`${name}/${transcript.name}`, () => {
       const facts = { ...plainFacts, ...transcript.expected.facts }
       for (const [name, lineEnd] of Object.entries(lineEnds)) {
         const bytes = Buffer.from(transcript.text.replaceAll('\n', lineEnd))

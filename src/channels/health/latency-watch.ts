@@ -15,7 +15,6 @@ import {
   pinnedQuantiles,
   slowAbove,
 } from './latency.ts'
-import { lookMs, probeGapMs } from './timing.ts'
 
 interface LatencyWatchParts {
   readonly register: Pick<HealthRegister, 'findPlace' | 'placeOf' | 'places' | 'apply'>
@@ -26,8 +25,10 @@ interface LatencyWatchParts {
 
 type LatencySubject = Pick<OpenAttempt, 'channel' | 'model' | 'kind'>
 
+const overdueScanMs = 1_000
 const overdueScanMax = 256
 const comparisonWaitMs = 60_000
+const comparisonProbesGapMs = 15_000
 
 export class LatencyWatch {
   readonly #parts: LatencyWatchParts
@@ -75,7 +76,7 @@ export class LatencyWatch {
   expect(place: Place, attempt: OpenAttempt): void {
     if (attempt.kind === undefined || !isStreamKind(attempt.kind)) return
     place.waiting.add(attempt)
-    this.#scanAt = Math.min(this.#scanAt, attempt.beganAt + lookMs)
+    this.#scanAt = Math.min(this.#scanAt, attempt.beganAt + overdueScanMs)
   }
 
   /** When `scan` is due next, in monotonic time; infinity while no stream waits. */
@@ -92,7 +93,7 @@ export class LatencyWatch {
         if (++seen > overdueScanMax) break
         this.#noteOverdue(place, attempt, now)
       }
-      if (place.waiting.size > 0) this.#scanAt = now + lookMs
+      if (place.waiting.size > 0) this.#scanAt = now + overdueScanMs
     }
   }
 
@@ -120,7 +121,7 @@ export class LatencyWatch {
     { count, now }: { readonly count: number; readonly now: number },
   ): void {
     const place = this.#parts.register.placeOf(channel, model)
-    if (now - place.probesAskedAt < probeGapMs) return
+    if (now - place.probesAskedAt < comparisonProbesGapMs) return
     place.probesAskedAt = now
     this.#parts.askForProbes({ channel: channel.name, model }, count)
   }

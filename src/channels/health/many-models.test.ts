@@ -66,8 +66,6 @@ function open() {
     onError: (error) => faults.push(error),
   })
   const book = new HealthBook({
-    checkIntervalMs: 600_000,
-    failoverTokensMax: 100,
     clock,
     random: seededRandom(Number(process.env['SEED'] ?? 1)),
     onEffect(effect, place) {

@@ -191,6 +191,8 @@ function judgeAnswer(
   if (contentType !== '' && !contentType.includes(type)) return { outcome: 'hard' }
   if (facts.isStream) return judgeStream(format, operation.openMeter(facts), answer)
   const read = operation.readAnswer(body, facts)
+  if (read.kind === 'error')
+    return { outcome: faultOutcome[format.classifyEvent(read.error).fault] }
   return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
 }
 

@@ -50,8 +50,13 @@ export function classifyChat(head: UpstreamAnswerHead, error: VendorError): Upst
 
 /** The status that an error event would have had as an answer; the code is the best source. */
 const statusOfCode: Readonly<Record<string, number>> = {
+  bio_policy: 400,
   context_length_exceeded: 400,
+  image_content_policy_violation: 400,
+  invalid_prompt: 400,
   invalid_request_error: 400,
+  misalignment_policy_violation: 400,
+  previous_response_not_found: 400,
   invalid_api_key: 401,
   ip_not_authorized: 401,
   mismatched_organization: 401,
@@ -76,11 +81,16 @@ export function classifyChatEvent(error: VendorError): EventFault {
   return { fault: faultOfEvent(classifyChat({ status, headers: {} }, error)), status }
 }
 
+/** What is wrong with an image that the client has sent or named. */
+const imageCode =
+  /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image|image_(?:too|parse|file)_|failed_to_download_image)/
+
 function statusOfEvent(error: VendorError): number {
   if (isOneOf(accountCodes, error) || isOneOf(creditCodes, error)) return 429
   if (error.code === 'slow_down') return 429
   if (isOneOf(overloadCodes, error)) return 503
   if (/^[45]\d\d$/.test(error.code ?? '')) return Number(error.code)
+  if (imageCode.test(error.code ?? '')) return 400
   return statusOfCode[error.code ?? ''] ?? statusOfCode[error.type ?? ''] ?? 502
 }
 
@@ -125,16 +135,19 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'ledger.daily_limit_reached': 'rate_limit_exceeded',
 }
 
-function errorJson(error: ErrorToShow): string {
+/** The error in the vendor's own words for its kind. */
+export function errorFields(error: ErrorToShow) {
   const fallback = error.status >= 500 ? 'server_error' : 'invalid_request_error'
-  return JSON.stringify({
-    error: {
-      message: error.message,
-      type: typeOfStatus[error.status] ?? fallback,
-      param: error.code === 'relay.model_unknown' ? 'model' : null,
-      code: vendorCodes[error.code] ?? null,
-    },
-  })
+  return {
+    message: error.message,
+    type: typeOfStatus[error.status] ?? fallback,
+    param: error.code === 'relay.model_unknown' ? 'model' : null,
+    code: vendorCodes[error.code] ?? null,
+  }
+}
+
+function errorJson(error: ErrorToShow): string {
+  return JSON.stringify({ error: errorFields(error) })
 }
 
 export function chatErrorBody(error: ErrorToShow): Buffer {

@@ -5,6 +5,7 @@
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
+import { responsesCreate } from '../responses/index.ts'
 import { readErrorBody } from '../vendor-error.ts'
 import { amendChat, chatRules } from './request.ts'
 import { chatErrorBody, chatErrorEvent, classifyChat, classifyChatEvent } from './errors.ts'
@@ -30,6 +31,7 @@ export const chatFormat: Format = {
   name: 'chat',
   operations: [
     chatCompletions,
+    responsesCreate,
     ...modelsOperations(showModel, (data) => ({ object: 'list', data })),
   ],
   basePath: '/v1',

@@ -166,7 +166,8 @@ class ChatReader extends FrameReader {
     return /^data: ?\{/.test(head) && /"choices": ?\[ ?\{/.test(head)
   }
 
-  noteUnread(bytes: number): void {
+  notePart({ start, end }: FrameBytes): void {
+    const bytes = end - start
     this.eventCount++
     this.#answer.output.hasOutput = true
     if (this.#isUnreadAudio) this.#answer.output.addAudio(bytes)

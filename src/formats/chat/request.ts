@@ -91,7 +91,7 @@ function isAddress(data: string): boolean {
   return /^\s*(?:https?|ftp|gs|s3):/i.test(data)
 }
 
-const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])
+export const uncompressedFormats: ReadonlySet<string> = new Set(['wav', 'pcm16'])
 
 /** `format` is what a request names for audio, in its prompt or for the answer. */
 function isCompressedAudio(format: unknown): boolean {

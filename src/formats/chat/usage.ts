@@ -14,6 +14,7 @@ type CounterName =
   | 'completion'
   | 'cached'
   | 'cache_write'
+  | 'long_cache_write'
   | 'prompt_audio'
   | 'cached_audio'
   | 'completion_audio'
@@ -43,13 +44,16 @@ export class ChatUsage {
     counters.set('completion', usage['completion_tokens'])
     counters.set('cached', prompt?.['cached_tokens'])
     counters.set('cache_write', prompt?.['cache_write_tokens'])
+    const writes = asObject(prompt?.['cache_write_tokens_details'])
+    counters.set('long_cache_write', writes?.['ttl_12h_tokens'])
     counters.set('prompt_audio', prompt?.['audio_tokens'])
     counters.set('cached_audio', asObject(prompt?.['cached_tokens_details'])?.['audio_tokens'])
     counters.set('completion_audio', completion?.['audio_tokens'])
     if (!this.#isConsistent()) counters.markImplausible()
   }
 
-  toUsage(model: string | undefined, tier: string | undefined): Usage | undefined {
+  /** `webSearches`: where the vendor bills them by the call. */
+  toUsage(model: string | undefined, tier: string | undefined, webSearches = 0): Usage | undefined {
     if (!this.#hasAny) return undefined
     const counters = this.#counters
     const prompt = counters.get('prompt')
@@ -58,7 +62,7 @@ export class ChatUsage {
       parts: [
         {
           ...(model !== undefined && { model }),
-          counts: this.#counts(),
+          counts: { ...this.#counts(), ...(webSearches > 0 && { web_search: webSearches }) },
           promptTokens: prompt,
           ...(tier !== undefined && { tier }),
         },
@@ -84,6 +88,7 @@ export class ChatUsage {
     return (
       cachedAudio <= Math.min(cached, audio) &&
       cached + counters.get('cache_write') + audio - cachedAudio <= prompt &&
+      counters.get('long_cache_write') <= counters.get('cache_write') &&
       counters.get('completion_audio') <= counters.get('completion')
     )
   }
@@ -93,6 +98,8 @@ export class ChatUsage {
     const cachedAudio = counters.get('cached_audio')
     const cached = counters.get('cached') - cachedAudio
     const written = counters.get('cache_write')
+    const longWritten = counters.get('long_cache_write')
+    const shortWritten = Math.max(0, written - longWritten)
     const promptAudio = counters.get('prompt_audio') - cachedAudio
     const completionAudio = counters.get('completion_audio')
     return {
@@ -100,8 +107,9 @@ export class ChatUsage {
       output: Math.max(0, counters.get('completion') - completionAudio),
       ...(cached > 0 && { cache_read: cached }),
       ...(cachedAudio > 0 && { cache_read_audio: cachedAudio }),
-      // The vendor has one price for cache writes: it is the price class of the shorter lifetime.
-      ...(written > 0 && { cache_write_5m: written }),
+      // The price classes have the names of another vendor's lifetimes: the shorter one and the longer one.
+      ...(shortWritten > 0 && { cache_write_5m: shortWritten }),
+      ...(longWritten > 0 && { cache_write_1h: longWritten }),
       ...(promptAudio > 0 && { input_audio: promptAudio }),
       ...(completionAudio > 0 && { output_audio: completionAudio }),
     }

@@ -3,17 +3,11 @@
  * the relay calls it through the interfaces of format.ts only.
  */
 import type { RequestRules } from '../fields.ts'
-import type {
-  AnswerReading,
-  Format,
-  ForwardedOperation,
-  ListedModel,
-  RequestFacts,
-} from '../format.ts'
+import type { AnswerReading, Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { asObject, parseJson } from '../json.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
-import { splice } from '../scan.ts'
+import { renameModel } from '../rename-model.ts'
 import { notOffered, readErrorBody } from '../vendor-error.ts'
 import {
   classifyMessages,
@@ -56,7 +50,7 @@ export const countTokens: ForwardedOperation = {
   readAnswer: (body) => (isTokenCount(body) ? countAnswer : { kind: 'not_the_format' }),
   // Some vendors do not offer it; their address is right all the same.
   classify(head, error) {
-    return notOffered(classifyMessages(head, error), head.status)
+    return notOffered(classifyMessages(head, error), head.status, error)
   },
   errorEvent: messagesErrorEvent,
 }
@@ -87,15 +81,6 @@ export const messagesFormat: Format = {
       return [toJson({ model, max_tokens: 1, messages, ...(isStream && { stream: true }) })]
     },
   },
-}
-
-function renameModel(
-  body: Buffer,
-  facts: RequestFacts,
-  upstreamModel: string | undefined,
-): Buffer | readonly Buffer[] {
-  if (upstreamModel === undefined || upstreamModel === facts.model) return body
-  return splice(body, [{ ...facts.spans.model, text: JSON.stringify(upstreamModel) }])
 }
 
 /** Nothing of it is billed. */

@@ -158,7 +158,8 @@ class MessagesReader extends FrameReader {
     return name !== undefined && !essentialEvents.includes(name)
   }
 
-  noteUnread(bytes: number): void {
+  notePart({ start, end }: FrameBytes): void {
+    const bytes = end - start
     this.eventCount++
     this.#answer.output.hasOutput = true
     this.#answer.output.addUnread(bytes)

@@ -1,0 +1,217 @@
+/**
+ * Reads a response, streamed or whole. A stream is a list of typed events: some say that the vendor works,
+ * most have a piece of the output, and the last one repeats the whole response with its counts. Event types
+ * are an open list: an unknown one passes.
+ */
+import { classifyChatEvent } from '../chat/errors.ts'
+import type {
+  AnswerReading,
+  EventFault,
+  MeterReading,
+  RequestFacts,
+  StreamMeter,
+  VendorError,
+} from '../format.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
+import { JsonExtract, LongText } from '../json-extract.ts'
+import { readFields, type FrameBytes } from '../sse.ts'
+import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'
+import { readVendorError } from '../vendor-error.ts'
+import { GatheredResponse, rememberedMax } from './answer.ts'
+
+export function openResponsesMeter(facts: RequestFacts): StreamMeter {
+  return new StreamGate(new ResponsesReader(facts))
+}
+
+export function readResponsesAnswer(body: Buffer, facts: RequestFacts): AnswerReading {
+  const response = asObject(parseJson(body.toString('utf8')))
+  const items = asArray(response?.['output'])
+  if (response === undefined || items === undefined) return { kind: 'not_the_format' }
+  const failed = failureOf(response)
+  if (failed !== undefined) {
+    const errorEnvelope = envelopeOf(failed)
+    return { kind: 'error', error: readVendorError({ error: failed }), errorEnvelope }
+  }
+  const gathered = new GatheredResponse(facts)
+  gathered.readEnvelope(response)
+  for (const item of objectsIn(items)) {
+    gathered.endItem(item)
+    gathered.readItem(item)
+  }
+  return { kind: 'answer', reading: gathered.reading(true) }
+}
+
+/** The error of a response that has failed. */
+function failureOf(response: JsonObject): JsonObject | undefined {
+  const error = asObject(response['error'])
+  if (error !== undefined) return error
+  return response['status'] === 'failed' ? {} : undefined
+}
+
+/** The form of the vendor's error bodies. */
+function envelopeOf(error: JsonObject): string {
+  const { message, type, param, code } = error
+  return JSON.stringify({
+    error: {
+      message: message ?? 'The model produced an error.',
+      type: type ?? 'server_error',
+      param: param ?? null,
+      code: code ?? null,
+    },
+  })
+}
+
+function objectsIn(list: readonly unknown[]): readonly JsonObject[] {
+  return list.map((element) => asObject(element) ?? {})
+}
+
+/** They say that the vendor works on it, and no more: the answer has not begun. */
+const workingEvents: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.in_progress',
+  'response.queued',
+])
+
+const pings: ReadonlySet<string | undefined> = new Set(['ping', 'keepalive', 'heartbeat'])
+
+/**
+ * The response object repeats long instructions and tools. What is longer begins the answer: the bytes before
+ * an answer are kept in memory.
+ */
+const workingBytesMax = 512 * 1024
+
+const terminalEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
+
+/** What is read of an event that is too large to be kept whole. */
+const largeEventNames: ReadonlySet<string> = new Set(
+  `type response item delta output_index id status model store service_tier
+  incomplete_details reason error code message param
+  usage input_tokens output_tokens input_tokens_details output_tokens_details cached_tokens
+  cache_write_tokens cache_write_tokens_details ttl_12h_tokens audio_tokens cached_tokens_details
+  tool_usage web_search num_requests
+  output encrypted_content action container_id name arguments input operation diff
+  summary content text refusal transcript data`.split(/\s+/),
+)
+
+class ResponsesReader extends FrameReader {
+  /** A stream without its terminal event has no counts: it was cut. */
+  readonly hasFinished = false
+  override readonly holdsTail = true
+  readonly #answer: GatheredResponse
+  /** Indexes of the items whose text has come in pieces. */
+  readonly #inPieces = new Set<unknown>()
+  #hasBegun = false
+  #workingBytes = 0
+  #isDone = false
+  #large: JsonExtract | undefined
+
+  constructor(facts: RequestFacts) {
+    super()
+    this.#answer = new GatheredResponse(facts)
+  }
+
+  override get hasStarted(): boolean {
+    return this.#hasBegun
+  }
+
+  reading(isOver: boolean): MeterReading {
+    return this.#answer.reading(isOver || this.#isDone)
+  }
+
+  read(frame: FrameBytes): FrameFate {
+    const { event, data } = readFields(frame)
+    if (this.#isDone || data === undefined || data === '' || data.startsWith('[DONE]'))
+      return 'pass'
+    const payload = asObject(parseJson(data))
+    if (payload === undefined) return pings.has(event) ? 'pass' : this.readUnparsable(event, data)
+    const type = asText(payload['type']) ?? event
+    if (type !== undefined && workingEvents.has(type)) {
+      this.#workingBytes += frame.end - frame.start
+      if (this.#workingBytes > workingBytesMax) this.#hasBegun = true
+    }
+    return this.#readEvent(type, payload)
+  }
+
+  /** An error is dropped where it names the operator's account, so it must be read whole. */
+  mayPassUnread({ text, start }: FrameBytes): boolean {
+    const head = text.slice(start, start + 200)
+    return (
+      /^(?:event|data): ?/.test(head) &&
+      !/^event: ?error|^data: ?\{ ?"(?:error"|type": ?"error)/.test(head)
+    )
+  }
+
+  notePart({ bytes, text, start, end }: FrameBytes): void {
+    this.eventCount++
+    this.#hasBegun = true
+    let from = start
+    if (this.#large === undefined) {
+      this.#large = new JsonExtract(largeEventNames)
+      const data = /(?:^|[\r\n])data: ?/.exec(text.slice(start, Math.min(end, start + 4096)))
+      from = data === null ? end : start + data.index + data[0].length
+    }
+    this.#large.push(bytes, from, end)
+  }
+
+  override finishParts(): FrameFate {
+    const payload = asObject(this.#large?.end())
+    this.#large = undefined
+    if (payload === undefined || this.#isDone) return 'pass'
+    const type = asText(payload['type'])
+    return type === 'error' ? 'pass' : this.#readEvent(type, payload)
+  }
+
+  protected classifyEvent(error: VendorError): EventFault {
+    return classifyChatEvent(error)
+  }
+
+  #readEvent(type: string | undefined, payload: JsonObject): FrameFate {
+    if (type === 'error' || (type === undefined && asObject(payload['error']) !== undefined))
+      return this.#readError(asObject(payload['error']) ?? { ...payload, type: undefined })
+    if (type === undefined || pings.has(type)) return 'pass'
+    this.eventCount++
+    const response = asObject(payload['response'])
+    if (response !== undefined) this.#answer.readEnvelope(response)
+    if (type === 'response.failed') return this.#readError(failureOf(response ?? {}) ?? {})
+    if (workingEvents.has(type) || !type.startsWith('response.')) return 'pass'
+    this.#hasBegun = true
+    if (terminalEvents.has(type)) return this.#finish(response ?? {})
+    this.#readOutput(type, payload)
+    return 'pass'
+  }
+
+  #readError(error: JsonObject): FrameFate {
+    return this.readErrorEvent({ error }, envelopeOf(error))
+  }
+
+  #readOutput(type: string, payload: JsonObject): void {
+    const item = asObject(payload['item'])
+    if (type === 'response.output_item.added') this.#answer.beginItem(item ?? {})
+    else if (type === 'response.output_item.done')
+      this.#endItem(payload['output_index'], item ?? {})
+    else if (type.endsWith('.delta')) this.#addPiece(type, payload)
+  }
+
+  #addPiece(type: string, { delta, output_index: index }: JsonObject): void {
+    if (typeof delta !== 'string' && !(delta instanceof LongText)) return
+    if (this.#inPieces.size < rememberedMax) this.#inPieces.add(index)
+    if (type === 'response.audio.delta') this.#answer.addAudio(delta)
+    else this.#answer.addText(delta)
+  }
+
+  #endItem(index: unknown, item: JsonObject): void {
+    this.#answer.endItem(item)
+    // Some servers send whole items only.
+    if (!this.#inPieces.has(index)) this.#answer.readItem({ ...item, name: undefined })
+  }
+
+  #finish(response: JsonObject): FrameFate {
+    const isUnseen = !this.#answer.output.hasOutput
+    for (const item of objectsIn(asArray(response['output']) ?? [])) {
+      this.#answer.endItem(item)
+      if (isUnseen) this.#answer.readItem(item)
+    }
+    this.#isDone = true
+    return 'terminal'
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * What a request for a response asks for: the rules for its fields, the items of its input, the tools that
+ * the vendor runs itself, and the features that act on the operator's account. state.ts reads what it names
+ * of earlier answers.
+ */
+import { uncompressedFormats } from '../chat/request.ts'
+import {
+  asksAggregatorWork,
+  fault,
+  isAsked,
+  listedModels,
+  requestedService,
+  responsesFields,
+  type BillableFeatures,
+  type PayloadEstimate,
+  type RequestRules,
+} from '../fields.ts'
+import type { OperatorFeature, RequestFault } from '../format.ts'
+import { asArray, asObject, asText, type JsonObject } from '../json.ts'
+import { PayloadSum } from '../payloads.ts'
+import { findResponsesState } from './state.ts'
+
+export const responsesRules: RequestRules = {
+  fields: responsesFields,
+  limitFields: ['max_output_tokens'],
+  isNullAbsent: true,
+  hasChoices: false,
+  hasOutput: true,
+  toolPromptTokens: 0,
+  findPromptFault,
+  findState: findResponsesState,
+  estimatePayloads,
+  findOperatorFeatures,
+  findBillableFeatures,
+  findService(body) {
+    const tier = body['service_tier']
+    return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
+  },
+  // The price class of the longer lifetime of a cache write.
+  asksOneHourCache: (text) => /"ttl"\s*:\s*"12h"/.test(text),
+}
+
+/** Any of these can stand in for `input`. */
+const inputSources = ['previous_response_id', 'conversation', 'prompt'] as const
+
+function findPromptFault(body: JsonObject): RequestFault | undefined {
+  if (isAsked(body['background']))
+    return fault(
+      'Responses in the background are not available here; leave `background` out and wait for the answer, or stream it.',
+    )
+  const previous = body['previous_response_id']
+  if (isAsked(previous) && asText(previous) === undefined)
+    return fault('`previous_response_id` must be a string.')
+  const { input } = body
+  const hasOtherInput = inputSources.some((name) => isAsked(body[name]))
+  if (input === undefined || input === null) return hasOtherInput ? undefined : missingInput
+  if (typeof input === 'string') return undefined
+  const items = asArray(input)
+  if (items === undefined || (items.length === 0 && !hasOtherInput)) return missingInput
+  return items.every((item) => isItem(item))
+    ? undefined
+    : fault('Each item of `input` must be an object.')
+}
+
+const missingInput = fault('`input` is required and must be a string or an array of items.')
+
+/** The reader leaves null where an array had nothing that it keeps. */
+function isItem(item: unknown): boolean {
+  return item === null || Object.getPrototypeOf(item) === Object.prototype
+}
+
+const imageTokens = 1500
+
+function estimatePayloads(body: JsonObject): PayloadEstimate {
+  const sum = new PayloadSum()
+  sum.addText(body['instructions'])
+  sum.addText(body['input'])
+  for (const item of itemsOf(body)) addItem(sum, item)
+  for (const tool of toolsOf(body)) {
+    addImage(sum, asObject(tool['input_image_mask']))
+    if (hasFiles(asObject(tool['container'])) || hasFiles(asObject(tool['environment'])))
+      sum.isInAccount = true
+  }
+  return sum
+}
+
+/** The text of an item, also of those that earlier answers had. */
+const textFields = [
+  'name',
+  'arguments',
+  'input',
+  'code',
+  'action',
+  'operation',
+  'encrypted_content',
+]
+
+function addItem(sum: PayloadSum, item: JsonObject): void {
+  for (const name of textFields) sum.addText(item[name])
+  for (const name of ['content', 'summary', 'output'] as const) addContent(sum, item[name])
+  const { result } = item
+  if (item['type'] !== 'image_generation_call') sum.addText(result)
+  else if (typeof result === 'string') sum.addImage(result.length, imageTokens)
+}
+
+/** Text, a list of parts, or the one part of a screenshot. */
+function addContent(sum: PayloadSum, content: unknown): void {
+  for (const value of asArray(content) ?? [content]) {
+    sum.addText(value)
+    const part = asObject(value)
+    if (part !== undefined) addPart(sum, part)
+  }
+}
+
+function addPart(sum: PayloadSum, part: JsonObject): void {
+  switch (part['type']) {
+    case 'input_image':
+    case 'computer_screenshot':
+      addImage(sum, part)
+      return
+    case 'input_audio': {
+      const audio = asObject(part['input_audio'])
+      const { data, format } = audio ?? {}
+      const isCompressed = typeof format === 'string' && !uncompressedFormats.has(format)
+      sum.addAudio(typeof data === 'string' ? data.length : 0, isCompressed)
+      return
+    }
+    case 'input_file': {
+      const data = part['file_data']
+      if (isAsked(part['file_id'])) sum.isInAccount = true
+      sum.addDocument(typeof data === 'string' ? data.length : 0)
+      return
+    }
+    default:
+      sum.addText(part['text'])
+      sum.addText(part['refusal'])
+  }
+}
+
+/** An image is data, an address, or a file of the account. */
+function addImage(sum: PayloadSum, image: JsonObject | undefined): void {
+  if (image === undefined) return
+  const url = image['image_url']
+  if (isAsked(image['file_id'])) sum.isInAccount = true
+  sum.addImage(typeof url === 'string' && url.startsWith('data:') ? url.length : 0, imageTokens)
+}
+
+function hasFiles(container: JsonObject | undefined): boolean {
+  return (asArray(container?.['file_ids'])?.length ?? 0) > 0
+}
+
+function itemsOf(body: JsonObject): readonly JsonObject[] {
+  return objectsIn(body['input'])
+}
+
+/** All tools, also those that items bring along and those within a namespace. */
+function toolsOf(body: JsonObject): readonly JsonObject[] {
+  const lists = [body['tools'], ...itemsOf(body).map((item) => item['tools'])]
+  const tools = lists.flatMap(objectsIn)
+  return [...tools, ...tools.flatMap((tool) => objectsIn(tool['tools']))]
+}
+
+function objectsIn(list: unknown): readonly JsonObject[] {
+  return (asArray(list) ?? []).map((element) => asObject(element) ?? {})
+}
+
+/** Tools that the client runs, and those that only order other tools. `shell` depends on its environment. */
+const clientTools: ReadonlySet<string> = new Set([
+  'apply_patch',
+  'computer',
+  'computer_use_preview',
+  'custom',
+  'function',
+  'local_shell',
+  'namespace',
+  'tool_search',
+])
+
+/** Tools that the vendor runs, by the beginning of their type: some have a date behind it. */
+const vendorRunTools = [
+  'web_search',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'mcp',
+] as const satisfies readonly OperatorFeature[]
+
+type VendorRunTool = (typeof vendorRunTools)[number] | 'containers' | 'other_tools'
+
+/** Undefined for a tool that the client runs. */
+function vendorRunTool(tool: JsonObject): VendorRunTool | undefined {
+  const type = asText(tool['type'])
+  if (type === undefined || clientTools.has(type)) return undefined
+  if (type === 'shell') {
+    const environment = asObject(tool['environment'])
+    return environment === undefined || environment['type'] === 'local' ? undefined : 'containers'
+  }
+  return (
+    vendorRunTools.find((name) => type === name || type.startsWith(`${name}_`)) ?? 'other_tools'
+  )
+}
+
+function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
+  const features: OperatorFeature[] = []
+  if (isAsked(body['conversation'])) features.push('conversations')
+  if (isAsked(body['prompt'])) features.push('stored_prompts')
+  if (isAsked(body['moderation'])) features.push('moderation')
+  for (const tool of toolsOf(body)) {
+    const feature = vendorRunTool(tool)
+    if (feature !== undefined) features.push(feature)
+    // A container by its id, where others could have left their data.
+    if (typeof tool['container'] === 'string') features.push('containers')
+  }
+  return features
+}
+
+/** For a request without a limit of its own. */
+const usualUsesMax = 10
+/** The gateway believes no answer that reports more; a larger limit holds no more money. */
+const usesMax = 200
+
+function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
+  const asksAudioOutput = asArray(body['modalities'])?.includes('audio') === true
+  const run = new Set(
+    toolsOf(body)
+      .map(vendorRunTool)
+      .filter((tool) => tool !== undefined),
+  )
+  const hasServerTools = run.size > 0 || asksAggregatorWork(body)
+  const hasStoredPrompt = isAsked(body['prompt']) || isAsked(body['conversation'])
+  const otherModels = listedModels(body)
+  if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt && otherModels.length === 0)
+    return undefined
+  const limit = body['max_tool_calls']
+  const uses =
+    typeof limit === 'number' && limit >= 0 ? Math.min(Math.ceil(limit), usesMax) : usualUsesMax
+  const others = ['file_search', 'code_interpreter', 'image_generation'] as const
+  const billed = others.filter((tool) => run.has(tool)).map((tool) => [tool, uses] as const)
+  return {
+    asksAudioOutput,
+    isSpeechCompressed: false,
+    hasServerTools,
+    hasStoredPrompt,
+    webSearchesMax: run.has('web_search') ? uses : 0,
+    ...(billed.length > 0 && { vendorTools: Object.fromEntries(billed) }),
+    otherModels,
+  }
+}
