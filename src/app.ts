@@ -242,6 +242,7 @@ async function openApp(
     snapshot,
     isStoreAvailable,
     isDraining: () => isDraining,
+    corsOrigins: config.corsOrigins,
     relay: relayServices,
   }
   const listener = await listen(

@@ -157,6 +157,41 @@ describe('settings', () => {
     expectMistakes({ env: { TURNPIKE_ADMIN_TOKEN: 'x'.repeat(40) } })
   })
 
+  it('takes origins as browsers send them, and no others', () => {
+    const origins = [
+      'https://app.example',
+      'http://localhost:5173',
+      'http://[::1]:8080',
+      'https://xn--bcher-kva.example:8443',
+      'chrome-extension://abcdefghijklmnop',
+      'tauri://localhost',
+    ]
+    const given = origins.join(' , ')
+    const { config } = expectConfig({ env: { TURNPIKE_CORS_ORIGINS: given } })
+    assert.deepEqual(config.corsOrigins, origins)
+    assert.equal(describeConfig(config)['cors_origins'], origins.join(', '))
+    const any = expectConfig({ files: { 'turnpike.yaml': "cors_origins: '*'\n" } })
+    assert.deepEqual(any.config.corsOrigins, ['*'])
+    for (const mistake of [
+      'app.example',
+      'https://app.example/',
+      'https://app.example/page',
+      'https://App.example',
+      'https://app.example:443',
+      'http://app.example:80',
+      'http://app.example:99999',
+      'https://user@app.example',
+      'https://*.app.example',
+      'https://bücher.example',
+      'https://app.example,',
+      'https://app.example https://other.example',
+      'null',
+    ]) {
+      const [found] = expectMistakes({ env: { TURNPIKE_CORS_ORIGINS: mistake } })
+      assert.match(found?.message ?? '', /^must be origins such as /, mistake)
+    }
+  })
+
   it('refuses misleading store locations', () => {
     for (const store of ['sqlite:', 'sqlite://data/x.db', 'sqlite::memory:', 'data/x.db']) {
       const [mistake] = expectMistakes({ env: { TURNPIKE_STORE: store } })

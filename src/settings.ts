@@ -97,6 +97,25 @@ const addressRanges = text(
   },
 )
 
+/** A scheme, a host and perhaps a port, as a browser writes them: Chrome extensions have origins too. */
+const originPattern =
+  /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(?::\d{1,5})?$|^https?:\/\/\[[0-9a-f:.]+\](?::\d{1,5})?$/
+
+/** Returns true for an origin in the one form in which browsers send it. */
+function isOrigin(given: string): boolean {
+  if (!originPattern.test(given)) return false
+  return !/^https?:/.test(given) || (URL.canParse(given) && new URL(given).origin === given)
+}
+
+/** Undefined = none. */
+const origins = text(
+  'origins such as https://app.example or http://localhost:5173 with commas between them, each in lower case and without a path or a default port, or * for any',
+  (given): readonly string[] | undefined => {
+    const list = given.split(',').map((one) => one.trim())
+    return list.every((one) => one === '*' || isOrigin(one)) ? list : undefined
+  },
+)
+
 const region = text('1 to 64 printable characters', (given) =>
   /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
 )
@@ -121,6 +140,8 @@ export const settings = {
   ),
   /** `on`: connections of trusted proxies to `listen` begin with a PROXY line. */
   proxyProtocol: setting('proxy_protocol', choice(['off', 'on']), 'off'),
+  /** Pages of these origins may call the gateway from a browser. */
+  corsOrigins: setting('cors_origins', origins, undefined),
   region: setting('region', region, 'local'),
   /** The name of this node on a PostgreSQL store; the host's name by default. */
   nodeName: setting('node_name', region, undefined),

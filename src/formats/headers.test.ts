@@ -3,13 +3,17 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { Secret } from '../base/secret.ts'
+import { exchangeIdHeader } from '../http/server/reply.ts'
 import {
   findVersionFault,
   forwardRequestHeaders,
   forwardResponseHeaders,
+  headersForPages,
   withoutCredential,
   type RequestForwarding,
 } from './headers.ts'
+import { limitHeaders } from './rate-headers.ts'
+import { formatOf } from './registry.ts'
 
 const messages: RequestForwarding = {
   prefix: 'alpha',
@@ -307,6 +311,7 @@ describe('response headers', () => {
       anthropic-workspace-id openai-organization openai-project
       anthropic-ratelimit-requests-limit anthropic-priority-input-tokens
       anthropic-fast-output-tokens-limit x-ratelimit-remaining-tokens ratelimit-policy
+      access-control-allow-origin access-control-expose-headers access-control-allow-credentials
     `)
     for (const name of dropped)
       for (const spelling of spellings(name))
@@ -326,6 +331,18 @@ describe('response headers', () => {
     const raw = ['connection', 'X-Hop, content-type', 'x-hop', '1', 'content-type', 'text/plain']
     assert.deepEqual(forwardResponseHeaders(raw), ['content-type', 'text/plain'])
   })
+})
+
+it('shows a page every header that the gateway writes about an answer', () => {
+  const shown = headersForPages.split(', ')
+  const limit = { limit: 1, remaining: 1, resetMs: 1 }
+  for (const name of ['messages', 'chat'] as const)
+    for (const header of [
+      formatOf(name).requestIdHeader,
+      ...Object.keys(limitHeaders(name, limit, 0)),
+    ])
+      assert.ok(shown.includes(header), header)
+  assert.ok(shown.includes(exchangeIdHeader))
 })
 
 function pad(number: number): string {

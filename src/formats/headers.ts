@@ -336,6 +336,8 @@ const treatResponseHeader = createTreatment({
     'proxy-',
     'cf-',
     'x-turnpike-',
+    // The gateway itself decides which pages may read an answer.
+    'access-control-',
     'anthropic-ratelimit-',
     'anthropic-priority-',
     'anthropic-fast-',
@@ -343,3 +345,27 @@ const treatResponseHeader = createTreatment({
     'ratelimit-',
   ],
 })
+
+/** The headers of answers that clients read. A page in a browser sees only those that an answer names. */
+export const headersForPages = [
+  'x-turnpike-request-id',
+  'x-turnpike-cost-usd',
+  'request-id',
+  'x-request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'anthropic-ratelimit-requests-limit',
+  'anthropic-ratelimit-requests-remaining',
+  'anthropic-ratelimit-requests-reset',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'anthropic-version',
+  'openai-processing-ms',
+  'openai-version',
+  'openai-model',
+  'allow',
+  'date',
+  'www-authenticate',
+].join(', ')

@@ -18,7 +18,7 @@ export interface PathRefusal {
 
 /** The refusal of a path, or of a method on a path, below a vendor's prefix. */
 export function pathRefusal(
-  { format, vendor, path, snapshot }: Incoming,
+  { format, vendor, path, snapshot }: Pick<Incoming, 'format' | 'vendor' | 'path' | 'snapshot'>,
   found: Exclude<Found<Operation>, { kind: 'found' }>,
 ): PathRefusal {
   if (found.kind === 'method_not_allowed') {

@@ -275,7 +275,7 @@ test('an unknown period, or two periods, get 400 in the plain shape', async (t) 
 test('serves only reading, and only with read-only tokens', async (t) => {
   const { gateway } = await start(t, '2026-11-21T12:00:00Z')
   const { key, token } = await gateway.createAccount()
-  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+  for (const method of ['POST', 'PUT', 'DELETE']) {
     const answer = await send(`${gateway.url}/v1/usage`, {
       method,
       headers: { 'x-api-key': token },

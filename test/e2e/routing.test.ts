@@ -183,13 +183,13 @@ const wrongMethods: readonly (readonly [
   allow: string,
   methods: readonly string[],
 ])[] = [
-  [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
+  [messagesPath, 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']],
   [`${messagesPath}/count_tokens`, 'POST', ['GET', 'PUT']],
   [chatPath, 'POST', ['GET', 'HEAD', 'DELETE', 'BREW']],
   ['/alpha/v1/models', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
   ['/beta/v1/models/chat-1', 'GET, HEAD', ['POST', 'DELETE']],
   ['/alpha/api/hello', 'HEAD', ['POST', 'GET']],
-  ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']],
+  ['/health', 'GET, HEAD', ['POST', 'PUT', 'DELETE', 'PROPFIND']],
 ]
 
 for (const [path, allow, methods] of wrongMethods)

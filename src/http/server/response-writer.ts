@@ -49,6 +49,8 @@ export class ResponseWriter {
   /** The head's text without framing and without the blank line, until it is written. */
   #head: string | undefined
   #isHeadWritten = false
+  /** Headers besides those of the head, with their line ends. */
+  #addedLines = ''
   #isChunked = false
   #isEnded = false
   #isGone = false
@@ -85,6 +87,11 @@ export class ResponseWriter {
     this.#isLast = true
   }
 
+  /** Adds a header to the answer, whatever its head will be. Throws an InvariantError on an invalid one. */
+  addHeader(name: string, value: string): void {
+    this.#addedLines += fieldLine(name, value)
+  }
+
   /** Headers are a flat list without framing. Throws an InvariantError on an invalid one. */
   writeHead(status: number, headers: readonly string[]): void {
     invariant(!this.#isHeadWritten, 'an answer has one head')
@@ -100,6 +107,7 @@ export class ResponseWriter {
       hasDate ||= name.length === 4 && isNamed(name, 'date')
       text += fieldLine(name, value)
     }
+    text += this.#addedLines
     if (!hasDate) text += `date: ${this.#connection.date()}\r\n`
     this.#status = status
     this.#head = text
