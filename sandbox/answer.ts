@@ -3,7 +3,9 @@
  * of frames. The headers are those of real vendors, including those that name the operator's own
  * account: a gateway must strip them, and a test can only see that if they are there.
  */
+import type { Directives } from './directives.ts'
 import { operatorIdentifiers } from './error-presets.ts'
+import type { ErrorPreset } from './error-presets.ts'
 import type { Format } from './endpoints.ts'
 import type { SandboxUsage } from './usage.ts'
 
@@ -39,9 +41,17 @@ export interface BodyAnswer extends AnswerBase {
   readonly wireUsage?: unknown
 }
 
+/** What an error in the middle of a stream of typed events is. */
+export type ErrorForm = NonNullable<Directives['errorAs']>
+
 export interface StreamAnswer extends AnswerBase {
   /** Returns the same frames at each call. */
   readonly frames: () => Iterable<Frame>
+  /**
+   * Where each event has a type and a number: the events that report an error. The numbers are
+   * still to be set.
+   */
+  readonly errorFrames?: (row: ErrorPreset, form: ErrorForm) => readonly Frame[]
 }
 
 export type Answer = BodyAnswer | StreamAnswer

@@ -11,14 +11,13 @@ import {
   firstPieces,
   fromList,
   joinPieces,
-  jsonPieces,
   noPieces,
   splitWords,
   TokenBudget,
 } from './pieces.ts'
 import type { Pieces } from './pieces.ts'
 import type { SandboxRequest } from './request.ts'
-import { buildInstance } from './schema-instance.ts'
+import { argumentPieces, callsOf, isCustomTool, textPieces } from './tool-calls.ts'
 import { chatUsage, countUsage, distort, finishJson } from './usage.ts'
 import type { SandboxUsage } from './usage.ts'
 
@@ -90,7 +89,7 @@ function planChoice(request: SandboxRequest, budget: TokenBudget, index: number)
   const isPartial = directives.refusal === 'partial'
   const content = budget.spend(isPartial ? firstPieces(whole, Math.ceil(whole.count / 2)) : whole)
   const refusal = kinds.has('refusal') ? budget.spend(refusalText) : noPieces
-  const toolCalls = kinds.has('tool') ? [planToolCall(request, budget, index)] : []
+  const toolCalls = kinds.has('tool') ? planToolCalls(request, budget, index) : []
   return {
     reasoning,
     content,
@@ -107,7 +106,8 @@ const refusalText = fromList(splitWords('[simulated] The sandbox declines this r
 function choiceKinds(request: SandboxRequest): readonly string[] {
   if (request.directives.content !== undefined) return contentKinds(request.directives, [])
   if (request.asksAudio) return ['audio']
-  return request.toolToCall === undefined ? ['text'] : ['tool']
+  const callsTool = request.toolToCall !== undefined || request.scriptedCalls.length > 0
+  return callsTool ? ['tool'] : ['text']
 }
 
 /** Audio tokens of a spoken answer without a directive for their number. */
@@ -115,18 +115,21 @@ function standardAudio(request: SandboxRequest): number {
   return choiceKinds(request).includes('audio') ? 10 : 0
 }
 
-function planToolCall(request: SandboxRequest, budget: TokenBudget, index: number): ChatToolCall {
-  const tool = request.toolToCall ?? request.tools[0]
-  const isCustom = tool?.isCustom ?? false
-  const input = tool === undefined ? { query: 'a' } : buildInstance(tool.schema, request.lastText)
-  return {
-    id: `call_sandbox${String(request.index).padStart(10, '0')}${index}`,
-    name: tool?.name ?? 'simulated_tool',
-    isCustom,
-    pieces: budget.spend(
-      isCustom ? fromList(splitWords('simulated custom input')) : jsonPieces(input),
-    ),
-  }
+function planToolCalls(
+  request: SandboxRequest,
+  budget: TokenBudget,
+  index: number,
+): readonly ChatToolCall[] {
+  return callsOf(request).map((call, at) => {
+    const number = String(request.index).padStart(10, '0')
+    const isCustom = isCustomTool(request, call)
+    return {
+      id: `call_sandbox${number}${index}${at === 0 ? '' : at}`,
+      name: call.name,
+      isCustom,
+      pieces: budget.spend(isCustom ? textPieces(call.input) : argumentPieces(call.input)),
+    }
+  })
 }
 
 function planAudio(request: SandboxRequest, index: number): ChatAudio {

@@ -43,7 +43,7 @@ test('reports unknown names and wrong values instead of ignoring them', () => {
       'directive "status" needs a whole number',
       'directive "usage" needs one of none, null, zero, bare, negative, fractional, text, huge, falling, twice',
       'directive "gzip" needs true, false or no value',
-      'directive "hold" needs id@point with one of the points before_head, after_head, first_event, mid, before_usage, before_terminal',
+      'directive "hold" needs id@point with one of the points before_head, after_head, first_event, first_output, mid, before_usage, before_terminal',
     ]),
   )
 })

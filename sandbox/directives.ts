@@ -4,13 +4,16 @@
  * reported problem, never ignored: a misspelt fault must not pass as a healthy answer.
  */
 import { z } from 'zod'
+import { operationGroups } from './endpoints.ts'
 import { errorPresets } from './error-presets.ts'
+import { isScript } from './script.ts'
 
 /** Points at which a gate can stop an exchange; from `first_event` on they lie between events. */
 export const gatePoints = [
   'before_head',
   'after_head',
   'first_event',
+  'first_output',
   'mid',
   'before_usage',
   'before_terminal',
@@ -31,6 +34,10 @@ const contentKinds: readonly string[] = [
   'refusal',
   'reasoning',
   'audio',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'mcp',
 ]
 
 interface Described {
@@ -71,13 +78,18 @@ function isPresetName(name: string): boolean {
   return name === '' || ['', 'messages.', 'chat.'].some((format) => errorPresets.has(format + name))
 }
 
-function contentList(meaning: string) {
+function list(known: readonly string[], meaning: string) {
   const schema = z
     .string()
-    .refine((value) => value.split(',').every((kind) => contentKinds.includes(kind)), {
-      error: `needs a list of ${contentKinds.join(', ')}`,
+    .refine((value) => value.split(',').every((name) => known.includes(name)), {
+      error: `needs a list of ${known.join(', ')}`,
     })
   return schema.register(described, { values: 'list', meaning }).exactOptional()
+}
+
+function scriptText(meaning: string) {
+  const schema = z.string().refine(isScript, 'needs a list of calls as percent-encoded JSON')
+  return schema.register(described, { values: 'percent-encoded JSON', meaning }).exactOptional()
 }
 
 function gateList(meaning: string) {
@@ -111,6 +123,11 @@ const insteadOfAnAnswer = {
     ['json', 'html', 'garbage', 'empty', 'other_format'],
     'A 200 whose body is not an answer of the format.',
   ),
+  notOffered: list(
+    operationGroups,
+    `The channel does not offer these: ${operationGroups.join(', ')}. All others work.`,
+  ),
+  notOfferedAs: preset('How it says so. Without it: 404 in the words of the vendor.'),
   truncatedJson: flag('A whole answer that ends in its middle; `content-length` agrees with it.'),
   close: choice(['before_head', 'after_head'], 'Closes the connection at this point.'),
   reset: choice(['before_head', 'after_head'], 'Resets the connection (RST) at this point.'),
@@ -119,6 +136,9 @@ const insteadOfAnAnswer = {
 const time = {
   delayMs: integer('Waits before the response head.'),
   firstEventDelayMs: integer('Waits before the first event.'),
+  firstOutputDelayMs: integer(
+    'Responses: waits after the events that only say that the vendor has begun.',
+  ),
   eventDelayMs: integer('Waits before each event. 0 is one turn of the event loop.'),
   hold: gateList('Stops at a gate until it is released. Without a point: `before_head`.'),
 }
@@ -147,10 +167,16 @@ const events = {
   idLines: flag('Each event has `id` and `retry` lines.'),
   comments: flag('Adds comment lines.'),
   unknownEvents: flag('Adds events of an unknown type.'),
-  pings: integer('Pings (messages) or comments (chat) before the first event.'),
+  pings: integer(
+    'Before the first event: pings (messages), `keepalive` events (Responses), or comments.',
+  ),
   errorFirst: preset('The first event is this error. Without a name: an overload error.'),
   errorAt: integer('An error takes the place of event N, counted from 0. Nothing follows.'),
   eventError: preset('The error that `error_at` sends.'),
+  errorAs: choice(
+    ['event', 'flat', 'failed', 'both'],
+    'Responses: the error is an event `error`, the same without an inner object, `response.failed`, or first the one and then the other.',
+  ),
   namedError: flag('A chat error event has an `event: error` line, as some servers send it.'),
   terminal: choice(['missing', 'twice', 'unfinished'], 'What happens to the terminal event.'),
   afterTerminal: text('Bytes after the terminal event, percent-encoded.'),
@@ -160,10 +186,13 @@ const content = {
   output: integer('Number of text pieces. Each piece is one output token.'),
   piece: text('The pieces: `ascii`, `cjk`, `emoji`, `escapes`, or any text.'),
   frame: integer('Pads each piece to about this many bytes.'),
-  content: contentList(`Kinds of content in order: ${contentKinds.join(', ')}.`),
+  content: list(contentKinds, `Kinds of content in order: ${contentKinds.join(', ')}.`),
   refusal: choice(['empty', 'partial'], 'A refusal before any output, or in the middle.'),
-  stop: text('The stop reason.'),
+  stop: text('The stop reason. Responses: the reason of an incomplete one, or `failed`.'),
   answerModel: text('The model that the answer names.'),
+  script: scriptText(
+    'Tool calls to make one after the other, then the text: `[{"name":"shell","arguments":{}},{"name":"apply_patch","input":""}]`.',
+  ),
   lateContent: flag('Messages: a running count, then more content, then the final count.'),
 }
 

@@ -3,7 +3,7 @@
  * place of events, missing or repeated terminal events, other line ends. Knows neither bytes on the
  * wire nor time.
  */
-import type { Frame } from './answer.ts'
+import type { Frame, StreamAnswer } from './answer.ts'
 import type { Directives } from './directives.ts'
 import type { Format } from './endpoints.ts'
 import { errorFrame, findPreset } from './plain-answers.ts'
@@ -15,32 +15,51 @@ export interface FrameSubject {
 }
 
 export function* faultyFrames(
-  frames: Iterable<Frame>,
+  answer: StreamAnswer,
   subject: FrameSubject,
   directives: Directives,
 ): Generator<Frame> {
+  const inserted = insertFrames(answer, subject, directives)
   let isFirst = true
-  for (const frame of insertFrames(frames, subject, directives)) {
+  for (const frame of isTyped(answer) ? renumber(inserted) : inserted) {
     yield { ...frame, text: rewriteText(frame.text, directives, isFirst) }
     isFirst = false
   }
 }
 
+/** Whether each event of the stream has a type and a number. */
+function isTyped(answer: StreamAnswer): boolean {
+  return answer.errorFrames !== undefined
+}
+
+/** Numbers the events in the order in which they are sent. */
+function* renumber(frames: Iterable<Frame>): Generator<Frame> {
+  let number = 0
+  for (const frame of frames) {
+    const hasNumber = frame.text.startsWith('event: ')
+    const text = hasNumber
+      ? frame.text.replace(/"sequence_number":\d+/, () => `"sequence_number":${number++}`)
+      : frame.text
+    yield { ...frame, text }
+  }
+}
+
 function* insertFrames(
-  frames: Iterable<Frame>,
+  answer: StreamAnswer,
   subject: FrameSubject,
   directives: Directives,
 ): Generator<Frame> {
   const { pings, errorFirst, errorAt, comments, unknownEvents } = directives
-  for (let ping = 0; ping < (pings ?? 0); ping++) yield pingFrame(subject.format)
+  const family = isTyped(answer) ? 'typed' : subject.format
+  for (let ping = 0; ping < (pings ?? 0); ping++) yield filler(pingTexts[family])
   if (errorFirst !== undefined) {
-    yield eventError(subject, errorFirst, directives)
+    yield* eventErrors(answer, subject, { name: errorFirst, directives })
     return
   }
   let index = 0
-  for (const frame of frames) {
+  for (const frame of answer.frames()) {
     if (index === errorAt) {
-      yield eventError(subject, directives.eventError ?? '', directives)
+      yield* eventErrors(answer, subject, { name: directives.eventError ?? '', directives })
       return
     }
     if (comments === true && index % 3 === 1) yield filler(`: simulated comment ${index}\n\n`)
@@ -49,7 +68,7 @@ function* insertFrames(
       frame.kind !== 'start' &&
       (index === 1 || frame.kind === 'terminal')
     ) {
-      yield unknownEvent(subject.format)
+      yield filler(unknownTexts[family])
     }
     yield* terminalFrames(frame, directives)
     index++
@@ -72,17 +91,19 @@ function filler(text: string): Frame {
   return { kind: 'filler', text }
 }
 
-function pingFrame(format: Format): Frame {
-  return filler(format === 'messages' ? 'event: ping\ndata: {"type": "ping"}\n\n' : ': ping\n\n')
-}
+const pingTexts = {
+  messages: 'event: ping\ndata: {"type": "ping"}\n\n',
+  chat: ': ping\n\n',
+  typed: 'event: keepalive\ndata: {"type":"keepalive","sequence_number":0}\n\n',
+} as const
 
-function unknownEvent(format: Format): Frame {
-  return filler(
-    format === 'messages'
-      ? 'event: sandbox_unknown\ndata: {"type":"sandbox_unknown","detail":{"usage":"none"}}\n\n'
-      : 'data: {"object":"sandbox.unknown","choices":[],"detail":{"usage":"none"}}\n\n',
-  )
-}
+const unknownDetail = '"detail":{"usage":"none"}'
+
+const unknownTexts = {
+  messages: `event: sandbox_unknown\ndata: {"type":"sandbox_unknown",${unknownDetail}}\n\n`,
+  chat: `data: {"object":"sandbox.unknown","choices":[],${unknownDetail}}\n\n`,
+  typed: `event: response.sandbox_unknown\ndata: {"type":"response.sandbox_unknown","sequence_number":0,${unknownDetail}}\n\n`,
+} as const
 
 const overload: Readonly<Record<Format, ErrorPreset>> = {
   messages: { status: 529, type: 'overloaded_error', message: 'Overloaded' },
@@ -94,9 +115,22 @@ const overload: Readonly<Record<Format, ErrorPreset>> = {
   },
 }
 
-function eventError(subject: FrameSubject, name: string, directives: Directives): Frame {
+interface AskedError {
+  readonly name: string
+  readonly directives: Directives
+}
+
+function eventErrors(
+  answer: StreamAnswer,
+  subject: FrameSubject,
+  { name, directives }: AskedError,
+): readonly Frame[] {
   const row = findPreset(subject.format, name) ?? overload[subject.format]
-  return errorFrame(subject, row, directives.namedError === true)
+  return (
+    answer.errorFrames?.(row, directives.errorAs ?? 'event') ?? [
+      errorFrame(subject, row, directives.namedError === true),
+    ]
+  )
 }
 
 function rewriteText(text: string, directives: Directives, isFirst: boolean): string {

@@ -7,8 +7,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Clock } from '../src/base/clock.ts'
 import type { Answer } from './answer.ts'
 import { answerChat } from './chat.ts'
+import { answerCompletion, completionsPrompt, findCompletionsFault } from './completions.ts'
 import { checkDirectives, noDirectives, parseDirectives } from './directives.ts'
 import type { Directives, ParsedDirectives } from './directives.ts'
+import { answerEmbeddings, embeddingsPrompt, findEmbeddingsFault } from './embeddings.ts'
 import { findRoute } from './endpoints.ts'
 import type { SandboxRoute } from './endpoints.ts'
 import {
@@ -18,14 +20,20 @@ import {
   errorAnswer,
   findPreset,
   plainError,
+  refuseOperation,
 } from './plain-answers.ts'
 import type { Faults } from './faults.ts'
 import type { RecordLog } from './log.ts'
 import { answerMessages } from './messages.ts'
 import { play } from './player.ts'
 import type { Stage } from './player.ts'
-import { findBodyFault, parseBody, readFacts, readPrompt } from './request.ts'
-import type { JsonObject } from './request.ts'
+import { findBodyFault, lastUserText, parseBody, readFacts, readPrompt } from './request.ts'
+import type { FactsOptions, JsonObject } from './request.ts'
+import type { VendorAccount, VendorAccounts } from './responses/accounts.ts'
+import { answerResponse } from './responses/answer.ts'
+import { findPrompt, readContext } from './responses/context.ts'
+import { findResponsesFault, readResponsesFacts } from './responses/request.ts'
+import { answerStored } from './responses/stored.ts'
 import { openRecord, readCredential } from './served-record.ts'
 import type { OpenRecord } from './served-record.ts'
 
@@ -37,6 +45,8 @@ export interface Vendors {
   readonly requireCredential: boolean
   /** The only credential that a channel accepts. A channel not named here accepts any. */
   readonly credentials: ReadonlyMap<string, string>
+  /** What the vendor keeps for each credential. */
+  readonly accounts: VendorAccounts
   /** Numbers exchanges from 0. */
   readonly nextIndex: () => number
 }
@@ -94,6 +104,7 @@ interface Exchange {
   readonly request: IncomingMessage
   readonly bytes: Buffer
   readonly body: JsonObject | undefined
+  readonly account: VendorAccount
   readonly lastText: string
   readonly record: OpenRecord
   readonly directives: Directives
@@ -102,8 +113,10 @@ interface Exchange {
 function readExchange(vendors: Vendors, route: SandboxRoute, arrived: Arrived): Exchange {
   const { request, bytes } = arrived
   const body = bytes.length === 0 ? undefined : parseBody(bytes)
-  const prompt = body === undefined ? undefined : readPrompt(body)
-  const model = typeof body?.['model'] === 'string' ? body['model'] : (route.modelId ?? '')
+  const credential = readCredential(route.format, request.headers)
+  const account = vendors.accounts.of(credential?.value, route.channel)
+  const prompt = body === undefined ? undefined : readPrompt(promptText(route, body, account))
+  const model = typeof body?.['model'] === 'string' ? body['model'] : (route.id ?? '')
   const isStream = body?.['stream'] === true
   const marker = prompt?.marker ?? request.headers['x-sandbox-marker']
   const gathered = gatherDirectives({
@@ -128,7 +141,24 @@ function readExchange(vendors: Vendors, route: SandboxRoute, arrived: Arrived): 
     problems: gathered.problems,
   })
   const { directives } = gathered
-  return { route, request, bytes, body, lastText: prompt?.text ?? '', record, directives }
+  const lastText = prompt?.text ?? ''
+  return { route, request, bytes, body, account, lastText, record, directives }
+}
+
+/** Returns the text in which directives and the marker stand. */
+function promptText(route: SandboxRoute, body: JsonObject, account: VendorAccount): string {
+  switch (route.operation) {
+    case 'responses.create': {
+      const { earlier, own } = readContext(body, account)
+      return findPrompt([...earlier, ...own]).text
+    }
+    case 'embeddings.create':
+      return embeddingsPrompt(body)
+    case 'completions.create':
+      return completionsPrompt(body)
+    default:
+      return lastUserText(body)
+  }
 }
 
 interface GatherOptions {
@@ -173,19 +203,34 @@ function chooseAnswer(vendors: Vendors, exchange: Exchange): Answer {
   if (record.problems.length > 0) {
     return plainError(record, 400, `sandbox: ${record.problems.join('; ')}`)
   }
+  const notOffered = refuseOperation(record, route, directives)
+  if (notOffered !== undefined) return notOffered
   if (request.method !== route.method) return plainError(record, 405, 'Method Not Allowed')
   const refused = refuseCaller(vendors, exchange)
   if (refused !== undefined) return refused
   const directed = directedAnswer(record, directives)
   if (directed !== undefined) return directed
-  if (route.method === 'GET') return answerModels({ route, index: record.index })
+  if (route.operation.startsWith('models.')) return answerModels({ route, index: record.index })
+  if (isStored(route)) return answerStoredCall(exchange)
   if (body === undefined) return plainError(record, 400, 'The request body is not valid JSON.')
-  const fault = findBodyFault(route, body, request.headers)
-  if (fault !== undefined) return plainError(record, 400, fault)
-  if (route.operation === 'messages.count_tokens') {
-    return answerTokenCount({ route, index: record.index }, body)
-  }
-  const facts = readFacts({
+  return answerBody(exchange, body)
+}
+
+/** Whether it is an operation on something that the vendor keeps. */
+function isStored({ operation }: SandboxRoute): boolean {
+  if (operation.startsWith('conversations.')) return true
+  return operation.startsWith('responses.') && operation !== 'responses.create'
+}
+
+function answerStoredCall({ route, record, request, body, account }: Exchange): Answer {
+  const query = new URL(request.url ?? '', 'http://sandbox').searchParams
+  const { index, atMs } = record
+  return answerStored({ route, index, atMs, account, query, body })
+}
+
+function answerBody(exchange: Exchange, body: JsonObject): Answer {
+  const { route, record, directives, request, account } = exchange
+  const facts: FactsOptions = {
     route,
     body,
     bytes: exchange.bytes,
@@ -194,8 +239,32 @@ function chooseAnswer(vendors: Vendors, exchange: Exchange): Answer {
     index: record.index,
     digest: record.requestDigest,
     atMs: record.atMs,
-  })
-  return route.format === 'messages' ? answerMessages(facts) : answerChat(facts)
+  }
+  switch (route.operation) {
+    case 'responses.create': {
+      const context = readContext(body, account)
+      const fault = findResponsesFault(body) ?? context.fault
+      if (fault !== undefined) return errorAnswer(record, fault)
+      return answerResponse(readResponsesFacts({ ...facts, account, context }))
+    }
+    case 'embeddings.create': {
+      const fault = findEmbeddingsFault(body)
+      return fault === undefined ? answerEmbeddings(facts) : errorAnswer(record, fault)
+    }
+    case 'completions.create': {
+      const fault = findCompletionsFault(body)
+      return fault === undefined ? answerCompletion(facts) : errorAnswer(record, fault)
+    }
+    default: {
+      const fault = findBodyFault(route, body, request.headers)
+      if (fault !== undefined) return plainError(record, 400, fault)
+      if (route.operation === 'messages.count_tokens')
+        return answerTokenCount({ route, index: record.index }, body)
+      return route.format === 'messages'
+        ? answerMessages(readFacts(facts))
+        : answerChat(readFacts(facts))
+    }
+  }
 }
 
 /** Returns the vendor's 401, or its 400 for a missing version header, where one applies. */

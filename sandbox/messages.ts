@@ -18,7 +18,7 @@ import {
 } from './pieces.ts'
 import type { Pieces } from './pieces.ts'
 import type { SandboxRequest } from './request.ts'
-import { buildInstance } from './schema-instance.ts'
+import { argumentPieces, callsOf } from './tool-calls.ts'
 import { countUsage, distort, finishJson, messagesDeltaUsage, messagesUsage } from './usage.ts'
 import type { SandboxUsage } from './usage.ts'
 
@@ -84,7 +84,7 @@ function standardKinds(request: SandboxRequest): readonly string[] {
   if (request.directives.iterations?.startsWith('fallback') === true) kinds.unshift('fallback')
   if (request.directives.webSearch !== undefined) kinds.unshift('search')
   if (request.directives.lateContent === true) kinds.push('text')
-  if (request.toolToCall !== undefined) kinds.push('tool')
+  if (request.toolToCall !== undefined || request.scriptedCalls.length > 0) kinds.push('tool')
   return kinds
 }
 
@@ -112,7 +112,7 @@ function addBlocks(kind: string, draft: Draft): void {
       addSearch(draft)
       return
     case 'tool':
-      addTool(draft)
+      addTools(draft)
       return
     case 'cited':
       blocks.push({
@@ -145,13 +145,13 @@ function thinkingText(request: SandboxRequest): Pieces {
   return fromList(splitWords(`Simulated thinking about ${request.messageCount} message(s). `))
 }
 
-function addTool({ request, budget, blocks }: Draft): void {
-  const tool = request.toolToCall ?? request.tools[0]
-  const name = tool?.name ?? 'simulated_tool'
-  const input = tool === undefined ? { query: 'a' } : buildInstance(tool.schema, request.lastText)
-  const id = `toolu_01sandbox${String(request.index).padStart(10, '0')}`
-  const pieces = budget.spend(jsonPieces(input))
-  blocks.push({ kind: 'tool', type: 'tool_use', id, name, pieces, input })
+function addTools({ request, budget, blocks }: Draft): void {
+  for (const [at, call] of callsOf(request).entries()) {
+    const id = `toolu_01sandbox${String(request.index).padStart(10, '0')}${at === 0 ? '' : at}`
+    const pieces = budget.spend(argumentPieces(call.input))
+    const { name, input } = call
+    blocks.push({ kind: 'tool', type: 'tool_use', id, name, pieces, input })
+  }
 }
 
 function addSearch({ request, budget, blocks }: Draft): void {

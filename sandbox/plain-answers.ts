@@ -6,6 +6,7 @@
 import type { BodyAnswer, Answer, Frame } from './answer.ts'
 import { vendorHeaders, vendorRequestId, withHeader } from './answer.ts'
 import type { Directives } from './directives.ts'
+import { groupOf } from './endpoints.ts'
 import type { Format, SandboxRoute } from './endpoints.ts'
 import { errorPresets } from './error-presets.ts'
 import type { ErrorPreset } from './error-presets.ts'
@@ -62,6 +63,7 @@ export function errorAnswer(subject: ErrorSubject, row: ErrorPreset): BodyAnswer
   }
 }
 
+/** Writes an error event of chat or messages. */
 export function errorFrame(subject: ErrorSubject, row: ErrorPreset, isNamed: boolean): Frame {
   const data = `data: ${JSON.stringify(errorObject(subject, row))}\n\n`
   const hasName = subject.format === 'messages' || isNamed
@@ -79,6 +81,19 @@ function errorObject(subject: ErrorSubject, row: ErrorPreset): unknown {
     error: { ...details, type, message },
     request_id: vendorRequestId(subject),
   }
+}
+
+/** Returns the answer to an operation that the channel does not offer. */
+export function refuseOperation(
+  subject: ErrorSubject & { readonly method: string },
+  route: SandboxRoute,
+  { notOffered, notOfferedAs }: Directives,
+): BodyAnswer | undefined {
+  if (notOffered?.split(',').includes(groupOf(route.operation)) !== true) return undefined
+  const row = findPreset(subject.format, notOfferedAs ?? '')
+  if (row !== undefined) return errorAnswer(subject, row)
+  const message = `Invalid URL (${subject.method} ${route.path})`
+  return errorAnswer(subject, { status: 404, type: 'invalid_request_error', message })
 }
 
 export interface DirectedSubject {
@@ -168,7 +183,7 @@ interface FreeSubject {
 }
 
 export function answerModels({ route, index }: FreeSubject): BodyAnswer {
-  const { format, modelId } = route
+  const { format, id: modelId } = route
   const ids = listedModels[format]
   if (modelId !== undefined) {
     return ids.includes(modelId)

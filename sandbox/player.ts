@@ -126,7 +126,7 @@ function framesOf(stage: Stage, answer: Answer, pacer: Pacer): Frames {
   if (!isStreamAnswer(answer)) {
     return () => (pacer.hasGates ? splitBody(answer) : [wholeBody(answer)])
   }
-  const frames: Frames = () => faultyFrames(answer.frames(), record, directives)
+  const frames: Frames = () => faultyFrames(answer, record, directives)
   return directives.chunking === 'whole' ? () => [joinFrames(frames())] : frames
 }
 
@@ -212,26 +212,48 @@ async function playFrames(stage: Stage, playing: Playing): Promise<void> {
   const { response, record, directives, log } = stage
   const { frames, writer, pacer, closed } = playing
   const middle = pacer.hasGate('mid') ? Math.floor([...frames()].length / 2) : -1
+  const passed = new Set<Frame['kind']>()
   let index = 0
-  let hasStarted = false
   for (const frame of frames()) {
     if (index === directives.cutEvent) return writer.breakOff()
     if (index === directives.stallEvent) return closed
-    const first = index === 0 ? directives.firstEventDelayMs : undefined
-    await pacer.delay(first ?? directives.eventDelayMs)
-    if (frame.kind === 'usage') await pacer.gate('before_usage')
-    if (frame.kind === 'terminal') await pacer.gate('before_terminal')
+    await waitBefore(frame, { index, passed, directives, pacer })
     if (response.destroyed) return
     if (frame.kind === 'terminal') log.terminal(record)
     if (!(await writer.write(frame.text))) return
     noteSent(record, frame)
     log.changed(record)
-    if (!hasStarted && frame.kind !== 'filler') {
-      hasStarted = true
-      await pacer.gate('first_event')
-    }
+    await waitAfter(frame, passed, pacer)
     if (index === middle) await pacer.gate('mid')
     index++
   }
   await writer.end()
+}
+
+interface Place {
+  readonly index: number
+  /** The kinds of the frames before this one. */
+  readonly passed: ReadonlySet<Frame['kind']>
+  readonly directives: Directives
+  readonly pacer: Pacer
+}
+
+async function waitBefore(frame: Frame, { index, passed, directives, pacer }: Place) {
+  const { firstEventDelayMs, firstOutputDelayMs, eventDelayMs } = directives
+  const first = index === 0 ? firstEventDelayMs : undefined
+  const isFirstOutput = frame.kind === 'content' && !passed.has('content')
+  const delayMs = first ?? (isFirstOutput ? firstOutputDelayMs : undefined) ?? eventDelayMs
+  await pacer.delay(delayMs)
+  const carriesUsage = frame.kind === 'terminal' && frame.usage !== undefined
+  if (frame.kind === 'usage' || carriesUsage) await pacer.gate('before_usage')
+  if (frame.kind === 'terminal') await pacer.gate('before_terminal')
+}
+
+async function waitAfter({ kind }: Frame, passed: Set<Frame['kind']>, pacer: Pacer) {
+  if (kind === 'filler') return
+  const isFirst = passed.size === 0
+  const isFirstOutput = kind === 'content' && !passed.has(kind)
+  passed.add(kind)
+  if (isFirst) await pacer.gate('first_event')
+  if (isFirstOutput) await pacer.gate('first_output')
 }

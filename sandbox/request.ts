@@ -6,12 +6,14 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Directives } from './directives.ts'
+import { nextCalls } from './script.ts'
+import type { ScriptedCall } from './script.ts'
 import type { Format, Operation, SandboxRoute } from './endpoints.ts'
 
-interface OfferedTool {
+export interface OfferedTool {
   readonly name: string
   readonly schema: Readonly<Record<string, unknown>>
-  /** A chat tool of type `custom`, whose input is plain text. */
+  /** A tool of type `custom`, whose input is plain text. */
   readonly isCustom: boolean
 }
 
@@ -34,6 +36,8 @@ export interface SandboxRequest {
   readonly tools: readonly OfferedTool[]
   /** The tool to call, if the request forces one or its text asks for one. */
   readonly toolToCall: OfferedTool | undefined
+  /** The calls to make now, where a script says them. */
+  readonly scriptedCalls: readonly ScriptedCall[]
   /** The JSON schema that the answer's text must fit, if the request asks for one. */
   readonly answerSchema: unknown
   readonly thinking: 'none' | 'shown' | 'omitted'
@@ -56,18 +60,18 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 const blobTokens = 1_000
 
-function asObject(value: unknown): JsonObject | undefined {
+export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : undefined
 }
 
-function asArray(value: unknown): readonly unknown[] {
+export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
 /** Returns all text of the last message whose role is `user`. */
-function lastUserText(body: JsonObject): string {
+export function lastUserText(body: JsonObject): string {
   const messages = asArray(body['messages'])
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = asObject(messages[index])
@@ -76,7 +80,7 @@ function lastUserText(body: JsonObject): string {
   return ''
 }
 
-function contentText(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   const texts: string[] = []
   for (const part of asArray(content)) {
@@ -94,10 +98,28 @@ export function countPromptTokens(body: JsonObject): number {
   return Math.max(1, Math.ceil(bytes / 4))
 }
 
-const blobTypes = new Set(['image', 'document', 'image_url', 'input_audio', 'file'])
-const textMembers = ['text', 'content', 'thinking', 'arguments', 'input', 'function', 'tool_calls']
+const blobTypes = new Set([
+  'image',
+  'document',
+  'image_url',
+  'input_audio',
+  'file',
+  'input_image',
+  'input_file',
+])
+const textMembers = [
+  'text',
+  'content',
+  'thinking',
+  'arguments',
+  'input',
+  'output',
+  'summary',
+  'function',
+  'tool_calls',
+]
 
-function textBytes(value: unknown): number {
+export function textBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (Array.isArray(value)) {
     let bytes = 0
@@ -131,34 +153,63 @@ function readTools(body: JsonObject): readonly OfferedTool[] {
   return offered
 }
 
+interface ToolQuestion<Tool> {
+  /** `tool_choice` of the request. */
+  readonly choice: unknown
+  readonly tools: readonly Tool[]
+  readonly lastText: string
+  readonly endsInToolResult: boolean
+}
+
 /**
  * Chooses the tool to call: a forced one, or one that the last text asks for (`use the tool`,
  * `call the NAME tool`). Never after a tool's result, so that agents finish.
  */
-function chooseTool(
-  body: JsonObject,
-  tools: readonly OfferedTool[],
-  lastText: string,
-): OfferedTool | undefined {
+function chooseTool<Tool extends { readonly name: string }>(
+  question: ToolQuestion<Tool>,
+): Tool | undefined {
+  const { choice, tools, lastText, endsInToolResult } = question
   const first = tools[0]
   if (first === undefined) return undefined
-  const choice = body['tool_choice']
   if (choice === 'required') return first
   const chosen = asObject(choice)
   if (chosen?.['type'] === 'any') return first
   const inner = asObject(chosen?.['function']) ?? asObject(chosen?.['custom']) ?? chosen
   const forced = tools.find((tool) => tool.name === inner?.['name'])
   if (forced !== undefined) return forced
-  if (choice === 'none' || chosen?.['type'] === 'none' || endsInToolResult(body)) return undefined
+  if (choice === 'none' || chosen?.['type'] === 'none' || endsInToolResult) return undefined
   const asked = /\b(?:use|call) (?:the|a) (?:(\S+) )?tool\b/i.exec(lastText)
   if (asked === null) return undefined
   return tools.find((tool) => tool.name === asked[1]) ?? first
 }
 
-function endsInToolResult(body: JsonObject): boolean {
-  const last = asObject(asArray(body['messages']).at(-1))
-  if (last?.['role'] === 'tool') return true
-  return asArray(last?.['content']).some((part) => asObject(part)?.['type'] === 'tool_result')
+/** With a script, no other tool is called. */
+export function chooseCalls<Tool extends { readonly name: string }>(
+  script: string | undefined,
+  resultCount: number,
+  question: ToolQuestion<Tool>,
+): { readonly toolToCall: Tool | undefined; readonly scriptedCalls: readonly ScriptedCall[] } {
+  return script === undefined
+    ? { toolToCall: chooseTool(question), scriptedCalls: [] }
+    : { toolToCall: undefined, scriptedCalls: nextCalls(script, resultCount) }
+}
+
+/** Counts the results of tools in a message. */
+function countResults(message: unknown): number {
+  const { role, content } = asObject(message) ?? {}
+  if (role === 'tool') return 1
+  return asArray(content).filter((part) => asObject(part)?.['type'] === 'tool_result').length
+}
+
+/** Counts the results that the last messages bring: those after the user's last words. */
+function countLastResults(messages: readonly unknown[]): number {
+  let count = 0
+  for (const message of messages.toReversed()) {
+    const results = countResults(message)
+    if (results === 0 && asObject(message)?.['role'] === 'user') break
+    count += results
+  }
+  return count
 }
 
 /** A request for any JSON object. */
@@ -167,11 +218,13 @@ const plainObject = {
   properties: { simulated: { const: true }, reply: { type: 'string' } },
 }
 
-function readAnswerSchema(format: Format, body: JsonObject): unknown {
-  const wanted =
-    format === 'chat'
-      ? asObject(body['response_format'])
-      : (asObject(asObject(body['output_config'])?.['format']) ?? asObject(body['output_format']))
+function readAnswerForm(format: Format, body: JsonObject): JsonObject | undefined {
+  if (format === 'chat') return asObject(body['response_format'])
+  return asObject(asObject(body['output_config'])?.['format']) ?? asObject(body['output_format'])
+}
+
+/** Returns the schema that the text of an answer in this form must fit. */
+export function answerSchemaOf(wanted: JsonObject | undefined): unknown {
   if (wanted?.['type'] === 'json_object') return plainObject
   if (wanted?.['type'] !== 'json_schema') return undefined
   return wanted['schema'] ?? asObject(wanted['json_schema'])?.['schema'] ?? plainObject
@@ -184,7 +237,7 @@ function readThinking(body: JsonObject): SandboxRequest['thinking'] {
 }
 
 /** Returns what a vendor would serve for the requested terms, in the words of its answers. */
-function readServedTerms(format: Format, body: JsonObject): ServedTerms {
+export function readServedTerms(format: Format, body: JsonObject): ServedTerms {
   const asked = (name: string): string | undefined => {
     const value = body[name]
     return typeof value === 'string' ? value : undefined
@@ -210,9 +263,8 @@ export interface PromptText {
   readonly marker: string | undefined
 }
 
-/** Separates `[[sandbox: …]]` and `[[marker: …]]` from the last user message. */
-export function readPrompt(body: JsonObject): PromptText {
-  const whole = lastUserText(body)
+/** Separates `[[sandbox: …]]` and `[[marker: …]]` from a prompt. */
+export function readPrompt(whole: string): PromptText {
   if (!whole.includes('[[')) return { text: whole, directives: '', marker: undefined }
   let directives = ''
   let marker: string | undefined
@@ -277,6 +329,8 @@ export function readFacts(options: FactsOptions): SandboxRequest {
   const streamOptions = asObject(body['stream_options'])
   const limit = body['max_completion_tokens'] ?? body['max_tokens']
   const choices = body['n']
+  const messages = asArray(body['messages'])
+  const { script } = options.directives
   return {
     format: route.format,
     operation: route.operation,
@@ -288,12 +342,17 @@ export function readFacts(options: FactsOptions): SandboxRequest {
     isStream: body['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
     choiceCount: route.format === 'chat' && typeof choices === 'number' ? choices : 1,
-    messageCount: asArray(body['messages']).length,
+    messageCount: messages.length,
     lastText,
     promptTokens: countPromptTokens(body),
     tools,
-    toolToCall: chooseTool(body, tools, lastText),
-    answerSchema: readAnswerSchema(route.format, body),
+    ...chooseCalls(script, countLastResults(messages), {
+      choice: body['tool_choice'],
+      tools,
+      lastText,
+      endsInToolResult: countResults(messages.at(-1)) > 0,
+    }),
+    answerSchema: answerSchemaOf(readAnswerForm(route.format, body)),
     thinking: readThinking(body),
     asksOneHourCache: bytes.includes('"1h"'),
     asksUsageChunk: streamOptions?.['include_usage'] === true,

@@ -14,6 +14,7 @@ import { Faults } from './faults.ts'
 import type { FaultControl } from './faults.ts'
 import { LogFile, RecordLog } from './log.ts'
 import type { SandboxLog } from './log.ts'
+import { VendorAccounts } from './responses/accounts.ts'
 
 export interface SandboxOptions {
   readonly host?: string
@@ -58,6 +59,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     keepsBodies: options.keepBodies ?? false,
     requireCredential: options.requireCredential ?? true,
     credentials: new Map(Object.entries(options.credentials ?? {})),
+    accounts: new VendorAccounts(),
     nextIndex: () => count++,
   }
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 })

@@ -35,9 +35,13 @@ export interface SandboxUsage {
   readonly tier: string
   readonly speed: string
   readonly geo: string
+  /** How often the vendor ran each of its tools, by the tool's type. Responses only. */
+  readonly hostedCalls: HostedCalls
   /** The billed parts: one, unless the answer lists iterations. */
   readonly parts: readonly SandboxUsagePart[]
 }
+
+type HostedCalls = Readonly<Record<string, number>>
 
 /** What an answer sent, in output tokens. */
 export interface EmittedTokens {
@@ -46,6 +50,7 @@ export interface EmittedTokens {
   /** Thinking, shown or not. */
   readonly reasoning: number
   readonly audio: number
+  readonly hostedCalls?: HostedCalls
 }
 
 const noCounts: SandboxCounts = {
@@ -65,7 +70,7 @@ export function countUsage(request: SandboxRequest, emitted: EmittedTokens): San
   // The chat format has one kind of write. In messages a write without a lifetime is a short one,
   // unless the request asks for long ones.
   const isLong = directives.cacheWriteLate === undefined && request.asksOneHourCache
-  const { audio } = emitted
+  const { audio, hostedCalls = {} } = emitted
   const output = directives.outputTokens ?? emitted.output
   const counts: SandboxCounts = {
     input: directives.input ?? request.promptTokens,
@@ -75,7 +80,7 @@ export function countUsage(request: SandboxRequest, emitted: EmittedTokens): San
     cacheWrite1h: (directives.cacheWrite1h ?? 0) + (isLong ? unclassified : 0),
     inputAudio: directives.audioIn ?? 0,
     outputAudio: Math.min(audio, output),
-    webSearch: directives.webSearch ?? 0,
+    webSearch: directives.webSearch ?? hostedCalls['web_search'] ?? 0,
   }
   return {
     counts,
@@ -83,6 +88,7 @@ export function countUsage(request: SandboxRequest, emitted: EmittedTokens): San
     tier: directives.tier ?? request.served.tier,
     speed: directives.speed ?? request.served.speed,
     geo: directives.geo ?? request.served.geo,
+    hostedCalls,
     parts: listParts(directives, counts),
   }
 }
@@ -202,6 +208,45 @@ export function chatUsage(usage: SandboxUsage, directives: Directives): Record<s
       rejected_prediction_tokens: 0,
     },
   }
+}
+
+/** Returns `usage` of a response. The input's count contains cached, written and audio tokens. */
+export function responsesUsage(
+  usage: SandboxUsage,
+  directives: Directives,
+): Record<string, unknown> {
+  const { counts } = usage
+  const written = counts.cacheWrite5m + counts.cacheWrite1h
+  const input = counts.input + counts.cacheRead + written + counts.inputAudio
+  const output = counts.output + counts.outputAudio
+  const totals = { input_tokens: input, output_tokens: output, total_tokens: input + output }
+  if (directives.usage === 'bare') return totals
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: counts.cacheRead,
+      cache_write_tokens: written,
+      ...(counts.inputAudio === 0 ? {} : { audio_tokens: counts.inputAudio }),
+    },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      ...(counts.outputAudio === 0 ? {} : { audio_tokens: counts.outputAudio }),
+    },
+    total_tokens: input + output,
+  }
+}
+
+/** Returns `usage` of a completion, which has details only where there is something to detail. */
+export function completionUsage(
+  usage: SandboxUsage,
+  directives: Directives,
+): Record<string, unknown> {
+  const whole = chatUsage(usage, directives)
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = whole
+  const totals = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+  const { cacheRead, cacheWrite5m, cacheWrite1h } = usage.counts
+  return cacheRead + cacheWrite5m + cacheWrite1h + usage.reasoningTokens === 0 ? totals : whole
 }
 
 /** 2⁵³ + 1 does not fit a JavaScript number; `finishJson` inserts it as text. */

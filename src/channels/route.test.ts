@@ -18,7 +18,12 @@ const settings = {
 
 function start(model = makeModel('m')) {
   const clock = new ManualClock()
-  const health = new HealthBook({ clock, random: seededRandom(1) })
+  const health = new HealthBook({
+    clock,
+    random: seededRandom(1),
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
+  })
   const snapshot = makeSnapshot([main, reserve], [model])
   health.follow(undefined, snapshot)
   const counted: string[] = []

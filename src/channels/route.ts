@@ -10,6 +10,7 @@ import type { HealthBook } from './health/health-book.ts'
 import type { Outcome } from './health/health-event.ts'
 import type { OpenAttempt } from './health/health-place.ts'
 import type { Caller } from './health/evidence.ts'
+import { unknownLimitMs } from './health/timing.ts'
 import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
 
 export type { Outcome }
@@ -56,9 +57,6 @@ export interface AttemptEnd {
   /** What the vendor asked for with a throttle. */
   readonly retryAfterMs?: number | undefined
 }
-
-/** For the first event of a stream while nothing is known about the times of its model. */
-const unknownLimitMs = 30_000
 
 /** The attempts of one exchange, one channel after the other. */
 export class Route {

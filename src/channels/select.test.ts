@@ -50,7 +50,7 @@ const refused: Off = {
   ...unused,
   mode: 'off',
   cause: 'config',
-  holdUntil: 1_000,
+  backOffUntil: 1_000,
   isConfirming: false,
 }
 const resting: HealthState = { ...freshState, restUntil: 1_000 }

@@ -44,6 +44,8 @@ beforeEach(() => {
     state: (name, model) => book.state(name, model),
   })
   book = new HealthBook({
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
     clock,
     random: () => 0.5,
     onEffect(effect, place) {

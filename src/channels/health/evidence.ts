@@ -1,9 +1,11 @@
 /**
  * The evidence against one model on one channel, for one form of request (streamed or whole): the
  * failures that no later answer has refuted, and the success counts of the last two minutes by key.
- * Pure. Invariant: at most `bucketCount` buckets of at most `keysPerBucketMax` keys, and at most
- * `failuresMax` failures, however busy the channel is.
+ * Pure. Invariant: at most `bucketCount` buckets of at most `linesMax` keys, and at most
+ * `linesMax` failures, however busy the channel is.
  */
+
+import { failingCallersMin, sampleCount, sureCount, toleratedShare } from './timing.ts'
 
 /** Streamed requests and whole answers fail in different ways, so each has its own evidence. */
 export type Form = 'stream' | 'whole'
@@ -46,11 +48,10 @@ interface Tally extends Caller {
   readonly failed: number
 }
 
-const failuresMax = 16
+const linesMax = 32
 const countPerCallerMax = 2
 const bucketMs = 12_000
 const bucketCount = 10
-const keysPerBucketMax = 32
 /** Keys beyond the bound of a bucket are counted together. */
 const otherKeys: Caller = { keyId: '', accountId: '' }
 
@@ -59,7 +60,7 @@ export const noEvidence: Evidence = { failures: [], outcomes: [], isCleared: fal
 // --- failures in a row --------------------------------------------------------------------------
 
 export function withFailure(evidence: Evidence, failure: Failure, now: number): Evidence {
-  const failures = [...evidence.failures, failure].slice(-failuresMax)
+  const failures = [...evidence.failures, failure].slice(-linesMax)
   if (!failure.isCounted) return { ...evidence, failures }
   return { ...evidence, failures, outcomes: count(evidence.outcomes, failure, now, 'failed') }
 }
@@ -137,12 +138,6 @@ function countBy(failures: readonly Failure[], identityOf: Identity): ReadonlyMa
 
 // --- success ratio ------------------------------------------------------------------------------
 
-const ratioMin = 0.8
-const ratioOutcomesMin = 20
-/** With this many outcomes and failing callers the ratio needs no confirmation by probes. */
-const sureOutcomes = 50
-const sureCallers = 3
-
 /**
  * Judges the success ratio of the last two minutes without the account that has most failures (or
  * without the key, where there is only one account): one client alone cannot lower it.
@@ -159,8 +154,8 @@ export function judgeRatio({ outcomes }: Evidence, now: number): 'good' | 'doubt
     failed += sum.failed
   }
   const total = ok + failed
-  if (total < ratioOutcomesMin || ok >= ratioMin * total) return 'good'
-  return total >= sureOutcomes && failing.length >= sureCallers ? 'bad' : 'doubtful'
+  if (total < sampleCount || ok >= (1 - toleratedShare) * total) return 'good'
+  return total >= sureCount && failing.length >= failingCallersMin ? 'bad' : 'doubtful'
 }
 
 interface Sum {
@@ -209,7 +204,7 @@ function count(
 function added(tallies: readonly Tally[], caller: Caller, what: 'ok' | 'failed'): readonly Tally[] {
   let known = caller
   let position = tallies.findIndex((tally) => tally.keyId === caller.keyId)
-  if (position === -1 && tallies.length >= keysPerBucketMax) {
+  if (position === -1 && tallies.length >= linesMax) {
     known = otherKeys
     position = tallies.findIndex((tally) => tally.keyId === otherKeys.keyId)
   }

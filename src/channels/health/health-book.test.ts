@@ -41,7 +41,13 @@ function open() {
           : ''
     told.push(`${place.channel}/${place.model} ${effect.kind}${detail}`)
   }
-  const book = new HealthBook({ clock, random: seededRandom(1), onEffect })
+  const book = new HealthBook({
+    clock,
+    random: seededRandom(1),
+    onEffect,
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
+  })
   const attempt = (to: Channel, outcome: Outcome, keyId?: string, model = 'm'): void => {
     book.end(book.begin(to, model, { isProbe: keyId === undefined, form: 'stream' }), {
       outcome,

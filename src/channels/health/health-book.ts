@@ -44,15 +44,15 @@ import {
 } from './latency.ts'
 import { LatencyWatch } from './latency-watch.ts'
 import type { ChannelFacts } from '../select.ts'
-import { defaultBudget, hasSpentOwn, mayFailOverInto, spendBudget } from './retry-budget.ts'
+import { hasSpentOwn, mayFailOverInto, spendBudget } from './retry-budget.ts'
 
 export interface HealthBookOptions {
   readonly clock: Clock
   readonly random: Random
   /** How often a channel without recent successes is checked. */
-  readonly checkIntervalMs?: number
+  readonly checkIntervalMs: number
   /** Size of each channel's retry budget. */
-  readonly failoverTokensMax?: number
+  readonly failoverTokensMax: number
   /** Of several gateways on one store only one runs the regular checks. */
   readonly mayCheck?: () => boolean
   /** Receives each effect once, in order, after the state has changed. Must not throw. */
@@ -74,7 +74,6 @@ interface AttemptKind {
   readonly form?: Form
 }
 
-const defaultCheckIntervalMs = 600_000
 /** The time of shorter answers is mostly overhead, so their time per token says little. */
 const tokensPerAnswerMin = 16
 
@@ -97,7 +96,7 @@ export class HealthBook implements ChannelFacts {
       clock,
       random,
       startedAt: this.#startedAt,
-      budget: options.failoverTokensMax ?? defaultBudget,
+      budget: options.failoverTokensMax,
       compare: (channel, model) => this.#watch.compare(channel, model, clock.monotonic()),
       onEffect: (effect, place) => options.onEffect?.(effect, place),
     })
@@ -109,7 +108,7 @@ export class HealthBook implements ChannelFacts {
     })
     this.#plan = createCheckPlan({
       random,
-      intervalMs: options.checkIntervalMs ?? defaultCheckIntervalMs,
+      intervalMs: options.checkIntervalMs,
     })
   }
 
@@ -236,7 +235,7 @@ export class HealthBook implements ChannelFacts {
     this.#register.apply(channel, model, { kind: 'outlasted', form, keyId, ...sample })
   }
 
-  /** An operator requests a check now: holds end, and probes decide. */
+  /** An operator requests a check now: back-offs end, and probes decide. */
   recheck(place: HealthPlace): void {
     const channel = this.#channelOf(place)
     if (channel !== undefined) this.#register.apply(channel, place.model, { kind: 'asked' })
@@ -265,7 +264,7 @@ export class HealthBook implements ChannelFacts {
     return (inherited ?? ownQuantiles(place.state.latency, kind))?.p99
   }
 
-  /** Lets time pass: holds end, probes and checks fall due. Cheap when nothing is due. */
+  /** Lets time pass: back-offs end, probes and checks fall due. Cheap when nothing is due. */
   wake(): void {
     const now = this.#options.clock.monotonic()
     if (now >= this.#watch.nextScanAt()) this.#watch.scan(now)

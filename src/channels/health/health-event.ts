@@ -1,5 +1,5 @@
 /**
- * The events and effects of the health machine, and the types that its rules share. It holds no rule;
+ * The events and effects of the health machine, and the types that its rules share. It has no rule;
  * the rules are the table in `rules.ts`.
  */
 import type { Random } from '../../base/random.ts'
@@ -127,10 +127,4 @@ const noEffects: readonly HealthEffect[] = []
 
 export function unchanged(state: HealthState): Step {
   return { state, effects: noEffects }
-}
-
-export const jitterShare = 0.2
-
-export function jittered(durationMs: number, random: Random): number {
-  return durationMs * (1 + jitterShare * (2 * random() - 1))
 }

@@ -7,6 +7,7 @@ import type { Channel } from '../channel.ts'
 import type { Form, Outcome } from './health-event.ts'
 import { startState, type HealthState } from './health-state.ts'
 import type { RetryBudget } from './retry-budget.ts'
+import { waitMaxMs } from './timing.ts'
 
 /** The names of a place. */
 export interface HealthPlace {
@@ -114,7 +115,6 @@ export interface Silence {
 
 /** Longer than most answers take to begin. */
 const silenceMinMs = 20_000
-const silenceMaxMs = 300_000
 
 function noSilence(): Silence {
   return { waiting: 0, since: undefined, limitMs: silenceMinMs }
@@ -140,5 +140,5 @@ export function silenceEndsAt({ waiting, since, limitMs }: Silence): number {
 
 export function noteSilenceProbed(silence: Silence, now: number): void {
   silence.since = now
-  silence.limitMs = Math.min(silence.limitMs * 2, silenceMaxMs)
+  silence.limitMs = Math.min(silence.limitMs * 2, waitMaxMs)
 }

@@ -26,6 +26,8 @@ function open(known: Channel) {
   const clock = new ManualClock()
   const told: string[] = []
   const book = new HealthBook({
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
     clock,
     random: seededRandom(1),
     onEffect: ({ kind }) => told.push(kind),

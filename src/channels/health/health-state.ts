@@ -62,7 +62,7 @@ interface OutOfUse extends Known {
 
 export interface Off extends OutOfUse {
   readonly mode: 'off'
-  readonly holdUntil: number
+  readonly backOffUntil: number
   /** It is off for a refusal that no probe has confirmed yet. */
   readonly isConfirming: boolean
 }
@@ -139,7 +139,7 @@ function isDoubted({ burst, evidence }: InUse): boolean {
 
 function isTrialByTraffic(state: Off | Trial, now: number): boolean {
   if (state.check !== 'none' || now < state.tryingUntil) return false
-  return state.mode === 'off' ? now >= state.holdUntil : now >= (state.probeAt ?? 0)
+  return state.mode === 'off' ? now >= state.backOffUntil : now >= (state.probeAt ?? 0)
 }
 
 function isRamping({ mode, since }: HealthState, now: number): boolean {
@@ -148,7 +148,7 @@ function isRamping({ mode, since }: HealthState, now: number): boolean {
 
 /** The credential or the model is refused: an attempt would certainly fail. */
 export function isRefusing(state: HealthState, now: number): boolean {
-  return state.mode === 'off' && state.cause !== 'run' && now < state.holdUntil
+  return state.mode === 'off' && state.cause !== 'run' && now < state.backOffUntil
 }
 
 /** It has answered since it went off, so it is the better choice while nothing is in use. */
@@ -174,9 +174,9 @@ export function shareOf(state: HealthState, now: number): number {
   return state.latency.slowSince === undefined ? share : Math.min(share, slowShare)
 }
 
-/** A hold that is over shows as trial and a ramp that is over as on, before any event says so. */
+/** A back-off that is over shows as trial and a ramp that is over as on, before any event says so. */
 export function shownMode(state: HealthState, now: number): ShownMode {
-  if (state.mode === 'off') return now >= state.holdUntil ? 'trial' : 'off'
+  if (state.mode === 'off') return now >= state.backOffUntil ? 'trial' : 'off'
   if (state.mode === 'trial') return 'trial'
   if (state.latency.slowSince !== undefined) return 'slow'
   return isRamping(state, now) ? 'ramp' : 'on'
@@ -193,7 +193,7 @@ export function nextWakeAt(state: HealthState): number | undefined {
 }
 
 function ownWakeAt(state: HealthState): number {
-  if (state.mode === 'off') return state.holdUntil
+  if (state.mode === 'off') return state.backOffUntil
   if (state.mode === 'trial') return Infinity
   const { mode, since, burst, latency } = state
   return Math.min(

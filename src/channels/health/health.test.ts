@@ -10,7 +10,7 @@ import {
   type Caller,
   type Form,
 } from './evidence.ts'
-import { jitterShare, type HealthEffect, type HealthEvent, type Outcome } from './health-event.ts'
+import type { HealthEffect, HealthEvent, Outcome } from './health-event.ts'
 import {
   freshState,
   gradeOf,
@@ -25,7 +25,8 @@ import {
 } from './health-state.ts'
 import { step } from './health.ts'
 import { latencyKind } from './latency.ts'
-import { passesNeeded, refusalHoldMs } from './out-of-use.ts'
+import { passesNeeded } from './out-of-use.ts'
+import { jitterShare, waitMaxMs } from './timing.ts'
 
 const middle = (): number => 0.5
 
@@ -93,7 +94,7 @@ function offAfterRun(now = 0, from: HealthState = freshState): HealthState {
 
 /** Passes probes until it is back in use, and says when that was. */
 function bringBack(state: HealthState): { state: HealthState; at: number } {
-  let now = asOff(state).holdUntil
+  let now = asOff(state).backOffUntil
   let current = apply(state, wake, now).state
   while (current.mode === 'trial') {
     current = run(current, [wake, probed('ok')], now).state
@@ -105,7 +106,7 @@ function bringBack(state: HealthState): { state: HealthState; at: number } {
 test('five failures in a row of different keys switch off for about thirty seconds', () => {
   assert.equal(run(freshState, failures('abcd'), 0).state.mode, 'on')
   const { state, effects } = run(freshState, failures('abcde'), 0)
-  assert.equal(asOff(state).holdUntil, 30_000)
+  assert.equal(asOff(state).backOffUntil, 30_000)
   assert.deepEqual(effects.at(-1), {
     kind: 'changed',
     from: 'on',
@@ -292,9 +293,9 @@ test('a failure that turns out to be the request’s own is taken back', () => {
 test('a refused credential switches off at once, tells the operator, and is confirmed by a probe', () => {
   const { state, effects } = run(freshState, [ended('config')], 0)
   assert.equal(state.mode, 'off')
-  const { cause, holdUntil } = asOff(state)
+  const { cause, backOffUntil } = asOff(state)
   assert.equal(cause, 'config')
-  assert.ok(holdUntil <= refusalHoldMs && holdUntil >= refusalHoldMs * (1 - jitterShare))
+  assert.ok(backOffUntil <= waitMaxMs && backOffUntil >= waitMaxMs * (1 - jitterShare))
   assert.deepEqual(
     effects.map((effect) => effect.kind),
     ['changed', 'alert', 'probe'],
@@ -349,7 +350,7 @@ test('each relapse needs two more passes, and no hold exceeds two minutes', () =
   const seen: (readonly number[])[] = []
   for (let count = 0; count < 7; count++) {
     state = offAfterRun(now, state)
-    seen.push([(asOff(state).holdUntil - now) / 1_000, passesNeeded(state)])
+    seen.push([(asOff(state).backOffUntil - now) / 1_000, passesNeeded(state)])
     const back = bringBack(state)
     state = back.state
     now = back.at + 1_000
@@ -465,8 +466,8 @@ test('traffic on a channel on trial neither brings it back nor keeps it away whe
 
 test('without probes one exchange at a time decides, no more often than every five seconds', () => {
   const off = asOff(offAfterRun(0, startState('none')))
-  assert.equal(gradeOf(off, off.holdUntil - 1), 'off')
-  assert.equal(gradeOf(off, off.holdUntil), 'trial')
+  assert.equal(gradeOf(off, off.backOffUntil - 1), 'off')
+  assert.equal(gradeOf(off, off.backOffUntil), 'trial')
   let state = apply(off, { kind: 'begun' }, 30_000).state
   assert.equal(gradeOf(state, 30_001), 'off')
   for (const now of [31_000, 36_000]) {
@@ -487,7 +488,7 @@ test('staying on for ten minutes forgets relapses', () => {
   const back = bringBack(offAfterRun())
   const on = apply(back.state, wake, back.at + 120_000).state
   const later = back.at + 120_000 + 600_000
-  assert.equal(asOff(offAfterRun(later, on)).holdUntil - later, 30_000)
+  assert.equal(asOff(offAfterRun(later, on)).backOffUntil - later, 30_000)
 })
 
 test('a warning from elsewhere asks for probes, and switches off only what they find bad', () => {

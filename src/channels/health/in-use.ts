@@ -35,21 +35,10 @@ import {
   type LatencyState,
 } from './latency.ts'
 import { isStale, probeLostAfterMs, rested, switchOff, toRamp, wasRefuted } from './out-of-use.ts'
+import { forgottenAfterMs, lookMs, probeGapMs, proofCount, retryMs, waitMaxMs } from './timing.ts'
 
 /** So many failures in a row switch off (contract: at most five). */
 const offCount = 5
-/** So many failures that no answer has refuted ask for a burst. */
-const doubtCount = 3
-/** All of a burst must fail (scenario `errors-5`: two of three fail by chance too often). */
-const burstCount = 3
-/** A failure on a quiet channel is probed after this time. */
-const loneFailureMs = 15_000
-const burstGapMinMs = 15_000
-const burstGapMaxMs = 300_000
-/** A doubt this long after the last one begins with the shortest gap again. */
-const gapForgottenMs = 600_000
-const slowProbeMs = 30_000
-const compareWaitMs = 2_000
 
 // --- results of traffic -------------------------------------------------------------------------
 
@@ -100,7 +89,7 @@ function countFailure(
   const ratio = judgeRatio(evidence, now)
   if (ratio === 'bad') return switchOff(failing, { ...off, why: 'too_few_successes' }, moment)
   if (ratio === 'doubtful' || isDoubted(failing, form)) return startBurst(failing, form, now)
-  return unchanged(withProbe(failing, now + loneFailureMs))
+  return unchanged(withProbe(failing, now + probeGapMs))
 }
 
 function inARow({ evidence }: InUse, now: number): number {
@@ -110,7 +99,7 @@ function inARow({ evidence }: InUse, now: number): number {
 /** Probes have cleared this form once: then the next failures in a row decide without probes. */
 function isDoubted({ evidence }: InUse, form: Form): boolean {
   const failures = evidence.stream.failures.length + evidence.whole.failures.length
-  return failures >= doubtCount && !evidence[form].isCleared
+  return failures >= proofCount && !evidence[form].isCleared
 }
 
 export function retract(
@@ -122,7 +111,7 @@ export function retract(
   const evidence = withRetraction(state.evidence[form], keyId)
   const retracted = withEvidence(state, form, evidence)
   if (isDoubted(retracted, form)) return startBurst(retracted, form, now)
-  return unchanged(withProbe(retracted, now + loneFailureMs))
+  return unchanged(withProbe(retracted, now + probeGapMs))
 }
 
 // --- probes -------------------------------------------------------------------------------------
@@ -138,7 +127,7 @@ function startBurst(state: InUse, form: Form, now: number): Step {
   const burst = { form, endsAt: now + probeLostAfterMs, failed: 0 }
   return {
     state: { ...state, burst, probeAt: undefined },
-    effects: [{ kind: 'probe', count: burstCount, form }],
+    effects: [{ kind: 'probe', count: proofCount, form }],
   }
 }
 
@@ -168,15 +157,15 @@ export function passProbe(state: InUse, { form }: AttemptResult, { now }: Moment
 function cleared(state: InUse, form: Form): InUse {
   const { failures, outcomes, isCleared } = state.evidence[form]
   if (state.check !== 'request' || failures.length === 0 || isCleared) return state
-  const isRun = failures.length >= doubtCount
+  const isRun = failures.length >= proofCount
   return withEvidence(state, form, { failures: [], outcomes, isCleared: isRun })
 }
 
 /** The gap to the next burst grows while bursts find nothing. */
 function endBurst(state: InUse, now: number): InUse {
-  const isForgotten = now - state.burstFrom >= gapForgottenMs
-  const gapMs = isForgotten ? burstGapMinMs : Math.max(state.burstGapMs * 2, burstGapMinMs)
-  const burstGapMs = Math.min(gapMs, burstGapMaxMs)
+  const isForgotten = now - state.burstFrom >= forgottenAfterMs
+  const gapMs = isForgotten ? probeGapMs : Math.max(state.burstGapMs * 2, probeGapMs)
+  const burstGapMs = Math.min(gapMs, waitMaxMs)
   return { ...state, burst: undefined, burstGapMs, burstFrom: now + burstGapMs }
 }
 
@@ -185,7 +174,8 @@ export function failProbe(state: InUse, event: AttemptResult, moment: Moment): S
   const { burst } = state
   if (burst === undefined || burst.form !== form) return startBurst(state, form, moment.now)
   const failed = burst.failed + 1
-  if (failed < burstCount) return unchanged({ ...state, burst: { ...burst, failed } })
+  // Scenario `errors-5`: two of three fail by chance too often.
+  if (failed < proofCount) return unchanged({ ...state, burst: { ...burst, failed } })
   return switchOff(state, { cause: 'run', why: 'failures_confirmed', form }, moment)
 }
 
@@ -211,7 +201,7 @@ function probeInUse(state: InUse, now: number): Step {
   const form = formToProbe(state)
   if (isDoubted(state, form)) return startBurst({ ...state, probeAt: undefined }, form, now)
   const isSlow = state.latency.slowSince !== undefined
-  const probeAt = isSlow ? now + slowProbeMs : undefined
+  const probeAt = isSlow ? now + retryMs : undefined
   return { state: { ...state, probeAt }, effects: [{ kind: 'probe', count: 1, form }] }
 }
 
@@ -249,13 +239,13 @@ function withLatency<State extends HealthState>(state: State, latency: LatencySt
 function judgeLatency(state: InUse, now: number): Step {
   const { latency } = state
   if (latency.slowSince !== undefined) {
-    if (!mayLeaveSlow(latency, now)) return unchanged(withProbe(state, now + slowProbeMs))
+    if (!mayLeaveSlow(latency, now)) return unchanged(withProbe(state, now + retryMs))
     const left = withLatency(state, forgetRecent(latency))
     return unchanged(toRamp(left, now, 'as_fast_as_usual'))
   }
   if (latency.suspectedSince === undefined || now < latency.compareAt) return unchanged(state)
   // Compared again soon, in case that takes a few probes of the alternative.
-  const waiting = { ...latency, compareAt: now + compareWaitMs }
+  const waiting = { ...latency, compareAt: now + lookMs }
   return { state: { ...state, latency: waiting }, effects: [{ kind: 'compare' }] }
 }
 
@@ -264,5 +254,5 @@ export function compared(state: InUse, { comparison }: Compared, { now }: Moment
   if (latency.suspectedSince === undefined || comparison === 'waiting') return unchanged(state)
   if (comparison === 'worse') return unchanged(withLatency(state, postponeComparison(latency, now)))
   const slow = { why: 'slower_than_usual', latency: enterSlow(latency, now) }
-  return unchanged({ ...state, ...slow, mode: 'on', since: now, probeAt: now + slowProbeMs })
+  return unchanged({ ...state, ...slow, mode: 'on', since: now, probeAt: now + retryMs })
 }

@@ -3,6 +3,7 @@
  * histogram on a logarithmic scale whose weights halve every day. It knows no clock. Invariant: once
  * established, p50 and p95 rise by at most a tenth a day, so a slow decline does not become normal.
  */
+import { sureCount } from './timing.ts'
 
 export interface Quantiles {
   readonly p50: number
@@ -18,11 +19,8 @@ export interface Baseline extends Quantiles {
   readonly at: number
 }
 
-const halfLifeMs = 86_400_000
 const dayMs = 86_400_000
 const dailyRise = 0.1
-/** Below this weight a baseline is too young to be trusted; see `isTrusted`. */
-const trustedFrom = 50
 /** From this weight on a rise is limited; before, the first estimates are still finding their place. */
 const establishedFrom = 200
 
@@ -31,7 +29,7 @@ const lowestValue = 0.1
 const binCount = 140
 
 export function isTrusted(baseline: Baseline | undefined): baseline is Baseline {
-  return baseline !== undefined && baseline.total >= trustedFrom
+  return baseline !== undefined && baseline.total >= sureCount
 }
 
 /** Its 95th percentile rests on more than a handful of samples. */
@@ -45,7 +43,7 @@ export function learnValues(
   now: number,
 ): Baseline {
   const elapsedMs = baseline === undefined ? 0 : Math.max(0, now - baseline.at)
-  const decay = 2 ** (-elapsedMs / halfLifeMs)
+  const decay = 2 ** (-elapsedMs / dayMs)
   const weights =
     baseline === undefined
       ? Array.from({ length: binCount }, () => 0)

@@ -15,6 +15,7 @@ import {
   pinnedQuantiles,
   slowAbove,
 } from './latency.ts'
+import { lookMs, probeGapMs } from './timing.ts'
 
 interface LatencyWatchParts {
   readonly register: Pick<HealthRegister, 'findPlace' | 'placeOf' | 'places' | 'apply'>
@@ -25,10 +26,8 @@ interface LatencyWatchParts {
 
 type LatencySubject = Pick<OpenAttempt, 'channel' | 'model' | 'kind'>
 
-const overdueScanMs = 1_000
 const overdueScanMax = 256
 const comparisonWaitMs = 60_000
-const comparisonProbesGapMs = 15_000
 
 export class LatencyWatch {
   readonly #parts: LatencyWatchParts
@@ -76,7 +75,7 @@ export class LatencyWatch {
   expect(place: Place, attempt: OpenAttempt): void {
     if (attempt.kind === undefined || !isStreamKind(attempt.kind)) return
     place.waiting.add(attempt)
-    this.#scanAt = Math.min(this.#scanAt, attempt.beganAt + overdueScanMs)
+    this.#scanAt = Math.min(this.#scanAt, attempt.beganAt + lookMs)
   }
 
   /** When `scan` is due next, in monotonic time; infinity while no stream waits. */
@@ -93,7 +92,7 @@ export class LatencyWatch {
         if (++seen > overdueScanMax) break
         this.#noteOverdue(place, attempt, now)
       }
-      if (place.waiting.size > 0) this.#scanAt = now + overdueScanMs
+      if (place.waiting.size > 0) this.#scanAt = now + lookMs
     }
   }
 
@@ -121,7 +120,7 @@ export class LatencyWatch {
     { count, now }: { readonly count: number; readonly now: number },
   ): void {
     const place = this.#parts.register.placeOf(channel, model)
-    if (now - place.probesAskedAt < comparisonProbesGapMs) return
+    if (now - place.probesAskedAt < probeGapMs) return
     place.probesAskedAt = now
     this.#parts.askForProbes({ channel: channel.name, model }, count)
   }

@@ -6,6 +6,7 @@
  */
 import type { Channel } from '../channel.ts'
 import { isTrusted, learnValues, type Baseline, type Quantiles } from './latency-baseline.ts'
+import { sampleCount, toleratedShare, waitMaxMs } from './timing.ts'
 
 /** The facts that the time of a request depends on: streamed or whole, and the size of its input. */
 export interface LatencyTraits {
@@ -57,21 +58,16 @@ const kindsPerForm = sizeSteps.length + 1
 const latencyKindCount = 2 * kindsPerForm
 
 /** Half of so many samples must be slow, so that neither a few outliers nor one pause look like slowness. */
-const windowSamples = 20
-const windowSamplesMin = 10
-const windowMs = 300_000
+const windowSamplesMin = sampleCount / 2
 const pendingMax = 32
 const streamMarginMs = 500
 const wholeMargin = 1.5
 const slowMinMs = 180_000
-const compareGapMs = 300_000
 /** A model that has been slower for so long, while no channel was faster, has a new usual time. */
 const newNormalMs = 1_800_000
 /** As recent as the slowness: older samples of an alternative prove nothing. */
 const comparedWithinMs = 30_000
 const comparedSamplesMin = 8
-/** Of the samples of a channel that counts as fast. */
-const fastSlowShareMax = 0.2
 /** Of the last samples of a channel that returns. */
 const returnSlowShareMax = 0.1
 
@@ -152,7 +148,7 @@ function withSample(
   isSlow: boolean,
   at: number,
 ): readonly RecentSample[] {
-  return [...recent.slice(1 - windowSamples), { at, isSlow }]
+  return [...recent.slice(1 - sampleCount), { at, isSlow }]
 }
 
 function pend(
@@ -204,7 +200,7 @@ export function settleSuspicion(latency: LatencyState, now: number): LatencyStat
 
 /** At least half of the last samples are slower than 95 in 100 used to be. */
 function isSlowNow({ recent }: LatencyState, now: number): boolean {
-  const { total, slow } = countSince(recent, now - windowMs)
+  const { total, slow } = countSince(recent, now - waitMaxMs)
   return total >= windowSamplesMin && slow * 2 >= total
 }
 
@@ -230,12 +226,12 @@ export function compareAsAlternative(
   const { total, slow } = countSince(latency.recent, now - comparedWithinMs)
   if (total < comparedSamplesMin)
     return { comparison: 'unknown', missing: comparedSamplesMin - total }
-  return { comparison: slow <= total * fastSlowShareMax ? 'better' : 'worse', missing: 0 }
+  return { comparison: slow <= total * toleratedShare ? 'better' : 'worse', missing: 0 }
 }
 
 /** No better channel was found. */
 export function postponeComparison(latency: LatencyState, now: number): LatencyState {
-  return { ...latency, compareAt: now + compareGapMs }
+  return { ...latency, compareAt: now + waitMaxMs }
 }
 
 export function enterSlow(latency: LatencyState, now: number): LatencyState {

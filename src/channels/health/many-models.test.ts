@@ -66,6 +66,8 @@ function open() {
     onError: (error) => faults.push(error),
   })
   const book = new HealthBook({
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
     clock,
     random: seededRandom(Number(process.env['SEED'] ?? 1)),
     onEffect(effect, place) {

@@ -1,11 +1,10 @@
 /**
  * The rules of a channel that is not in use: how it is switched off, how a refusal is confirmed, and
  * how probes of the form that failed bring it back. Pure. Invariant: a state that is off has an end
- * of its hold.
+ * of its back-off.
  */
 import { noEvidence, type Evidence, type Form } from './evidence.ts'
 import {
-  jittered,
   unchanged,
   type AttemptResult,
   type HealthEffect,
@@ -25,26 +24,22 @@ import {
   type Trial,
 } from './health-state.ts'
 import { forgetRecent } from './latency.ts'
+import {
+  backOffMaxMs,
+  forgottenAfterMs,
+  jittered,
+  probeGapMs,
+  proofCount,
+  retryMs,
+  shortPauseMs,
+  unknownLimitMs,
+  waitMaxMs,
+} from './timing.ts'
 
-const holdMs = 30_000
-/** A channel that works again must be back within minutes, however many times it relapsed. */
-const holdMaxMs = 120_000
-export const refusalHoldMs = 300_000
-const refusalProbeMs = 120_000
-const relapseWithinMs = 600_000
-/** Refusals this soon after a refuted one are not checked again. */
-const refusalGapMs = 15_000
-const trialPasses = 3
 const passesPerRelapse = 2
 const trialPassesMax = 15
-const passGapMs = 5_000
-const retryMs = 30_000
-/** After this long out of use probes are less frequent. */
-const longOutageMs = 600_000
-const retryLongMs = 60_000
-/** An attempt or a probe without a result by then is lost. */
-const lostAfterMs = 120_000
-export const probeLostAfterMs = 45_000
+/** A probe without a result by then is lost; an attempt, after `backOffMaxMs`. */
+export const probeLostAfterMs = unknownLimitMs + probeGapMs
 
 // --- switching off ------------------------------------------------------------------------------
 
@@ -59,7 +54,7 @@ export function switchOff(state: HealthState, reason: OffReason, moment: Moment)
   const { cause, why, form } = reason
   const relapse = isInUse(state) ? relapseOf(state, now) : state.relapse
   const isRun = cause === 'run'
-  const baseMs = isRun ? holdMs * 2 ** Math.min(relapse, 10) : refusalHoldMs
+  const baseMs = isRun ? retryMs * 2 ** Math.min(relapse, 10) : waitMaxMs
   const off: Off = {
     ...known(state),
     mode: 'off',
@@ -71,8 +66,8 @@ export function switchOff(state: HealthState, reason: OffReason, moment: Moment)
     evidence: forgetFailures(state.evidence),
     latency: forgetRecent(state.latency),
     downSince: isInUse(state) ? now : state.downSince,
-    holdUntil: now + Math.min(jittered(baseMs, random), isRun ? holdMaxMs : refusalHoldMs),
-    probeAt: isRun ? undefined : now + jittered(refusalProbeMs, random),
+    backOffUntil: now + Math.min(jittered(baseMs, random), isRun ? backOffMaxMs : waitMaxMs),
+    probeAt: isRun ? undefined : now + jittered(backOffMaxMs, random),
     isConfirming: false,
     tryingUntil: 0,
   }
@@ -86,7 +81,7 @@ function known(state: HealthState) {
 }
 
 function relapseOf({ returnedAt, relapse }: InUse, now: number): number {
-  return returnedAt !== undefined && now - returnedAt < relapseWithinMs ? relapse + 1 : 0
+  return returnedAt !== undefined && now - returnedAt < forgottenAfterMs ? relapse + 1 : 0
 }
 
 function forgetFailures(evidence: HealthState['evidence']): HealthState['evidence'] {
@@ -122,14 +117,14 @@ export function refuse(state: HealthState, result: AttemptResult, moment: Moment
   }
 }
 
-/** Off already: a probe refused for the same reason prolongs the hold, without a new alert. */
+/** Off already: a probe refused for the same reason prolongs the back-off, without a new alert. */
 export function refuseAgain(state: Off, result: AttemptResult, moment: Moment): Step {
   const { now } = moment
   const isKnown = state.cause === 'config' || (state.cause === 'missing' && isMissing(result))
   if (!isKnown || isOtherRefusal(state, result)) return refuse(state, result, moment)
   if (result.caller !== undefined) return unchanged(leavePlace(state))
-  const holdUntil = Math.max(state.holdUntil, now + refusalHoldMs)
-  return unchanged({ ...leavePlace(state), holdUntil, isConfirming: false })
+  const backOffUntil = Math.max(state.backOffUntil, now + waitMaxMs)
+  return unchanged({ ...leavePlace(state), backOffUntil, isConfirming: false })
 }
 
 function isMissing({ outcome }: AttemptResult): boolean {
@@ -149,12 +144,13 @@ function isOtherRefusal({ mode, cause, why }: Off | Trial, result: AttemptResult
 }
 
 function confirmFirst(state: InUse, form: Form, now: number): Step {
-  const isRecent = now - (state.refutedAt ?? 0) < refusalGapMs
+  // Refusals right after a refuted one are not checked again.
+  const isRecent = now - (state.refutedAt ?? 0) < probeGapMs
   return { state, effects: isRecent ? [] : [{ kind: 'probe', count: 1, form }] }
 }
 
 export function wasRefuted({ refutedAt }: HealthState, now: number): boolean {
-  return refutedAt !== undefined && now - refutedAt < relapseWithinMs
+  return refutedAt !== undefined && now - refutedAt < forgottenAfterMs
 }
 
 /** A probe passed while off: it refutes a refusal, or shows that the refusal is over. */
@@ -198,7 +194,7 @@ export function refuteRefusal(state: Off, _event: HealthEvent, { now }: Moment):
 
 /** How many successes in a row end a trial: more after each relapse. */
 export function passesNeeded({ relapse }: Pick<HealthState, 'relapse'>): number {
-  return Math.min(trialPasses + passesPerRelapse * relapse, trialPassesMax)
+  return Math.min(proofCount + passesPerRelapse * relapse, trialPassesMax)
 }
 
 /** A listing proves the channel only where no request may be sent as a probe. */
@@ -212,7 +208,7 @@ export function passTrial(state: Trial, result: AttemptResult, { now }: Moment):
 
 function pass(state: Trial, now: number): HealthState {
   const passed = state.passed + 1
-  if (passed < passesNeeded(state)) return { ...state, passed, probeAt: now + passGapMs }
+  if (passed < passesNeeded(state)) return { ...state, passed, probeAt: now + shortPauseMs }
   return toRamp(state, now, 'trial_passed')
 }
 
@@ -226,14 +222,14 @@ export function undecidedOnTrial(state: Trial, result: AttemptResult, moment: Mo
   return failTrial(rested(state, result, moment.now), result, moment)
 }
 
-/** The hold grows with relapses and not with failed probes: they hurt no client. */
+/** The back-off grows with relapses and not with failed probes: they hurt no client. */
 export function failTrial(state: Trial, result: AttemptResult, moment: Moment): Step {
   if (!isProof(state, result)) return unchanged(state)
   if (isResumed(state) && result.outcome !== 'throttle')
     return switchOff(state, { cause: 'run', why: 'checks_failed', form: state.form }, moment)
   const { now, random } = moment
-  const isLong = now - state.downSince >= longOutageMs
-  const waitMs = jittered(isLong ? retryLongMs : retryMs, random)
+  const isLong = now - state.downSince >= forgottenAfterMs
+  const waitMs = jittered(isLong ? 2 * retryMs : retryMs, random)
   return unchanged({ ...state, passed: 0, probeAt: now + waitMs })
 }
 
@@ -243,9 +239,9 @@ export function toRamp(state: HealthState, now: number, why: string): InUse {
   return { ...known(state), ...noDoubt(now), ...since, mode: 'ramp', why, evidence }
 }
 
-/** Applies what the clock alone decides: a hold ends, a ramp is over. */
+/** Applies what the clock alone decides: a back-off ends, a ramp is over. */
 export function advance(state: HealthState, now: number): HealthState {
-  if (state.mode === 'off' && now >= state.holdUntil) return toTrial(state, now, 'hold_over')
+  if (state.mode === 'off' && now >= state.backOffUntil) return toTrial(state, now, 'hold_over')
   if (state.mode !== 'ramp' || now < state.since + rampMs) return state
   const at = state.since + rampMs
   return { ...state, mode: 'on', since: at, why: 'ramp_over', returnedAt: at }
@@ -253,13 +249,11 @@ export function advance(state: HealthState, now: number): HealthState {
 
 // --- rests --------------------------------------------------------------------------------------
 
-const restDefaultMs = 5_000
 const restMinMs = 1_000
-const restMaxMs = 300_000
 
 /** Returns how long a channel rests that was throttled, from the wait that its vendor asked for. */
 export function restMsOf(retryAfterMs: number | undefined): number {
-  return Math.min(Math.max(retryAfterMs ?? restDefaultMs, restMinMs), restMaxMs)
+  return Math.min(Math.max(retryAfterMs ?? shortPauseMs, restMinMs), waitMaxMs)
 }
 
 /** A throttle is no fault: the channel rests as long as the vendor requested. */
@@ -279,7 +273,7 @@ export function rest(state: HealthState, result: AttemptResult, { now }: Moment)
 // --- traffic on a channel that is not in use ----------------------------------------------------
 
 export function takePlace(state: Off | Trial, _event: HealthEvent, { now }: Moment): Step {
-  return unchanged({ ...state, tryingUntil: now + lostAfterMs })
+  return unchanged({ ...state, tryingUntil: now + backOffMaxMs })
 }
 
 export function leavePlace<State extends Off | Trial>(state: State): State {
@@ -314,7 +308,7 @@ export function failOnTrial(state: Trial, result: AttemptResult, moment: Moment)
 export function probeOutOfUse(state: Off | Trial, _event: HealthEvent, { now }: Moment): Step {
   if (state.check === 'none' || state.probeAt === undefined) return unchanged(state)
   if (now < state.probeAt || now < state.restUntil) return unchanged(state)
-  const gapMs = state.mode === 'off' ? refusalProbeMs : probeLostAfterMs
+  const gapMs = state.mode === 'off' ? backOffMaxMs : probeLostAfterMs
   return {
     state: { ...state, probeAt: now + gapMs },
     effects: [{ kind: 'probe', count: 1, form: state.form }],

@@ -8,6 +8,7 @@
  * failovers and no others.
  */
 import type { Outcome } from './health-event.ts'
+import { failingCallersMin, waitMaxMs } from './timing.ts'
 
 interface Bucket {
   readonly count: number
@@ -22,9 +23,7 @@ export interface RetryBudget extends Bucket {
   readonly accounts: ReadonlyMap<string, Bucket>
 }
 
-export const defaultBudget = 100
 const perSuccess = 0.1
-const perFailure = 1
 /**
  * One token in five seconds: without it a channel that serves only as a reserve would get no request
  * with which it could prove that it works again.
@@ -33,9 +32,6 @@ const refillPerMs = 0.2 / 1_000
 
 /** Size of an account's bucket: eight beside a channel's hundred. */
 const accountShare = 0.08
-/** Fewer failing accounts may be one client with several accounts. */
-const failingAccountsMin = 3
-const failedOfLateMs = 300_000
 const accountsMax = 256
 
 export function fullBudget(max: number): RetryBudget {
@@ -49,7 +45,7 @@ export function mayFailOverInto(budget: RetryBudget, accountId: string, now: num
 /** Whether the account's own requests have failed there so often that it has no tokens left. */
 export function hasSpentOwn(budget: RetryBudget, accountId: string, now: number): boolean {
   const own = budget.accounts.get(accountId)
-  return own !== undefined && ownCountAt(own, budget, now) < perFailure
+  return own !== undefined && ownCountAt(own, budget, now) < 1
 }
 
 /** `accountId` is undefined for a probe. */
@@ -62,7 +58,7 @@ export function spendBudget(
   if (change === 0) return budget
   const accounts =
     accountId === undefined ? budget.accounts : changeOwn(budget, { accountId, change, now })
-  const isShared = change > 0 || accountId === undefined || accounts.size >= failingAccountsMin
+  const isShared = change > 0 || accountId === undefined || accounts.size >= failingCallersMin
   const after = isShared ? changeCount(budget, change, now) : budget
   return accounts === budget.accounts ? after : { ...after, accounts }
 }
@@ -76,12 +72,12 @@ function changeCount(budget: RetryBudget, change: number, now: number): RetryBud
 
 /** Time refills it only to just above the threshold; only successes fill it further. */
 function countAt({ count, max, at }: RetryBudget, now: number): number {
-  const refilledMax = max / 2 + perFailure
+  const refilledMax = max / 2 + 1
   return count >= refilledMax ? count : Math.min(refilledMax, count + (now - at) * refillPerMs)
 }
 
 function ownMax({ max }: RetryBudget): number {
-  return Math.max(perFailure, Math.round(max * accountShare))
+  return Math.max(1, Math.round(max * accountShare))
 }
 
 function ownCountAt({ count, at }: Bucket, budget: RetryBudget, now: number): number {
@@ -97,10 +93,10 @@ function changeOwn(
   if (own === undefined && change > 0) return budget.accounts
   const changed = new Map<string, Bucket>()
   for (const [id, bucket] of budget.accounts)
-    if (id !== accountId && now - bucket.at < failedOfLateMs) changed.set(id, bucket)
+    if (id !== accountId && now - bucket.at < waitMaxMs) changed.set(id, bucket)
   const before = own === undefined ? ownMax(budget) : ownCountAt(own, budget, now)
   // A success says more about the account's own requests than about the channel.
-  const count = Math.max(0, before + (change > 0 ? perFailure : change))
+  const count = Math.max(0, before + (change > 0 ? 1 : change))
   if (count < ownMax(budget)) changed.set(accountId, { count, at: now })
   const [oldest] = changed.keys()
   if (changed.size > accountsMax && oldest !== undefined) changed.delete(oldest)
@@ -117,7 +113,7 @@ function changeOf(outcome: Outcome): number {
     case 'no_credit':
     case 'model_missing':
     case 'suspect':
-      return -perFailure
+      return -1
     case 'client':
     case 'nobody':
     case 'throttle':

@@ -1,7 +1,7 @@
 /**
  * The rules of channel health as one table: event × mode → action. The actions are the pure functions in
  * `in-use.ts` and `out-of-use.ts`; `health.ts` applies them; docs/reliability.md prints this table.
- * Time alone moves off to trial when the hold is over, and ramp to on after two minutes.
+ * Time alone moves off to trial when the back-off is over, and ramp to on after two minutes.
  */
 import type {
   AttemptResult,
@@ -121,7 +121,7 @@ export const rules = {
   probeRefused: rule<AttemptResult>(
     'probe refused',
     confirmed,
-    does('prolongs the hold', unused.refuseAgain),
+    does('prolongs the back-off', unused.refuseAgain),
     confirmed,
   ),
   probeUndecided: rule<AttemptResult>(

@@ -6,6 +6,7 @@
 import type { Random } from '../../base/random.ts'
 import type { Channel, Snapshot } from '../channel.ts'
 import type { HealthState } from '../health/health-state.ts'
+import { jitterShare } from '../health/timing.ts'
 
 export interface CheckPlan {
   follow(snapshot: Snapshot, now: number): void
@@ -26,9 +27,8 @@ interface Planned {
   dueAt: number
 }
 
-/** Jitter of a tenth to either side, all of it below the interval. */
-const jitterMin = 0.8
-const jitterWidth = 0.2
+/** All of the jitter is below the interval. */
+const soonest = 1 - jitterShare
 /** A process that has just started waits for traffic first. */
 const firstMin = 0.1
 
@@ -41,7 +41,7 @@ export function createCheckPlan(options: {
   let next = Number.POSITIVE_INFINITY
 
   function nextDue(from: number): number {
-    return from + intervalMs * (jitterMin + jitterWidth * random())
+    return from + intervalMs * (soonest + jitterShare * random())
   }
 
   function settleNext(): void {
@@ -52,7 +52,7 @@ export function createCheckPlan(options: {
   function take(plan: Planned, places: Places, now: number): DueCheck | undefined {
     const { channel } = plan
     const { stalest, freshestOkAt } = survey(channel, places)
-    const isProven = channel.check === 'request' && now - freshestOkAt < intervalMs * jitterMin
+    const isProven = channel.check === 'request' && now - freshestOkAt < intervalMs * soonest
     plan.dueAt = nextDue(isProven ? Math.max(freshestOkAt, now - intervalMs / 2) : now)
     return isProven || stalest === undefined ? undefined : { channel, model: stalest }
   }
@@ -66,7 +66,7 @@ export function createCheckPlan(options: {
         if (channel.check === 'none' || channel.override === 'disabled') continue
         const dueAt =
           kept.get(channel.name)?.dueAt ??
-          now + intervalMs * (firstMin + (jitterMin - firstMin) * random())
+          now + intervalMs * (firstMin + (soonest - firstMin) * random())
         planned.set(channel.name, { channel, dueAt })
       }
       settleNext()

@@ -38,7 +38,12 @@ beforeEach(() => {
   errors = []
   heard = { begun: [], ended: [], next: () => undefined }
   clock = new ManualClock()
-  book = new RecordedBook({ clock, random: () => 0.5 })
+  book = new RecordedBook({
+    clock,
+    random: () => 0.5,
+    checkIntervalMs: 600_000,
+    failoverTokensMax: 100,
+  })
   prober = new Prober({
     clock,
     upstream,
@@ -178,7 +183,13 @@ test('a fault of the check itself is reported and does not block the next check'
       if (reads++ === 0) throw new Error('no snapshot')
       return whole
     },
-    health: () => new HealthBook({ clock, random: () => 0.5 }),
+    health: () =>
+      new HealthBook({
+        clock,
+        random: () => 0.5,
+        checkIntervalMs: 600_000,
+        failoverTokensMax: 100,
+      }),
     onError: (error) => errors.push(error),
   })
   prober.probe(place)
@@ -264,7 +275,13 @@ test('a paid check reports its tokens, so that they can be booked to the operato
     clock,
     upstream,
     snapshot: () => snapshot,
-    health: () => new HealthBook({ clock, random: () => 0.5 }),
+    health: () =>
+      new HealthBook({
+        clock,
+        random: () => 0.5,
+        checkIntervalMs: 600_000,
+        failoverTokensMax: 100,
+      }),
     onError: (error) => errors.push(error),
     onChecked: (at, { usage }) => told.resolve([at.channel, usage?.reported.outputTokens]),
   })

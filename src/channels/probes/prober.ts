@@ -11,6 +11,7 @@ import type { HealthBook } from '../health/health-book.ts'
 import type { Form, Outcome } from '../health/health-event.ts'
 import { renewalOf, type HealthPlace } from '../health/health-place.ts'
 import { isInUse } from '../health/health-state.ts'
+import { unknownLimitMs } from '../health/timing.ts'
 import type { Upstream } from '../../http/client/upstream.ts'
 
 export interface ProberParts {
@@ -34,8 +35,6 @@ interface Served {
   readonly queue: ProbeQueue
   timer: Timer | undefined
 }
-
-const timeoutMs = 30_000
 
 export class Prober {
   readonly #parts: ProberParts
@@ -69,7 +68,10 @@ export class Prober {
     if (channel.check !== 'none' && channel.override === 'enabled')
       return this.#check(place, this.#usualForm(place))
     const by = channel.check === 'models' ? 'models' : 'request'
-    const result = await checkChannel({ vendor, channel, model, by, timeoutMs }, this.#parts)
+    const result = await checkChannel(
+      { vendor, channel, model, by, timeoutMs: unknownLimitMs },
+      this.#parts,
+    )
     if (result.outcome !== 'nobody') this.#parts.onChecked?.(place, result)
     return result
   }
@@ -148,7 +150,7 @@ export class Prober {
     const { model } = place
     if (!channel.models.has(model)) return undefined
     const health = this.#parts.health()
-    const request = { vendor, channel, model, by: channel.check, form, timeoutMs }
+    const request = { vendor, channel, model, by: channel.check, form, timeoutMs: unknownLimitMs }
     const attempt = health.begin(channel, model, { isProbe: true, form })
     let result: CheckResult | undefined
     try {

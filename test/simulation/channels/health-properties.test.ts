@@ -13,11 +13,11 @@ import {
   startState,
   type HealthState,
 } from '../../../src/channels/health/health-state.ts'
-import { jitterShare, type HealthEvent } from '../../../src/channels/health/health-event.ts'
-import { refusalHoldMs } from '../../../src/channels/health/out-of-use.ts'
+import type { HealthEvent } from '../../../src/channels/health/health-event.ts'
 import { step } from '../../../src/channels/health/health.ts'
 import { saveHealth, restoreHealth } from '../../../src/channels/health/health-store.ts'
 import type { Caller } from '../../../src/channels/health/evidence.ts'
+import { jitterShare, waitMaxMs } from '../../../src/channels/health/timing.ts'
 import { propertySeed } from './seed.ts'
 
 fc.configureGlobal({ seed: propertySeed(), numRuns: 200 })
@@ -149,7 +149,7 @@ describe('the health machine under random events', () => {
           if (after.mode === 'trial') assert.ok(after.probeAt !== undefined)
           if (after.mode !== 'off') return
           const wakeAt = nextWakeAt(after)
-          assert.ok(wakeAt !== undefined && wakeAt <= now + refusalHoldMs)
+          assert.ok(wakeAt !== undefined && wakeAt <= now + waitMaxMs)
           if (wakeAt > now) return
           // It is due this moment, and being woken moves it on.
           const woken = step(after, { kind: 'wake' }, now, middle).state
@@ -171,7 +171,7 @@ describe('the health machine under random events', () => {
           value: 300,
           inherited: { p50: 800, p95: 1_800, p99: 3_000 },
         }
-        const longestMs = 48 * minuteMs + refusalHoldMs * (1 + jitterShare) + 10 * minuteMs
+        const longestMs = 48 * minuteMs + waitMaxMs * (1 + jitterShare) + 10 * minuteMs
         for (const end = now + longestMs; now <= end; now += 1_000) {
           const woken = step(state, { kind: 'wake' }, now, middle)
           state = woken.state

@@ -150,6 +150,8 @@ export class World {
 
   #openBook(node: number): HealthBook {
     const book = new HealthBook({
+      checkIntervalMs: 600_000,
+      failoverTokensMax: 100,
       clock: this.clock,
       random: seededRandom(this.#plan.seed * 31 + node + 1),
       mayCheck: () => node === 0,

@@ -300,7 +300,12 @@ export class MoneyWorld {
   }
 
   #relayServices(clock: Clock, ledger: Ledger): RelayServices {
-    const health = new HealthBook({ clock, random: this.#random })
+    const health = new HealthBook({
+      clock,
+      random: this.#random,
+      checkIntervalMs: 600_000,
+      failoverTokensMax: 100,
+    })
     health.follow(undefined, this.#options.snapshot)
     const telemetry = telemetryOf((error) => void this.faults.push(error))
     const bySecret = new Map(this.#options.accounts.map((account) => [account.secret, account]))

@@ -1,0 +1,38 @@
+/** The times and counts that several rules of health share. */
+import type { Random } from '../../base/random.ts'
+
+/** So many results in a row decide: failures ask for a burst, a burst switches off, passes end a trial. */
+export const proofCount = 3
+/** With fewer failing callers, one client with several accounts may be the cause. */
+export const failingCallersMin = 3
+
+/** So many outcomes or samples are a picture of a channel … */
+export const sampleCount = 20
+/** … and with so many it needs no confirmation. */
+export const sureCount = 50
+/** Of the answers of a channel that works, at most this share fails or is slow. */
+export const toleratedShare = 0.2
+
+/** How soon a channel is looked at again while requests wait for the result. */
+export const lookMs = 1_000
+/** The pause after a passed probe, and after a throttle whose vendor names no time. */
+export const shortPauseMs = 5_000
+/** Between two probes that settle one doubt: traffic may answer first. */
+export const probeGapMs = 15_000
+/** The longest wait for a first event while nothing is known about the times of a model; also of a probe. */
+export const unknownLimitMs = 30_000
+/** The first back-off, and the time between probes of a channel that serves little or nothing. */
+export const retryMs = 30_000
+/** A channel that works again must be back within minutes, however many times it relapsed. */
+export const backOffMaxMs = 120_000
+/** No wait that grows is longer, and none that a vendor asks for. */
+export const waitMaxMs = 300_000
+/** What happened longer ago than this does not count any more. */
+export const forgottenAfterMs = 600_000
+
+/** Every random part of a waiting time, to either side. */
+export const jitterShare = 0.2
+
+export function jittered(durationMs: number, random: Random): number {
+  return durationMs * (1 + jitterShare * (2 * random() - 1))
+}
