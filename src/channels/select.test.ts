@@ -9,7 +9,7 @@ import { makeChannel, makeSnapshot } from '../../test/support/snapshots.ts'
 import type { Channel } from './channel.ts'
 import { noEvidence } from './health/evidence.ts'
 import { freshState, type HealthState, type Off, type Trial } from './health/health-state.ts'
-import { step } from './health/health.ts'
+import { step } from './health/rules.ts'
 import { freshLatency } from './health/latency.ts'
 import { selectChannel, type SelectOptions } from './select.ts'
 

@@ -16,7 +16,7 @@ import {
   type Place,
 } from './health-place.ts'
 import { nextWakeAt, shownMode, type HealthState } from './health-state.ts'
-import { step } from './health.ts'
+import { step } from './rules.ts'
 import { fullBudget } from './retry-budget.ts'
 
 interface HealthRegisterOptions {

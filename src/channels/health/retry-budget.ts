@@ -3,7 +3,7 @@
  * Pure. A dead main route can hand over its whole traffic at once, and a reserve that fails too is not
  * flooded.
  *
- * Each account has a small bucket of its own, which its failures empty first. The channel's bucket pays
+ * Each account has its own small bucket, which its failures empty first. The channel's bucket pays
  * only while several accounts fail there, so one account whose requests fail everywhere loses its own
  * failovers and no others.
  */

@@ -1,29 +1,40 @@
 /**
- * The rules of channel health as one table: event × mode → action. The actions are the pure functions in
- * `in-use.ts` and `out-of-use.ts`; `health.ts` applies them; docs/reliability.md prints this table.
- * Time alone moves off to trial when the back-off is over, and ramp to on after two minutes.
+ * The rules of channel health as one table: event × mode → action, and `step`, which applies it: a pure
+ * reducer for one model on one channel. It knows outcomes and monotonic time; no socket, no timer, no wall
+ * clock, no other channel. The actions are the pure functions in `in-use.ts` and `out-of-use.ts`;
+ * docs/reliability.md prints this table. Time alone moves off to trial when the back-off is over, and ramp to
+ * on after two minutes. Invariant: a state that is off has a moment at which it is tried again.
  */
+import type { Random } from '../../base/random.ts'
 import type {
   AttemptResult,
   Compared,
   FirstEvent,
+  HealthEffect,
   HealthEvent,
   Moment,
   Outlasted,
   Step,
 } from './health-event.ts'
 import { unchanged } from './health-event.ts'
-import type { HealthState, InUse, Off, Trial } from './health-state.ts'
+import {
+  isInUse,
+  shownMode,
+  type HealthState,
+  type InUse,
+  type Off,
+  type Trial,
+} from './health-state.ts'
 import * as used from './in-use.ts'
 import * as unused from './out-of-use.ts'
 
 /** What one event does in one mode, and the words for it in the printed table. */
-export interface Action<State extends HealthState, Event extends HealthEvent> {
+interface Action<State extends HealthState, Event extends HealthEvent> {
   readonly text: string
   run(state: State, event: Event, moment: Moment): Step
 }
 
-export interface Rule<Event extends HealthEvent> {
+interface Rule<Event extends HealthEvent> {
   readonly event: string
   readonly inUse: Action<InUse, Event>
   readonly off: Action<Off, Event>
@@ -178,4 +189,49 @@ export const rules = {
     sendDue,
     sendDue,
   ),
+}
+
+// --- applying the table -------------------------------------------------------------------------
+
+/** `now` is monotonic. An event that changes nothing returns the very same state. */
+export function step(state: HealthState, event: HealthEvent, now: number, random: Random): Step {
+  const current = unused.advance(state, now)
+  const column = isInUse(current) ? 'inUse' : current.mode
+  // The table pairs each event with its own actions; the compiler cannot follow that through a lookup.
+  const action = rules[ruleOf(event)][column] as Action<HealthState, HealthEvent>
+  const moved = action.run(current, event, { now, random })
+  return moved.state === state ? moved : withChange(state, moved, now)
+}
+
+function ruleOf(event: HealthEvent): keyof typeof rules {
+  if (event.kind !== 'ended') return event.kind
+  const isProbe = event.caller === undefined
+  switch (event.outcome) {
+    case 'ok':
+      return isProbe ? 'probePassed' : 'ok'
+    case 'hard':
+    case 'broken':
+      return isProbe ? 'probeFailed' : 'failed'
+    case 'suspect':
+      return 'suspect'
+    case 'config':
+    case 'no_credit':
+    case 'model_missing':
+      return isProbe ? 'probeRefused' : 'refused'
+    case 'throttle':
+      return isProbe ? 'probeUndecided' : 'throttled'
+    case 'client':
+    case 'nobody':
+      return isProbe ? 'probeUndecided' : 'blameless'
+  }
+}
+
+/** A change of the mode that operators see is the first effect, whatever caused it. */
+function withChange(before: HealthState, moved: Step, now: number): Step {
+  const from = shownMode(before, before.since)
+  const to = shownMode(moved.state, now)
+  const isRepeated = moved.state.since !== before.since && from === 'off' && to === 'off'
+  if (from === to && !isRepeated) return moved
+  const changed: HealthEffect = { kind: 'changed', from, to, why: moved.state.why }
+  return { state: moved.state, effects: [changed, ...moved.effects] }
 }

@@ -14,7 +14,7 @@ import {
   type HealthState,
 } from '../../../src/channels/health/health-state.ts'
 import type { HealthEvent } from '../../../src/channels/health/health-event.ts'
-import { step } from '../../../src/channels/health/health.ts'
+import { step } from '../../../src/channels/health/rules.ts'
 import { saveHealth, restoreHealth } from '../../../src/channels/health/health-store.ts'
 import type { Caller } from '../../../src/channels/health/evidence.ts'
 import { jitterShare, waitMaxMs } from '../../../src/channels/health/timing.ts'

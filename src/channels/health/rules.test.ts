@@ -23,7 +23,7 @@ import {
   type Off,
   type Trial,
 } from './health-state.ts'
-import { step } from './health.ts'
+import { step } from './rules.ts'
 import { latencyKind } from './latency.ts'
 import { passesNeeded } from './out-of-use.ts'
 import { jitterShare, waitMaxMs } from './timing.ts'
@@ -42,7 +42,7 @@ function apply(state: HealthState, event: Told, now: number) {
   return step(state, whole, now, middle)
 }
 
-/** A key of an account of its own, unless the account is given before a slash: `acme/a`. */
+/** A key of a separate account, unless the account is given before a slash: `acme/a`. */
 function callerOf(text: string): Caller {
   return { keyId: text, accountId: text.split('/')[0] ?? text }
 }
