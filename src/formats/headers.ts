@@ -110,7 +110,8 @@ export function withoutCredential(
   rawHeaders: readonly string[],
   credential: Secret,
 ): readonly string[] {
-  const isShown = (value: string): boolean => showsCredential(value, credential)
+  const secret = credential.reveal()
+  const isShown = (value: string): boolean => showsSecret(value, secret)
   if (!rawHeaders.some((text, index) => index % 2 === 1 && isShown(text))) return rawHeaders
   const kept: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -124,7 +125,10 @@ const secretLengthMin = 8
 
 /** Returns whether a text contains the credential. One too short to be a secret must be the whole text. */
 export function showsCredential(text: string, credential: Secret): boolean {
-  const secret = credential.reveal()
+  return showsSecret(text, credential.reveal())
+}
+
+function showsSecret(text: string, secret: string): boolean {
   return secret.length < secretLengthMin ? text === secret : text.includes(secret)
 }
 
