@@ -27,7 +27,7 @@ function isMeasured(path) {
   return path.startsWith('src/') && !path.startsWith('src/sandbox/') && !path.endsWith('.test.ts')
 }
 
-/** Counts by whole lines: the formatter gives each block comment lines of its own. */
+/** Counts by whole lines: the formatter gives each block comment separate lines. */
 function countCodeLines(path) {
   let isInComment = false
   const lines = readFileSync(join(measuredRoot, path), 'utf8').split('\n')

@@ -38,8 +38,8 @@ const volumes = readFileSync(report, 'utf8')
   .map((line) => JSON.parse(line))
 rmSync(folder, { recursive: true })
 const rows = volumes.map(
-  ({ name, requests, ends, charges, kills, mishaps }) =>
-    `| ${[name, requests, ends, charges, kills, mishaps].join(' | ')} |`,
+  ({ name, requests, ends, charges, kills, faults }) =>
+    `| ${[name, requests, ends, charges, kills, faults].join(' | ')} |`,
 )
 const table = [
   '| Run | Requests | Answers seen to their end | Charges | kill -9 | Mishaps, kills included |',

@@ -70,7 +70,7 @@ function isFull(count: number, max: number): boolean {
   return max > 0 && count >= max
 }
 
-/** Removes zero counts, so that the maps hold only keys and accounts with running exchanges. */
+/** Removes zero counts, so that the maps have only keys and accounts with running exchanges. */
 function countDown(counts: Map<string, number>, id: string, by = 1): void {
   const count = counts.get(id) ?? 0
   invariant(count >= by, 'an exchange left without having entered')

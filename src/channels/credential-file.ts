@@ -1,5 +1,5 @@
 /**
- * Credentials in files of their own, as secret stores mount them. A file is looked at again and again; its
+ * Credentials in separate files, as secret stores mount them. A file is looked at again and again; its
  * stamp tells whether it has changed since it was read.
  */
 import {

@@ -199,7 +199,7 @@ export class Lease {
   readonly limitMs: number
   /**
    * Tighter than `limitMs`: by the p99 of this channel, or a fixed time where that is not known. Infinity
-   * where the answer is not streamed. It holds only while `mayStopEarly`: a request that takes unusually
+   * where the answer is not streamed. It applies only while `mayStopEarly`: a request that takes unusually
    * long, such as one that makes a model think for minutes, must not run into it on every channel.
    */
   readonly usualLimitMs: number

@@ -27,7 +27,7 @@ export interface ChannelFacts {
   running(channel: string): number
   /** Whether failover tokens allow an account's failed exchange on the channel; see `tokens.ts`. */
   mayFailOverInto(channel: string, accountId: string): boolean
-  /** Whether the account has no failover tokens of its own left there, because its requests failed. */
+  /** Whether the account has none of its own failover tokens left there, because its requests failed. */
   hasSpentOwn(channel: string, accountId: string): boolean
   /** Draws a number in [0, 1) that decides which exchanges belong to a channel's share. */
   draw(): number
@@ -188,7 +188,7 @@ function hashText(seed: number, text: string): number {
   return Math.imul(hash ^ 0xffff, 0x01000193)
 }
 
-/** MurmurHash3's finalizer: FNV alone leaves its high bits too regular for weights to hold. */
+/** MurmurHash3's finalizer: FNV alone leaves its high bits too regular to keep the weights. */
 function scramble(value: number): number {
   let mixed = value ^ (value >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)

@@ -50,7 +50,7 @@ export function explainAbsence({ outOfService }: LoadedSnapshot, channel: string
 
 export const credentialField = 'credential'
 
-/** Holds the snapshot that the relay reads at the start of each exchange. */
+/** Keeps the snapshot that the relay reads at the start of each exchange. */
 export interface SnapshotHolder {
   readonly current: LoadedSnapshot
   /** Replaces the snapshot unless it is newer than `next`: two loads may end in the other order. */

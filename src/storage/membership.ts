@@ -249,8 +249,8 @@ export interface HoldLeaseOptions {
 const renewalsPerLease = 6
 
 /**
- * The lease on this process's holds. It is renewed by one short statement on a connection of its
- * own, never inside a transaction: another node that is paused in the middle of a transaction, or an
+ * The lease on this process's holds. It is renewed by one short statement on a separate
+ * connection, never inside a transaction: another node that is paused in the middle of a transaction, or an
  * operator's long one, must not cost this node its holds.
  */
 export class HoldLease {

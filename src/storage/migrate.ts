@@ -24,7 +24,7 @@ const tableSql: Readonly<Record<Dialect, string>> = {
 }
 const shippedFolder = join(import.meta.dirname, 'migrations')
 
-/** `folder` holds one folder per dialect; tests bring their own. */
+/** `folder` has one folder per dialect; tests bring their own. */
 export async function migrate(
   database: Database,
   folder: string = shippedFolder,
@@ -84,7 +84,7 @@ export async function refuseForeignTables(database: Queryable): Promise<void> {
   throw new GatewayError(
     'operations.invalid',
     `The PostgreSQL database has tables of another program: ${names.join(', ')}. Nothing was changed. ` +
-      'Create a database of its own for the store.',
+      'Create a separate database for the store.',
   )
 }
 

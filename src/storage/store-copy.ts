@@ -50,7 +50,7 @@ export interface CopiedTable {
 }
 
 export interface CopyOptions {
-  /** SQLite, with its write lock held, so that nothing changes. */
+  /** SQLite, with its write lock taken, so that nothing changes. */
   readonly source: Queryable
   /** PostgreSQL, migrated. */
   readonly target: Database

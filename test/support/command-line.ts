@@ -1,5 +1,5 @@
 /**
- * Commands in child processes, on stores of their own, for tests of what a script sees of them:
+ * Commands in child processes, on separate stores, for tests of what a script sees of them:
  * exit code, stdout and stderr. What runs through `bin/turnpike` beside a gateway is program.ts.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * A gateway in a process of its own, run as `turnpike serve` runs it, for tests of what outlives a
+ * A gateway in a separate process, run as `turnpike serve` runs it, for tests of what outlives a
  * process: crashes, signals, the order of system calls. Settings come from the environment. It tells
  * its parent the port, and kills itself at the point that the parent has armed, in the same turn:
  * nothing that would follow has been done. Where something was handed to a connection it dies behind the

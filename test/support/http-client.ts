@@ -199,7 +199,7 @@ export interface RawAnswer {
 export interface RawConnection {
   readonly socket: Socket
   write(bytes: Buffer | string): void
-  /** Each piece as a write of its own, a turn of the event loop apart. */
+  /** Each piece as a separate write, a turn of the event loop apart. */
   writePieces(pieces: readonly Buffer[]): Promise<void>
   /** The next answer, `1xx` included; undefined once the server has closed and nothing is left. */
   next(options?: { readonly isHead?: boolean }): Promise<RawAnswer | undefined>
@@ -231,7 +231,7 @@ export async function connectRaw(url: string, localAddress?: string): Promise<Ra
   return new Connection(socket)
 }
 
-/** Sends the bytes on a connection of their own and returns every answer up to its end. */
+/** Sends the bytes on a separate connection and returns every answer up to its end. */
 export async function exchangeRaw(url: string, bytes: Buffer | string): Promise<RawAnswer[]> {
   const connection = await connectRaw(url)
   connection.write(bytes)

@@ -30,7 +30,7 @@ function* simplify({ type, data }) {
 function failureOf(type, { details, skip, todo }) {
   if (skip !== undefined || todo !== undefined) return 'skipped'
   const error = details?.error
-  // The failed subtests are events of their own.
+  // The failed subtests are separate events.
   if (type === 'test:pass' || error?.failureType === 'subtestsFailed') return undefined
   const cause = error?.cause ?? error
   return cause?.stack ?? cause?.message ?? String(cause ?? 'failed')

@@ -1,6 +1,6 @@
 /**
  * The scenario builder: vendors, a store, accounts, and a gateway in this process or gateways in
- * processes of their own. A test chooses by options and gets what it needs to send and to assert.
+ * separate processes. A test chooses by options and gets what it needs to send and to assert.
  * docs/testing.md shows how.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -65,7 +65,7 @@ export interface ScenarioOptions {
   readonly storePagesMax?: number
 }
 
-/** The test starts, stops and kills gateways in processes of their own. */
+/** The test starts, stops and kills gateways in separate processes. */
 export type ProcessOptions = Omit<ScenarioOptions, 'process'> & { readonly process: 'own' }
 
 const noProbes: CatalogueChange = { every: { check: 'none' } }
@@ -84,7 +84,7 @@ interface Surroundings {
   readonly scripted: ScriptedVendor
   readonly vendorProxy: FaultProxy | undefined
   readonly catalogueText: string
-  /** Operations on the same store, through a connection of their own, as commands have. */
+  /** Operations on the same store, through a separate connection, as commands have. */
   readonly context: OperationContext
   /** With a balance of 100,000 USD by default. */
   readonly account: TestAccount
@@ -93,7 +93,7 @@ interface Surroundings {
   close(): Promise<void>
 }
 
-/** Gateways in processes of their own. */
+/** Gateways in separate processes. */
 export interface ProcessScenario extends Surroundings {
   /** On SQLite: the store's file. */
   readonly storePath: string

@@ -64,7 +64,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Writes each piece in a turn of its own, so that each is a write of its own on the socket. */
+/** Writes each piece in its own turn, so that each is a separate write on the socket. */
 export async function writePieces(
   response: ServerResponse,
   pieces: readonly Buffer[],

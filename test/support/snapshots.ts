@@ -49,7 +49,7 @@ export function makeModel(id: string, change: Partial<Model> = {}): Model {
   return { id, vendor: 'alpha', maxOutputTokens: 8, createdAtMs: 0, prices: [], ...change }
 }
 
-/** Both vendors and these channels; models without entries of their own are known by their channels only. */
+/** Both vendors and these channels; models without an entry are known by their channels only. */
 export function makeSnapshot(
   channels: readonly Channel[],
   models: readonly Model[] = [],

@@ -97,7 +97,7 @@ function isWithin(path: string, place: string): boolean {
 
 // --- documents ----------------------------------------------------------------------------------
 
-/** Codes with a heading or a table row of their own, and the status the page gives them. */
+/** Codes with their own heading or table row, and the status the page gives them. */
 export function documentedCodes(page: string): ReadonlyMap<string, number> {
   const rows = [...page.matchAll(/^\|\s*`([a-z]+\.[a-z_]+)`\s*\|\s*(\d{3})\s*\|/gm)]
   return new Map(rows.map((row) => [row[1] ?? '', Number(row[2])]))

@@ -8,19 +8,19 @@ import { scenario } from '../support/scenario.ts'
 import { failSync, fillDisk } from './disk-faults.ts'
 import { startNodes } from './nodes.ts'
 import { report } from './report.ts'
-import { shuffledMishaps, torture, tortureFactor, tortureRandom } from './torture.ts'
+import { shuffledFaults, torture, tortureFactor, tortureRandom } from './torture.ts'
 
 test('one gateway on SQLite survives every fault', async (context) => {
   const random = tortureRandom()
   const setup = await scenario({ process: 'own', hasVendorProxy: true })
   const nodes = await startNodes({ setup, random, settings: [{}] })
   try {
-    const mishaps = shuffledMishaps(
+    const faults = shuffledFaults(
       [
-        { name: 'kill -9', happen: () => nodes.kill() },
-        { name: 'vendors cut', happen: () => setup.vendorProxy?.cut() },
-        { name: 'sync fails', happen: () => nodes.strike(failSync) },
-        { name: 'disk full', happen: () => nodes.strike(fillDisk) },
+        { name: 'kill -9', inject: () => nodes.kill() },
+        { name: 'vendors cut', inject: () => setup.vendorProxy?.cut() },
+        { name: 'sync fails', inject: () => nodes.disturb(failSync) },
+        { name: 'disk full', inject: () => nodes.disturb(fillDisk) },
       ],
       tortureFactor,
       random,
@@ -29,8 +29,8 @@ test('one gateway on SQLite survives every fault', async (context) => {
       setup,
       nodes,
       random,
-      mishaps,
-      endsPerMishap: 30,
+      faults,
+      endsPerFault: 30,
       name: 'embedded',
     })
     report(context, volume)

@@ -113,7 +113,7 @@ describe('the last cent over two nodes', () => {
       ends: admitted,
       charges: admitted,
       kills: 0,
-      mishaps: rounds,
+      faults: rounds,
     })
   })
 })

@@ -11,7 +11,7 @@ export interface Nodes {
   /** kill -9 of a random node; resolves when it serves again. Nothing where none is alive. */
   kill(): Promise<void>
   /** Does something to a random node; resolves when it serves (again) after that. */
-  strike(action: (victim: GatewayProcess) => Promise<void>): Promise<void>
+  disturb(action: (victim: GatewayProcess) => Promise<void>): Promise<void>
   /** The address of a random node that serves; waits for one. */
   findUrl(): Promise<string>
   /** Of all that serve right now. */
@@ -74,7 +74,7 @@ export async function startNodes({ setup, random, settings }: NodesPlan): Promis
     return running[Math.floor(random() * running.length)]
   }
 
-  async function strike(action: (victim: GatewayProcess) => Promise<void>): Promise<void> {
+  async function disturb(action: (victim: GatewayProcess) => Promise<void>): Promise<void> {
     const victim = pick()
     if (victim === undefined) return
     const node = nodes.find(({ process }) => process === victim)
@@ -84,9 +84,9 @@ export async function startNodes({ setup, random, settings }: NodesPlan): Promis
 
   await Promise.all(nodes.map(({ serving }) => serving))
   return {
-    strike,
+    disturb,
     kill: () =>
-      strike(async (victim) => {
+      disturb(async (victim) => {
         killCount++
         victim.signal('SIGKILL')
         await victim.ended

@@ -38,13 +38,13 @@ describe('behind PgBouncer in transaction mode', () => {
   })
 
   it('two nodes are charged exactly, one of them killed', async (context) => {
-    const mishaps = [{ name: 'kill -9', happen: () => nodes.kill() }]
+    const faults = [{ name: 'kill -9', inject: () => nodes.kill() }]
     const volume = await torture({
       setup,
       nodes,
       random,
-      mishaps,
-      endsPerMishap: 40,
+      faults,
+      endsPerFault: 40,
       name: 'pgbouncer',
     })
     report(context, volume)

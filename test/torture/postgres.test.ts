@@ -9,7 +9,7 @@ import { startFaultProxy, type FaultProxy, type Moment } from '../support/fault-
 import { startPostgres } from '../support/postgres.ts'
 import { startNodes } from './nodes.ts'
 import { report } from './report.ts'
-import { shuffledMishaps, torture, tortureFactor, tortureRandom, type Mishap } from './torture.ts'
+import { shuffledFaults, torture, tortureFactor, tortureRandom, type Fault } from './torture.ts'
 
 /** Short, so that a test need not wait long for what a dead node held. */
 const lease = '2s'
@@ -34,21 +34,21 @@ test('two nodes on one PostgreSQL survive every fault', async (context) => {
     if (proxy === undefined) throw new Error('there are proxies')
     return proxy
   }
-  const cutCharge = (moment: Moment): Mishap => ({
+  const cutCharge = (moment: Moment): Fault => ({
     name: `commit of charges cut: ${moment}`,
-    happen: () => pick().cutNext({ direction: 'to_server', pattern: 'settle_', moment }),
+    inject: () => pick().cutNext({ direction: 'to_server', pattern: 'settle_', moment }),
   })
   try {
-    const mishaps = shuffledMishaps(
+    const faults = shuffledFaults(
       [
-        { name: 'kill -9', happen: () => nodes.kill() },
-        { name: 'kill -9', happen: () => nodes.kill() },
+        { name: 'kill -9', inject: () => nodes.kill() },
+        { name: 'kill -9', inject: () => nodes.kill() },
         cutCharge('before'),
         cutCharge('after'),
         cutCharge('answered'),
         {
           name: 'placing of holds cut: answered',
-          happen: () =>
+          inject: () =>
             pick().cutNext({
               direction: 'to_server',
               pattern: 'place_holds',
@@ -57,10 +57,10 @@ test('two nodes on one PostgreSQL survive every fault', async (context) => {
         },
         {
           name: 'sessions terminated',
-          happen: async () => void (await server.terminateBackends()),
+          inject: async () => void (await server.terminateBackends()),
         },
-        { name: 'server crashed', happen: () => server.restart('immediate') },
-        { name: 'vendors cut', happen: () => setup.vendorProxy?.cut() },
+        { name: 'server crashed', inject: () => server.restart('immediate') },
+        { name: 'vendors cut', inject: () => setup.vendorProxy?.cut() },
       ],
       tortureFactor,
       random,
@@ -69,8 +69,8 @@ test('two nodes on one PostgreSQL survive every fault', async (context) => {
       setup,
       nodes,
       random,
-      mishaps,
-      endsPerMishap: 30,
+      faults,
+      endsPerFault: 30,
       name: 'postgres',
     })
     report(context, volume)

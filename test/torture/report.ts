@@ -1,4 +1,4 @@
-/** Tells what a run of torture came to: on the test's output, and in a file where a command asks for one. */
+/** Writes the volume of a run: to the test's output, and to a file where a command asks for one. */
 import { appendFileSync } from 'node:fs'
 import type { Volume } from './torture.ts'
 

@@ -73,11 +73,11 @@ describe('a primary with a synchronous standby', () => {
         setup,
         nodes,
         random,
-        mishaps: [
-          { name: 'primary killed, standby promoted', happen: () => failOver(pair) },
-          { name: 'kill -9', happen: () => nodes.kill() },
+        faults: [
+          { name: 'primary killed, standby promoted', inject: () => failOver(pair) },
+          { name: 'kill -9', inject: () => nodes.kill() },
         ],
-        endsPerMishap: 40 * tortureFactor,
+        endsPerFault: 40 * tortureFactor,
         name: 'standby',
       })
       assert.equal(await pair.standby.run('SELECT pg_is_in_recovery()'), 'f')
@@ -106,7 +106,7 @@ for (const [name, call] of Object.entries(interruptions))
       await pair.close()
     })
 
-    it('is not told before the standby has it, and survives the primary', async () => {
+    it('is not confirmed before the standby has it, and survives the primary', async () => {
       const gateway = await setup.start({ node_lease: '60s' })
       const account = await setup.createAccount()
       const ask: Ask = { format: 'messages', isStream: true, sandbox: 'output=3; hold=g@mid' }
@@ -119,7 +119,7 @@ for (const [name, call] of Object.entries(interruptions))
       await until(async () => (await pair.primary.run(interrupt)) !== '0')
       // The gateway asks again, and again has to wait: a second session does, or the client has its end.
       const again = await Promise.race([
-        client.ended.then(() => 'told' as const),
+        client.ended.then(() => 'ended' as const),
         until(async () => {
           const sql = `SELECT count(*) FROM pg_stat_activity WHERE ${isSettling}`
           return (await pair.primary.run(sql)) !== '0'

@@ -92,7 +92,7 @@ async function readToEnd(url: string, account: TestAccount, ask: Ask): Promise<S
   return { marker: ask.marker ?? '', hasEnd: answer.status === 200 && isWhole }
 }
 
-/** Whoever has read the last event before leaving has seen the end as well. */
+/** A client that has read the last event before it leaves has seen the end as well. */
 async function leaveEarly(
   url: string,
   account: TestAccount,

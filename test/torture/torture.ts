@@ -1,5 +1,5 @@
 /**
- * One run of torture: a storm of clients over the nodes of a setup, mishaps at moments drawn by the
+ * One run of torture: the load of many clients on the nodes of a setup, faults at moments drawn by the
  * seed, then calm, and the three-way join of what vendors, clients and ledger have written down.
  */
 import assert from 'node:assert/strict'
@@ -10,20 +10,20 @@ import type { ProcessScenario } from '../support/scenario.ts'
 import type { Nodes } from './nodes.ts'
 import { storm, stormMaxTokens } from './storm.ts'
 
-/** Something that is done to the machinery; resolves when it has passed. */
-export interface Mishap {
+/** Breaks a part of the setup on purpose; `inject` resolves when the fault has passed. */
+export interface Fault {
   readonly name: string
-  happen(): Promise<void> | void
+  inject(): Promise<void> | void
 }
 
 export interface TorturePlan {
   readonly setup: ProcessScenario
   readonly nodes: Nodes
   readonly random: Random
-  /** What happens, one after the other, each while clients are at it. */
-  readonly mishaps: readonly Mishap[]
-  /** Answers seen to their end between two mishaps, at least. */
-  readonly endsPerMishap: number
+  /** One after the other, each while clients send requests. */
+  readonly faults: readonly Fault[]
+  /** Answers seen to their end between two faults, at least. */
+  readonly endsPerFault: number
   readonly name: string
 }
 
@@ -33,7 +33,7 @@ export interface Volume {
   readonly ends: number
   readonly charges: number
   readonly kills: number
-  readonly mishaps: number
+  readonly faults: number
 }
 
 /** How much more than in the ordinary tests. */
@@ -48,9 +48,9 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   const { setup, nodes, random, name } = plan
   const accounts = await Promise.all([1, 2, 3].map(() => setup.createAccount()))
   const seen: Seen[] = []
-  for (const [index, mishap] of plan.mishaps.entries()) {
-    // The mishap strikes in the middle; the storm goes on until as many answers have come after it.
-    const strikesAt = 1 + Math.floor(random() * plan.endsPerMishap)
+  for (const [index, fault] of plan.faults.entries()) {
+    // The fault comes in the middle; the storm goes on until as many answers have followed it.
+    const injectedAt = 1 + Math.floor(random() * plan.endsPerFault)
     let passing: Promise<void> | undefined
     let hasPassed = false
     const round = await storm({
@@ -59,9 +59,9 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
       findUrl: () => nodes.findUrl(),
       name: `${name}-${index}`,
       isOver(ends) {
-        if (ends >= strikesAt)
-          passing ??= Promise.resolve(mishap.happen()).then(() => void (hasPassed = true))
-        return hasPassed && ends >= plan.endsPerMishap + strikesAt
+        if (ends >= injectedAt)
+          passing ??= Promise.resolve(fault.inject()).then(() => void (hasPassed = true))
+        return hasPassed && ends >= plan.endsPerFault + injectedAt
       },
     })
     seen.push(...round)
@@ -74,14 +74,14 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   const { database } = setup.context
   const { chargedCount } = await reconcile({ records, database, seen, maxTokens: stormMaxTokens })
   const ends = seen.filter(({ hasEnd }) => hasEnd).length
-  assert.ok(ends >= plan.endsPerMishap * plan.mishaps.length)
+  assert.ok(ends >= plan.endsPerFault * plan.faults.length)
   return {
     name,
     requests: seen.length,
     ends,
     charges: chargedCount,
     kills: nodes.killCount,
-    mishaps: plan.mishaps.length,
+    faults: plan.faults.length,
   }
 }
 
@@ -97,14 +97,14 @@ async function untilNothingIsHeld(setup: ProcessScenario): Promise<void> {
 }
 
 /** Each of the kinds as often, in an order drawn by the seed. */
-export function shuffledMishaps(
-  kinds: readonly Mishap[],
+export function shuffledFaults(
+  kinds: readonly Fault[],
   timesEach: number,
   random: Random,
-): readonly Mishap[] {
+): readonly Fault[] {
   const all = kinds.flatMap((kind) => Array.from({ length: timesEach }, () => kind))
   return all
-    .map((mishap) => ({ mishap, order: random() }))
+    .map((fault) => ({ fault, order: random() }))
     .sort((one, other) => one.order - other.order)
-    .map(({ mishap }) => mishap)
+    .map(({ fault }) => fault)
 }

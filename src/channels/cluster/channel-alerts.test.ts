@@ -103,7 +103,7 @@ test('a rest raises no alert, and a refused credential raises one', () => {
   ])
 })
 
-test('a vendor account without credit is an event of its own', () => {
+test('a vendor account without credit is a separate event', () => {
   attempt(reserve, 'no_credit', 'a')
   assert.deepEqual(told.splice(0), ['channel.off reserve', 'channel.no_credit reserve'])
 })

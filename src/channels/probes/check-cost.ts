@@ -15,7 +15,7 @@ import { pricesAt, unchangedPpm } from '../../metering/prices.ts'
 import type { Snapshot } from '../channel.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
-/** Generous for a question of one word and one token of answer; vendors add prompts of their own. */
+/** Generous for a question of one word and one token of answer; vendors add their own prompts. */
 const checkBounds = {
   inputTokensEstimate: 64,
   promptTokensUsual: 64,

@@ -85,7 +85,7 @@ test('models in use are checked twelve times a minute, however many ask and what
   )
 })
 
-test('models out of use have a number of their own, and no limit but the pace once one has passed', () => {
+test('models out of use have their own number, and no limit but the pace once one has passed', () => {
   const line = open()
   askAll(line, 'off', 40)
   askAll(line, 'm', 12)

@@ -186,7 +186,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('a round trip', () => {
-  it('sends exactly the given head and body, with host and length of its own', async () => {
+  it('sends exactly the given head and body, with its own host and length', async () => {
     const vendor = await startVendor((socket) => socket.write(ok('hi')))
     const { recorder } = send(open(), vendor)
     await recorder.ended()

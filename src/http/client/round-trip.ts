@@ -34,9 +34,9 @@ export class RoundTrip implements UpstreamCall {
   #connection: RoundTripConnection | undefined
   #hasHead = false
   #isPaused = false
-  #held: Buffer[] | undefined
-  #heldBytes = 0
-  /** The end that follows what is held; the connection is released already. */
+  #kept: Buffer[] | undefined
+  #keptBytes = 0
+  /** The end that follows what is kept; the connection is released already. */
   #end: End | undefined
 
   constructor(receiver: UpstreamReceiver) {
@@ -86,10 +86,10 @@ export class RoundTrip implements UpstreamCall {
       this.#isPaused = this.#receiver?.onData(content) === false
       return
     }
-    this.#held ??= []
-    this.#held.push(content)
-    this.#heldBytes += content.length
-    if (this.#heldBytes >= heldBytesMax) this.#connection?.pause()
+    this.#kept ??= []
+    this.#kept.push(content)
+    this.#keptBytes += content.length
+    if (this.#keptBytes >= heldBytesMax) this.#connection?.pause()
   }
 
   /** The answer is complete; the connection has been released or closed. */
@@ -100,27 +100,27 @@ export class RoundTrip implements UpstreamCall {
   fail(kind: FailureKind): void {
     const isWritten = this.#connection?.isWritten === true
     const isReusedConnection = isWritten && this.#connection?.isReused === true
-    // While the gateway closes, no caller may come to take what is held.
-    if (kind === 'aborted') this.#held = undefined
+    // While the gateway closes, no caller may come to take what is kept.
+    if (kind === 'aborted') this.#kept = undefined
     this.#conclude({ kind, isUnsent: !isWritten, isReusedConnection })
   }
 
-  /** What is held comes first: it may be the end of the answer, or the reason why there is none. */
+  /** What is kept comes first: it may be the end of the answer, or the reason why there is none. */
   #conclude(end: End): void {
     this.#connection = undefined
-    if (this.#held === undefined) this.#report(end)
+    if (this.#kept === undefined) this.#report(end)
     else this.#end = end
   }
 
   #flush(): void {
     if (!this.#isPaused || this.#receiver === undefined) return
     this.#isPaused = false
-    const held = this.#held
-    this.#held = undefined
-    this.#heldBytes = 0
-    // If the caller pauses again, `onContent` holds the rest in its order.
-    if (held !== undefined) for (const content of held) this.onContent(content)
-    if (this.#held !== undefined) return
+    const kept = this.#kept
+    this.#kept = undefined
+    this.#keptBytes = 0
+    // If the caller pauses again, `onContent` keeps the rest in its order.
+    if (kept !== undefined) for (const content of kept) this.onContent(content)
+    if (this.#kept !== undefined) return
     if (this.#end !== undefined) this.#report(this.#end)
     else if (!this.#isPaused) this.#connection?.resume()
   }
@@ -136,7 +136,7 @@ export class RoundTrip implements UpstreamCall {
     const connection = this.#connection
     this.#receiver = undefined
     this.#connection = undefined
-    this.#held = undefined
+    this.#kept = undefined
     return connection
   }
 }

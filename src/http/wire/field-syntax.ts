@@ -14,7 +14,7 @@ interface SameLength {
 }
 
 /**
- * Names that have been checked, each as a string of its own. A name is found by its characters where it
+ * Names that have been checked, each as a separate string. A name is found by its characters where it
  * stands in a head: slicing it out first and hashing the slice costs several times as much, and a slice that
  * is kept would keep the whole head in memory, credentials included. Bounded: a new name takes the place of
  * the oldest of its length.

@@ -1,6 +1,6 @@
 /**
  * Decides in memory whether an exchange may start: balances, open holds, today's charges and request
- * windows of the accounts seen so far. No I/O and no clock of its own. Invariants:
+ * windows of the accounts seen so far. No I/O and no own clock. Invariants:
  *
  *     held       = Σ open holds + Σ charges not durable yet        (never negative)
  *     balance    = the store's balance as last read; it includes only acknowledged charges

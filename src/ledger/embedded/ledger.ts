@@ -36,7 +36,7 @@ export interface EmbeddedLedgerOptions {
   readonly onRecovered?: () => void
   /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
-  /** Where the writer runs; a thread of its own by default. */
+  /** Where the writer runs; a separate thread by default. */
   readonly openLink?: OpenWriterLink
 }
 

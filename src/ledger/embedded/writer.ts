@@ -72,7 +72,7 @@ export type OpenWriterLink = (data: WriterThreadData, events: WriterLinkEvents) 
 export interface WriterOptions {
   readonly path: string
   readonly pagesMax?: number
-  /** Where the writer runs; a thread of its own by default. */
+  /** Where the writer runs; a separate thread by default. */
   readonly openLink?: OpenWriterLink
   /** The store cannot be used any more by this process. */
   readonly onDead: (error: Error) => void

@@ -153,7 +153,7 @@ const reconnectMs = 1_000
 const listenTimeoutMs = 10_000
 
 /**
- * Listens on a connection of its own for notifications from the triggers on table `revision`. They
+ * Listens on a separate connection for notifications from the triggers on table `revision`. They
  * are hints: callers poll as well. A lost connection is opened again. A pooler has no session to
  * listen in, so nothing is done behind one.
  */

@@ -39,7 +39,7 @@ export interface Statement {
 
 /** The kind of failure; it decides the next step. */
 export type SqliteFault =
-  | 'busy' // another process holds the lock; a retry may work
+  | 'busy' // another process has the lock; a retry may work
   | 'full' // no space; rolled back, the connection works
   | 'broken' // the disk or the file failed; the connection must not be used again
   | 'statement' // the statement itself was refused

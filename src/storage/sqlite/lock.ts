@@ -35,8 +35,8 @@ export function lockStore(storePath: string): StoreLock {
       { cause: error },
     )
   }
-  const held = file
-  return { close: () => held.close() }
+  const locked = file
+  return { close: () => locked.close() }
 }
 
 /**

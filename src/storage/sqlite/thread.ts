@@ -1,5 +1,5 @@
 /**
- * The SQLite store on a thread of its own, so that the event loop never waits on a disk. The same
+ * The SQLite store on a separate thread, so that the event loop never waits on a disk. The same
  * contract as sqlite.ts. When the thread dies, all waiting calls are rejected and no more are
  * accepted: statements in flight may or may not have been stored.
  */
