@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { ChannelCheck } from '../../src/operations/channel-check.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
@@ -59,80 +59,83 @@ function found({ results }: ChannelCheck): readonly string[] {
   )
 }
 
-test('fails where one of two gateways is refused, whatever this shell has', async (context) => {
-  const shared = {
-    TURNPIKE_STORE: await server.createDatabase(),
-    TURNPIKE_MASTER_KEY: '0123456789abcdef'.repeat(4),
-  }
-  const names = ['good', 'bad', 'bare'] as const
-  const keys = { good: { KEY: 'vendor-right' }, bad: { KEY: 'vendor-wrong' }, bare: {} }
-  const [good, bad, bare] = await Promise.all(
-    names.map((name) => open(context, { ...shared, ...keys[name], TURNPIKE_NODE_NAME: name })),
-  )
-  assert.ok(good !== undefined && bad !== undefined && bare !== undefined)
-  await apply(good, catalogue('env:KEY'))
+// Most of their time is waiting for gateways to hear of the check.
+describe('channel check', { concurrency: 2 }, () => {
+  it('fails where one of two gateways is refused, whatever this shell has', async (context) => {
+    const shared = {
+      TURNPIKE_STORE: await server.createDatabase(),
+      TURNPIKE_MASTER_KEY: '0123456789abcdef'.repeat(4),
+    }
+    const names = ['good', 'bad', 'bare'] as const
+    const keys = { good: { KEY: 'vendor-right' }, bad: { KEY: 'vendor-wrong' }, bare: {} }
+    const [good, bad, bare] = await Promise.all(
+      names.map((name) => open(context, { ...shared, ...keys[name], TURNPIKE_NODE_NAME: name })),
+    )
+    assert.ok(good !== undefined && bad !== undefined && bare !== undefined)
+    await apply(good, catalogue('env:KEY'))
 
-  const alone = await check(good)
-  assert.deepEqual([alone.code, alone.gateways_asked, found(alone)], [0, 0, ['command: ok']])
-  const { out } = await good.run('channel', 'check', 'main')
-  assert.match(out, /No gateway is running on this store\. The command has checked the channel/)
+    const alone = await check(good)
+    assert.deepEqual([alone.code, alone.gateways_asked, found(alone)], [0, 0, ['command: ok']])
+    const { out } = await good.run('channel', 'check', 'main')
+    assert.match(out, /No gateway is running on this store\. The command has checked the channel/)
 
-  await bad.serve()
-  const refused = await check(good)
-  assert.deepEqual([refused.code, refused.ok, found(refused)], [1, false, ['bad: config']])
+    await bad.serve()
+    const refused = await check(good)
+    assert.deepEqual([refused.code, refused.ok, found(refused)], [1, false, ['bad: config']])
 
-  await good.serve()
-  const both = await check(bare)
-  assert.deepEqual([both.code, both.gateways_asked], [1, 2])
-  assert.deepEqual(found(both).toSorted(), ['bad: config', 'good: ok'])
-  const shown = await good.run('channel', 'check', 'main')
-  assert.match(shown.out, /^bad \(node_\w+\) +large-1 +config +401 /m)
-  assert.match(shown.out, /^good \(node_\w+\) +large-1 +ok +200 /m)
+    await good.serve()
+    const both = await check(bare)
+    assert.deepEqual([both.code, both.gateways_asked], [1, 2])
+    assert.deepEqual(found(both).toSorted(), ['bad: config', 'good: ok'])
+    const shown = await good.run('channel', 'check', 'main')
+    assert.match(shown.out, /^bad \(node_\w+\) +large-1 +config +401 /m)
+    assert.match(shown.out, /^good \(node_\w+\) +large-1 +ok +200 /m)
 
-  const serving = await bare.serve()
-  const unset = found(await check(good)).find((line) => line.startsWith('bare'))
-  assert.equal(unset, 'bare: the environment variable KEY with its credential is not set')
+    const serving = await bare.serve()
+    const unset = found(await check(good)).find((line) => line.startsWith('bare'))
+    assert.equal(unset, 'bare: the environment variable KEY with its credential is not set')
 
-  // Killed: it counts as running for a while, and then the check ends without it.
-  process.kill(serving.pid, 'SIGKILL')
-  assert.deepEqual(found(await check(good)).toSorted(), ['bad: config', 'good: ok'])
-})
+    // Killed: it counts as running for a while, and then the check ends without it.
+    process.kill(serving.pid, 'SIGKILL')
+    assert.deepEqual(found(await check(good)).toSorted(), ['bad: config', 'good: ok'])
+  })
 
-test('a credential file is read again when it is replaced, without a restart', async (context) => {
-  const program = await open(context, {})
-  const file = join(program.folder, 'vendor.key')
-  await apply(program, catalogue(`file:${file}`, 'none'))
-  const [listed] = await program.json<readonly { credential: string }[]>('channel', 'list')
-  assert.equal(listed?.credential, `file:${file}`)
-  const missing = `command: the file ${file} with its credential cannot be read (ENOENT)`
-  assert.deepEqual(found(await check(program)), [missing])
+  it('a credential file is read again when it is replaced, without a restart', async (context) => {
+    const program = await open(context, {})
+    const file = join(program.folder, 'vendor.key')
+    await apply(program, catalogue(`file:${file}`, 'none'))
+    const [listed] = await program.json<readonly { credential: string }[]>('channel', 'list')
+    assert.equal(listed?.credential, `file:${file}`)
+    const missing = `command: the file ${file} with its credential cannot be read (ENOENT)`
+    assert.deepEqual(found(await check(program)), [missing])
 
-  await writeFile(file, 'vendor-wrong\n')
-  const serving = await program.serve()
-  assert.match(found(await check(program)).join(), /: config$/)
+    await writeFile(file, 'vendor-wrong\n')
+    const serving = await program.serve()
+    assert.match(found(await check(program)).join(), /: config$/)
 
-  await writeFile(`${file}.new`, 'vendor-right\n')
-  await rename(`${file}.new`, file)
-  const rotated = await eventually(
-    'the new credential',
-    () => check(program),
-    ({ ok }) => ok,
-  )
-  assert.deepEqual([rotated.code, rotated.gateways_asked], [0, 1])
+    await writeFile(`${file}.new`, 'vendor-right\n')
+    await rename(`${file}.new`, file)
+    const rotated = await eventually(
+      'the new credential',
+      () => check(program),
+      ({ ok }) => ok,
+    )
+    assert.deepEqual([rotated.code, rotated.gateways_asked], [0, 1])
 
-  await rename(file, `${file}.away`)
-  await eventually(
-    'the file is gone',
-    () => check(program),
-    (one) => found(one).join().endsWith('cannot be read (ENOENT)'),
-  )
-  await rename(`${file}.away`, file)
-  await eventually(
-    'the file is back',
-    () => check(program),
-    ({ ok }) => ok,
-  )
-  assert.equal(await serving.stop(), 0)
-  for (const text of [serving.output(), ...program.ran.map(({ out }) => out)])
-    assert.doesNotMatch(text, /vendor-(right|wrong)/)
+    await rename(file, `${file}.away`)
+    await eventually(
+      'the file is gone',
+      () => check(program),
+      (one) => found(one).join().endsWith('cannot be read (ENOENT)'),
+    )
+    await rename(`${file}.away`, file)
+    await eventually(
+      'the file is back',
+      () => check(program),
+      ({ ok }) => ok,
+    )
+    assert.equal(await serving.stop(), 0)
+    for (const text of [serving.output(), ...program.ran.map(({ out }) => out)])
+      assert.doesNotMatch(text, /vendor-(right|wrong)/)
+  })
 })
