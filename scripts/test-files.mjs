@@ -26,9 +26,14 @@ export function unitTestFiles() {
   ]
 }
 
-/** Tests with stores, whole processes and real clients. */
+/** Folders whose files take longest; the other files take a second or two. */
+const slowFolders = ['money', 'commands', 'torture', 'clients', 'simulation', 'leaks', 'failover']
+
+/** Tests with stores, whole processes and real clients; those of slow folders first. */
 export function wholeTestFiles() {
-  return testFilesBelow('test').filter((path) => !isDirectlyIn('test')(path))
+  const files = testFilesBelow('test').filter((path) => !isDirectlyIn('test')(path))
+  const isSlow = (path) => slowFolders.includes(path.split('/')[1])
+  return [...files.filter(isSlow), ...files.filter((path) => !isSlow(path))]
 }
 
 /** The larger tests of `npm run test:quick`: the core of each promise, on SQLite, in seconds per file. */

@@ -4,8 +4,10 @@
  * `npm run test:quick` (`--quick`): the same checks, unit tests, and a core of the larger tests on SQLite.
  * `npm run check` (`--check`): checks and unit tests; what a change must pass before a commit.
  */
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
+import { makeFolderInMemory } from './memory-folder.mjs'
 import { ensureInstalled } from './packages.mjs'
 import { root, run, runNode } from './runtime.mjs'
 import { quickTestFiles, unitTestFiles, wholeTestFiles } from './test-files.mjs'
@@ -17,7 +19,14 @@ const chosen = words.filter((word) => !word.startsWith('--'))
 const startedMs = performance.now()
 const results = new TestResults()
 const programOptions = ['--production', '--strict', '--include', 'files,dependencies,unlisted']
-const largerTests = { name: 'larger tests', options: ['--test-concurrency=2'] }
+// Stores on a disk would spend much of their time in waiting for it.
+const inMemory = makeFolderInMemory()
+// More files at once than cores: most of them wait now and then for a process or a lease.
+const largerTests = {
+  name: 'larger tests',
+  options: ['--test-concurrency=3'],
+  env: inMemory === undefined ? {} : { TMPDIR: inMemory },
+}
 
 if (tier === 'all') {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
@@ -32,6 +41,7 @@ if (chosen.length > 0) {
   if (tier !== 'check' && results.failedCount === 0)
     await runTests(tier === 'quick' ? quickTestFiles() : wholeTestFiles(), largerTests)
 }
+if (inMemory !== undefined) rmSync(inMemory, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
 process.exitCode = results.failedCount === 0 ? 0 : 1
 
@@ -89,7 +99,7 @@ function runUnitTests() {
 }
 
 /** The slowest files first, so that none is still running alone at the end. */
-async function runTests(files, { name, part, options }) {
+async function runTests(files, { name, part, options, env = {} }) {
   const testRun = results.startRun(name, part)
   const durations = readDurations()
   const expectedMs = (file) => durations[file] ?? Number.MAX_SAFE_INTEGER
@@ -104,7 +114,7 @@ async function runTests(files, { name, part, options }) {
     ],
     {
       onOutput: testRun.read,
-      env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compiled') },
+      env: { NODE_COMPILE_CACHE: join(root, '.cache', 'compiled'), ...env },
     },
   )
   testRun.end(code)
