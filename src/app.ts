@@ -23,6 +23,7 @@ import { watchCredentialFiles } from './channels/credential-file.ts'
 import type { HealthBook } from './channels/health/health-book.ts'
 import { createRoutes } from './channels/route.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
+import { openAnswerStates } from './ledger/answer-state-store.ts'
 import { UpstreamPools } from './http/client/pool.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
 import { openGatewayStore } from './gateway-store.ts'
@@ -208,6 +209,7 @@ async function openApp(
       freePercent: config.freeLeavesPercent,
     }),
     ledger,
+    answerStates: openAnswerStates(database),
     bodies,
     tokenCounter,
     openRoute: createRoutes({ clock, health, telemetry, settings: config }),

@@ -77,6 +77,7 @@ const tableOwners: TableOwners = {
   usage_month: ['src/ledger/'],
   audit_checkpoint: ['src/ledger/audit/account.ts'],
   exchange_cut: ['src/ledger/exchange-retention.ts'],
+  answer_state: ['src/ledger/answer-state-store.ts'],
   key: ['src/access/key-store.ts'],
   vendor: ['src/channels/channel-store.ts'],
   model: ['src/channels/channel-store.ts'],

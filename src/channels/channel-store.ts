@@ -11,7 +11,13 @@ import {
   type ModelOperation,
   type VendorFeature,
 } from '../formats/format.ts'
-import type { ChannelOverride, CheckKind, CredentialScheme, PinnedBaseline } from './channel.ts'
+import type {
+  ChannelOverride,
+  CheckKind,
+  CredentialScheme,
+  PinnedBaseline,
+  StoredResponses,
+} from './channel.ts'
 
 export interface VendorRow {
   readonly name: string
@@ -21,6 +27,7 @@ export interface VendorRow {
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
   readonly allowedFeatures: ReadonlySet<VendorFeature>
+  readonly storedResponses: StoredResponses
   readonly retiredAtMs: number | undefined
 }
 
@@ -110,6 +117,7 @@ export async function saveVendor(transaction: Transaction, vendor: VendorRow): P
     default_version: vendor.defaultVersion ?? null,
     require_max_tokens: vendor.requireMaxTokens ? 1 : 0,
     allowed_features: [...vendor.allowedFeatures].sort().join(','),
+    stored_responses: vendor.storedResponses,
     retired_at_ms: vendor.retiredAtMs ?? null,
   }
   await upsert(transaction, 'vendor', row, { key: ['name'] })
@@ -203,6 +211,8 @@ function readVendor(row: Row): VendorRow {
     defaultVersion: textOrNone(row['default_version']),
     requireMaxTokens: Number(row['require_max_tokens']) !== 0,
     allowedFeatures: readFeatures(String(row['allowed_features'])),
+    // Of a word that only a newer version knows, the safe reading.
+    storedResponses: row['stored_responses'] === 'own' ? 'own' : 'refuse',
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }
 }

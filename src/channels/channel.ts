@@ -8,6 +8,8 @@ import type { FormatName, ModelOperation, VendorFeature } from '../formats/forma
 import type { ModelPrices } from '../metering/prices.ts'
 
 export type CredentialScheme = 'x-api-key' | 'bearer'
+/** Whether requests may name stored answers of the vendor: those of their own account, or none. */
+export type StoredResponses = 'own' | 'refuse'
 export type CheckKind = 'request' | 'models' | 'none'
 
 /** The operator's decision about a channel; its health is what the gateway has observed. */
@@ -24,6 +26,7 @@ export interface Vendor {
   readonly requireMaxTokens: boolean
   /** What requests may use of the operator's own vendor account, and what none may use. */
   readonly allowedFeatures: ReadonlySet<VendorFeature>
+  readonly storedResponses: StoredResponses
 }
 
 export interface Model {

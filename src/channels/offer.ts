@@ -1,5 +1,5 @@
 /** What a model offers: what the catalogue names, as far as the model's prices allow it. */
-import { modelOperations, type ForwardedOperation, type ModelOperation } from '../formats/format.ts'
+import { modelOperations, type ModelOperation, type VendorOperation } from '../formats/format.ts'
 import type { Prices } from '../metering/prices.ts'
 import type { Model } from './channel.ts'
 
@@ -20,7 +20,7 @@ export function offeredOperations(model: Offer, prices: Prices): readonly ModelO
 export function offers(
   model: Offer,
   prices: Prices,
-  { hasOutput, modelOperation }: Pick<ForwardedOperation, 'hasOutput' | 'modelOperation'>,
+  { hasOutput, modelOperation }: Pick<VendorOperation, 'hasOutput' | 'modelOperation'>,
 ): boolean {
   if (hasOutput && prices.classes.output === undefined) return false
   return modelOperation === undefined || (model.operations?.has(modelOperation) ?? true)

@@ -23,6 +23,10 @@ export interface RouteRequest {
   readonly inputTokens: number
   /** The model answers, so the time it takes says something about the channel. */
   readonly isTimed: boolean
+  /** The only channel that may be tried, whatever its health. */
+  readonly pinnedTo?: string | undefined
+  /** Tried first where it is fit to serve. */
+  readonly preferred?: string | undefined
 }
 
 export interface RouteSettings {
@@ -167,8 +171,9 @@ export class Route {
 
   #selectOptions(tried: ReadonlySet<string>): SelectOptions {
     const { health, clock } = this.#services
-    const { accountId } = this.request.caller
-    return { facts: health, accountId, tried, now: clock.monotonic() }
+    const { caller, pinnedTo, preferred } = this.request
+    const { accountId } = caller
+    return { facts: health, accountId, tried, now: clock.monotonic(), pinnedTo, preferred }
   }
 
   /** Adds the channels whose vendor-side model is that of the lease. */

@@ -22,6 +22,8 @@ interface Situation {
   /** Channels whose tokens are spent. */
   readonly empty?: readonly string[]
   readonly draw?: number
+  readonly pinnedTo?: string
+  readonly preferred?: string
 }
 
 function choose(channels: readonly Channel[], situation: Situation = {}): string | undefined {
@@ -36,6 +38,8 @@ function choose(channels: readonly Channel[], situation: Situation = {}): string
     accountId: situation.accountId ?? 'acc_1',
     tried: new Set(situation.tried),
     now: situation.now ?? 0,
+    pinnedTo: situation.pinnedTo,
+    preferred: situation.preferred,
   }
   return selectChannel(makeSnapshot(channels), 'm', options)?.name
 }
@@ -311,4 +315,25 @@ test('selection follows the states that the health machine makes', () => {
   }
   assert.equal(choiceAt(44_000), 'reserve')
   assert.equal(choiceAt(90_000), 'main')
+})
+
+test('a pinned exchange gets its channel whatever its health, and no other', () => {
+  const channels = ['a', 'b', 'c'].map((name) => makeChannel(name, { maxConcurrent: 2 }))
+  const states = { b: refused }
+  for (const state of [refused, resting, off(), tryingNow, slow])
+    assert.equal(choose(channels, { pinnedTo: 'b', states: { b: state } }), 'b')
+  assert.equal(choose(channels, { pinnedTo: 'b', states, tried: ['b'] }), undefined)
+  assert.equal(choose(channels, { pinnedTo: 'b', running: { b: 2 } }), undefined)
+  assert.equal(choose(channels, { pinnedTo: 'gone' }), undefined)
+  const disabled = [makeChannel('a'), makeChannel('b', { override: 'disabled' })]
+  assert.equal(choose(disabled, { pinnedTo: 'b' }), undefined)
+})
+
+test('a preferred channel comes first while it is usable, whatever its rank', () => {
+  const channels = [makeChannel('a'), makeChannel('b'), makeChannel('reserve', { rank: 1 })]
+  for (const preferred of ['a', 'b', 'reserve'])
+    assert.equal(choose(channels, { preferred }), preferred)
+  assert.notEqual(choose(channels, { preferred: 'reserve', states: { reserve: off() } }), 'reserve')
+  assert.notEqual(choose(channels, { preferred: 'a', tried: ['a'] }), 'a')
+  assert.notEqual(choose(channels, { preferred: 'gone' }), undefined)
 })

@@ -40,6 +40,10 @@ export interface SelectOptions {
   readonly tried: ReadonlySet<string>
   /** Monotonic milliseconds. */
   readonly now: number
+  /** The only channel that may be selected. */
+  readonly pinnedTo?: string | undefined
+  /** Selected first where it is usable, whatever its rank. */
+  readonly preferred?: string | undefined
 }
 
 /** Returns the channel for the next attempt, or undefined where none may be tried. */
@@ -50,9 +54,9 @@ export function selectChannel(
 ): Channel | undefined {
   const channels = snapshot.channelsByModel.get(model)
   if (channels === undefined) return undefined
-  const { facts, tried, now, accountId } = options
+  const { facts, tried, now, accountId, preferred } = options
   const lastTier = tried.size === 0 ? tiers.refused : tiers.resting
-  const caller = { accountId, model }
+  const caller = { accountId, model, preferred }
   let best: Channel | undefined
   let bestTier = 0
   // One draw per selection: all channels with a share take it of the same exchanges.
@@ -84,18 +88,23 @@ export function selectChannel(
 export function isClosedToAccount(
   snapshot: Snapshot,
   model: string,
-  { facts, tried, now, accountId }: SelectOptions,
+  { facts, tried, now, accountId, pinnedTo }: SelectOptions,
 ): boolean {
-  return (snapshot.channelsByModel.get(model) ?? []).some(
-    ({ name, override }) =>
-      override === 'enabled' &&
-      !tried.has(name) &&
-      tierOf(facts.state(name, model), now) <= tiers.shared &&
-      facts.hasSpentOwn(name, accountId),
+  return (
+    pinnedTo === undefined &&
+    (snapshot.channelsByModel.get(model) ?? []).some(
+      ({ name, override }) =>
+        override === 'enabled' &&
+        !tried.has(name) &&
+        tierOf(facts.state(name, model), now) <= tiers.shared &&
+        facts.hasSpentOwn(name, accountId),
+    )
   )
 }
 
-function mayBeTried(channel: Channel, { facts, tried, accountId }: SelectOptions): boolean {
+function mayBeTried(channel: Channel, options: SelectOptions): boolean {
+  const { facts, tried, accountId, pinnedTo } = options
+  if (pinnedTo !== undefined && channel.name !== pinnedTo) return false
   if (channel.override === 'disabled' || tried.has(channel.name)) return false
   if (tried.size > 0 && !facts.mayFailOverInto(channel.name, accountId)) return false
   return channel.maxConcurrent === undefined || facts.running(channel.name) < channel.maxConcurrent
@@ -137,11 +146,14 @@ interface Match {
   readonly now: number
   readonly accountId: string
   readonly model: string
+  readonly preferred: string | undefined
 }
 
 /** Whether `left` comes before `right`, both in one tier. */
 function isPreferred(left: Channel, right: Channel, match: Match): boolean {
-  const { tier, facts, model, now } = match
+  const { tier, facts, model, now, preferred } = match
+  if (tier === tiers.usable && (left.name === preferred || right.name === preferred))
+    return left.name === preferred
   if (tier === tiers.failed || tier === tiers.trying) {
     const leftOkAt = facts.state(left.name, model).lastOkAt ?? -1
     const rightOkAt = facts.state(right.name, model).lastOkAt ?? -1

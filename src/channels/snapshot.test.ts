@@ -38,6 +38,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         defaultVersion: undefined,
         requireMaxTokens: true,
         allowedFeatures: new Set(),
+        storedResponses: 'own',
         retiredAtMs: undefined,
       },
     ],

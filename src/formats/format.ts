@@ -32,14 +32,13 @@ export type ModelOperation = (typeof modelOperations)[number]
  * One endpoint under a vendor's prefix. The relay branches on `kind` and on the facts declared here,
  * never on `name`: a new operation is a new entry in its format's list.
  */
-export type Operation = ForwardedOperation | ModelsOperation | WarmUpOperation
+export type Operation = ForwardedOperation | StoredOperation | ModelsOperation | WarmUpOperation
 
-/** An operation that a vendor answers. */
-export interface ForwardedOperation {
-  readonly kind: 'forwarded'
+/** An operation that a vendor answers: what the attempts at it need. */
+export interface VendorOperation {
   readonly name: OperationName
-  readonly method: 'POST'
-  /** Exact: it is forwarded as the client sent it. */
+  readonly method: 'DELETE' | 'GET' | 'POST'
+  /** It is forwarded as the client sent it. */
   readonly path: string
   /** The name by which a model of the catalogue offers it. Absent = every model of the vendor does. */
   readonly modelOperation?: ModelOperation
@@ -47,6 +46,21 @@ export interface ForwardedOperation {
   readonly hasOutput: boolean
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
+  openMeter(facts: RequestFacts): StreamMeter
+  readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
+  /** Classifies an answer that is not 2xx. */
+  classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
+  /**
+   * Returns a gateway error as an event of a stream that has begun; it starts a new frame. `eventCount` is
+   * the stream's so far.
+   */
+  errorEvent(error: ErrorToShow, eventCount: number): Buffer
+}
+
+/** An operation that the body of a request describes. */
+export interface ForwardedOperation extends VendorOperation {
+  readonly kind: 'forwarded'
+  readonly method: 'POST'
   readRequest(body: Buffer, options: ReadRequestOptions): RequestFacts | RequestFault
   /**
    * Returns the body as it goes to a channel: the same bytes, but for the declared amendments (usage
@@ -57,15 +71,18 @@ export interface ForwardedOperation {
     facts: RequestFacts,
     upstreamModel: string | undefined,
   ): Buffer | readonly Buffer[]
-  openMeter(facts: RequestFacts): StreamMeter
-  readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
-  /** Classifies an answer that is not 2xx. */
-  classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
-  /**
-   * Returns a gateway error as an event of a stream that has begun; it starts a new frame. `eventCount` is
-   * the stream's so far.
-   */
-  errorEvent(error: ErrorToShow, eventCount: number): Buffer
+}
+
+/**
+ * An operation on one stored answer of the caller's account, whose id is in the path (`{id}`). The channel
+ * that holds the answer serves it, for free and whole. No body goes to the vendor.
+ */
+export interface StoredOperation extends VendorOperation {
+  readonly kind: 'stored'
+  /** A 2xx answer means that the vendor keeps the stored answer no longer. */
+  readonly deletesAnswer: boolean
+  /** Returns what is wrong with the raw query. */
+  findQueryFault(query: string): RequestFault | undefined
 }
 
 /** A list of models or one model, which the gateway answers from its catalogue. */

@@ -4,6 +4,7 @@
  * times as much.
  */
 import type { Picos } from '../base/money.ts'
+import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
 import type { Ending, ExchangeRecord } from './ledger.ts'
 
 /** The columns of table `exchange`, in the order of an `ExchangeRow`. */
@@ -65,6 +66,8 @@ export interface EndedExchange {
   readonly row: ExchangeRow
   /** The tokens that its figures count; zeros without a usage. */
   readonly tokens: readonly [input: number, output: number, cache: number]
+  /** Absent where the answer has made none. */
+  readonly states?: readonly AnswerStateRow[]
 }
 
 const noTokens = [0, 0, 0] as const
@@ -92,7 +95,14 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.vendorRequestId ?? null,
     record.operatorCostPicos,
   ]
-  if (usage === undefined) return { row, tokens: noTokens }
+  const states = statesOf(record)
+  if (usage === undefined) return { row, tokens: noTokens, ...states }
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  return { row, tokens: [inputTokens, outputTokens, cacheTokens] }
+  return { row, tokens: [inputTokens, outputTokens, cacheTokens], ...states }
+}
+
+function statesOf(record: ExchangeRecord): Pick<EndedExchange, 'states'> {
+  const { made, channel } = record
+  if (made === undefined || channel === undefined) return {}
+  return { states: toAnswerStateRows(made, { ...record, channel }) }
 }

@@ -10,6 +10,7 @@
  */
 import type { Picos } from '../base/money.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
+import type { MadeStates } from './answer-state-store.ts'
 
 /** Asks for a hold. */
 export interface HoldRequest {
@@ -107,6 +108,8 @@ export interface ExchangeRecord {
    * and a charge that was withheld with the end of its answer.
    */
   readonly operatorCostPicos: Picos
+  /** What later requests of the account may name of the answer. Absent = nothing. */
+  readonly made?: MadeStates | undefined
 }
 
 export type UsagePeriod = 'day' | 'month' | 'total'

@@ -8,7 +8,7 @@
 import { nextUtcMidnight } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import type { ForwardedOperation } from '../formats/format.ts'
+import type { VendorOperation } from '../formats/format.ts'
 import type { CountRequest, Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import { pricesAt } from '../metering/prices.ts'
@@ -31,7 +31,7 @@ interface Admission {
   admit(prepared: Prepared, services: AdmitServices): Promise<Admitted | Refusal>
 }
 
-export function admissionOf({ isFree }: ForwardedOperation): Admission {
+export function admissionOf({ isFree }: VendorOperation): Admission {
   return isFree ? free : charged
 }
 

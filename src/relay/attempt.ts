@@ -22,6 +22,7 @@ import {
   type UpstreamFailure,
   type UpstreamHead,
   type UpstreamReceiver,
+  type UpstreamRequest,
 } from '../http/client/upstream.ts'
 import {
   readErrorAnswer,
@@ -48,12 +49,7 @@ export interface AttemptRequest {
 }
 
 /** The request to the vendor. An attempt does not keep it: a stream can last long after its request. */
-export interface Outgoing {
-  readonly path: string
-  /** Flat list, credential included. */
-  readonly headers: string[]
-  readonly body: Buffer | readonly Buffer[]
-}
+export type Outgoing = UpstreamRequest
 
 /** The most bytes before the first event. An endless run of pings and comments is no answer. */
 const beginningBytesMax = 1_048_576
@@ -108,7 +104,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     client.watcher = this
     if (client.isGone) this.onClientGone()
     const bounds = { receiver: this, bytesMax: settings.answerBytesMax }
-    this.#call = sendDecoding(upstream, lease.channel, { method: 'POST', ...outgoing }, bounds)
+    this.#call = sendDecoding(upstream, lease.channel, outgoing, bounds)
     // The limits may have been reached while the call was being made.
     if (this.#resolve === undefined) this.#call.abort()
   }

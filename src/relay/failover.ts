@@ -79,7 +79,7 @@ function isAnswer({ kind }: AttemptOutcome): boolean {
 }
 
 function openRoute(
-  { snapshot, model, principal, facts }: Admitted,
+  { snapshot, model, principal, facts, pinnedTo, preferredChannel }: Admitted,
   isTimed: boolean,
   services: FailoverServices,
 ): Route {
@@ -90,6 +90,8 @@ function openRoute(
     isStream: facts.isStream,
     inputTokens: facts.inputTokensEstimate,
     isTimed,
+    pinnedTo: pinnedTo?.name,
+    preferred: preferredChannel,
   })
 }
 
@@ -100,17 +102,23 @@ async function tryLease(
   const { admitted, lease } = attempt
   const { vendor, operation, facts, exchangeId } = admitted
   try {
-    const { bytes } = admitted.body
     const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
       prefix: vendor.name,
       credential: { scheme: vendor.credential, secret: lease.channel.credential },
       versionHeader: vendor.versionHeader,
       defaultVersion: vendor.defaultVersion,
     })
-    const body = operation.amend(bytes, facts, lease.upstreamModel)
+    const body =
+      operation.kind === 'stored'
+        ? undefined
+        : operation.amend(admitted.body.bytes, facts, lease.upstreamModel)
     services.onTracePoint?.('attempt_sending', exchangeId)
     const path = admitted.path + admitted.query
-    const outcome = makeAttempt(attempt, { path, headers, body }, services)
+    const outcome = makeAttempt(
+      attempt,
+      { method: operation.method, path, headers, body },
+      services,
+    )
     services.onTracePoint?.('attempt_sent', exchangeId)
     return await outcome
   } catch (error) {

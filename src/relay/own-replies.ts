@@ -5,7 +5,13 @@
  */
 import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
-import type { ErrorToShow, ForwardedOperation, ListedModel, Operation } from '../formats/format.ts'
+import type {
+  ErrorToShow,
+  ForwardedOperation,
+  ListedModel,
+  Operation,
+  StoredOperation,
+} from '../formats/format.ts'
 import { limitHeaders } from '../formats/rate-headers.ts'
 import { exchangeIdHeader, type Reply } from '../http/server/reply.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -50,7 +56,7 @@ export function warmUpReply({ exchangeId }: Incoming): Reply {
 /** `modelId` is the rest of the path as sent: ids contain slashes, and some clients escape them. */
 export function ownReply(
   identified: Identified,
-  operation: Exclude<Operation, ForwardedOperation>,
+  operation: Exclude<Operation, ForwardedOperation | StoredOperation>,
   modelId: string | undefined,
 ): Reply {
   if (operation.kind === 'warm_up') return warmUpReply(identified)

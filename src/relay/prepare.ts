@@ -8,7 +8,7 @@ import type { BodyRoom } from '../access/limits.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import { offeredOperations, offers } from '../channels/offer.ts'
-import type { ForwardedOperation, RequestFacts } from '../formats/format.ts'
+import type { ForwardedOperation, RequestFacts, VendorOperation } from '../formats/format.ts'
 import { findVersionFault, forwardedHeaderBytes } from '../formats/headers.ts'
 import { readBody, type BodyLimits, type IncomingRequest } from '../http/server/request.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
@@ -22,7 +22,7 @@ interface ClientGone {
 }
 
 /** A refusal with the model that the request names, where it is one of the catalogue. */
-interface ModelRefusal extends Refusal {
+export interface ModelRefusal extends Refusal {
   readonly model?: string
 }
 
@@ -140,7 +140,7 @@ function tooLarge(bytesMax: number): Refusal {
  */
 const forwardedHeadBytesMax = 15_360
 
-function findHeadFault({ request, path, query }: Identified): Refusal | undefined {
+export function findHeadFault({ request, path, query }: Identified): Refusal | undefined {
   const bytes = path.length + query.length + forwardedHeaderBytes(request.rawHeaders)
   if (bytes <= forwardedHeadBytesMax) return undefined
   return refuse(
@@ -185,9 +185,9 @@ interface FoundModel {
   readonly prices: Prices
 }
 
-function findModel(
+export function findModel(
   identified: Identified,
-  operation: ForwardedOperation,
+  operation: VendorOperation,
   modelId: string,
 ): FoundModel | ModelRefusal {
   const { snapshot, vendor, principal, startedAtMs } = identified
@@ -244,6 +244,6 @@ export function mayUse(principal: Principal, modelId: string): boolean {
 const printableMax = 100
 
 /** Returns a client's own text for an error message: short, and without control characters. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.slice(0, printableMax).replace(/[^\x20-\x7e]/g, '?')
 }

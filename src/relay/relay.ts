@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts'
 import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
-import type { ForwardedOperation } from '../formats/format.ts'
+import type { ForwardedOperation, StoredOperation } from '../formats/format.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
 import { dropRest, type IncomingRequest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
@@ -20,6 +20,7 @@ import { admissionOf } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver } from './deliver.ts'
+import { findEarlierAnswers, prepareStored } from './earlier-answers.ts'
 import { failover, reportEnding } from './failover.ts'
 import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { bodyLimits, prepare } from './prepare.ts'
@@ -113,14 +114,14 @@ async function serve(
     return refuseWith({ ...incoming, format }, refusal, services, refused)
   }
   const { operation } = found
-  if (operation.kind !== 'forwarded')
+  if (operation.kind === 'models' || operation.kind === 'warm_up')
     return sendReply(request, response, ownReply(identified, operation, found.parameter))
 
   const full = services.running.enter(principal)
   if (full !== undefined) return refuseWith(incoming, full, services, refused)
   const room = services.running.openBodyRoom(principal)
   try {
-    await forward(identified, operation, room, services)
+    await forward(identified, { operation, id: found.parameter }, room, services)
   } finally {
     room.free()
     services.running.leave(principal)
@@ -129,15 +130,15 @@ async function serve(
 
 async function forward(
   identified: Identified,
-  operation: ForwardedOperation,
+  asked: Asked,
   room: BodyRoom,
   services: RelayServices,
 ): Promise<void> {
   const owner = identified.principal
-  const admission = admissionOf(operation)
+  const admission = admissionOf(asked.operation)
   const inadmissible = await admission.preadmit(identified, services)
   if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, { owner })
-  const prepared = await prepare(identified, operation, room, services)
+  const prepared = await understand(identified, asked, room, services)
   if (prepared.kind === 'client_gone') return
   if (prepared.kind === 'refusal') {
     const isForBody = errorCatalogue[prepared.code].origin === 'client'
@@ -149,6 +150,26 @@ async function forward(
   if (admitted.kind === 'refusal')
     return refuseWith(identified, admitted, services, { owner, model: prepared.model.id })
   await answer(admitted, services)
+}
+
+/** What a vendor is asked for. */
+interface Asked {
+  readonly operation: ForwardedOperation | StoredOperation
+  /** Of a stored answer, from the path. */
+  readonly id: string | undefined
+}
+
+/** Reads what the request asks for, and what it names of earlier answers. */
+async function understand(
+  identified: Identified,
+  { operation, id = '' }: Asked,
+  room: BodyRoom,
+  services: RelayServices,
+): ReturnType<typeof prepare> {
+  if (operation.kind === 'stored')
+    return prepareStored(identified, { operation, id }, room, services)
+  const prepared = await prepare(identified, operation, room, services)
+  return prepared.kind === 'exchange' ? findEarlierAnswers(prepared, services) : prepared
 }
 
 /** From admission on the exchange must be settled, however it ends. */

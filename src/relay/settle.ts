@@ -3,6 +3,7 @@
  * frees the hold in the same step. The only caller of `ledger.settle`.
  */
 import { addPicos, zeroPicos } from '../base/money.ts'
+import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import {
@@ -18,13 +19,13 @@ import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 
 type SettleServices = Pick<
   RelayServices,
-  'clock' | 'ledger' | 'telemetry' | 'tokenCounter' | 'settings' | 'onTracePoint'
+  'clock' | 'ledger' | 'answerStates' | 'telemetry' | 'tokenCounter' | 'settings' | 'onTracePoint'
 >
 
 /**
- * Resolves true once the charge is durable, false where it could not be stored: then the client must
- * not get a complete answer. Where nothing is charged the client does not wait for the store, and without
- * a hold nothing is stored.
+ * Resolves true once the charge, and what later requests may name of the answer, are durable; false where
+ * they could not be stored: then the client must not get a complete answer. Where there is neither, the
+ * client does not wait for the store. Without a hold there is nothing to charge.
  */
 export async function settle(
   admitted: Admitted,
@@ -34,13 +35,16 @@ export async function settle(
 ): Promise<boolean> {
   const { clock, ledger, telemetry, tokenCounter, settings, onTracePoint } = services
   const { hold } = admitted
-  if (hold === undefined) return true
+  if (hold === undefined) {
+    await forgetDeleted(admitted, delivered, services)
+    return true
+  }
   const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
   const decision = await decideCharge(facts, tokenCounter)
   const record = exchangeRecord(admitted, delivered, { decision, notes, endedAtMs: clock.now() })
   onTracePoint?.('charge_submitted', admitted.exchangeId)
   const stored = ledger.settle(hold, record)
-  if (record.amountPicos > 0n) {
+  if (record.amountPicos > 0n || record.made !== undefined) {
     try {
       await stored
     } catch (error) {
@@ -136,6 +140,43 @@ function exchangeRecord(
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
     operatorCostPicos: addPicos(notes.operatorCostPicos, decision.operatorCostPicos),
+    made: madeStates(admitted, delivered, { decision, endedAtMs }),
+  }
+}
+
+/** State that the vendor does not keep for clients is not remembered: later requests may not name it. */
+function madeStates(
+  admitted: Admitted,
+  { reading }: Delivered,
+  { decision, endedAtMs }: Pick<Outcome, 'decision' | 'endedAtMs'>,
+): MadeStates | undefined {
+  const { vendor, facts } = admitted
+  const made = reading?.made ?? []
+  const keys =
+    vendor.storedResponses === 'own' ? made : made.filter(({ kind }) => kind === 'encrypted')
+  if (keys.length === 0) return undefined
+  // Without a count the most that the answer can have been.
+  const counted = decision.usage?.reported ?? {
+    inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
+    outputTokens: outputTokensMax(admitted),
+  }
+  const { inputTokens, outputTokens } = counted
+  return { keys, expiresAtMs: endedAtMs + keptStateMs, inputTokens, outputTokens }
+}
+
+/** The vendor has deleted it. Where that cannot be noted, later requests for it get the vendor's own 404. */
+async function forgetDeleted(
+  { operation, storedId, vendor, principal }: Admitted,
+  { reading }: Delivered,
+  { answerStates, telemetry }: SettleServices,
+): Promise<void> {
+  if (operation.kind !== 'stored' || !operation.deletesAnswer || reading === undefined) return
+  if (storedId === undefined) return
+  try {
+    const { accountId } = principal
+    await answerStates.forget(storedId, { vendor: vendor.name, accountId })
+  } catch (error) {
+    telemetry.fault(error, 'settle')
   }
 }
 

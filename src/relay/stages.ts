@@ -11,12 +11,18 @@ import type { Clock } from '../base/clock.ts'
 import { InvariantError } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
 import type { Watchdog } from '../base/watchdog.ts'
-import type { Model, Snapshot, Vendor } from '../channels/channel.ts'
+import type { Channel, Model, Snapshot, Vendor } from '../channels/channel.ts'
 import type { OpenRoute } from '../channels/route.ts'
-import type { Format, ForwardedOperation, RequestFacts } from '../formats/format.ts'
+import type {
+  Format,
+  ForwardedOperation,
+  RequestFacts,
+  StoredOperation,
+} from '../formats/format.ts'
 import type { Upstream } from '../http/client/upstream.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
+import type { AnswerStates } from '../ledger/answer-state-store.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
@@ -33,6 +39,7 @@ export interface RelayServices {
   readonly running: RunningLimits
   readonly earlyLeaves: EarlyLeaves
   readonly ledger: Ledger
+  readonly answerStates: AnswerStates
   readonly bodies: BodyReader
   readonly tokenCounter: TokenCounter
   readonly openRoute: OpenRoute
@@ -99,13 +106,19 @@ export interface Identified extends Incoming {
 
 /** The body has been read and understood, the model exists and the key may use it. */
 export interface Prepared extends Identified {
-  readonly operation: ForwardedOperation
+  readonly operation: ForwardedOperation | StoredOperation
   readonly model: Model
   readonly prices: Prices
   /** Of other models that the request names to answer or advise. */
   readonly otherPrices: readonly Prices[]
   readonly body: RequestBody
   readonly facts: RequestFacts
+  /** Only this channel holds what the request names of earlier answers. */
+  readonly pinnedTo?: Channel
+  /** The channel of an earlier answer that the request repeats in full; it is tried first. */
+  readonly preferredChannel?: string | undefined
+  /** The id of the stored answer that the request is about. */
+  readonly storedId?: string
 }
 
 /** The money is held: from here on the exchange must be settled. */

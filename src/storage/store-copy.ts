@@ -24,6 +24,7 @@ const copiedTables = [
   'operator_action',
   'operator_cost',
   'exchange_cut',
+  'answer_state',
   'unclean_stop',
 ] as const
 

@@ -131,6 +131,7 @@ test('a first apply adds everything, and the gateway runs on it', async (t) => {
     defaultVersion: '2023-06-01',
     requireMaxTokens: true,
     allowedFeatures: new Set(),
+    storedResponses: 'own',
   })
   assert.equal(served.models.get('large-1')?.maxOutputTokens, 8192)
   assert.equal(pricesAt(served.models.get('large-1')?.prices ?? [], 0)?.classes.output, 15_000_000n)
@@ -288,6 +289,23 @@ test('what a vendor refuses is stored, exported and applied again', async (t) =>
   const refused = new Set(['no_server_tools', 'threads'])
   assert.deepEqual((await snapshot()).vendors.get('alpha')?.allowedFeatures, refused)
   assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+})
+
+test('whether stored responses are served is stored, exported and applied again', async (t) => {
+  const { apply, snapshot, context } = await openStore(t)
+  const given = (word: string): string =>
+    demo.replace('format: messages,', `format: messages, stored_responses: ${word},`)
+  const stored = async (): Promise<string | undefined> =>
+    (await snapshot()).vendors.get('alpha')?.storedResponses
+  await apply(demo)
+  assert.equal(await stored(), 'own')
+  assert.doesNotMatch(await exportCatalogue(context), /stored_responses/)
+  await apply(given('refuse'))
+  assert.equal(await stored(), 'refuse')
+  assert.equal((await apply(await exportCatalogue(context))).kind, 'unchanged')
+  assert.equal((await apply(given('all'))).kind, 'mistakes')
+  await apply(given('own'))
+  assert.equal(await stored(), 'own')
 })
 
 test('an entry that the file no longer names is retired, and is restored when it is named again', async (t) => {

@@ -1,5 +1,7 @@
 /** The embedded ledger keeps the contract of every ledger. */
 import { openEmbedded } from './embedded-harness.ts'
+import { describeAnswerStates } from './answer-states.ts'
 import { describeLedger } from './ledger-conformance.ts'
 
 describeLedger('the embedded ledger', () => openEmbedded())
+describeAnswerStates('state of answers in the embedded ledger', () => openEmbedded())

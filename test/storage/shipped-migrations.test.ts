@@ -20,6 +20,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/012.do.unlisted-proxies.sql': '475fc7634134c75e3ec07a2e07e59863',
   'sqlite/014.do.ping-limits.sql': 'f501cfa5c476b40a2b5ae43951393d22',
   'sqlite/015.do.check-answers.sql': 'ea412efbc3aa78e1047ca0f66de44d98',
+  'sqlite/016.do.answer-states.sql': '584e49875ec4a032499ababf22fcdee9',
   'sqlite/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
@@ -32,6 +33,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/012.do.unlisted-proxies.sql': '475fc7634134c75e3ec07a2e07e59863',
   'postgres/014.do.ping-limits.sql': 'e967a09604214fb18eacab779e3a8262',
   'postgres/015.do.check-answers.sql': '9667c208549a11807e3bd34b7651757e',
+  'postgres/016.do.answer-states.sql': '88d8585b07c1133f45d33855642ad2b0',
   'postgres/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
 }
 

@@ -12,6 +12,7 @@ export const vendors: Readonly<Record<FormatName, Vendor>> = {
     defaultVersion: '2023-06-01',
     requireMaxTokens: true,
     allowedFeatures: new Set(),
+    storedResponses: 'own',
   },
   chat: {
     name: 'beta',
@@ -21,6 +22,7 @@ export const vendors: Readonly<Record<FormatName, Vendor>> = {
     defaultVersion: undefined,
     requireMaxTokens: true,
     allowedFeatures: new Set(),
+    storedResponses: 'own',
   },
 }
 

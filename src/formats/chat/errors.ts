@@ -127,6 +127,9 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'http.not_found': 'unknown_url',
   'http.body_too_large': 'request_too_large',
   'relay.model_unknown': 'model_not_found',
+  'relay.previous_response_unknown': 'previous_response_not_found',
+  'relay.encrypted_content_unreadable': 'invalid_encrypted_content',
+  'relay.state_unavailable': 'state_unavailable',
   'relay.no_channel_available': 'server_is_overloaded',
   'relay.overloaded': 'server_is_overloaded',
   'relay.upstream_throttled': 'rate_limit_exceeded',
@@ -135,13 +138,20 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'ledger.daily_limit_reached': 'rate_limit_exceeded',
 }
 
+/** The field that such an error is about. */
+const vendorParams: Readonly<Partial<Record<ErrorCode, string>>> = {
+  'relay.model_unknown': 'model',
+  'relay.previous_response_unknown': 'previous_response_id',
+  'relay.item_unknown': 'input',
+}
+
 /** The error in the vendor's own words for its kind. */
 export function errorFields(error: ErrorToShow) {
   const fallback = error.status >= 500 ? 'server_error' : 'invalid_request_error'
   return {
     message: error.message,
     type: typeOfStatus[error.status] ?? fallback,
-    param: error.code === 'relay.model_unknown' ? 'model' : null,
+    param: vendorParams[error.code] ?? null,
     code: vendorCodes[error.code] ?? null,
   }
 }

@@ -6,6 +6,7 @@ import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { responsesCreate } from '../responses/index.ts'
+import { storedResponses } from '../responses/stored.ts'
 import { readErrorBody } from '../vendor-error.ts'
 import { amendChat, chatRules } from './request.ts'
 import { chatErrorBody, chatErrorEvent, classifyChat, classifyChatEvent } from './errors.ts'
@@ -32,6 +33,7 @@ export const chatFormat: Format = {
   operations: [
     chatCompletions,
     responsesCreate,
+    ...storedResponses,
     ...modelsOperations(showModel, (data) => ({ object: 'list', data })),
   ],
   basePath: '/v1',

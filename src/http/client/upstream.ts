@@ -16,7 +16,7 @@ export interface UpstreamTarget {
 }
 
 export interface UpstreamRequest {
-  readonly method: 'POST' | 'GET'
+  readonly method: 'DELETE' | 'GET' | 'POST'
   /** Path and query behind the channel's base URL, e.g. `/v1/messages?beta=true`. */
   readonly path: string
   /**

@@ -136,6 +136,39 @@ describe('the router', () => {
       assert.deepEqual(nested.find('GET', path ?? ''), { kind: 'found', operation, parameter })
   })
 
+  it('matches an id of letters, digits, _ and - in one segment, and nothing else', () => {
+    const entry = (method: string, path: string): RouterEntry<string> => {
+      return { method, path, entry: `${method} ${path}` }
+    }
+    const withIds = createRouter([
+      entry('POST', '/a'),
+      entry('GET', '/a/{id}'),
+      entry('DELETE', '/a/{id}'),
+      entry('GET', '/a/{id}/parts'),
+      entry('GET', '/a/fixed'),
+    ])
+    for (const id of ['resp_1-A', 'parts', 'x', '-', 'y'.repeat(128)]) {
+      const found = (operation: string) => ({ kind: 'found', operation, parameter: id })
+      assert.deepEqual(withIds.find('GET', `/a/${id}`), found('GET /a/{id}'))
+      assert.deepEqual(withIds.find('DELETE', `/a/${id}`), found('DELETE /a/{id}'))
+      assert.deepEqual(withIds.find('GET', `/a/${id}/parts`), found('GET /a/{id}/parts'))
+      const refusal = { kind: 'method_not_allowed', allow: 'GET, DELETE' }
+      assert.deepEqual(withIds.find('POST', `/a/${id}`), refusal)
+    }
+    const exact = { kind: 'found', operation: 'GET /a/fixed', parameter: undefined }
+    assert.deepEqual(withIds.find('GET', '/a/fixed'), exact)
+    for (const id of ['', 'a/b', 'a.b', '%61', 'a%2fb', 'a b', '..', 'ä', '{id}', 'y'.repeat(129)])
+      for (const path of [`/a/${id}`, `/a/${id}/parts`, `/a/${id}/`])
+        assert.equal(withIds.find('GET', path).kind, 'path_unknown', path)
+    assert.equal(withIds.find('GET', '/a/parts/').kind, 'path_unknown')
+    assert.throws(
+      () => createRouter([entry('GET', '/a/{x}'), entry('GET', '/a/{y}')]),
+      InvariantError,
+    )
+    for (const path of ['/{id}', '/a/{id}/*rest', '/a/{}', '/a/{x}/{y}', '/a/b{id}'])
+      assert.throws(() => createRouter([entry('GET', path)]), InvariantError, path)
+  })
+
   it('works without parameters', () => {
     const small = createRouter([{ method: 'GET', path: '/health', entry: 'health' }])
     assert.equal(small.find('GET', '/health').kind, 'found')

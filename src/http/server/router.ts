@@ -27,8 +27,9 @@ export function splitTarget(target: string): Target | undefined {
 }
 
 /**
- * `path` is exact, except for a last segment `*name`, which matches the rest of a path, slashes included. The
- * rest is not checked, so an endpoint that forwards its path must not have one.
+ * `path` is exact, except for one parameter. A last segment `*name` matches the rest of a path, slashes
+ * included. The rest is not checked, so an endpoint that forwards its path must not have one. A segment
+ * `{name}` anywhere matches one segment that is an id of letters, digits, `_` and `-`.
  */
 export interface RouterEntry<Operation> {
   readonly method: string
@@ -40,7 +41,7 @@ export type Found<Operation> =
   | {
       readonly kind: 'found'
       readonly operation: Operation
-      /** What `*name` matched, as sent; undefined where the path has none. */
+      /** What the parameter matched, as sent; undefined where the path has none. */
       readonly parameter: string | undefined
     }
   | { readonly kind: 'path_unknown' }
@@ -51,7 +52,7 @@ export type Found<Operation> =
     }
 
 export interface Router<Operation> {
-  /** An exact path wins over one with a parameter. */
+  /** An exact path wins over one with a parameter, an id over the rest of a path. */
   find(method: string, path: string): Found<Operation>
 }
 
@@ -70,12 +71,15 @@ export function createRouter<Operation>(
   const exact = new Map<string, PathEntry<Operation>>()
   /** By everything before the parameter, its slash included. */
   const beginnings = new Map<string, PathEntry<Operation>>()
+  /** By everything around the parameter, as `/before/{}/behind`. */
+  const around = new Map<string, PathEntry<Operation>>()
 
   for (const { method, path, entry } of entries) {
     invariant(isRoutePath(path), `${path} is not a path that could be matched`)
     const star = path.indexOf('*')
-    const table = star === -1 ? exact : beginnings
-    const key = star === -1 ? path : path.slice(0, star)
+    const hasId = path.includes('{')
+    const table = hasId ? around : star === -1 ? exact : beginnings
+    const key = star === -1 ? path.replace(/\{.*\}/, '{}') : path.slice(0, star)
     const known = table.get(key) ?? {
       byMethod: new Map(),
       refusal: { kind: 'method_not_allowed', allow: '' },
@@ -87,11 +91,22 @@ export function createRouter<Operation>(
   }
 
   const longestFirst = [...beginnings].sort(([left], [right]) => right.length - left.length)
+  const withId = [...around].map(([key, entry]) => {
+    const [before = '', behind = ''] = key.split('{}')
+    return { before, behind, entry }
+  })
 
   return {
     find(method, path) {
       const known = exact.get(path)
       if (known !== undefined) return known.byMethod.get(method) ?? known.refusal
+      for (const { before, behind, entry } of withId) {
+        if (!path.startsWith(before) || !path.endsWith(behind)) continue
+        const parameter = path.slice(before.length, path.length - behind.length)
+        if (!idPattern.test(parameter)) continue
+        const found = entry.byMethod.get(method)
+        return found === undefined ? entry.refusal : { ...found, parameter }
+      }
       for (const [beginning, behind] of longestFirst) {
         if (!path.startsWith(beginning) || path.length === beginning.length) continue
         const found = behind.byMethod.get(method)
@@ -103,7 +118,11 @@ export function createRouter<Operation>(
   }
 }
 
-/** Segments of unreserved characters, the last of them possibly a parameter. */
+const idPattern = /^[\w-]{1,128}$/
+
+/** Segments of unreserved characters; one of them may be an id, or the last of them a parameter. */
 function isRoutePath(path: string): boolean {
-  return /^(\/[\w.~-]+)*\/(\*?[\w.~-]+)$/.test(path) && !/\/\.\.?(\/|$)/.test(path)
+  if (/\/\.\.?(\/|$)/.test(path)) return false
+  if (/^(\/[\w.~-]+)+\/\{\w+\}(\/[\w.~-]+)*$/.test(path)) return true
+  return /^(\/[\w.~-]+)*\/(\*?[\w.~-]+)$/.test(path)
 }

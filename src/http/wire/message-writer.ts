@@ -8,7 +8,7 @@ import { invariant } from '../../base/errors.ts'
 import { isFieldValue, isToken } from './field-syntax.ts'
 
 export interface RequestToWrite {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'DELETE' | 'GET' | 'POST'
   /** Origin form. */
   readonly target: string
   /** Value of the `Host` header. */

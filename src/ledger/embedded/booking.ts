@@ -8,6 +8,7 @@ import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money
 import type { SqliteConnection, Statement } from '../../storage/sqlite/connection.ts'
 import { addFigures, noFigures, readPicos, totalMonth, type Figures } from '../usage.ts'
 import { dayNumber } from './admission.ts'
+import { keepAnswerStateSql } from '../answer-state-store.ts'
 import { exchangeColumns, indexOf, type EndedExchange } from '../exchange-row.ts'
 
 export interface Booked {
@@ -39,6 +40,7 @@ export class Booking {
   readonly #changeBalance: Statement
   readonly #addToDay: Statement
   readonly #addToMonth: Statement
+  readonly #keepState: Statement
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
@@ -48,6 +50,7 @@ export class Booking {
     this.#changeBalance = connection.prepare(changeBalanceSql)
     this.#addToDay = connection.prepare(addFiguresSql('usage_day', dayColumns))
     this.#addToMonth = connection.prepare(addFiguresSql('usage_month', monthColumns))
+    this.#keepState = connection.prepare(keepAnswerStateSql)
   }
 
   /** Durable when it returns, nothing booked when it throws. */
@@ -81,8 +84,12 @@ export class Booking {
     for (const exchange of exchanges) {
       const { row } = exchange
       // No row is inserted where the exchange has one.
-      if (this.#insertExchange.run(...row) === 0) repeatedAccountIds.push(row[indexOf.accountId])
-      else if (row[indexOf.amountPicos] > 0n) addToDay(days, exchange)
+      if (this.#insertExchange.run(...row) === 0) {
+        repeatedAccountIds.push(row[indexOf.accountId])
+        continue
+      }
+      if (row[indexOf.amountPicos] > 0n) addToDay(days, exchange)
+      for (const state of exchange.states ?? []) this.#keepState.run(...state)
     }
     if (days.size > 0) this.#insertCharges.run(newestBefore)
     for (const figures of days.values()) writeFigures(this.#addToDay, figures)

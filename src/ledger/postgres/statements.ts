@@ -9,7 +9,8 @@ import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/mon
 import type { Row } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
 import { balanceMax } from '../entry-store.ts'
-import { exchangeColumns, toEndedExchange } from '../exchange-row.ts'
+import { answerStateColumns } from '../answer-state-store.ts'
+import { exchangeColumns, toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import {
   freeRequestsPerRequest,
   type CountRequest,
@@ -109,7 +110,8 @@ function placeHolds(
   node: NodeLease,
   ended: readonly ExchangeRecord[],
 ): Promise<readonly Row[]> {
-  return connection.query(ended.length === 0 ? placeSql : settleAndPlaceSql, [
+  const settled = ended.length === 0 ? undefined : settlementOf(ended)
+  return connection.query(settled === undefined ? placeSql : settled.placeSql, [
     node.nowMs,
     node.boot,
     requests.map((request) => request.accountId),
@@ -120,7 +122,7 @@ function placeHolds(
     ),
     requests.map((request) => (request.kind === 'count' ? 0n : request.keyDailyLimitPicos)),
     requests.map((request) => utcDay(request.atMs)),
-    ...(ended.length === 0 ? [] : settleParameters(ended)),
+    ...(settled?.parameters ?? []),
   ])
 }
 
@@ -154,18 +156,33 @@ export async function settleHolds(
   connection: PostgresConnection,
   records: readonly ExchangeRecord[],
 ): Promise<Withheld> {
-  const rows = await connection.query(
-    'SELECT unnest(settle_holds($1, $2)) AS place',
-    settleParameters(records),
-  )
+  const { sql, parameters } = settlementOf(records)
+  const rows = await connection.query(sql, parameters)
   return new Set(rows.map((row) => Number(row['place']) - 1))
 }
 
-function settleParameters(records: readonly ExchangeRecord[]): readonly PostgresValue[] {
-  return [
-    [...new Set(records.map((record) => record.accountId))],
-    JSON.stringify(records.map(toJsonRow)),
-  ]
+/** The statements that book records, alone or before holds are placed, and their last parameters. */
+interface Settling {
+  readonly sql: string
+  readonly placeSql: string
+  readonly parameters: readonly PostgresValue[]
+}
+
+/** What answers have made is stored by the same statement; most have made nothing. */
+function settlementOf(records: readonly ExchangeRecord[]): Settling {
+  const exchanges = records.map((record) => ({ record, ended: toEndedExchange(record) }))
+  const accountIds = [...new Set(records.map(({ accountId }) => accountId))]
+  const parameters = [accountIds, JSON.stringify(exchanges.map(toJsonRow))]
+  const states = exchanges.flatMap(({ ended }) => ended.states ?? [])
+  if (states.length === 0) return { sql: settleSql, placeSql: settleAndPlaceSql, parameters }
+  return {
+    sql: settleAndKeepSql,
+    placeSql: settleKeepAndPlaceSql,
+    parameters: [
+      ...parameters,
+      JSON.stringify(states.map((row) => toFields(answerStateColumns, row))),
+    ],
+  }
 }
 
 export async function releaseHolds(
@@ -181,6 +198,12 @@ export async function releaseHolds(
 const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)'
 const settleAndPlaceSql =
   'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
+const settleSql = 'SELECT unnest(settle_holds($1, $2)) AS place'
+/** As an argument the function is called exactly once, whatever the statement returns. */
+const settleKeepAndPlaceSql =
+  'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, CASE WHEN keep_answer_states($11) THEN $10::json END)'
+const settleAndKeepSql =
+  'SELECT unnest(settle_holds($1, CASE WHEN keep_answer_states($3) THEN $2::json END)) AS place'
 const countFreeSql = 'SELECT * FROM count_token_requests($1, $2, $3)'
 
 /** What `place_holds` would decide, in the same order, as a read that locks nothing. */
@@ -297,16 +320,31 @@ function readWindow(row: Row): WindowFigures | undefined {
  * A row of table exchange with the values that its figures need. Amounts become text: JSON numbers
  * end at 2^53.
  */
-function toJsonRow(record: ExchangeRecord): Readonly<Record<string, string | number | null>> {
-  const { row, tokens } = toEndedExchange(record)
+function toJsonRow({
+  record,
+  ended: { row, tokens },
+}: {
+  readonly record: ExchangeRecord
+  readonly ended: EndedExchange
+}): JsonRow {
   const [inputTokens, outputTokens, cacheTokens] = tokens
-  const fields: Record<string, string | number | null> = {
+  return {
     day: utcDay(record.endedAtMs),
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cache_tokens: cacheTokens,
+    ...toFields(exchangeColumns, row),
   }
-  for (const [index, column] of exchangeColumns.entries()) {
+}
+
+type JsonRow = Readonly<Record<string, string | number | null>>
+
+function toFields(
+  columns: readonly string[],
+  row: readonly (string | number | bigint | null)[],
+): JsonRow {
+  const fields: Record<string, string | number | null> = {}
+  for (const [index, column] of columns.entries()) {
     const value = row[index] ?? null
     fields[column] = typeof value === 'bigint' ? value.toString() : value
   }

@@ -220,6 +220,7 @@ export async function exportCatalogue(
       ...(row.defaultVersion !== undefined && { default_version: row.defaultVersion }),
       require_max_tokens: row.requireMaxTokens,
       ...(row.allowedFeatures.size > 0 && { allow: [...row.allowedFeatures].sort() }),
+      ...(row.storedResponses !== 'own' && { stored_responses: row.storedResponses }),
     },
   ])
   const models = rows.models.filter(isInUse).map((row) => {

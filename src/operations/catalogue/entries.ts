@@ -6,7 +6,12 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/clock.ts'
 import { mayCarryVersion } from '../../formats/headers.ts'
-import type { CheckKind, CredentialScheme, PinnedBaseline } from '../../channels/channel.ts'
+import type {
+  CheckKind,
+  CredentialScheme,
+  PinnedBaseline,
+  StoredResponses,
+} from '../../channels/channel.ts'
 import {
   modelOperations,
   vendorFeatures,
@@ -24,6 +29,7 @@ export interface VendorEntry {
   readonly defaultVersion: string | undefined
   readonly requireMaxTokens: boolean
   readonly allowedFeatures: ReadonlySet<VendorFeature>
+  readonly storedResponses: StoredResponses
 }
 
 export interface ModelEntry {
@@ -115,6 +121,7 @@ export const vendorSchema = z
         error: `must be a list of ${vendorFeatures.join(', ')}`,
       })
       .default([]),
+    stored_responses: choice(['own', 'refuse']).default('own'),
   })
   .refine((form) => form.default_version === undefined || form.version_header !== undefined, {
     path: ['default_version'],
@@ -128,6 +135,7 @@ export const vendorSchema = z
     // The vendor of the chat format takes a body without it, and most clients never send it.
     requireMaxTokens: form.require_max_tokens ?? form.format === 'messages',
     allowedFeatures: new Set(form.allow),
+    storedResponses: form.stored_responses,
   }))
 
 interface OfferForm {
@@ -324,6 +332,7 @@ export const entryKeys = {
     'default_version',
     'require_max_tokens',
     'allow',
+    'stored_responses',
   ],
   models: [
     'vendor',

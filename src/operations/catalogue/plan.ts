@@ -203,6 +203,7 @@ function viewVendor(row: VendorRow): View {
     default_version: row.defaultVersion,
     require_max_tokens: row.requireMaxTokens,
     allow: [...row.allowedFeatures].sort().join(', '),
+    stored_responses: row.storedResponses,
   })
 }
 

@@ -44,6 +44,7 @@ const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorE
       defaultVersion: '2023-06-01',
       requireMaxTokens: true,
       allowedFeatures: new Set(),
+      storedResponses: 'own',
     },
   ],
   [
@@ -55,6 +56,7 @@ const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorE
       defaultVersion: undefined,
       requireMaxTokens: false,
       allowedFeatures: new Set(),
+      storedResponses: 'own',
     },
   ],
 ])

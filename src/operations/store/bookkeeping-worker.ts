@@ -7,6 +7,7 @@ import { setPriority, constants } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { sleep, systemClock } from '../../base/clock.ts'
 import { InvariantError } from '../../base/errors.ts'
+import { removeExpiredStates } from '../../ledger/answer-state-store.ts'
 import { removeOldExchanges } from '../../ledger/exchange-retention.ts'
 import { openStore } from '../../storage/open.ts'
 import { auditSinceCheckpoints } from './audit.ts'
@@ -25,6 +26,7 @@ port.ref()
 const database = await openStore(order.store)
 try {
   const { nowMs, keepMs } = order
+  await removeExpiredStates(database, { nowMs, pause })
   const audit = await auditSinceCheckpoints(database, nowMs)
   send({ kind: 'audit', audit, isLast: keepMs === undefined })
   // After the audit, so that exchanges are audited before they are removed.

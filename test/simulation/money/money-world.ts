@@ -325,6 +325,7 @@ export class MoneyWorld {
       }),
       earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
+      answerStates: { find: () => Promise.resolve(new Map()), forget: () => Promise.resolve() },
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),
       tokenCounter: {
         count: (text) => Promise.resolve(estimateTokens(text)),

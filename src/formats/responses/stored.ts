@@ -1,0 +1,69 @@
+/**
+ * The operations on a stored response: read it, read its input, cancel it, delete it. The gateway lets an
+ * account reach its own ones only; here is what they look like on the wire.
+ */
+import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
+import { openChatMeter } from '../chat/meter.ts'
+import { fault } from '../fields.ts'
+import type { AnswerReading, RequestFault, StoredOperation } from '../format.ts'
+
+export const storedResponses: readonly StoredOperation[] = [
+  stored('responses.get', { method: 'GET', path: '/v1/responses/{id}' }),
+  stored('responses.delete', { method: 'DELETE', path: '/v1/responses/{id}' }),
+  stored('responses.cancel', { method: 'POST', path: '/v1/responses/{id}/cancel' }),
+  stored('responses.input_items', { method: 'GET', path: '/v1/responses/{id}/input_items' }),
+]
+
+function stored(
+  name: StoredOperation['name'],
+  { method, path }: Pick<StoredOperation, 'method' | 'path'>,
+): StoredOperation {
+  return {
+    kind: 'stored',
+    name,
+    method,
+    path,
+    modelOperation: 'responses',
+    hasOutput: false,
+    isFree: true,
+    deletesAnswer: method === 'DELETE',
+    findQueryFault,
+    openMeter: openChatMeter,
+    readAnswer: readStored,
+    // The gateway knows of the answer and the vendor does not: what it says of that is the client's.
+    classify: (head, error) => (head.status === 404 ? 'client' : classifyChat(head, error)),
+    errorEvent: chatErrorEvent,
+  }
+}
+
+/** The parameters by which a stored response is streamed again. */
+function findQueryFault(query: string): RequestFault | undefined {
+  const parameters = new URLSearchParams(query)
+  const streams = parameters.getAll('stream').some((value) => value !== 'false')
+  if (!streams && !parameters.has('starting_after')) return undefined
+  return fault(
+    'A stored response is not streamed here; leave `stream` and `starting_after` out of the query.',
+  )
+}
+
+const brace = '{'.charCodeAt(0)
+
+/** Nothing of it is billed, and it can be large: it is not parsed. */
+function readStored(body: Buffer): AnswerReading {
+  const first = body.find((byte) => !/\s/.test(String.fromCharCode(byte)))
+  return first === brace ? storedAnswer : { kind: 'not_the_format' }
+}
+
+const storedAnswer: AnswerReading = {
+  kind: 'answer',
+  reading: {
+    usage: undefined,
+    isFinal: true,
+    isImplausible: false,
+    hasOutput: false,
+    isRefusal: false,
+    output: { text: '', bytes: 0, audioBytes: 0 },
+    webSearches: 0,
+    model: undefined,
+  },
+}

@@ -1,0 +1,203 @@
+/**
+ * State of earlier answers: which account and which channel a stored answer, one of its items or encrypted
+ * content belongs to. Table answer_state. Both engines write it in the commit that books the answer's
+ * exchange, so it is durable before the client has the end of the answer. It holds no content.
+ */
+import type { Database, Queryable, Row } from '../storage/database.ts'
+
+type AnswerStateKind = 'response' | 'item' | 'encrypted'
+
+/** How vendors name state: an id of theirs, or the SHA-256 of encrypted content as base64url. */
+export interface AnswerStateKey {
+  readonly kind: AnswerStateKind
+  readonly id: string
+}
+
+/** What an answer has made that a later request may name. */
+export interface MadeStates {
+  readonly keys: readonly AnswerStateKey[]
+  readonly expiresAtMs: number
+  /** Of the whole answer, for the hold of a request that continues from it. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** What is known of a key. */
+export interface FoundState extends AnswerStateKey {
+  /** False: it belongs to another account, and nothing else of it may be used. */
+  readonly isOwn: boolean
+  readonly channel: string
+  readonly model: string
+  readonly responseId: string | undefined
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** As long as the vendor keeps its answers. */
+export const keptStateMs = 30 * 86_400_000
+
+export const answerStateColumns = [
+  'vendor',
+  'id',
+  'kind',
+  'account_id',
+  'channel',
+  'model',
+  'response_id',
+  'input_tokens',
+  'output_tokens',
+  'expires_at_ms',
+] as const
+
+/** The values of a row, in the order of the columns. */
+export type AnswerStateRow = readonly [
+  vendor: string,
+  id: string,
+  kind: AnswerStateKind,
+  accountId: string,
+  channel: string,
+  model: string,
+  responseId: string | null,
+  inputTokens: number,
+  outputTokens: number,
+  expiresAtMs: number,
+]
+
+const keyColumns = 'vendor, id, kind, account_id'
+
+/** Inserts one row on SQLite; the latest answer wins. PostgreSQL has function keep_answer_states. */
+export const keepAnswerStateSql = `INSERT INTO answer_state (${answerStateColumns.join(', ')})
+  VALUES (${answerStateColumns.map((_, index) => `$${index + 1}`).join(', ')})
+  ON CONFLICT (${keyColumns}) DO UPDATE SET ${answerStateColumns
+    .slice(keyColumns.split(', ').length)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}`
+
+/** Other ids are of no vendor, and not every store can hold them. */
+const storableId = /^[!-~]{1,512}$/
+
+/** Far more than an answer has; what is beyond is not known later. */
+const keysPerAnswerMax = 1_000
+
+/** The rows of what an answer has made. */
+export function toAnswerStateRows(
+  { keys, expiresAtMs, inputTokens, outputTokens }: MadeStates,
+  answer: {
+    readonly vendor: string
+    readonly accountId: string
+    readonly channel: string
+    readonly model: string
+  },
+): readonly AnswerStateRow[] {
+  const { vendor, accountId, channel, model } = answer
+  const kept = keys.filter(({ id }) => storableId.test(id)).slice(0, keysPerAnswerMax)
+  const responseId = kept.find(({ kind }) => kind === 'response')?.id ?? null
+  const tokens = [inputTokens, outputTokens] as const
+  return kept.map(({ kind, id }) => {
+    return [vendor, id, kind, accountId, channel, model, responseId, ...tokens, expiresAtMs]
+  })
+}
+
+/** The caller of a request that names state. */
+interface StateOwner {
+  readonly vendor: string
+  readonly accountId: string
+}
+
+/** The state of answers in the store of a running gateway. */
+export interface AnswerStates {
+  /** Returns what is known of each key, by `stateName`; a key of no answer is missing. */
+  find(
+    keys: readonly AnswerStateKey[],
+    owner: StateOwner & { readonly nowMs: number },
+  ): Promise<ReadonlyMap<string, FoundState>>
+  /** Forgets a stored answer of an account, and its items. */
+  forget(responseId: string, owner: StateOwner): Promise<void>
+}
+
+export function openAnswerStates(database: Database): AnswerStates {
+  return {
+    find: (keys, owner) => findAnswerStates(database, keys, owner),
+    forget: (responseId, owner) => forgetAnswer(database, responseId, owner),
+  }
+}
+
+const keysPerQuery = 1_000
+
+async function findAnswerStates(
+  database: Database,
+  keys: readonly AnswerStateKey[],
+  { vendor, accountId, nowMs }: StateOwner & { readonly nowMs: number },
+): Promise<ReadonlyMap<string, FoundState>> {
+  const ids = [...new Set(keys.map(({ id }) => id))].filter((id) => storableId.test(id))
+  const found = new Map<string, FoundState>()
+  for (let start = 0; start < ids.length; start += keysPerQuery) {
+    const some = JSON.stringify(ids.slice(start, start + keysPerQuery))
+    for (const row of await database.query(findSql[database.dialect], [vendor, some, nowMs])) {
+      const state = readState(row, accountId)
+      const name = stateName(state)
+      // Ids that several accounts have are no secret of one of them: each uses its own.
+      if (state.isOwn || !found.has(name)) found.set(name, state)
+    }
+  }
+  return found
+}
+
+export function stateName({ kind, id }: AnswerStateKey): string {
+  return `${kind} ${id}`
+}
+
+const findSql = {
+  sqlite: findIn('SELECT value FROM json_each($2)'),
+  postgres: findIn('SELECT json_array_elements_text($2)'),
+} as const
+
+function findIn(ids: string): string {
+  return `SELECT kind, id, account_id, channel, model, response_id, input_tokens, output_tokens
+    FROM answer_state WHERE vendor = $1 AND id IN (${ids}) AND expires_at_ms > $3`
+}
+
+function readState(row: Row, accountId: string): FoundState {
+  const responseId = row['response_id']
+  return {
+    kind: String(row['kind']) as AnswerStateKind,
+    id: String(row['id']),
+    isOwn: row['account_id'] === accountId,
+    channel: String(row['channel']),
+    model: String(row['model']),
+    responseId: typeof responseId === 'string' ? responseId : undefined,
+    inputTokens: Number(row['input_tokens']),
+    outputTokens: Number(row['output_tokens']),
+  }
+}
+
+async function forgetAnswer(
+  database: Queryable,
+  responseId: string,
+  { vendor, accountId }: StateOwner,
+): Promise<void> {
+  await database.query(
+    'DELETE FROM answer_state WHERE response_id = $1 AND vendor = $2 AND account_id = $3',
+    [responseId, vendor, accountId],
+  )
+}
+
+const rowsPerTransaction = 200
+
+/** Deletes what the vendor keeps no longer, in small transactions. */
+export async function removeExpiredStates(
+  database: Queryable,
+  { nowMs, pause }: { readonly nowMs: number; readonly pause: () => Promise<void> },
+): Promise<void> {
+  for (;;) {
+    const removed = await database.query(
+      `DELETE FROM answer_state WHERE (${keyColumns}) IN (
+         SELECT ${keyColumns} FROM answer_state WHERE expires_at_ms <= $1
+          ORDER BY expires_at_ms LIMIT ${rowsPerTransaction})
+       RETURNING id`,
+      [nowMs],
+    )
+    if (removed.length < rowsPerTransaction) return
+    await pause()
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * What a request names of earlier answers. Their state is in one vendor account of the operator, so only the
+ * account that has made it may use it, and only on the channel that holds it. Foreign state is refused with
+ * the words for state that does not exist.
+ *
+ *     state          own                                foreign      unknown
+ *     needed         pins the exchange to its channel   refused      refused
+ *     encrypted      pins the exchange to its channel   refused      passes
+ *     repeated in    its channel is tried first         refused      passes
+ *     full
+ */
+import { refuse, type Refusal } from '../base/errors.ts'
+import type { Channel } from '../channels/channel.ts'
+import { noExtras } from '../formats/fields.ts'
+import type { RequestFacts, StateReference, StoredOperation } from '../formats/format.ts'
+import { dropRest } from '../http/server/request.ts'
+import { stateName, type FoundState } from '../ledger/answer-state-store.ts'
+import type { BodyRoom } from '../access/limits.ts'
+import { bodyLimits, findHeadFault, findModel, printable, type ModelRefusal } from './prepare.ts'
+import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
+
+type StateServices = Pick<RelayServices, 'answerStates' | 'clock'>
+
+/** One query of the store reads a thousand. */
+const referencesMax = 10_000
+
+/** Adds to a request what follows from the earlier answers that it names. */
+export async function findEarlierAnswers(
+  prepared: Prepared,
+  services: StateServices,
+): Promise<Prepared | Refusal> {
+  const { facts, vendor } = prepared
+  const references = facts.references ?? []
+  if (vendor.storedResponses === 'refuse') {
+    const isAsked = facts.asksStorage === true || references.some(isStored)
+    if (isAsked) return notStored
+  }
+  if (references.length === 0) return prepared
+  if (references.length > referencesMax)
+    return refuse(
+      'relay.request_invalid',
+      `The request names more than ${referencesMax} items of earlier answers.`,
+    )
+  const states = await find(prepared, references, services)
+  for (const reference of references) {
+    const state = states.get(stateName(reference))
+    if (state === undefined ? reference.isNeeded : !state.isOwn) return unknown(reference)
+  }
+  return place(prepared, references, states)
+}
+
+function isStored({ kind, isNeeded }: StateReference): boolean {
+  return isNeeded && kind !== 'encrypted'
+}
+
+const notStored = refuse(
+  'relay.request_invalid',
+  'Stored responses are not available here; leave `store` out or set it to false, and send all of `input`.',
+)
+
+async function find(
+  { vendor, principal }: Identified,
+  references: readonly Pick<StateReference, 'kind' | 'id'>[],
+  { answerStates, clock }: StateServices,
+): Promise<ReadonlyMap<string, FoundState>> {
+  const known =
+    vendor.storedResponses === 'own'
+      ? references
+      : references.filter(({ kind }) => kind === 'encrypted')
+  const { accountId } = principal
+  return answerStates.find(known, { vendor: vendor.name, accountId, nowMs: clock.now() })
+}
+
+/** Every refusal says what the vendor says of state that does not exist. */
+function unknown({ kind, id }: Pick<StateReference, 'kind' | 'id'>): Refusal {
+  switch (kind) {
+    case 'response':
+      return refuse(
+        'relay.previous_response_unknown',
+        `Previous response with id '${printable(id)}' not found.`,
+      )
+    case 'item':
+      return refuse('relay.item_unknown', `Item with id '${printable(id)}' not found.`)
+    case 'encrypted':
+      return refuse(
+        'relay.encrypted_content_unreadable',
+        'The encrypted content could not be verified. Reason: Encrypted content could not be decrypted or parsed.',
+      )
+  }
+}
+
+/** Where the state is decides where the request can go, and what it adds to the prompt. */
+function place(
+  prepared: Prepared,
+  references: readonly StateReference[],
+  states: ReadonlyMap<string, FoundState>,
+): Prepared | Refusal {
+  const needed: FoundState[] = []
+  const pins = new Set<string>()
+  let preferred: string | undefined
+  for (const reference of references) {
+    const state = states.get(stateName(reference))
+    if (state === undefined) continue
+    if (reference.isNeeded) needed.push(state)
+    if (reference.isNeeded || reference.kind === 'encrypted') pins.add(state.channel)
+    else preferred = state.channel
+  }
+  const [name, other] = pins
+  if (other !== undefined) return divided
+  const facts = withStoredPrompt(prepared.facts, needed)
+  if (name === undefined) return { ...prepared, facts, preferredChannel: preferred }
+  const pinnedTo = findChannel(prepared, name)
+  return pinnedTo === undefined ? gone : { ...prepared, facts, pinnedTo }
+}
+
+const divided = refuse(
+  'relay.state_unavailable',
+  'The request names earlier answers that no single vendor account can read. Send the whole input without their ids and without encrypted content.',
+)
+
+const gone = refuse(
+  'relay.state_unavailable',
+  'What this request names of an earlier answer cannot be reached any more. Start the conversation anew: send the whole input without ids of earlier answers and without encrypted content.',
+)
+
+/** Undefined where it is retired, disabled by the operator or does not serve the model. */
+function findChannel(
+  { snapshot, model }: Pick<Prepared, 'snapshot' | 'model'>,
+  name: string,
+): Channel | undefined {
+  const channel = snapshot.channels.get(name)
+  if (channel === undefined || channel.override === 'disabled') return undefined
+  return channel.models.has(model.id) ? channel : undefined
+}
+
+/** The vendor puts them before the model; no body shows them. */
+function withStoredPrompt(facts: RequestFacts, needed: readonly FoundState[]): RequestFacts {
+  const byAnswer = new Map<string, number>()
+  for (const { kind, id, responseId = id, inputTokens, outputTokens } of needed) {
+    const tokens = kind === 'response' ? inputTokens + outputTokens : outputTokens
+    byAnswer.set(responseId, Math.max(byAnswer.get(responseId) ?? 0, tokens))
+  }
+  if (byAnswer.size === 0) return facts
+  let storedPromptTokens = 0
+  for (const tokens of byAnswer.values()) storedPromptTokens += tokens
+  return { ...facts, extras: { ...facts.extras, storedPromptTokens } }
+}
+
+/** A request for one stored answer: all it has is the id in its path. */
+export interface StoredRequest {
+  readonly operation: StoredOperation
+  readonly id: string
+}
+
+/** Reads a request for a stored answer: the answer's model and channel take the place of a body. */
+export async function prepareStored(
+  identified: Identified,
+  { operation, id }: StoredRequest,
+  room: BodyRoom,
+  services: StateServices & Pick<RelayServices, 'settings'>,
+): Promise<Prepared | ModelRefusal> {
+  await dropRest(identified.request, bodyLimits(services))
+  const queryFault = operation.findQueryFault(identified.query)
+  if (queryFault !== undefined) return refuse('relay.request_invalid', queryFault.message)
+  const headFault = findHeadFault(identified)
+  if (headFault !== undefined) return headFault
+  const reference = { kind: 'response', id } as const
+  const state = (await find(identified, [reference], services)).get(stateName(reference))
+  if (state?.isOwn !== true)
+    return refuse('relay.response_unknown', `Response with id '${id}' not found.`)
+  const found = findModel(identified, operation, state.model)
+  if (found.kind === 'refusal') return found.code === 'relay.model_unknown' ? gone : found
+  const { model, prices } = found
+  const pinnedTo = findChannel({ ...identified, model }, state.channel)
+  if (pinnedTo === undefined) return gone
+  const facts = storedFacts(model.id)
+  const body = new RequestBody(Buffer.alloc(0), room)
+  return {
+    ...identified,
+    operation,
+    model,
+    prices,
+    otherPrices: [],
+    body,
+    facts,
+    pinnedTo,
+    storedId: id,
+  }
+}
+
+function storedFacts(model: string): RequestFacts {
+  return {
+    model,
+    maxOutputTokens: undefined,
+    isStream: false,
+    choiceCount: 1,
+    inputTokensEstimate: 0,
+    promptTokensUsual: 0,
+    asksOneHourCache: false,
+    asksUsageChunk: false,
+    extras: noExtras,
+    spans: { model: { start: 0, end: 0 }, firstMember: 0 },
+  }
+}

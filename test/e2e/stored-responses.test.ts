@@ -1,0 +1,179 @@
+/**
+ * Reading, cancelling and deleting a stored response: only the account that has made it, only on the channel
+ * that holds it, to the byte. The vendor is scripted; the state is written as a settled exchange writes it.
+ */
+import assert from 'node:assert/strict'
+import { after, beforeEach, describe, test } from 'node:test'
+import { keepAnswerStateSql } from '../../src/ledger/answer-state-store.ts'
+import { send, type WireAnswer } from '../support/http-client.ts'
+import { chargesOf } from '../support/money.ts'
+import { scenario } from '../support/scenario.ts'
+
+const gateway = await scenario({ vendors: 'scripted' })
+after(() => gateway.close())
+const { scripted: vendor, account } = gateway
+const other = await gateway.createAccount()
+
+const dayMs = 86_400_000
+let count = 0
+let id: string
+
+/** Of the account, unless another one is named. */
+async function store(
+  responseId: string,
+  { accountId = account.id, channel = 'beta-main', model = 'chat-1', days = 30 } = {},
+): Promise<void> {
+  const expiresAtMs = gateway.context.clock.now() + days * dayMs
+  for (const [kind, name] of [
+    ['response', responseId],
+    ['item', `msg_${responseId}`],
+  ] as const)
+    await gateway.context.database.query(keepAnswerStateSql, [
+      'beta',
+      name,
+      kind,
+      accountId,
+      channel,
+      model,
+      responseId,
+      7,
+      5,
+      expiresAtMs,
+    ])
+}
+
+beforeEach(async () => {
+  id = `resp_${++count}`
+  await store(id)
+  vendor.answer((response) => {
+    const body = ` {"id":"${id}", "object" : "response"}\n`
+    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_1' })
+    response.end(body)
+  })
+})
+
+function ask(method: string, path: string, key = account.key): Promise<WireAnswer> {
+  const headers = { authorization: `Bearer ${key}` }
+  return send(`${gateway.url}/beta/v1/responses/${path}`, { method, headers })
+}
+
+const unknown = (name: string): unknown => ({
+  error: {
+    message: `Response with id '${name}' not found.`,
+    type: 'invalid_request_error',
+    param: null,
+    code: null,
+  },
+})
+
+const operations = (name: string): readonly (readonly [string, string])[] => [
+  ['GET', name],
+  ['GET', `${name}/input_items`],
+  ['POST', `${name}/cancel`],
+  ['DELETE', name],
+]
+
+describe('a stored response', () => {
+  test('is served to its account, to the byte both ways, for free', async () => {
+    for (const [method, path] of operations(id)) {
+      const answer = await ask(method, `${path}?include%5B%5D=a.b&limit=2&stream=false`)
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.text, ` {"id":"${id}", "object" : "response"}\n`)
+      assert.equal(answer.headers['x-request-id'], 'req_1')
+      assert.equal(vendor.last?.method, method)
+      const target = `/v1/responses/${path}?include%5B%5D=a.b&limit=2&stream=false`
+      assert.ok(vendor.last?.target.endsWith(target), vendor.last?.target)
+      assert.equal(vendor.last?.body.length, 0)
+    }
+    assert.equal((await chargesOf(gateway.context.database, account.id)).size, 0)
+  })
+
+  test('does not exist for another account, nor does any other id, in the same words', async () => {
+    const before = vendor.requestCount
+    for (const name of [id, 'resp_of_no_account', 'x'.repeat(128)])
+      for (const [method, path] of operations(name)) {
+        const answer = await ask(method, path, other.key)
+        assert.equal(answer.status, 404)
+        assert.deepEqual(JSON.parse(answer.text), unknown(name))
+      }
+    assert.equal(vendor.requestCount, before)
+    assert.equal((await ask('GET', id)).status, 200)
+  })
+
+  test('has an id of letters, digits, _ and -; every other path is no endpoint', async () => {
+    const before = vendor.requestCount
+    for (const path of ['a%2fb', `${id}/`, `${id}/other`, `${id}%20`, 'x'.repeat(129), `..`])
+      assert.equal((await ask('GET', path)).status, 404, path)
+    const wrong = await ask('POST', id)
+    assert.equal(wrong.status, 405)
+    assert.equal(wrong.headers['allow'], 'GET, HEAD, DELETE')
+    assert.equal(vendor.requestCount, before)
+  })
+
+  test('is forgotten with its items once the vendor has deleted it', async () => {
+    assert.equal((await ask('DELETE', id)).status, 200)
+    const rows = await gateway.context.database.query(
+      'SELECT id FROM answer_state WHERE response_id = $1',
+      [id],
+    )
+    assert.equal(rows.length, 0)
+    assert.equal((await ask('GET', id)).status, 404)
+  })
+
+  test('stays known where the vendor does not delete it', async () => {
+    vendor.answer((response) => void response.writeHead(500).end('{"error":{"message":"no"}}'))
+    assert.equal((await ask('DELETE', id)).status, 500)
+    vendor.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+    assert.equal((await ask('GET', id)).status, 200)
+  })
+
+  test('is not streamed again', async () => {
+    const before = vendor.requestCount
+    for (const query of ['stream=true', 'stream', 'str%65am=1', 'starting_after=3']) {
+      const answer = await ask('GET', `${id}?${query}`)
+      assert.equal(answer.status, 400, query)
+      assert.match(answer.text, /not streamed here/)
+    }
+    assert.equal(vendor.requestCount, before)
+  })
+
+  test('is asked for on its own channel only, and its errors pass and blame no channel', async () => {
+    const body = '{"error":{"message":"Response not found.","type":"invalid_request_error"}}'
+    for (const [status, shown] of [
+      [404, body],
+      [400, body],
+      [429, body],
+    ] as const) {
+      const before = vendor.requestCount
+      vendor.answer((response) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(shown)
+      })
+      const answer = await ask('GET', id)
+      assert.equal(answer.status, status)
+      assert.equal(answer.text, shown)
+      assert.equal(vendor.requestCount, before + 1)
+    }
+    const states = gateway.app.health.list(gateway.app.snapshot())
+    assert.ok(states.every(({ mode }) => mode === 'on'))
+  })
+
+  test('cannot be reached where its channel or its model is gone', async () => {
+    const before = vendor.requestCount
+    await store('resp_gone_1', { channel: 'beta-old' })
+    await store('resp_gone_2', { model: 'chat-0' })
+    for (const name of ['resp_gone_1', 'resp_gone_2']) {
+      const answer = await ask('GET', name)
+      assert.equal(answer.status, 400)
+      assert.match(answer.text, /"code":"state_unavailable"/)
+      assert.doesNotMatch(answer.text, /beta-/)
+    }
+    assert.equal(vendor.requestCount, before)
+  })
+
+  test('does not exist after 30 days', async () => {
+    await store('resp_old', { days: 0 })
+    assert.deepEqual(JSON.parse((await ask('GET', 'resp_old')).text), unknown('resp_old'))
+  })
+})
