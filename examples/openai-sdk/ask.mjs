@@ -5,19 +5,36 @@ const client = new OpenAI({
   apiKey: process.env.GATEWAY_KEY,
 })
 
-const question = {
+const ask = (content) => ({
   model: 'chat-1',
-  max_tokens: 100,
-  messages: [{ role: 'user', content: 'Good morning' }],
-}
+  max_tokens: 200,
+  messages: [{ role: 'user', content }],
+})
 
-const completion = await client.chat.completions.create(question)
-console.log(completion.choices[0].message.content)
+const completion = await client.chat.completions.create(ask('Good morning'))
+console.log('whole:', completion.choices[0].message.content)
 
 const stream = client.chat.completions.stream({
-  ...question,
+  ...ask('Good evening'),
   stream_options: { include_usage: true },
 })
+process.stdout.write('stream: ')
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '')
 const usage = await stream.totalUsage()
-console.log(`\n${usage.prompt_tokens} tokens in, ${usage.completion_tokens} out`)
+console.log(`\nusage: ${usage.prompt_tokens} tokens in, ${usage.completion_tokens} out`)
+
+const weather = {
+  type: 'function',
+  function: {
+    name: 'weather',
+    description: 'The weather of a place.',
+    parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+    parse: JSON.parse,
+    function: ({ place }) => `Sunny in ${place}.`,
+  },
+}
+const runner = client.chat.completions.runTools({
+  ...ask('Use the weather tool.'),
+  tools: [weather],
+})
+console.log('tool:', await runner.finalContent())

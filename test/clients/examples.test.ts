@@ -1,10 +1,8 @@
-/** Every example runs as its page says. The Python example is in python.test.ts. */
+/** The examples for curl and JavaScript run as their pages say. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startClientRig, type ClientRig } from './support/client-rig.ts'
-import { runExample } from './support/example.ts'
+import { refuseExample, runExample } from './support/example.ts'
 
 let rig: ClientRig
 before(async () => {
@@ -13,31 +11,35 @@ before(async () => {
 after(() => rig.close())
 
 test('curl', async () => {
-  const printed = await runExample(rig, { folder: 'curl', command: 'sh ask.sh' })
+  const example = { name: 'curl', command: 'sh ask.sh' }
+  const printed = await runExample(rig, example, 2)
   assert.match(printed, /# messages\n\{.*"type":"message"/s)
   assert.match(printed, /# chat, streamed\ndata: .*\n\ndata: \[DONE\]\n\n# usage\n/s)
   const figures = JSON.parse(printed.slice(printed.lastIndexOf('# usage\n') + 8)) as {
     usage: { requests: number }
   }
   assert.equal(figures.usage.requests, 2)
+  await refuseExample(rig, example)
 })
 
-const sdkExamples = { 'anthropic-sdk': '@anthropic-ai/sdk', 'openai-sdk': 'openai' } as const
+/** A whole answer, a stream, and a tool call with its result. */
+const chatLines =
+  /whole: .*Good morning.*\nstream: .*Good evening.*\n(usage: .*\n)?tool: .*simulated.*\n/
 
-for (const [folder, name] of Object.entries(sdkExamples)) {
-  test(folder, async () => {
-    const printed = await runExample(rig, { folder, command: 'node ask.mjs' })
-    assert.match(printed, /simulated.*\n.*simulated.*\n\d+ tokens in, \d+ out\n$/)
+const examples = [
+  { name: 'anthropic-sdk', lines: [chatLines], requestCount: 4 },
+  { name: 'openai-sdk', lines: [chatLines], requestCount: 4 },
+  { name: 'ai-sdk', lines: [chatLines, chatLines], requestCount: 8 },
+  { name: 'langchain-js', lines: [chatLines, chatLines], requestCount: 8 },
+]
+
+for (const { name, lines, requestCount } of examples) {
+  const example = { name, command: 'node ask.mjs' }
+
+  test(`${name}: every part of the example is answered and charged as served`, async () => {
+    const printed = await runExample(rig, example, requestCount)
+    assert.match(printed, new RegExp(`^${lines.map(({ source }) => source).join('')}$`))
   })
 
-  test(`${folder} asks for the version that is tested`, () => {
-    const ask = (path: string): string | undefined => {
-      const manifest = JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8')) as {
-        dependencies?: Record<string, string>
-        devDependencies?: Record<string, string>
-      }
-      return (manifest.dependencies ?? manifest.devDependencies)?.[name]
-    }
-    assert.equal(ask(`../../examples/${folder}/package.json`), ask('package.json'))
-  })
+  test(`${name}: shows what is wrong with a wrong key`, () => refuseExample(rig, example))
 }

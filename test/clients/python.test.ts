@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
-import { runExample } from './support/example.ts'
 import { preparePython, PythonDriver, type PythonReport } from './support/python.ts'
 import {
   arrangeRefusal,
@@ -183,12 +182,6 @@ function describeGeneration(generation: Generation, python: string): void {
       const report = await ask('chat', 'whole', caller, { content: 'Do it', directives })
       assert.match(report.refusal ?? '', /declines/)
       await rig.assertChargedAsServed(caller)
-    })
-
-    test('the Python example runs as its page says', async () => {
-      const command = '.venv/bin/python ask.py'
-      const printed = await runExample(rig, { folder: 'python', command, program: python })
-      assert.match(printed, /simulated.*\n.*simulated.*\n$/)
     })
 
     for (const format of ['messages', 'chat'] as const) describeFormat(format)

@@ -6,32 +6,61 @@ import assert from 'node:assert/strict'
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { usage } from '../../support/http-client.ts'
-import { runChild } from './child.ts'
+import { billFor } from './charges.ts'
+import { runChild, type ChildResult } from './child.ts'
 import type { ClientRig } from './client-rig.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
 export interface Example {
-  readonly folder: string
+  /** Of the folder in `examples` and of the page in `docs/clients`. */
+  readonly name: string
   /** The program and its file, as the page has them behind the variables. */
   readonly command: string
   /** Where the program of the command is, if not on the path. */
   readonly program?: string
+  /** What its toolchain needs of the machine. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
-/** Resolves with what it printed; it must have ended well and have been charged twice. */
-export async function runExample(rig: ClientRig, example: Example): Promise<string> {
-  const source = join(root, 'examples', example.folder)
-  const page = await readFile(join(source, 'readme.md'), 'utf8')
+/** Resolves with what it printed. It must end well, and be charged what the vendors served. */
+export async function runExample(
+  rig: ClientRig,
+  example: Example,
+  requestCount: number,
+): Promise<string> {
+  const caller = await rig.caller()
+  const servedBefore = rig.gateway.sandbox.log.records.length
+  const { code, stdout, stderr } = await runCopy(rig, example, caller)
+  assert.equal(code, 0, stderr)
+  const figures = await rig.figures(caller)
+  assert.equal(figures.requests, requestCount)
+  assert.deepEqual(figures, billFor(rig.gateway.sandbox.log.records.slice(servedBefore)))
+  return stdout
+}
+
+/** Runs it with a wrong key. It must fail and show the gateway's own sentence about it. */
+export async function refuseExample(rig: ClientRig, example: Example): Promise<void> {
+  const caller = await rig.caller()
+  const { code, stdout, stderr } = await runCopy(rig, example, { ...caller, key: 'cr_wrong' })
+  assert.notEqual(code, 0)
+  assert.match(stdout + stderr, /Incorrect API key provided, or none\. Send your key/)
+  await rig.assertUntouched(caller)
+}
+
+async function runCopy(
+  rig: ClientRig,
+  example: Example,
+  secrets: { readonly key: string; readonly token: string },
+): Promise<ChildResult> {
+  const page = await readFile(join(root, 'docs', 'clients', `${example.name}.md`), 'utf8')
   assert.ok(page.includes(`${example.command}\n`), 'the page has another command')
   const copy = await mkdtemp(join(tmpdir(), 'turnpike-example-'))
   try {
-    await cp(source, copy, { recursive: true })
+    await cp(join(root, 'examples', example.name), copy, { recursive: true })
     await symlink(join(root, 'test', 'clients', 'node_modules'), join(copy, 'node_modules'))
-    const account = await rig.gateway.createAccount()
     const [named = '', ...args] = example.command.split(' ')
-    const { code, stdout, stderr } = await runChild({
+    return await runChild({
       command: example.program ?? named,
       args,
       cwd: copy,
@@ -39,14 +68,15 @@ export async function runExample(rig: ClientRig, example: Example): Promise<stri
       env: {
         PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
         GATEWAY_URL: rig.gateway.url,
-        GATEWAY_KEY: account.key,
-        GATEWAY_TOKEN: account.token,
+        GATEWAY_KEY: secrets.key,
+        GATEWAY_TOKEN: secrets.token,
+        // Whatever it might ask for beyond loopback ends at the discard port.
+        HTTPS_PROXY: 'http://127.0.0.1:9',
+        HTTP_PROXY: 'http://127.0.0.1:9',
+        NO_PROXY: '127.0.0.1',
+        ...example.env,
       },
     })
-    assert.equal(code, 0, stderr)
-    const figures = (await usage(rig.gateway.url, account.token))['usage'] as { requests: number }
-    assert.equal(figures.requests, 2)
-    return stdout
   } finally {
     await rm(copy, { recursive: true, force: true })
   }

@@ -1,0 +1,40 @@
+"""LlamaIndex with the chat format: a whole answer, a stream, an agent with a tool."""
+
+import asyncio
+import os
+
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.llms.openai_like import OpenAILike
+
+gateway = os.environ.get("GATEWAY_URL", "http://127.0.0.1:8080")
+key = os.environ["GATEWAY_KEY"]
+
+llm = OpenAILike(
+    model="chat-1",
+    max_tokens=200,
+    api_key=key,
+    api_base=f"{gateway}/beta/v1",
+    context_window=128_000,
+    is_chat_model=True,
+    is_function_calling_model=True,
+)
+
+
+def weather(place: str) -> str:
+    """The weather of a place."""
+    return f"Sunny in {place}."
+
+
+async def main():
+    print("whole:", llm.complete("Good morning").text)
+
+    print("stream: ", end="")
+    for piece in llm.stream_complete("Good evening"):
+        print(piece.delta, end="", flush=True)
+    print()
+
+    agent = FunctionAgent(tools=[weather], llm=llm)
+    print("tool:", await agent.run("Use the weather tool."))
+
+
+asyncio.run(main())

@@ -1,0 +1,100 @@
+/**
+ * The pages in docs/clients say what is true: the versions are those that the tests install, and the
+ * programs are the examples that the tests run.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+interface Package {
+  readonly name: string
+  readonly version: string
+}
+
+/** Packages that the client tests install from npm. */
+function npm(...names: readonly string[]): readonly Package[] {
+  const { devDependencies } = JSON.parse(read('test/clients/package.json')) as {
+    devDependencies: Readonly<Record<string, string>>
+  }
+  return names.map((name) => ({ name, version: devDependencies[name] ?? 'none' }))
+}
+
+/** Packages in a list of requirements of the client tests. */
+function python(list: string, ...names: readonly string[]): readonly Package[] {
+  const lines = read(`test/clients/python/${list}.txt`).split('\n')
+  const pins = new Map(lines.map((line) => line.split('==') as [string, string]))
+  return names.map((name) => ({ name, version: pins.get(name) ?? 'none' }))
+}
+
+/** Each page with the packages that a test runs its program with. */
+const packagesOf: Readonly<Record<string, readonly Package[]>> = {
+  'ai-sdk': npm('ai', '@ai-sdk/anthropic', '@ai-sdk/openai', 'zod'),
+  'anthropic-sdk': npm('@anthropic-ai/sdk'),
+  curl: [],
+  instructor: python('libraries-openai-2', 'instructor', 'anthropic', 'openai'),
+  'langchain-js': npm('@langchain/anthropic', '@langchain/core', '@langchain/openai', 'zod'),
+  'langchain-python': python('libraries', 'langchain-anthropic', 'langchain-openai'),
+  litellm: python('libraries-openai-2', 'litellm', 'mcp'),
+  llamaindex: python('libraries-openai-2', 'llama-index-core', 'llama-index-llms-openai-like'),
+  'openai-agents': python('libraries', 'openai-agents'),
+  'openai-sdk': npm('openai'),
+  'pydantic-ai': python('libraries', 'pydantic-ai-slim'),
+  python: python('newest', 'anthropic', 'openai'),
+}
+
+const pages = readdirSync(join(root, 'docs', 'clients'))
+  .map((file) => file.replace(/\.md$/, ''))
+  .filter((name) => name !== 'readme')
+
+test('each page about a client is in the list of this test', () => {
+  assert.deepEqual(pages.toSorted(), Object.keys(packagesOf).toSorted())
+})
+
+for (const [name, packages] of Object.entries(packagesOf)) {
+  const page = read(`docs/clients/${name}.md`)
+
+  test(`the page ${name} names the versions that the tests run`, () => {
+    const tested = page.slice(page.lastIndexOf('\nTested with '))
+    const named = [...tested.matchAll(/`([^`]+)` ([\d.]+\d)/g)].map(([, is, version]) => ({
+      name: is,
+      version,
+    }))
+    assert.deepEqual(named, packages)
+  })
+
+  test(`the page ${name} installs the versions that the tests run`, () => {
+    const installed = [...page.matchAll(/([@\w/.-]+)(?:\[[\w,]+\])?(?:==|@v?)(\d[\d.]*)/g)]
+    for (const [, is = '', version] of installed)
+      assert.equal(version, packages.find((known) => known.name === is)?.version, is)
+  })
+
+  test(`the index shows the page ${name} with its tested version`, () => {
+    const rows = read('docs/clients/readme.md')
+      .split('\n')
+      .filter((line) => line.includes(`(${name}.md)`))
+    assert.ok(rows.length > 0)
+    for (const row of rows)
+      for (const [, is = '', version] of row.matchAll(/`([^`/][^`]*|@[^`]+)` (\d[\d.]*)/g))
+        assert.equal(version, packages.find((known) => known.name === is)?.version, is)
+  })
+
+  const folder = `examples/${name}`
+  if (existsSync(join(root, folder)))
+    test(`the page ${name} shows the programs that the tests run`, () => {
+      const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      for (const file of files.filter((entry) => entry.isFile())) {
+        const program = read(join(file.parentPath, file.name).slice(root.length + 1))
+        assert.ok(page.includes(`\n${program}\`\`\``), file.name)
+      }
+    })
+}
+
+test('every example has a page', () => {
+  const folders = readdirSync(join(root, 'examples'), { withFileTypes: true })
+  for (const { name } of folders.filter((entry) => entry.isDirectory()))
+    assert.ok(pages.includes(name), name)
+})
