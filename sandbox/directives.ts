@@ -168,7 +168,7 @@ const events = {
   comments: flag('Adds comment lines.'),
   unknownEvents: flag('Adds events of an unknown type.'),
   pings: integer(
-    'Before the first event: pings (messages), `keepalive` events (Responses), or comments.',
+    'Before the first event: pings (messages) or comments. Responses: `keepalive` events before the first output.',
   ),
   errorFirst: preset('The first event is this error. Without a name: an overload error.'),
   errorAt: integer('An error takes the place of event N, counted from 0. Nothing follows.'),

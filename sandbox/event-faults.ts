@@ -49,15 +49,18 @@ function* insertFrames(
   subject: FrameSubject,
   directives: Directives,
 ): Generator<Frame> {
-  const { pings, errorFirst, errorAt, comments, unknownEvents } = directives
+  const { errorFirst, errorAt, comments, unknownEvents } = directives
   const family = isTyped(answer) ? 'typed' : subject.format
-  for (let ping = 0; ping < (pings ?? 0); ping++) yield filler(pingTexts[family])
+  const pings = Array.from({ length: directives.pings ?? 0 }, () => filler(pingTexts[family]))
+  // A client of typed events reads nothing before the one that begins the answer.
+  if (family !== 'typed') yield* pings.splice(0)
   if (errorFirst !== undefined) {
     yield* eventErrors(answer, subject, { name: errorFirst, directives })
     return
   }
   let index = 0
   for (const frame of answer.frames()) {
+    if (frame.kind !== 'start') yield* pings.splice(0)
     if (index === errorAt) {
       yield* eventErrors(answer, subject, { name: directives.eventError ?? '', directives })
       return

@@ -89,10 +89,10 @@ test('sends the errors of a response in each of their forms, numbered in order',
   assert.deepEqual(
     midway.map(({ type }) => type?.replace('response.', '')),
     [
-      'keepalive',
-      'keepalive',
       'created',
       'in_progress',
+      'keepalive',
+      'keepalive',
       'output_item.added',
       'content_part.added',
       'error',
