@@ -116,7 +116,8 @@ function readExchange(vendors: Vendors, route: SandboxRoute, arrived: Arrived): 
   const credential = readCredential(route.format, request.headers)
   const account = vendors.accounts.of(credential?.value, route.channel)
   const prompt = body === undefined ? undefined : readPrompt(promptText(route, body, account))
-  const model = typeof body?.['model'] === 'string' ? body['model'] : (route.id ?? '')
+  const namedInPath = route.operation === 'models.get' ? route.id : undefined
+  const model = typeof body?.['model'] === 'string' ? body['model'] : (namedInPath ?? '')
   const isStream = body?.['stream'] === true
   const marker = prompt?.marker ?? request.headers['x-sandbox-marker']
   const gathered = gatherDirectives({

@@ -18,7 +18,10 @@ export interface Context {
   readonly fault: ErrorPreset | undefined
 }
 
-/** Where something does not exist, the context is what can be read without it. */
+/**
+ * Where something does not exist, the context is what can be read without it. A vendor account has no stored
+ * prompts.
+ */
 export function readContext(body: JsonObject, account: VendorAccount): Context {
   const before = readEarlier(body, account)
   const own: JsonObject[] = []
@@ -28,6 +31,8 @@ export function readContext(body: JsonObject, account: VendorAccount): Context {
     fault ??= found.fault
     if (found.item !== undefined) own.push(found.item)
   }
+  const prompt = asObject(body['prompt'])?.['id']
+  if (typeof prompt === 'string') fault ??= notFound(`Prompt with id '${prompt}' not found.`)
   fault ??= findLooseCall([...before.items, ...own])
   return { earlier: before.items, own, fault }
 }

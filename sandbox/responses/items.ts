@@ -127,6 +127,7 @@ export interface CallOptions {
   readonly id: string
   readonly callId: string
   readonly name: string
+  readonly namespace: string | undefined
   readonly isCustom: boolean
   /** Arguments as JSON text, or a custom tool's plain input. */
   readonly pieces: Pieces
@@ -134,7 +135,7 @@ export interface CallOptions {
 }
 
 export function callItem(options: CallOptions): OutputItem {
-  const { id, callId, name, isCustom, pieces, status } = options
+  const { id, callId, name, namespace, isCustom, pieces, status } = options
   const type = isCustom ? 'custom_tool_call' : 'function_call'
   const event = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
   const member = isCustom ? 'input' : 'arguments'
@@ -145,6 +146,7 @@ export function callItem(options: CallOptions): OutputItem {
     [member]: text,
     call_id: callId,
     name,
+    ...(namespace === undefined ? {} : { namespace }),
   })
   return {
     id,

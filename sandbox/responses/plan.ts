@@ -179,7 +179,8 @@ class Planner {
       const id = this.makeId(isCustom ? 'ctc' : 'fc')
       const callId = this.makeId('call')
       const status = this.#status
-      this.items.push(callItem({ id, callId, name, isCustom, pieces, status }))
+      const namespace = tools.find((tool) => tool.name === name)?.namespace
+      this.items.push(callItem({ id, callId, name, namespace, isCustom, pieces, status }))
     }
   }
 

@@ -16,6 +16,7 @@ import type { Context } from './context.ts'
 interface ResponsesTool extends OfferedTool {
   /** The vendor runs it; its name is its type. */
   readonly isHosted: boolean
+  readonly namespace: string | undefined
 }
 
 export interface ResponsesRequest extends SandboxRequest {
@@ -167,13 +168,13 @@ function countTokens(body: JsonObject, items: readonly JsonObject[]): number {
 }
 
 /** Reads the tools of a request; those of a namespace too. */
-function readTools(given: readonly unknown[]): readonly ResponsesTool[] {
+function readTools(given: readonly unknown[], namespace?: string): readonly ResponsesTool[] {
   return given.flatMap((entry) => {
     const tool = asObject(entry)
     const type = tool?.['type']
     if (tool === undefined || typeof type !== 'string') return []
-    if (type === 'namespace') return readTools(asArray(tool['tools']))
     const name = tool['name']
+    if (type === 'namespace') return readTools(asArray(tool['tools']), String(name))
     const isHosted = type !== 'function' && type !== 'custom'
     if (!isHosted && typeof name !== 'string') return []
     return [
@@ -182,6 +183,7 @@ function readTools(given: readonly unknown[]): readonly ResponsesTool[] {
         schema: asObject(tool['parameters']) ?? {},
         isCustom: type === 'custom',
         isHosted,
+        namespace,
       },
     ]
   })

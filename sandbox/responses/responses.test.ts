@@ -19,6 +19,7 @@ interface Item {
   readonly type: string
   readonly status?: string
   readonly name?: string
+  readonly namespace?: string
   readonly arguments?: string
   readonly input?: string
   readonly encrypted_content?: string
@@ -176,6 +177,9 @@ test('calls functions and custom tools in pieces', async () => {
   assert.ok(order(custom).includes('custom_tool_call_input.delta'))
   const [call] = custom.at(-1)?.response?.output ?? []
   assert.deepEqual([call?.type, call?.input], ['custom_tool_call', 'simulated custom input'])
+  const space = { type: 'namespace', name: 'sums', tools: [{ type: 'function', name: 'double' }] }
+  const { output } = await ask('', { tools: [space], tool_choice: 'required' })
+  assert.deepEqual([output[0]?.name, output[0]?.namespace], ['double', 'sums'])
 })
 
 test('shows a summary of its reasoning, and hides it without being asked', async () => {
@@ -275,6 +279,7 @@ test('makes the vendor’s own checks', async () => {
     'messages',
   ])
   const input = 'x'
+  assert.deepEqual(await refuse({ model, prompt: { id: 'pmpt_none' } }), [404, null, null])
   assert.deepEqual(await refuse({ model, input, max_output_tokens: 15 }), [
     400,
     'integer_below_min_value',

@@ -79,6 +79,11 @@ test('shows, lists and deletes a response, for its own credential only', async (
   const deleted = await call('DELETE', `responses/${id}`)
   assert.deepEqual(deleted.body, { id, object: 'response.deleted', deleted: true })
   for (const [method, path] of calls) assert.deepEqual(failure(await call(method, path)), missing)
+  const record = sandbox.log.records.findLast(({ status }) => status === 200)
+  assert.deepEqual(
+    [record?.operation, record?.kind, record?.model],
+    ['responses.delete', 'free', ''],
+  )
 })
 
 test('lists the items of an input by pages', async () => {
