@@ -24,7 +24,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import { errorReply } from './relay/own-replies.ts'
 import { crowded, relay } from './relay/relay.ts'
 import type { RelayServices } from './relay/stages.ts'
-import { pathRefusal, prefixRefusal } from './relay/unknown-path.ts'
+import { prefixRefusal, unknownPathRefusal } from './relay/unknown-path.ts'
 import type { Telemetry } from './telemetry/events.ts'
 
 export interface FrontParts {
@@ -141,10 +141,11 @@ function unknownPathReply(path: string, snapshot: Snapshot, clock: Clock): Reply
   const refused =
     behindPrefix === undefined
       ? prefixRefusal(path, snapshot)
-      : pathRefusal(
-          { ...behindPrefix, snapshot, format: formatOf(behindPrefix.vendor.format) },
-          { kind: 'path_unknown' },
-        )
+      : unknownPathRefusal({
+          ...behindPrefix,
+          snapshot,
+          format: formatOf(behindPrefix.vendor.format),
+        })
   if (refused === undefined) return refusalReply(unknownPath(snapshot), clock)
   const exchangeId = newId('ex', clock.now())
   return errorReply({ exchangeId, format: refused.format }, refused.refusal)

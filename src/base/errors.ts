@@ -27,6 +27,7 @@ export const errorCatalogue = {
   'http.body_timeout': { status: 408, origin: 'client' },
   'http.body_too_large': { status: 413, origin: 'client' },
   'http.unsupported_media_type': { status: 415, origin: 'client' },
+  'http.websocket_not_served': { status: 426, origin: 'client' },
   'http.head_too_large': { status: 431, origin: 'client' },
   'relay.request_invalid': { status: 400, origin: 'client' },
   'relay.model_unknown': { status: 404, origin: 'client' },

@@ -398,6 +398,8 @@ export interface Format {
   readonly name: FormatName
   /** An error for an unknown path lists them in this order. */
   readonly operations: readonly Operation[]
+  /** Paths of operations that clients try over a WebSocket first. None is served over one. */
+  readonly webSocketPaths: readonly string[]
   /** The path of the base address that this format's usual clients have, behind the vendor's prefix. */
   readonly basePath: '' | '/v1'
   /** The response header in which this format's clients look for a request id. */

@@ -18,13 +18,32 @@ export interface PathRefusal {
 
 /** The refusal of a path, or of a method on a path, below a vendor's prefix. */
 export function pathRefusal(
-  { format, vendor, path, snapshot }: Pick<Incoming, 'format' | 'vendor' | 'path' | 'snapshot'>,
+  incoming: Incoming,
   found: Exclude<Found<Operation>, { kind: 'found' }>,
 ): PathRefusal {
-  if (found.kind === 'method_not_allowed') {
-    const allow = { allow: found.allow }
-    return { refusal: refuse('http.method_not_allowed', `Use ${found.allow} here.`, allow), format }
-  }
+  const { format, path, request } = incoming
+  if (found.kind === 'path_unknown') return unknownPathRefusal(incoming)
+  const { allow } = found
+  const refusal =
+    request.asksWebSocket && format.webSocketPaths.includes(path)
+      ? refuse('http.websocket_not_served', `There is no WebSocket here. Use ${allow}.`, viaHttp)
+      : refuse('http.method_not_allowed', `Use ${allow} here.`, { allow })
+  return { refusal, format }
+}
+
+/**
+ * A 426 must name a protocol, and clients take it for the sign to send the request over HTTP at once. After
+ * another status they try the WebSocket again for some seconds.
+ */
+const viaHttp = { upgrade: 'websocket' }
+
+/** The refusal of an unknown path below a vendor's prefix. */
+export function unknownPathRefusal({
+  format,
+  vendor,
+  path,
+  snapshot,
+}: Pick<Incoming, 'format' | 'vendor' | 'path' | 'snapshot'>): PathRefusal {
   const others = findFormats(path)
   const other = others.includes(format) ? undefined : others.at(-1)
   const bases = other && baseAddresses(path, [other], snapshot)

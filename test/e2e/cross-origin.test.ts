@@ -399,6 +399,8 @@ describe('OPTIONS', () => {
     [chatPath, 'POST'],
     ['/alpha/v1/models', 'GET, HEAD'],
     ['/beta/v1/models/chat-1', 'GET, HEAD'],
+    ['/beta/v1/responses', 'POST'],
+    ['/beta/v1/responses/resp_1', 'GET, HEAD, DELETE'],
     ['/alpha/api/hello', 'HEAD'],
     ['/v1/usage', 'GET, HEAD'],
     ['/health', 'GET, HEAD'],

@@ -36,6 +36,7 @@ export const chatFormat: Format = {
     ...storedResponses,
     ...modelsOperations(showModel, (data) => ({ object: 'list', data })),
   ],
+  webSocketPaths: [responsesCreate.path],
   basePath: '/v1',
   requestIdHeader: 'x-request-id',
   readError: readErrorBody,

@@ -68,6 +68,7 @@ export const messagesFormat: Format = {
     })),
     { kind: 'warm_up', name: 'hello', method: 'HEAD', path: '/api/hello' },
   ],
+  webSocketPaths: [],
   basePath: '',
   requestIdHeader: 'request-id',
   readError: readErrorBody,

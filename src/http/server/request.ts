@@ -4,7 +4,7 @@
  * knows no socket. Invariants: no byte behind the body is part of it; memory in use follows the bytes that
  * have arrived, never what a client only announces.
  */
-import { isNamed } from '../wire/field-syntax.ts'
+import { hasListMember, isNamed } from '../wire/field-syntax.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { ChunkedDecoder, copyPlaces, type Framing } from '../wire/framing.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
@@ -30,6 +30,7 @@ export class IncomingRequest {
   /** As its connection shows it, or a trusted proxy says. */
   readonly clientAddress: string | undefined
   readonly place: RequestPlace
+  readonly #isHttp11: boolean
 
   constructor(
     head: RequestHead,
@@ -43,6 +44,15 @@ export class IncomingRequest {
     this.body = body
     this.clientAddress = from.address
     this.place = from.place
+    this.#isHttp11 = head.isHttp11
+  }
+
+  /** The client wants to go on with the WebSocket protocol (RFC 6455 section 4.1). */
+  get asksWebSocket(): boolean {
+    if (this.method !== 'GET' || !this.#isHttp11) return false
+    const hasMember = (name: string, member: string): boolean =>
+      hasListMember(this.header(name) ?? '', member)
+    return hasMember('upgrade', 'websocket') && hasMember('connection', 'upgrade')
   }
 
   /** Returns a header by its lower-case name; several values are joined by commas. */

@@ -5,7 +5,7 @@
  */
 import { invariant } from '../../base/errors.ts'
 import type { ClientOutput } from './client-output.ts'
-import { isNamed } from '../wire/field-syntax.ts'
+import { isFieldValue, isNamed } from '../wire/field-syntax.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { bytesOf, fieldLine, joinPieces, statusLine } from '../wire/message-writer.ts'
 
@@ -51,6 +51,8 @@ export class ResponseWriter {
   #isHeadWritten = false
   /** Headers besides those of the head, with their line ends. */
   #addedLines = ''
+  /** The protocol that a 426 names. */
+  #upgrade: string | undefined
   #isChunked = false
   #isEnded = false
   #isGone = false
@@ -102,6 +104,11 @@ export class ResponseWriter {
       const value = headers[index + 1] ?? ''
       if (name.length === 10 && isNamed(name, 'connection')) {
         this.#isLast ||= isNamed(value, 'close')
+        continue
+      }
+      if (name.length === 7 && isNamed(name, 'upgrade')) {
+        invariant(status === 426 && isFieldValue(value), 'only 426 names a protocol to upgrade to')
+        this.#upgrade = value
         continue
       }
       hasDate ||= name.length === 4 && isNamed(name, 'date')
@@ -173,9 +180,10 @@ export class ResponseWriter {
 
   #takeHead(framing: string): string {
     this.#isLast ||= this.#connection.isClosing
+    const upgrade = this.#upgrade === undefined ? '' : `, upgrade\r\nupgrade: ${this.#upgrade}`
     const connection = this.#isLast
-      ? 'connection: close\r\n'
-      : `connection: keep-alive\r\nkeep-alive: ${this.#connection.keepAlive}\r\n`
+      ? `connection: close${upgrade}\r\n`
+      : `connection: keep-alive${upgrade}\r\nkeep-alive: ${this.#connection.keepAlive}\r\n`
     const text = `${this.#head ?? ''}${connection}${framing}\r\n`
     this.#head = undefined
     return text
