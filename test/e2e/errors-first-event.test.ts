@@ -5,7 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import {
+  chatPath,
+  chatRequest,
+  messagesPath,
+  messagesRequest,
+  responsesPath,
+  responsesRequest,
+} from '../support/requests.ts'
 import { scenario } from '../support/scenario.ts'
 
 const gateway = await scenario({ vendors: 'scripted' })
@@ -18,16 +25,20 @@ type Headers = Readonly<Record<string, string>>
 
 function ask(
   frame: string,
-  format: 'messages' | 'chat',
+  format: 'messages' | 'chat' | 'responses',
   headers: Headers = {},
 ): Promise<WireAnswer> {
   vendor.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
     response.end(frame)
   })
-  return format === 'messages'
-    ? post(gateway.url + messagesPath, account.key, messagesRequest({ stream: true }))
-    : post(gateway.url + chatPath, account.key, chatRequest({ stream: true }))
+  const requests = {
+    messages: [messagesPath, messagesRequest({ stream: true })],
+    chat: [chatPath, chatRequest({ stream: true })],
+    responses: [responsesPath, responsesRequest({ stream: true })],
+  } as const
+  const [path, body] = requests[format]
+  return post(gateway.url + path, account.key, body)
 }
 
 const chatError = {
@@ -120,4 +131,56 @@ test('an event without an envelope gets ours', async () => {
   assert.equal(answer.status, 400)
   const shown = JSON.parse(answer.body.toString()) as { error: { message: string } }
   assert.equal(shown.error.message, 'Too long.')
+})
+
+const working =
+  'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n' +
+  'event: response.in_progress\ndata: {"type":"response.in_progress","response":{"id":"resp_1"}}\n\n'
+
+/** The forms in which vendors report one error behind the events that only say that they work. */
+function responsesErrors(error: object): Readonly<Record<string, string>> {
+  const failed = { type: 'response.failed', response: { status: 'failed', error } }
+  const nested = { type: 'error', sequence_number: 2, error }
+  const flat = { ...error, type: 'error', sequence_number: 2 }
+  return {
+    nested: `event: error\ndata: ${JSON.stringify(nested)}\n\n`,
+    flat: `event: error\ndata: ${JSON.stringify(flat)}\n\n`,
+    failed: `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`,
+  }
+}
+
+test('a fault of a responses client is shown as an answer, in whichever event it comes', async () => {
+  const error = { message: 'Bad image.', param: 'input', code: 'invalid_image_url' }
+  for (const [form, frame] of Object.entries(responsesErrors(error))) {
+    const answer = await ask(working + frame, 'responses')
+    assert.equal(answer.status, 400, form)
+    assert.equal(answer.headers['content-type'], 'application/json')
+    const shown = { message: 'Bad image.', type: 'server_error', param: 'input', code: error.code }
+    assert.deepEqual(JSON.parse(answer.body.toString()), { error: shown }, form)
+  }
+})
+
+test('a responses error of the operator’s account is not shown', async () => {
+  const error = {
+    message: 'No quota for org-operator1234.',
+    param: null,
+    code: 'insufficient_quota',
+  }
+  for (const [form, frame] of Object.entries(responsesErrors(error))) {
+    const answer = await ask(working + frame, 'responses')
+    assert.equal(answer.status, 502, form)
+    assert.doesNotMatch(answer.body.toString(), /operator1234/, form)
+  }
+})
+
+test('a response that failed is no answer with status 200 either', async () => {
+  vendor.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const error = { code: 'invalid_prompt', message: 'No.' }
+    response.end(JSON.stringify({ id: 'resp_1', status: 'failed', output: [], error }))
+  })
+  const answer = await post(gateway.url + responsesPath, account.key, responsesRequest())
+  assert.equal(answer.status, 400)
+  const shown = { message: 'No.', type: 'server_error', param: null, code: 'invalid_prompt' }
+  assert.deepEqual(JSON.parse(answer.body.toString()), { error: shown })
 })

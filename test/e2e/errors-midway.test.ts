@@ -5,7 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { post, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import {
+  chatPath,
+  chatRequest,
+  messagesPath,
+  messagesRequest,
+  responsesPath,
+  responsesRequest,
+} from '../support/requests.ts'
 import { writePieces } from '../support/scripted-vendor.ts'
 import { scenario } from '../support/scenario.ts'
 
@@ -27,6 +34,22 @@ const streams = {
     begun: 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
     error: 'data: {"error":{"message":"boom","type":"server_error","param":null,"code":null}}',
   },
+  responses: {
+    path: responsesPath,
+    request: responsesRequest({ stream: true }),
+    begun:
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"a"}\n\n',
+    error:
+      'event: error\ndata: {"type":"error","sequence_number":9,"error":{"message":"boom","code":null}}',
+  },
+  failed_responses: {
+    path: responsesPath,
+    request: responsesRequest({ stream: true }),
+    begun:
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"a"}\n\n',
+    error:
+      'event: response.failed\ndata: {"type":"response.failed","response":{"error":{"message":"boom"}}}',
+  },
 } as const
 
 function ask(name: keyof typeof streams, pieces: readonly string[]): Promise<WireAnswer> {
@@ -42,7 +65,7 @@ function ask(name: keyof typeof streams, pieces: readonly string[]): Promise<Wir
   return post(gateway.url + path, account.key, request)
 }
 
-for (const name of ['messages', 'chat'] as const) {
+for (const name of ['messages', 'chat', 'responses', 'failed_responses'] as const) {
   const { begun, error } = streams[name]
   const tails = { '': '\n\n', '\n': '\n\n', '\r': '\r\n\n', '\r\n': '\r\n\n', '\n\n': '\n\n' }
   for (const [tail, shown] of Object.entries({ ...tails, '\r\n\r\n': '\r\n\r\n' }))

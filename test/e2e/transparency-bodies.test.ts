@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { connectRaw, post, type RawAnswer } from '../support/http-client.ts'
-import { chatPath, messagesPath } from '../support/requests.ts'
+import { chatPath, messagesPath, responsesPath } from '../support/requests.ts'
 import { cutAt, writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts, type Transcript } from '../transcripts/replay.ts'
 import { scenario } from '../support/scenario.ts'
@@ -19,9 +19,17 @@ const { scripted: vendor, account } = gateway
 const formats = {
   messages: { path: messagesPath, model: 'large-1' },
   chat: { path: chatPath, model: 'chat-1' },
+  responses: { path: responsesPath, model: 'chat-1' },
 } as const
 type FormatName = keyof typeof formats
-const formatNames = ['messages', 'chat'] as const
+const formatNames = ['messages', 'chat', 'responses'] as const
+
+/** What the request's fields for its limit and its prompt are called. */
+const fieldNames = {
+  messages: { limit: 'max_tokens', prompt: 'messages' },
+  chat: { limit: 'max_tokens', prompt: 'messages' },
+  responses: { limit: 'max_output_tokens', prompt: 'input' },
+} as const
 
 const plainAnswers: Readonly<Record<FormatName, string>> = {
   messages:
@@ -30,6 +38,10 @@ const plainAnswers: Readonly<Record<FormatName, string>> = {
   chat:
     '{"id":"c1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",' +
     '"content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}',
+  responses:
+    '{"id":"resp_1","object":"response","status":"completed","output":[{"id":"msg_1","type":"message",' +
+    '"role":"assistant","content":[{"type":"output_text","text":"Hi"}]}],' +
+    '"usage":{"input_tokens":3,"output_tokens":1}}',
 }
 
 function answerJson(format: FormatName, body: Buffer | string = plainAnswers[format]): void {
@@ -144,8 +156,8 @@ const requestText = (format: FormatName): fc.Arbitrary<string> =>
       const members: [string, string][] = [
         ...unknown.map(([name, value]): [string, string] => [name, value]),
         ['"model"', model],
-        ['"max_tokens"', limit],
-        ['"messages"', messages],
+        [`"${fieldNames[format].limit}"`, limit],
+        [`"${fieldNames[format].prompt}"`, messages],
         ...(hasTools ? [['"tools"', tools] as [string, string]] : []),
       ]
       return fc
@@ -254,8 +266,8 @@ for (const format of formatNames)
           })
           const answer = await post(gateway.url + formats[format].path, account.key, {
             model: formats[format].model,
-            max_tokens: 5,
-            messages: [{ role: 'user', content: 'hi' }],
+            [fieldNames[format].limit]: 16,
+            [fieldNames[format].prompt]: [{ role: 'user', content: 'hi' }],
           })
           assert.equal(answer.status, 200)
           assert.ok(answer.isComplete)
@@ -269,9 +281,9 @@ for (const format of formatNames)
 function askStream(format: FormatName, fields: object = {}): ReturnType<typeof post> {
   return post(gateway.url + formats[format].path, account.key, {
     model: formats[format].model,
-    max_tokens: 4_096,
+    [fieldNames[format].limit]: 4_096,
     stream: true,
-    messages: [{ role: 'user', content: 'hi' }],
+    [fieldNames[format].prompt]: [{ role: 'user', content: 'hi' }],
     ...fields,
   })
 }
@@ -354,6 +366,27 @@ const chatStream = (middle: string): string =>
   'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},' +
   '"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
+const responsesStream = (middle: string): string =>
+  'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n' +
+  'event: response.output_item.added\ndata: {"type":"response.output_item.added","output_index":0,' +
+  '"item":{"type":"message","id":"msg_1"}}\n\n' +
+  middle +
+  'event: response.completed\ndata: {"type":"response.completed","response":{"id":"resp_1","output":[],' +
+  '"usage":{"input_tokens":3,"output_tokens":5}}}\n\n'
+
+const streams: Readonly<Record<FormatName, (middle: string) => string>> = {
+  messages: messagesStream,
+  chat: chatStream,
+  responses: responsesStream,
+}
+
+function responsesDelta(text: string): string {
+  return (
+    'event: response.output_text.delta\ndata: {"type":"response.output_text.delta",' +
+    `"output_index":0,"delta":"${text}"}\n\n`
+  )
+}
+
 const strangeMiddles: Readonly<Record<FormatName, Readonly<Record<string, Buffer>>>> = {
   messages: {
     'a comment and a ping': Buffer.from(': ping\n\n:\n\nevent: ping\ndata: {"type": "ping"}\n\n'),
@@ -402,13 +435,30 @@ const strangeMiddles: Readonly<Record<FormatName, Readonly<Record<string, Buffer
       `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${'y'.repeat(3_000_000)}"}}]}\n\n`,
     ),
   },
+  responses: {
+    'a comment and a keepalive': Buffer.from(
+      ': ping\n\n:\n\nevent: keepalive\ndata: {"type":"keepalive","sequence_number":3}\n\n',
+    ),
+    'an unknown event': Buffer.from(
+      'event: brand.new\ndata: {"type":"brand.new","n":1.0,"u":"\\u00e9"}\n\n',
+    ),
+    'an event without data': Buffer.from('event: response.brand_new\n\n'),
+    'a mark of the end before it': Buffer.from('data: [DONE]\n\n'),
+    'data over several lines': Buffer.from(
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta",\n' +
+        'data: "output_index":0,"delta":"a"}\n\n',
+    ),
+    'bytes that are no UTF-8': Buffer.from(responsesDelta('\xff\xc3('), 'latin1'),
+    'an event of one megabyte': Buffer.from(responsesDelta('🎉x'.repeat(200_000))),
+    'an event of three megabytes': Buffer.from(responsesDelta('y'.repeat(3_000_000))),
+  },
 }
 
 for (const format of formatNames)
   for (const [name, middle] of Object.entries(strangeMiddles[format]))
     test(`${name} in a ${format} stream passes as it came`, async () => {
       const mark = '%middle%'
-      const text = (format === 'messages' ? messagesStream : chatStream)(mark)
+      const text = streams[format](mark)
       const [start = '', end = ''] = text.split(mark)
       const bytes = Buffer.concat([Buffer.from(start), middle, Buffer.from(end)])
       const cuts = [start.length + 20, start.length + 100_001, bytes.length - 3]
@@ -420,7 +470,7 @@ for (const format of formatNames)
 
 test('a byte order mark in front of a stream passes as it came', async () => {
   for (const format of formatNames) {
-    const text = (format === 'messages' ? messagesStream : chatStream)('')
+    const text = streams[format]('')
     const bytes = Buffer.from(`\uFEFF${text}`)
     answerStream(cutAt(bytes, [1, 2, 3, 10]))
     assert.deepEqual((await askStream(format)).body, bytes)
@@ -429,7 +479,7 @@ test('a byte order mark in front of a stream passes as it came', async () => {
 
 test('a stream that the vendor cuts is passed on and does not look complete', async () => {
   for (const format of formatNames) {
-    const bytes = Buffer.from((format === 'messages' ? messagesStream : chatStream)(''))
+    const bytes = Buffer.from(streams[format](''))
     const cut = bytes.subarray(0, 230)
     vendor.answer(async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -441,6 +491,6 @@ test('a stream that the vendor cuts is passed on and does not look complete', as
     const text = answer.body.toString()
     const firstEvents = cut.toString().slice(0, cut.toString().lastIndexOf('\n\n') + 2)
     assert.ok(text.startsWith(firstEvents))
-    assert.match(text, format === 'messages' ? /\nevent: error\ndata: \{/ : /\ndata: \{"error"/)
+    assert.match(text, format === 'chat' ? /\ndata: \{"error"/ : /\nevent: error\ndata: \{/)
   }
 })

@@ -5,7 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { connectRaw, send, type WireAnswer } from '../support/http-client.ts'
-import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
+import {
+  chatPath,
+  chatRequest,
+  messagesPath,
+  messagesRequest,
+  responsesPath,
+  responsesRequest,
+} from '../support/requests.ts'
 import { writePieces } from '../support/scripted-vendor.ts'
 import { readTranscripts } from '../transcripts/replay.ts'
 import { scenario } from '../support/scenario.ts'
@@ -14,7 +21,7 @@ const gateway = await scenario({ vendors: 'scripted' })
 after(() => gateway.close())
 const { scripted: vendor, account } = gateway
 
-const paths = { messages: messagesPath, chat: chatPath } as const
+const paths = { messages: messagesPath, chat: chatPath, responses: responsesPath } as const
 type FormatName = keyof typeof paths
 
 /** Counts what the client has, and lets others wait for a number of bytes. */
@@ -41,10 +48,11 @@ function ask(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<WireAnswer> {
   const options = { stream: true, max_tokens: 4_096 }
-  const body =
-    format === 'messages'
-      ? messagesRequest(options)
-      : chatRequest({ ...options, stream_options: { include_usage: true } })
+  const body = {
+    messages: messagesRequest(options),
+    chat: chatRequest({ ...options, stream_options: { include_usage: true } }),
+    responses: responsesRequest({ stream: true }),
+  }[format]
   return send(gateway.url + paths[format], {
     headers: { 'content-type': 'application/json', 'x-api-key': account.key, ...headers },
     body: JSON.stringify(body),
@@ -55,7 +63,7 @@ function ask(
   })
 }
 
-for (const format of ['messages', 'chat'] as const)
+for (const format of ['messages', 'chat', 'responses'] as const)
   for (const lineEnd of ['\n', '\r\n', '\r'])
     test(`each event of a ${format} stream with ${JSON.stringify(lineEnd)} reaches the client before the next one exists`, async () => {
       const blank = lineEnd + lineEnd
@@ -66,7 +74,9 @@ for (const format of ['messages', 'chat'] as const)
           .split(blank)
           .filter((frame) => frame !== '')
           .map((frame) => frame + blank)
-        const terminal = frames.findIndex((frame) => /\[DONE\]|message_stop/.test(frame))
+        const terminal = frames.findIndex((frame) =>
+          /\[DONE\]|message_stop|event: response\.(?:completed|incomplete)/.test(frame),
+        )
         const arrivals = new Arrivals()
         vendor.answer(async (response) => {
           response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -86,9 +96,11 @@ for (const format of ['messages', 'chat'] as const)
       }
     })
 
-/** Neither a comment nor a ping: from here on the answer belongs to the client. */
+/** Neither a comment nor a ping nor a sign of work: from here on the answer belongs to the client. */
 function isCommitting(frame: string): boolean {
-  return /^(?:event: ?(?!ping)|data: ?[{[])/m.test(frame) && !frame.startsWith('event: ping')
+  if (/^event: (?:ping|keepalive|response\.(?:created|in_progress|queued))/.test(frame))
+    return false
+  return /^(?:event: ?|data: ?[{[])/m.test(frame) && !frame.includes('"type":"response.created"')
 }
 
 test('the last event waits for the charge and for nothing else', async () => {
@@ -121,11 +133,17 @@ test('the head of a stream waits for an event that is neither ping nor comment',
   const starts = {
     messages: 'event: ping\ndata: {"type": "ping"}\n\n: hello\n\n',
     chat: ': hello\n\n: again\n\n',
+    responses:
+      'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n' +
+      'event: keepalive\ndata: {"type":"keepalive"}\n\n',
   }
-  for (const format of ['messages', 'chat'] as const) {
-    const options = { stream: true }
-    const request = format === 'messages' ? messagesRequest(options) : chatRequest(options)
-    const body = JSON.stringify(request)
+  const requests = {
+    messages: messagesRequest({ stream: true }),
+    chat: chatRequest({ stream: true }),
+    responses: responsesRequest({ stream: true }),
+  }
+  for (const format of ['messages', 'chat', 'responses'] as const) {
+    const body = JSON.stringify(requests[format])
     const connection = await connectRaw(gateway.url)
     let bytesTooSoon: number | undefined
     vendor.answer(async (response) => {

@@ -29,6 +29,7 @@ export const places: Readonly<Record<FormatName, FormatPlaces>> = {
 
 export const messagesPath = places.messages.path
 export const chatPath = places.chat.path
+export const responsesPath = '/beta/v1/responses'
 
 export type JsonFields = Readonly<Record<string, unknown>>
 
@@ -50,6 +51,11 @@ export function chatRequest(fields: JsonFields = {}): JsonFields {
     messages: [{ role: 'user', content: 'hello' }],
     ...fields,
   }
+}
+
+/** The body of a request for a response; `undefined` as a value omits the field. */
+export function responsesRequest(fields: JsonFields = {}): JsonFields {
+  return { model: 'chat-1', max_output_tokens: 16, input: 'hello', ...fields }
 }
 
 /** A request in the terms of a test. */
