@@ -55,7 +55,6 @@ export interface LatencyState {
 
 const sizeSteps = [2_000, 16_000, 64_000] as const
 const kindsPerForm = sizeSteps.length + 1
-const latencyKindCount = 2 * kindsPerForm
 
 /** Half of so many samples must be slow, so that neither a few outliers nor one pause look like slowness. */
 const windowSamplesMin = sampleCount / 2
@@ -169,7 +168,7 @@ function isFrozen({ suspectedSince }: LatencyState, now: number): boolean {
 }
 
 function learned(latency: LatencyState, pending: Pending, now: number): LatencyState['baselines'] {
-  const byKind = Array.from({ length: latencyKindCount }, (): number[] => [])
+  const byKind = Array.from({ length: 2 * kindsPerForm }, (): number[] => [])
   for (let one: Pending | undefined = pending; one !== undefined; one = one.before)
     byKind[one.kind]?.push(one.value)
   return byKind.map((values, kind) => {

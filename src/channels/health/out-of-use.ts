@@ -28,6 +28,7 @@ import {
   backOffMaxMs,
   forgottenAfterMs,
   jittered,
+  lookMs,
   probeGapMs,
   proofCount,
   retryMs,
@@ -249,11 +250,9 @@ export function advance(state: HealthState, now: number): HealthState {
 
 // --- rests --------------------------------------------------------------------------------------
 
-const restMinMs = 1_000
-
 /** Returns how long a channel rests that was throttled, from the wait that its vendor asked for. */
 export function restMsOf(retryAfterMs: number | undefined): number {
-  return Math.min(Math.max(retryAfterMs ?? shortPauseMs, restMinMs), waitMaxMs)
+  return Math.min(Math.max(retryAfterMs ?? shortPauseMs, lookMs), waitMaxMs)
 }
 
 /** A throttle is no fault: the channel rests as long as the vendor requested. */

@@ -13,7 +13,7 @@ export const sureCount = 50
 /** Of the answers of a channel that works, at most this share fails or is slow. */
 export const toleratedShare = 0.2
 
-/** How soon a channel is looked at again while requests wait for the result. */
+/** How soon a channel is looked at again while requests wait for the result; also the shortest rest. */
 export const lookMs = 1_000
 /** The pause after a passed probe, and after a throttle whose vendor names no time. */
 export const shortPauseMs = 5_000
