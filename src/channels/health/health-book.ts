@@ -7,12 +7,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import type { Channel, Snapshot } from '../channel.ts'
-import { createChannelLoad } from '../channel-load.ts'
 import { createCheckPlan, type CheckPlan } from '../probes/check-plan.ts'
 import type { Caller, Form } from './evidence.ts'
 import type { AttemptResult, Outcome, PlacedEffect } from './health-event.ts'
 import { describePlace, shareAlone, shareInRoute, type HealthLine } from './health-line.ts'
 import {
+  createChannelLoad,
   isSameUpstream,
   newPlace,
   noteFailure,
@@ -125,7 +125,7 @@ export class HealthBook implements ChannelFacts {
     return this.#load.probing(channel)
   }
 
-  /** Whether there is room for a probe; see `channel-load.ts`. */
+  /** Whether there is room for a probe; see `ChannelLoad`. */
   mayProbe(name: string): boolean {
     const channel = this.#register.findEntry(name)?.channel
     return channel === undefined || this.#load.mayProbe(channel)

@@ -1,7 +1,7 @@
 /**
  * One model on one channel in the running process: its health state, the attempts under way, and recent
  * figures for operators. Plain data and what survives a change of the catalogue; it decides nothing
- * about health.
+ * about health. Invariant: a probe never takes a client's place under the concurrency limit.
  */
 import type { Channel } from '../channel.ts'
 import type { Form, Outcome } from './health-event.ts'
@@ -141,4 +141,53 @@ export function silenceEndsAt({ waiting, since, limitMs }: Silence): number {
 export function noteSilenceProbed(silence: Silence, now: number): void {
   silence.since = now
   silence.limitMs = Math.min(silence.limitMs * 2, waitMaxMs)
+}
+
+// --- attempts under way on a channel ------------------------------------------------------------
+
+/**
+ * Counts the attempts that run on each channel, traffic and probes separately. It counts by the channel's
+ * name alone: an attempt from before an operator's change still takes room at the vendor until it ends.
+ */
+interface ChannelLoad {
+  begin(attempt: Counted): void
+  /** Exactly once for each `begin`. */
+  end(attempt: Counted): void
+  /** Attempts of traffic. */
+  running(channel: string): number
+  probing(channel: string): number
+  /**
+   * Whether the concurrency limit leaves room for a probe. One probe at a time is always allowed: a
+   * channel that is always full must be checked too.
+   */
+  mayProbe(channel: Channel): boolean
+}
+
+interface Counted {
+  readonly channel: Channel
+  readonly isProbe: boolean
+}
+
+export function createChannelLoad(): ChannelLoad {
+  const running = new Map<string, number>()
+  const probing = new Map<string, number>()
+  const of = (counts: ReadonlyMap<string, number>, name: string): number => counts.get(name) ?? 0
+  return {
+    begin({ channel: { name }, isProbe }) {
+      const counts = isProbe ? probing : running
+      counts.set(name, of(counts, name) + 1)
+    },
+    end({ channel: { name }, isProbe }) {
+      const counts = isProbe ? probing : running
+      const left = of(counts, name) - 1
+      if (left > 0) counts.set(name, left)
+      else counts.delete(name)
+    },
+    running: (name) => of(running, name),
+    probing: (name) => of(probing, name),
+    mayProbe({ name, maxConcurrent }) {
+      if (maxConcurrent === undefined || of(probing, name) === 0) return true
+      return of(running, name) + of(probing, name) < maxConcurrent
+    },
+  }
 }

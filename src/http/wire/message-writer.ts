@@ -58,8 +58,8 @@ export function statusLine(status: number): string {
 
 /** Returns a header of an answer with its line end. Throws an InvariantError where it is not valid. */
 export function fieldLine(name: string, value: string): string {
-  invariant(isToken(name) && isFieldValue(value), 'a header of an answer cannot be written')
-  invariant(!isAnswerFraming(name), 'a header of an answer is about its framing')
+  const isValid = isToken(name) && isFieldValue(value) && !isAnswerFraming(name)
+  invariant(isValid, 'a header of an answer has other characters, or is about its framing')
   return `${name}: ${value}\r\n`
 }
 
