@@ -9,6 +9,7 @@ import type { ErrorPreset } from '../error-presets.ts'
 import { asObject } from '../request.ts'
 import type { JsonObject } from '../request.ts'
 import { finishJson } from '../usage.ts'
+import type { SandboxUsage } from '../usage.ts'
 import type { Item } from './accounts.ts'
 import { conversationId } from './context.ts'
 import { planResponse } from './plan.ts'
@@ -43,6 +44,8 @@ interface Ending {
   readonly status: string
   readonly output: readonly JsonObject[]
   readonly usage: unknown
+  /** What its own tools have done so far. */
+  readonly hosted: SandboxUsage | undefined
   readonly tier: string
   readonly error?: JsonObject
   readonly reason?: string | undefined
@@ -64,15 +67,19 @@ function writeResponse(request: ResponsesRequest, plan: ResponsesPlan, ending: E
     completed_at: hasEnded ? plan.createdAt : null,
     ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
     error: ending.error ?? null,
+    frequency_penalty: 0,
     incomplete_details: ending.reason === undefined ? null : { reason: ending.reason },
     instructions: given('instructions', null),
     max_output_tokens: given('max_output_tokens', null),
     max_tool_calls: given('max_tool_calls', null),
     model: plan.model,
+    moderation: null,
     output: ending.output,
     parallel_tool_calls: given('parallel_tool_calls', true),
+    presence_penalty: 0,
     previous_response_id: given('previous_response_id', null),
     prompt_cache_key: given('prompt_cache_key', null),
+    prompt_cache_retention: given('prompt_cache_retention', null),
     reasoning: {
       effort: reasoning?.['effort'] ?? null,
       summary: reasoning?.['summary'] === 'auto' ? 'detailed' : (reasoning?.['summary'] ?? null),
@@ -83,6 +90,7 @@ function writeResponse(request: ResponsesRequest, plan: ResponsesPlan, ending: E
     temperature: given('temperature', 1),
     text: { format: { type: 'text' }, verbosity: 'medium', ...asObject(body['text']) },
     tool_choice: given('tool_choice', 'auto'),
+    ...(request.directives.usage === 'bare' ? {} : { tool_usage: toolUsage(ending.hosted) }),
     tools: given('tools', []),
     top_logprobs: given('top_logprobs', 0),
     top_p: given('top_p', 1),
@@ -90,6 +98,26 @@ function writeResponse(request: ResponsesRequest, plan: ResponsesPlan, ending: E
     usage: ending.usage,
     user: given('user', null),
     metadata: given('metadata', {}),
+  }
+}
+
+/** An image is made by a model of its own, whose tokens the vendor counts apart. */
+const imageTokens = { input: 20, output: 196 }
+
+/** Counts the vendor's own tools, as it does beside `usage`. */
+function toolUsage(usage: SandboxUsage | undefined): JsonObject {
+  const images = usage?.hostedCalls['image_generation'] ?? 0
+  const input = images * imageTokens.input
+  const output = images * imageTokens.output
+  return {
+    image_gen: {
+      input_tokens: input,
+      input_tokens_details: { image_tokens: 0, text_tokens: input },
+      output_tokens: output,
+      output_tokens_details: { image_tokens: output, text_tokens: 0 },
+      total_tokens: input + output,
+    },
+    web_search: { num_requests: usage?.counts.webSearch ?? 0 },
   }
 }
 
@@ -103,7 +131,7 @@ function beginning(request: ResponsesRequest, plan: ResponsesPlan): Beginning {
   const asked = request.body['service_tier']
   const tier = typeof asked === 'string' ? asked : 'auto'
   const begin = (status: string): JsonObject =>
-    writeResponse(request, plan, { status, output: [], usage: null, tier })
+    writeResponse(request, plan, { status, output: [], usage: null, hosted: undefined, tier })
   return { queued: begin('queued'), running: begin('in_progress') }
 }
 
@@ -119,6 +147,7 @@ function endedResponse(request: ResponsesRequest, plan: ResponsesPlan): JsonObje
     reason,
     output: plan.items.map((item) => item.done()),
     usage: plan.wireUsage,
+    hosted: plan.usage,
     tier: plan.usage.tier,
     ...(status === 'failed' ? { error: failure } : {}),
   })

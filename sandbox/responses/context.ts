@@ -19,8 +19,8 @@ export interface Context {
 }
 
 /**
- * Where something does not exist, the context is what can be read without it. A vendor account has no stored
- * prompts.
+ * Where something does not exist, the context is what can be read without it. A vendor account has
+ * no stored prompts.
  */
 export function readContext(body: JsonObject, account: VendorAccount): Context {
   const before = readEarlier(body, account)

@@ -11,6 +11,7 @@ import {
   splitWords,
   TokenBudget,
 } from '../pieces.ts'
+import type { ScriptedCall } from '../script.ts'
 import { argumentPieces, callsOf, isCustomTool, textPieces } from '../tool-calls.ts'
 import { countUsage, distort, responsesUsage } from '../usage.ts'
 import type { SandboxUsage } from '../usage.ts'
@@ -20,6 +21,8 @@ import type { HostedName } from './hosted.ts'
 import { callItem, reasoningItem, refusalItem, textItem } from './items.ts'
 import type { OutputItem } from './items.ts'
 import type { ResponsesRequest } from './request.ts'
+import { actionOf, typedCallItem } from './typed-calls.ts'
+import type { TypedName } from './typed-calls.ts'
 
 type EndStatus = 'completed' | 'incomplete' | 'failed'
 
@@ -173,15 +176,26 @@ class Planner {
   #addCalls(): void {
     const tools = this.#request.tools.filter(({ isHosted }) => !isHosted)
     for (const call of callsOf({ ...this.#request, tools })) {
-      const { name, input } = call
-      const isCustom = isCustomTool(this.#request, call)
-      const pieces = this.budget.spend(isCustom ? textPieces(input) : argumentPieces(input))
-      const id = this.makeId(isCustom ? 'ctc' : 'fc')
-      const callId = this.makeId('call')
-      const status = this.#status
-      const namespace = tools.find((tool) => tool.name === name)?.namespace
-      this.items.push(callItem({ id, callId, name, namespace, isCustom, pieces, status }))
+      const tool = tools.find(({ name }) => name === call.name)
+      if (tool?.typed === undefined) this.#addCall(call, tool?.namespace)
+      else this.#addTypedCall(tool.typed, call.input)
     }
+  }
+
+  #addCall(call: ScriptedCall, namespace: string | undefined): void {
+    const { name, input } = call
+    const isCustom = isCustomTool(this.#request, call)
+    const pieces = this.budget.spend(isCustom ? textPieces(input) : argumentPieces(input))
+    const id = this.makeId(isCustom ? 'ctc' : 'fc')
+    const callId = this.makeId('call')
+    const status = this.#status
+    this.items.push(callItem({ id, callId, name, namespace, isCustom, pieces, status }))
+  }
+
+  #addTypedCall(name: TypedName, input: unknown): void {
+    const action = actionOf(name, input)
+    this.budget.spend(argumentPieces(action))
+    this.items.push(typedCallItem(name, action, this.makeId))
   }
 
   #addHosted(name: HostedName): void {

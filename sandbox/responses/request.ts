@@ -12,10 +12,14 @@ import type { FactsOptions, JsonObject, OfferedTool, SandboxRequest } from '../r
 import type { VendorAccount } from './accounts.ts'
 import { findPrompt } from './context.ts'
 import type { Context } from './context.ts'
+import { findTyped } from './typed-calls.ts'
+import type { TypedName } from './typed-calls.ts'
 
 interface ResponsesTool extends OfferedTool {
   /** The vendor runs it; its name is its type. */
   readonly isHosted: boolean
+  /** The client runs it, and the vendor has defined it; its name is its type. */
+  readonly typed: TypedName | undefined
   readonly namespace: string | undefined
 }
 
@@ -175,14 +179,16 @@ function readTools(given: readonly unknown[], namespace?: string): readonly Resp
     if (tool === undefined || typeof type !== 'string') return []
     const name = tool['name']
     if (type === 'namespace') return readTools(asArray(tool['tools']), String(name))
-    const isHosted = type !== 'function' && type !== 'custom'
-    if (!isHosted && typeof name !== 'string') return []
+    const isNamed = type === 'function' || type === 'custom'
+    if (isNamed && typeof name !== 'string') return []
+    const typed = isNamed ? undefined : findTyped(type)
     return [
       {
-        name: isHosted ? type : String(name),
+        name: isNamed ? String(name) : type,
         schema: asObject(tool['parameters']) ?? {},
         isCustom: type === 'custom',
-        isHosted,
+        isHosted: !isNamed && typed === undefined,
+        typed,
         namespace,
       },
     ]

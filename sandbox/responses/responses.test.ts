@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { eventData, sendToVendor } from '../../test/support/http-client.ts'
 import { startSandbox } from '../sandbox.ts'
 import type { Sandbox } from '../sandbox.ts'
+import { scriptDirective } from '../script.ts'
 
 let sandbox: Sandbox
 before(async () => {
@@ -22,6 +23,8 @@ interface Item {
   readonly namespace?: string
   readonly arguments?: string
   readonly input?: string
+  readonly action?: object
+  readonly operation?: object
   readonly encrypted_content?: string
   readonly summary?: readonly { readonly text: string }[]
   readonly content?: readonly {
@@ -40,6 +43,10 @@ interface Response {
   readonly incomplete_details: unknown
   readonly error: unknown
   readonly output: readonly Item[]
+  readonly tool_usage?: {
+    readonly web_search: unknown
+    readonly image_gen: { readonly output_tokens: number }
+  }
   readonly usage: Readonly<Record<string, unknown>> | null
 }
 
@@ -182,6 +189,24 @@ test('calls functions and custom tools in pieces', async () => {
   assert.deepEqual([output[0]?.name, output[0]?.namespace], ['double', 'sums'])
 })
 
+test('calls the tools that the vendor defines and the client runs', async () => {
+  const types = ['local_shell', 'shell', 'apply_patch', 'computer_use_preview']
+  const called: unknown[] = []
+  for (const type of types) {
+    const { output } = await ask('', { tools: [{ type }], tool_choice: { type } })
+    called.push([output[0]?.type, Object.keys(output[0]?.action ?? output[0]?.operation ?? {})[0]])
+  }
+  assert.deepEqual(called, [
+    ['local_shell_call', 'type'],
+    ['shell_call', 'commands'],
+    ['apply_patch_call', 'type'],
+    ['computer_call', 'type'],
+  ])
+  const script = scriptDirective([{ name: 'shell', arguments: { commands: ['pwd'] } }])
+  const { output } = await ask(script, { tools: [{ type: 'shell' }] })
+  assert.deepEqual(output[0]?.action, { commands: ['pwd'] })
+})
+
 test('shows a summary of its reasoning, and hides it without being asked', async () => {
   const include = ['reasoning.encrypted_content']
   const reasoning = { effort: 'low', summary: 'auto' }
@@ -229,6 +254,9 @@ test('runs tools of its own and counts how often', async () => {
   ])
   assert.ok(names.includes('image_generation_call.partial_image'))
   assert.ok(names.includes('output_text.annotation.added'))
+  const counted = events.at(-1)?.response?.tool_usage
+  assert.deepEqual(counted?.web_search, { num_requests: 2 })
+  assert.equal(counted.image_gen.output_tokens, 196)
   const usage = sandbox.log.records.at(-1)?.usage
   assert.deepEqual(usage?.hostedCalls, { web_search: 2, mcp: 1, image_generation: 1 })
   assert.equal(usage.counts.webSearch, 2)
