@@ -10,6 +10,7 @@ import type {
   RequestFacts,
   RequestFault,
   RequestedService,
+  Span,
 } from './format.ts'
 import { asArray, asObject, asText, type JsonObject } from './json.ts'
 
@@ -32,26 +33,38 @@ export interface PayloadEstimate {
   readonly isInAccount: boolean
 }
 
+/** The text of a body as latin1, and where its members are. */
+export interface BodyText {
+  readonly text: string
+  readonly spans: ReadonlyMap<string, Span>
+}
+
 /** The differences between the formats when a request is read. */
 export interface RequestRules {
   /** Names of members that the rules read; none may occur twice, or in another letter case. */
   readonly fields: ReadonlySet<string>
   /** Fields that limit the output; the largest value counts. Empty where nothing is generated. */
   readonly limitFields: readonly string[]
+  /** The least that they may be; 1 where absent. */
+  readonly limitMin?: number
   /** The vendor reads null in an optional field as "absent". */
   readonly isNullAbsent: boolean
   /** The format has `n` and `stream_options`. */
   readonly hasChoices: boolean
+  /** … and `best_of`: more choices are made than shown. */
+  readonly hasBestOf?: boolean
   /** False where the answer has no output to limit or to stream. */
   readonly hasOutput: boolean
   /** Tokens of the system prompt that the vendor adds when there are tools. */
   readonly toolPromptTokens: number
   /** Returns what is wrong with the prompt, such as that there is none. */
-  findPromptFault(body: JsonObject): RequestFault | undefined
+  findPromptFault(body: JsonObject, source: BodyText): RequestFault | undefined
+  /** How many prompts the body has, each with choices of its own; absent where there is always one. */
+  countPrompts?(source: BodyText): number
   /** What the body names of earlier answers; absent where the operation knows none. */
   findState?(body: JsonObject): RequestState
   /** Text, images, documents and audio in a parsed body without its tools; its strings are latin1. */
-  estimatePayloads(body: JsonObject): PayloadEstimate
+  estimatePayloads(body: JsonObject, source: BodyText): PayloadEstimate
   /** Features that act on the operator's account, without files: `PayloadEstimate` covers those. */
   findOperatorFeatures(body: JsonObject): readonly OperatorFeature[]
   /** Undefined for a request for text and nothing else. */
@@ -95,7 +108,8 @@ export function readLimit(
   for (const name of rules.limitFields) {
     const value = body[name]
     if (value === undefined || value === null) continue
-    if (!isCount(value)) return fault(`\`${name}\` must be an integer of at least 1.`)
+    if (!isCount(value, rules.limitMin))
+      return fault(`\`${name}\` must be an integer of at least ${rules.limitMin ?? 1}.`)
     limit = Math.max(limit ?? 0, value)
   }
   const [name] = rules.limitFields
@@ -126,11 +140,20 @@ export function readAnswerForm(body: JsonObject, rules: RequestRules): AnswerFor
   if (stream !== undefined && typeof stream !== 'boolean') {
     return fault('`stream` must be true or false.')
   }
-  const choiceCount = rules.hasChoices ? (given('n') ?? 1) : 1
-  if (!isCount(choiceCount) || choiceCount > choiceCountMax) {
-    return fault(`\`n\` must be an integer from 1 to ${choiceCountMax}.`)
+  let choiceCount = 1
+  for (const name of choiceFields(rules)) {
+    const count = given(name) ?? 1
+    if (!isCount(count) || count > choiceCountMax)
+      return fault(`\`${name}\` must be an integer from 1 to ${choiceCountMax}.`)
+    choiceCount = Math.max(choiceCount, count)
   }
   return { isStream: stream === true, choiceCount }
+}
+
+/** The vendor bills every choice that it makes, those that it does not show as well. */
+function choiceFields({ hasChoices, hasBestOf }: RequestRules): readonly string[] {
+  if (!hasChoices) return []
+  return hasBestOf === true ? ['n', 'best_of'] : ['n']
 }
 
 /** Reads whether the client itself requests the usage chunk. */
@@ -299,6 +322,14 @@ export function listedModels(body: JsonObject): readonly string[] {
   return (asArray(body['models']) ?? []).filter((model) => typeof model === 'string')
 }
 
+/** Of operations that have nothing else beyond text. */
+export function findAggregatorWork(body: JsonObject): BillableFeatures | undefined {
+  const otherModels = listedModels(body)
+  const hasServerTools = asksAggregatorWork(body)
+  if (otherModels.length === 0 && !hasServerTools) return undefined
+  return { ...noFeatures, hasServerTools, otherModels }
+}
+
 const noFeatures: BillableFeatures = {
   asksAudioOutput: false,
   isSpeechCompressed: false,
@@ -336,6 +367,6 @@ export function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+function isCount(value: unknown, min = 1): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min
 }

@@ -107,10 +107,10 @@ interface WarmUpOperation {
 /** Everything the gateway reads from a request body. */
 export interface RequestFacts {
   readonly model: string
-  /** `max_tokens` or `max_completion_tokens`; undefined only where the vendor does not require it. */
+  /** The limit of one choice; undefined only where the vendor does not require it. */
   readonly maxOutputTokens: number | undefined
   readonly isStream: boolean
-  /** `n` of the chat format, else 1. */
+  /** How many answers are made at once: `n` of the chat format, for each prompt; else 1. */
   readonly choiceCount: number
   /** Upper guess of the prompt's tokens; images, documents and audio have bounds of their own. */
   readonly inputTokensEstimate: number

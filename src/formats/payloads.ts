@@ -35,6 +35,12 @@ export class PayloadSum implements PayloadEstimate {
     else if (value instanceof TextLength) this.textBytes += value.bytes
   }
 
+  /** Adds tokens that are given as such, in so many bytes. */
+  addTokens(bytes: number, tokens: number): void {
+    this.bytes += bytes
+    this.tokens += tokens
+  }
+
   /** `tokens` is what this vendor's models usually make of one image. */
   addImage(bytes: number, tokens: number): void {
     this.bytes += bytes

@@ -46,7 +46,8 @@ export function peek(
   if (isFault(form)) return form
   const asksUsageChunk = readStreamOptions(fields, rules)
   if (isFault(asksUsageChunk)) return asksUsageChunk
-  const payloads = rules.estimatePayloads(fields)
+  const source = { text, spans: members.spans }
+  const payloads = rules.estimatePayloads(fields, source)
   const features = [
     ...rules.findOperatorFeatures(fields),
     ...aggregatorFields.filter((name) => isAsked(fields[name])),
@@ -54,7 +55,7 @@ export function peek(
   const streamOptions = members.spans.get('stream_options')
   const extras = joinExtras(payloads, rules.findBillableFeatures(fields))
   const rest =
-    rules.findPromptFault(fields) ??
+    rules.findPromptFault(fields, source) ??
     findInnerFault(body, fields, streamOptions) ??
     findFeatureFault(payloads.isInAccount ? [...features, 'account_files'] : features, options) ??
     findInputFault(extras, options) ??
@@ -70,7 +71,7 @@ export function peek(
     model: model.name,
     maxOutputTokens: limit,
     isStream: form.isStream && rules.hasOutput,
-    choiceCount: form.choiceCount,
+    choiceCount: form.choiceCount * (rules.countPrompts?.(source) ?? 1),
     inputTokensEstimate: textTokens + payloads.tokens + toolTokens,
     promptTokensUsual: usualTextTokens + payloads.tokens - payloads.audioTokens + toolTokens,
     asksOneHourCache: rules.asksOneHourCache(text),

@@ -97,7 +97,7 @@ export function decideCharge(
   if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts, counter)
   if (isEmptyAnswer(counts)) return chargeNothing(facts, counter)
   const { usage } = counts
-  if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, counts))
+  if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, facts))
     return chargeUsage(facts, usage, [])
   return chargeEstimate(facts, counts, counter)
 }
@@ -138,10 +138,14 @@ function isEmptyAnswer({ isRefusal, hasOutput, isFinal, usage }: AnswerCounts): 
   return !hasOutput && isFinal && usage !== undefined && sumOf(usage, outputTokensOf) === 0
 }
 
-/** Compatible servers send zeros for counts they do not keep; no prompt and no output is zero. */
-function isComplete(usage: Usage, counts: AnswerCounts): boolean {
+/**
+ * Compatible servers send zeros for counts they do not keep; no prompt and no output is zero, but for the
+ * output of an operation that makes none.
+ */
+function isComplete(usage: Usage, { counts, bounds }: SettlementFacts): boolean {
   if (sumOf(usage, promptTokensOf) === 0) return false
-  return !counts.hasOutput || sumOf(usage, outputTokensOf) > 0
+  const needsOutput = counts?.hasOutput === true && outputTokensMax(bounds) > 0
+  return !needsOutput || sumOf(usage, outputTokensOf) > 0
 }
 
 function sumOf(usage: Usage, tokensOf: (part: UsagePart) => number): number {

@@ -169,7 +169,8 @@ function inputTokensMax({ facts, model, snapshot }: Prepared): number {
 }
 
 /** Returns the most tokens that one choice of the answer may have. */
-export function outputTokensMax({ facts, model }: Prepared): number {
+export function outputTokensMax({ facts, model, operation }: Prepared): number {
+  if (!operation.hasOutput) return 0
   return facts.maxOutputTokens ?? model.maxOutputTokens ?? defaultOutputTokens
 }
 
@@ -246,8 +247,9 @@ function insufficientBalance(
           neverRetry,
         )
   const affordable = affordableOutputTokens({ ...holdFacts(prepared), availablePicos })
-  const advice =
-    affordable >= 1
+  const advice = !prepared.operation.hasOutput
+    ? 'Send less, or top up the account.'
+    : affordable >= 1
       ? `The largest max_tokens that the balance covers for this request is ${affordable}.`
       : 'It does not cover this request with any max_tokens. Top up the account.'
   const reading = hasAddedInput(prepared)

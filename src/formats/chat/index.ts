@@ -2,6 +2,8 @@
  * The chat format: its operations and which function does what. Everything it declares is pure; the
  * relay calls it through the interfaces of format.ts only.
  */
+import { completions } from '../completions/index.ts'
+import { embeddings } from '../embeddings/index.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'
@@ -34,6 +36,8 @@ export const chatFormat: Format = {
     chatCompletions,
     responsesCreate,
     ...storedResponses,
+    embeddings,
+    completions,
     ...modelsOperations(showModel, (data) => ({ object: 'list', data })),
   ],
   webSocketPaths: [responsesCreate.path],

@@ -18,10 +18,26 @@ import { classifyChatEvent } from './errors.ts'
 import { ChatUsage } from './usage.ts'
 
 export function openChatMeter(facts: RequestFacts): StreamMeter {
-  return new StreamGate(new ChatReader(facts))
+  return new StreamGate(new ChatReader(facts, 'delta'))
+}
+
+/** Completions have chat's chunks, with the text in place of a delta. */
+export function openCompletionsMeter(facts: RequestFacts): StreamMeter {
+  return new StreamGate(new ChatReader(facts, 'text'))
 }
 
 export function readChatAnswer(body: Buffer): AnswerReading {
+  return readWhole(body, 'message')
+}
+
+export function readCompletionsAnswer(body: Buffer): AnswerReading {
+  return readWhole(body, 'text')
+}
+
+/** The member of a choice that has its content. */
+type ContentField = 'delta' | 'message' | 'text'
+
+function readWhole(body: Buffer, field: ContentField): AnswerReading {
   const answer = asObject(parseJson(body.toString('utf8')))
   const choices = asArray(answer?.['choices'])
   if (answer === undefined || choices === undefined) return { kind: 'not_the_format' }
@@ -29,7 +45,7 @@ export function readChatAnswer(body: Buffer): AnswerReading {
   const gathered = new GatheredAnswer(choices.length)
   gathered.readEnvelope(answer)
   gathered.usage.apply(answer['usage'])
-  for (const choice of choices) gathered.readChoice(asObject(choice) ?? {}, 'message')
+  for (const choice of choices) gathered.readChoice(asObject(choice) ?? {}, field)
   return { kind: 'answer', reading: gathered.reading(true) }
 }
 
@@ -63,10 +79,11 @@ class GatheredAnswer {
     this.#tier = asText(envelope['service_tier']) ?? this.#tier
   }
 
-  readChoice(choice: JsonObject, field: 'delta' | 'message'): void {
+  readChoice(choice: JsonObject, field: ContentField): void {
     const reason = asText(choice['finish_reason'])
     if (reason !== undefined && !this.hasFinishedAll) this.#finished.add(choice['index'] ?? 0)
     if (reason === 'content_filter') this.#isFiltered = true
+    if (field === 'text') this.output.addText(choice['text'])
     const content = asObject(choice[field])
     if (content === undefined) return
     this.#addContent(content['content'])
@@ -126,14 +143,16 @@ class GatheredAnswer {
 
 class ChatReader extends FrameReader {
   readonly #answer: GatheredAnswer
+  readonly #field: ContentField
   readonly #asksUsageChunk: boolean
   #isDone = false
   #hasUsageChunk = false
   /** The frame that passes unread contains audio. */
   #isUnreadAudio = false
 
-  constructor({ asksUsageChunk, choiceCount }: RequestFacts) {
+  constructor({ asksUsageChunk, choiceCount }: RequestFacts, field: ContentField) {
     super()
+    this.#field = field
     this.#asksUsageChunk = asksUsageChunk
     this.#answer = new GatheredAnswer(choiceCount)
   }
@@ -189,7 +208,7 @@ class ChatReader extends FrameReader {
     if (choices === undefined) return this.#readUsage(payload)
     this.eventCount++
     this.#answer.readEnvelope(payload)
-    for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, 'delta')
+    for (const choice of choices) this.#answer.readChoice(asObject(choice) ?? {}, this.#field)
     return this.#readUsage(payload)
   }
 

@@ -1,0 +1,68 @@
+/**
+ * Completions: text that continues a prompt, as older clients ask for it. What differs from chat is here; the
+ * rest is the chat format's.
+ */
+import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
+import { openCompletionsMeter, readCompletionsAnswer } from '../chat/meter.ts'
+import { amendChat, chatRules } from '../chat/request.ts'
+import { aggregatorFields, fault, findAggregatorWork, type RequestRules } from '../fields.ts'
+import type { ForwardedOperation } from '../format.ts'
+import { peek } from '../peek.ts'
+import { estimateTextPrompt, readTextPrompt } from '../text-prompt.ts'
+import { notOffered } from '../vendor-error.ts'
+
+const textsMax = 2_048
+
+const completionsRules: RequestRules = {
+  fields: new Set([
+    'model',
+    'prompt',
+    'max_tokens',
+    'stream',
+    'stream_options',
+    'n',
+    'best_of',
+    'temperature',
+    'service_tier',
+    ...aggregatorFields,
+  ]),
+  limitFields: ['max_tokens'],
+  // A client that wants the probabilities of its own prompt asks for no output.
+  limitMin: 0,
+  isNullAbsent: true,
+  hasChoices: true,
+  hasBestOf: true,
+  hasOutput: true,
+  toolPromptTokens: 0,
+  findPromptFault(body, source) {
+    // The vendor takes a request without a prompt as one that begins a new text.
+    if (body['prompt'] === undefined || body['prompt'] === null) return undefined
+    const prompt = readTextPrompt(source, 'prompt')
+    if (prompt === undefined)
+      return fault('`prompt` must be a string, a list of tokens, or a non-empty list of either.')
+    if (prompt.texts > textsMax) return fault(`\`prompt\` has more than ${textsMax} texts.`)
+    return undefined
+  },
+  countPrompts: (source) => readTextPrompt(source, 'prompt')?.texts ?? 1,
+  estimatePayloads: (body, source) => estimateTextPrompt(body, source, 'prompt'),
+  findOperatorFeatures: () => [],
+  findBillableFeatures: findAggregatorWork,
+  findService: (body) => chatRules.findService(body),
+  asksOneHourCache: () => false,
+}
+
+export const completions: ForwardedOperation = {
+  kind: 'forwarded',
+  name: 'completions.create',
+  method: 'POST',
+  path: '/v1/completions',
+  modelOperation: 'completions',
+  hasOutput: true,
+  isFree: false,
+  readRequest: (body, options) => peek(body, completionsRules, options),
+  amend: amendChat,
+  openMeter: openCompletionsMeter,
+  readAnswer: readCompletionsAnswer,
+  classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
+  errorEvent: chatErrorEvent,
+}

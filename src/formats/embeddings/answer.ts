@@ -1,0 +1,76 @@
+/**
+ * Reads the count of an answer with embeddings. Such an answer can have a hundred megabytes of numbers: of a
+ * large one only the beginning and the end are parsed, and never the vectors between them.
+ */
+import { ChatUsage } from '../chat/usage.ts'
+import type { AnswerReading } from '../format.ts'
+import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
+
+/** Parsed as a whole up to this size: that takes about two milliseconds. */
+const parsedBytesMax = 256 * 1024
+/** What stands before or behind the vectors: a few hundred bytes. */
+const edgeBytesMax = 16 * 1024
+
+export function readEmbeddings(body: Buffer): AnswerReading {
+  const answer =
+    (body.length > parsedBytesMax ? readEdges(body) : undefined) ??
+    asObject(parseJson(body.toString('utf8')))
+  const data = asArray(answer?.['data'])
+  if (answer === undefined || data === undefined || asObject(answer['error']) !== undefined)
+    return { kind: 'not_the_format' }
+  const model = asText(answer['model'])
+  const usage = readUsage(answer['usage'])
+  return {
+    kind: 'answer',
+    reading: {
+      usage: usage.toUsage(model, undefined),
+      isFinal: true,
+      isImplausible: usage.isImplausible,
+      hasOutput: data.length > 0,
+      isRefusal: false,
+      output: noOutput,
+      webSearches: 0,
+      model,
+    },
+  }
+}
+
+const noOutput = { text: '', bytes: 0, audioBytes: 0 }
+
+/** Some servers give the total only; it is the same, because there is no output. */
+function readUsage(value: unknown): ChatUsage {
+  const usage = new ChatUsage()
+  const given = asObject(value)
+  if (given !== undefined)
+    usage.apply({
+      prompt_tokens: given['prompt_tokens'] ?? given['total_tokens'],
+      prompt_tokens_details: given['prompt_tokens_details'],
+    })
+  return usage
+}
+
+/**
+ * Returns the answer with one vector in place of all of them; undefined where its shape is another. The list
+ * that begins at the first bracket is `data`, and it ends at the first bracket near the end behind which
+ * nothing but whole members of the answer follow: text within the list or within a string cannot be read as
+ * such members, because its brackets or quotes do not match.
+ */
+function readEdges(body: Buffer): JsonObject | undefined {
+  const head = body.toString('utf8', 0, edgeBytesMax)
+  const begin = head.indexOf('[')
+  if (begin < 0 || !/"data"\s*:\s*$/.test(head.slice(0, begin))) return undefined
+  if (!/^\[\s*[^\]\s]/.test(head.slice(begin))) return undefined
+  const opened = asObject(parseJson(`${head.slice(0, begin)}[0]}`))
+  const tail = body.toString('utf8', body.length - edgeBytesMax)
+  const closed = opened === undefined ? undefined : readTail(tail)
+  return closed === undefined ? undefined : { ...opened, ...closed }
+}
+
+function readTail(tail: string): JsonObject | undefined {
+  for (let end = tail.indexOf(']'); end >= 0; end = tail.indexOf(']', end + 1)) {
+    const members = /^\s*,?([^]*)$/.exec(tail.slice(end + 1))?.[1] ?? ''
+    const read = asObject(parseJson(`{${members}`))
+    if (read !== undefined) return read
+  }
+  return undefined
+}
