@@ -30,12 +30,33 @@ function python(list: string, ...names: readonly string[]): readonly Package[] {
   return names.map((name) => ({ name, version: pins.get(name) ?? 'none' }))
 }
 
+/** The modules that the example in Go requires. */
+function go(...names: readonly string[]): readonly Package[] {
+  const text = read('examples/go/go.mod')
+  return names.map((name) => {
+    const line = text.split('\n').find((each) => each.startsWith(`\t${name} v`))
+    return { name, version: line?.split(' v')[1] ?? 'none' }
+  })
+}
+
+/** The artifacts that the example in Java depends on: `group:artifact`. */
+function maven(...names: readonly string[]): readonly Package[] {
+  const text = read('examples/java/pom.xml')
+  return names.map((name) => {
+    const [group, artifact] = name.split(':')
+    const pattern = `<groupId>${group}</groupId>\\s*<artifactId>${artifact}</artifactId>\\s*<version>(.*)</version>`
+    return { name, version: new RegExp(pattern).exec(text)?.[1] ?? 'none' }
+  })
+}
+
 /** Each page with the packages that a test runs its program with. */
 const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   'ai-sdk': npm('ai', '@ai-sdk/anthropic', '@ai-sdk/openai', 'zod'),
   'anthropic-sdk': npm('@anthropic-ai/sdk'),
   curl: [],
+  go: go('github.com/anthropics/anthropic-sdk-go', 'github.com/openai/openai-go/v3'),
   instructor: python('libraries-openai-2', 'instructor', 'anthropic', 'openai'),
+  java: maven('com.anthropic:anthropic-java', 'com.openai:openai-java'),
   'langchain-js': npm('@langchain/anthropic', '@langchain/core', '@langchain/openai', 'zod'),
   'langchain-python': python('libraries', 'langchain-anthropic', 'langchain-openai'),
   litellm: python('libraries-openai-2', 'litellm', 'mcp'),
@@ -86,7 +107,7 @@ for (const [name, packages] of Object.entries(packagesOf)) {
   if (existsSync(join(root, folder)))
     test(`the page ${name} shows the programs that the tests run`, () => {
       const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      for (const file of files.filter((entry) => entry.isFile())) {
+      for (const file of files.filter((entry) => entry.isFile() && entry.name !== 'go.sum')) {
         const program = read(join(file.parentPath, file.name).slice(root.length + 1))
         assert.ok(page.includes(`\n${program}\`\`\``), file.name)
       }

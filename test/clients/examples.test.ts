@@ -1,5 +1,6 @@
 /** The examples for curl and JavaScript run as their pages say. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startClientRig, type ClientRig } from './support/client-rig.ts'
 import { refuseExample, runExample } from './support/example.ts'
@@ -22,6 +23,8 @@ test('curl', async () => {
   await refuseExample(rig, example)
 })
 
+const packages = join(import.meta.dirname, 'node_modules')
+
 /** A whole answer, a stream, and a tool call with its result. */
 const chatLines =
   /whole: .*Good morning.*\nstream: .*Good evening.*\n(usage: .*\n)?tool: .*simulated.*\n/
@@ -34,7 +37,7 @@ const examples = [
 ]
 
 for (const { name, lines, requestCount } of examples) {
-  const example = { name, command: 'node ask.mjs' }
+  const example = { name, command: 'node ask.mjs', links: { node_modules: packages } }
 
   test(`${name}: every part of the example is answered and charged as served`, async () => {
     const printed = await runExample(rig, example, requestCount)

@@ -43,7 +43,7 @@ const environments: Readonly<Record<string, readonly PythonExample[]>> = {
 
 for (const [list, examples] of Object.entries(environments)) {
   const environment = await preparePython(list)
-  if (environment.kind === 'ready') describeExamples(list, examples, environment.python)
+  if (environment.kind === 'ready') describeExamples(list, examples, environment.folder)
   else process.stdout.write(`not run: Python ${list}, because ${environment.reason}\n`)
 }
 
@@ -57,7 +57,11 @@ function describeExamples(list: string, examples: readonly PythonExample[], pyth
     after(() => rig.close())
 
     for (const { name, file = 'ask.py', lines, requestCount } of examples) {
-      const example: Example = { name, command: `.venv/bin/python ${file}`, program: python }
+      const example: Example = {
+        name,
+        command: `.venv/bin/python ${file}`,
+        links: { '.venv': folder },
+      }
 
       test(`${name}: every part of ${file} is answered and charged as served`, async () => {
         const printed = await runExample(rig, example, requestCount)

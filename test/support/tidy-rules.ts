@@ -17,9 +17,13 @@ function isTest(path: string): boolean {
 
 const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
-/** `0001-some-title.md`, `channel-store.ts`, `seal.test.ts`, `001.do.initial.sql`; folders likewise. */
+/**
+ * `0001-some-title.md`, `channel-store.ts`, `seal.test.ts`, `001.do.initial.sql`; folders likewise. Java
+ * requires that a file is named as its class.
+ */
 export function findBadNames(paths: readonly string[]): readonly string[] {
   return paths
+    .filter((path) => !path.endsWith('.java'))
     .filter((path) => !path.split('/').every((part) => part.split('.').every(isNamePart)))
     .map((path) => `${path}: files and folders have names in kebab-case`)
 }

@@ -1,6 +1,6 @@
 /**
- * Runs an example as its page says, in a copy of its folder that has the packages of these tests,
- * against the gateway of a rig and with nothing but the variables the page names.
+ * Runs an example as its page says, in a copy of its folder, against the gateway of a rig and with
+ * nothing but the variables the page names.
  */
 import assert from 'node:assert/strict'
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
@@ -15,10 +15,10 @@ const root = join(import.meta.dirname, '..', '..', '..')
 export interface Example {
   /** Of the folder in `examples` and of the page in `docs/clients`. */
   readonly name: string
-  /** The program and its file, as the page has them behind the variables. */
+  /** For the shell, as the page has it behind the variables. */
   readonly command: string
-  /** Where the program of the command is, if not on the path. */
-  readonly program?: string
+  /** What the page installs beside the program: names in the folder, and where it is. */
+  readonly links?: Readonly<Record<string, string>>
   /** What its toolchain needs of the machine. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -58,11 +58,11 @@ async function runCopy(
   const copy = await mkdtemp(join(tmpdir(), 'turnpike-example-'))
   try {
     await cp(join(root, 'examples', example.name), copy, { recursive: true })
-    await symlink(join(root, 'test', 'clients', 'node_modules'), join(copy, 'node_modules'))
-    const [named = '', ...args] = example.command.split(' ')
+    for (const [name, path] of Object.entries(example.links ?? {}))
+      await symlink(path, join(copy, name))
     return await runChild({
-      command: example.program ?? named,
-      args,
+      command: 'sh',
+      args: ['-c', `exec ${example.command}`],
       cwd: copy,
       timeoutMs: 300_000,
       env: {

@@ -14,7 +14,7 @@ import { runChild, type ChildResult } from './child.ts'
 const clientsFolder = join(import.meta.dirname, '..')
 
 export type PythonEnvironment =
-  | { readonly kind: 'ready'; readonly python: string }
+  | { readonly kind: 'ready'; readonly folder: string; readonly python: string }
   | { readonly kind: 'missing'; readonly reason: string }
 
 /** `list` names a file of requirements beside the driver, without its ending. */
@@ -29,13 +29,13 @@ export async function preparePython(list: string): Promise<PythonEnvironment> {
   const python = join(folder, 'bin', 'python')
   const stamp = join(folder, '.turnpike-install')
   if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted)
-    return { kind: 'ready', python }
+    return { kind: 'ready', folder, python }
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await mustRun('python3', ['-m', 'venv', folder])
   await mustRun(python, ['-m', 'pip', 'install', '--quiet', '--requirement', requirements])
   await writeFile(stamp, wanted)
-  return { kind: 'ready', python }
+  return { kind: 'ready', folder, python }
 }
 
 /** The SDKs need Python 3.10; some systems part `venv` from it. */
