@@ -47,7 +47,7 @@ for (const [list, examples] of Object.entries(environments)) {
   else process.stdout.write(`not run: Python ${list}, because ${environment.reason}\n`)
 }
 
-function describeExamples(list: string, examples: readonly PythonExample[], python: string): void {
+function describeExamples(list: string, examples: readonly PythonExample[], folder: string): void {
   let rig: ClientRig
 
   describe(`Python ${list}`, () => {
