@@ -17,10 +17,11 @@ interface Package {
 
 /** Packages that the client tests install from npm. */
 function npm(...names: readonly string[]): readonly Package[] {
-  const { devDependencies } = JSON.parse(read('test/clients/package.json')) as {
-    devDependencies: Readonly<Record<string, string>>
-  }
-  return names.map((name) => ({ name, version: devDependencies[name] ?? 'none' }))
+  const manifest = JSON.parse(read('test/clients/package.json')) as Readonly<
+    Record<'devDependencies' | 'optionalDependencies', Readonly<Record<string, string>>>
+  >
+  const pins = { ...manifest.devDependencies, ...manifest.optionalDependencies }
+  return names.map((name) => ({ name, version: pins[name] ?? 'none' }))
 }
 
 /** Packages in a list of requirements of the client tests. */
@@ -49,10 +50,14 @@ function maven(...names: readonly string[]): readonly Package[] {
   })
 }
 
-/** Each page with the packages that a test runs its program with. */
+/** Each page with the packages that a test runs its program with; none where no test does. */
 const packagesOf: Readonly<Record<string, readonly Package[]>> = {
+  aider: [],
   'ai-sdk': npm('ai', '@ai-sdk/anthropic', '@ai-sdk/openai', 'zod'),
   'anthropic-sdk': npm('@anthropic-ai/sdk'),
+  'claude-code': npm('@anthropic-ai/claude-code'),
+  cline: npm('@cline/cli-linux-x64'),
+  continue: npm('@continuedev/cli'),
   curl: [],
   go: go('github.com/anthropics/anthropic-sdk-go', 'github.com/openai/openai-go/v3'),
   instructor: python('libraries-openai-2', 'instructor', 'anthropic', 'openai'),
@@ -60,11 +65,15 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   'langchain-js': npm('@langchain/anthropic', '@langchain/core', '@langchain/openai', 'zod'),
   'langchain-python': python('libraries', 'langchain-anthropic', 'langchain-openai'),
   litellm: python('libraries-openai-2', 'litellm', 'mcp'),
+  llm: python('llm', 'llm'),
   llamaindex: python('libraries-openai-2', 'llama-index-core', 'llama-index-llms-openai-like'),
+  'open-webui': [],
   'openai-agents': python('libraries', 'openai-agents'),
   'openai-sdk': npm('openai'),
+  opencode: npm('opencode-linux-x64'),
   'pydantic-ai': python('libraries', 'pydantic-ai-slim'),
   python: python('newest', 'anthropic', 'openai'),
+  'qwen-code': npm('@qwen-code/qwen-code'),
 }
 
 const pages = readdirSync(join(root, 'docs', 'clients'))

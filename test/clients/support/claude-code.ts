@@ -14,7 +14,7 @@ import type { Caller, ClientRig } from './client-rig.ts'
 const require = createRequire(import.meta.url)
 
 /** npm installs the one package that fits the platform and its C library. */
-function findBinary(): string {
+export function findBinary(): string {
   const names = ['', '-musl'].map(
     (suffix) => `@anthropic-ai/claude-code-${process.platform}-${process.arch}${suffix}`,
   )

@@ -24,6 +24,8 @@ export interface Caller extends TestAccount {
 
 export interface ClientRig {
   readonly gateway: Scenario
+  /** Where clients find the gateway. */
+  readonly origin: string
   /** Base address as clients of the messages format write it. */
   readonly messagesUrl: string
   /** Base address as clients of the chat format write it. */
@@ -54,12 +56,12 @@ export interface ClientRig {
   close(): Promise<void>
 }
 
-export async function startClientRig(): Promise<ClientRig> {
+export async function startClientRig(catalogue = clientCatalogue): Promise<ClientRig> {
   const clock = new ManualClock()
   let announceCharge: () => void = () => undefined
   const gateway = await scenario({
     clock,
-    catalogue: clientCatalogue,
+    catalogue,
     // A client that leaves is charged for what it was given, at once.
     settings: { client_left_grace: '0ms', body_max_bytes: String(bodyBytesMax) },
     onTracePoint(point) {
@@ -83,6 +85,7 @@ export async function startClientRig(): Promise<ClientRig> {
 
   return {
     gateway,
+    origin: watchedUrl,
     messagesUrl: `${watchedUrl}/alpha`,
     chatUrl: `${watchedUrl}/beta/v1`,
     clock,
@@ -95,7 +98,11 @@ export async function startClientRig(): Promise<ClientRig> {
     suspend: (caller) =>
       setAccountStatus(gateway.context, { account: caller.name, status: 'suspended' }),
     attempts: (caller) =>
-      watch.requests.filter(({ headers }) => headers['x-sandbox-marker'] === caller.name),
+      watch.requests.filter(
+        ({ headers }) =>
+          headers['x-sandbox-marker'] === caller.name ||
+          headers['authorization'] === `Bearer ${caller.key}`,
+      ),
     served: (caller) => log.forMarker(caller.name),
     figures,
     async assertChargedAsServed(caller) {

@@ -1,0 +1,62 @@
+/** Coding agents, each run by its page's settings and command, work through a task with tools. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { demoCatalogueText } from '../../sandbox/demo.ts'
+import { runAgent } from './support/agent.ts'
+import { chatAgents, claudeCode, isInstalled, type CodingAgent } from './support/agents.ts'
+import { startClientRig, type ClientRig } from './support/client-rig.ts'
+import { readPage } from './support/page.ts'
+
+let rig: ClientRig
+before(async () => {
+  rig = await startClientRig(demoCatalogueText)
+})
+after(() => rig.close())
+
+for (const agent of [claudeCode, ...chatAgents])
+  if (isInstalled(agent)) describe(agent.title, () => describeAgent(agent))
+  else process.stdout.write(`not run: ${agent.title}, because ${agent.package} is not installed\n`)
+
+function describeAgent(agent: CodingAgent): void {
+  test('reads a file, edits it and runs a command, streamed', async () => {
+    const caller = await rig.caller()
+    const { code, stderr, greeting, outside } = await runAgent(rig, agent, {
+      caller,
+      script: agent.task,
+    })
+    assert.equal(code, 0, stderr)
+    assert.equal(greeting, 'Good evening\n')
+    const served = rig.served(caller)
+    assert.ok(served.every(({ isStream }) => isStream))
+    const last = served.at(-1)?.requestBody ?? ''
+    for (const result of ['Good morning', 'Good evening', '13 greeting.txt'])
+      assert.ok(last.includes(result), `the last request does not report ${result}`)
+    await rig.assertChargedAsServed(caller)
+    const page = readPage(agent.page)
+    assert.deepEqual(
+      outside.filter((host) => !page.includes(`\`${host.replace(/:443$/, '')}\``)),
+      [],
+      'it asks for hosts that its page does not name',
+    )
+  })
+
+  test('prints our message for an exhausted balance, and does not try again', async () => {
+    const caller = await rig.caller({ balance_usd: '0.0001' })
+    const { code, stdout, stderr } = await runAgent(rig, agent, { caller })
+    assert.notEqual(code, 0)
+    assert.match(stdout + stderr, /The balance is too low.*balance 0\.0001 USD/)
+    // Some ask for a title of the session at the same time.
+    assert.ok(rig.attempts(caller).length <= 2)
+    await rig.assertUntouched(caller)
+  })
+
+  test('ends with a message when its key is wrong', async () => {
+    const caller = await rig.caller()
+    const unknown = { ...caller, key: `${caller.key.slice(0, -2)}xx` }
+    const { code, stdout, stderr } = await runAgent(rig, agent, { caller: unknown })
+    assert.notEqual(code, 0)
+    assert.match(stdout + stderr, /API key|\/login/)
+    assert.ok(rig.attempts(unknown).length <= 2)
+    await rig.assertUntouched(caller)
+  })
+}
