@@ -3,16 +3,18 @@
  * that holds it, to the byte. The vendor is scripted; the state is written as a settled exchange writes it.
  */
 import assert from 'node:assert/strict'
-import { after, beforeEach, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { keepAnswerStateSql } from '../../src/ledger/answer-state-store.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
+import type { TestAccount } from '../support/accounts.ts'
 import { chargesOf } from '../support/money.ts'
-import { scenario } from '../support/scenario.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import type { ScriptedVendor } from '../support/scripted-vendor.ts'
 
-const gateway = await scenario({ vendors: 'scripted' })
-after(() => gateway.close())
-const { scripted: vendor, account } = gateway
-const other = await gateway.createAccount()
+let gateway: Scenario
+let vendor: ScriptedVendor
+let account: TestAccount
+let other: TestAccount
 
 const dayMs = 86_400_000
 let count = 0
@@ -42,16 +44,6 @@ async function store(
     ])
 }
 
-beforeEach(async () => {
-  id = `resp_${++count}`
-  await store(id)
-  vendor.answer((response) => {
-    const body = ` {"id":"${id}", "object" : "response"}\n`
-    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_1' })
-    response.end(body)
-  })
-})
-
 function ask(method: string, path: string, key = account.key): Promise<WireAnswer> {
   const headers = { authorization: `Bearer ${key}` }
   return send(`${gateway.url}/beta/v1/responses/${path}`, { method, headers })
@@ -74,6 +66,23 @@ const operations = (name: string): readonly (readonly [string, string])[] => [
 ]
 
 describe('a stored response', () => {
+  before(async () => {
+    gateway = await scenario({ vendors: 'scripted' })
+    vendor = gateway.scripted
+    account = gateway.account
+    other = await gateway.createAccount()
+  })
+  after(() => gateway.close())
+  beforeEach(async () => {
+    id = `resp_${++count}`
+    await store(id)
+    vendor.answer((response) => {
+      const body = ` {"id":"${id}", "object" : "response"}\n`
+      response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_1' })
+      response.end(body)
+    })
+  })
+
   test('is served to its account, to the byte both ways, for free', async () => {
     for (const [method, path] of operations(id)) {
       const answer = await ask(method, `${path}?include%5B%5D=a.b&limit=2&stream=false`)
