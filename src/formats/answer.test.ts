@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { plainFacts } from '../../test/transcripts/replay.ts'
 import { chatCompletions, chatFormat } from './chat/index.ts'
 import type { ForwardedOperation, MeterReading } from './format.ts'
-import { messagesCreate, messagesFormat } from './messages/index.ts'
+import { messagesCreate } from './messages/index.ts'
+import { responsesCreate } from './responses/index.ts'
 
 function readingOf(
   operation: ForwardedOperation,
@@ -477,12 +478,12 @@ test('no bytes from a vendor make a reader throw', () => {
   }))
   fc.assert(
     fc.property(fc.array(payload, { maxLength: 5 }), (payloads) => {
-      for (const format of [messagesFormat, chatFormat]) {
-        const meter = format.probe.operation.openMeter(plainFacts)
+      for (const operation of [messagesCreate, chatCompletions, responsesCreate]) {
+        const meter = operation.openMeter(plainFacts)
         for (const one of payloads) {
           const text = JSON.stringify(one)
-          format.readError(Buffer.from(text))
-          format.probe.operation.readAnswer(Buffer.from(text), plainFacts)
+          chatFormat.readError(Buffer.from(text))
+          operation.readAnswer(Buffer.from(text), plainFacts)
           meter.push(Buffer.from(`data: ${text}\n\n`))
         }
         assert.equal(typeof meter.reading().output.text, 'string')

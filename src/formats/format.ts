@@ -55,6 +55,11 @@ export interface VendorOperation {
    * the stream's so far.
    */
   errorEvent(error: ErrorToShow, eventCount: number): Buffer
+  /**
+   * Real but tiny requests, by which a channel is checked, in order of preference: models differ in what they
+   * accept, and after a 400 the next one is sent. Absent where no check asks by this operation.
+   */
+  checkBodies?(model: string, isStream: boolean): readonly Buffer[]
 }
 
 /** An operation that the body of a request describes. */
@@ -412,12 +417,4 @@ export interface Format {
   bodyOfEvent(envelope: Buffer, requestId: string): Buffer
   /** Returns a gateway error as this format's error body. */
   errorBody(error: ErrorToShow): Buffer
-  readonly probe: ProbeRequests
-}
-
-/** The real but tiny requests that a probe sends. */
-interface ProbeRequests {
-  readonly operation: ForwardedOperation
-  /** In order of preference: models differ in what they accept, and after a 400 the next one is sent. */
-  bodies(model: string, isStream: boolean): readonly Buffer[]
 }

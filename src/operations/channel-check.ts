@@ -18,6 +18,9 @@ import { appendCosts } from '../channels/cluster/operator-cost-store.ts'
 import type { Outcome } from '../channels/health/health-event.ts'
 import { countsOf, priceCheck } from '../channels/probes/check-cost.ts'
 import { explainAbsence, loadSnapshot, type LoadedSnapshot } from '../channels/snapshot.ts'
+import { checkOperation } from '../channels/offer.ts'
+import type { ForwardedOperation } from '../formats/format.ts'
+import { formatOf } from '../formats/registry.ts'
 import type { Usage } from '../metering/usage.ts'
 import { readRevisions } from '../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../storage/node-store.ts'
@@ -29,6 +32,7 @@ export type RunCheck = (check: {
   readonly vendor: Vendor
   readonly channel: Channel
   readonly model: string
+  readonly operation: ForwardedOperation
   readonly by: 'request' | 'models'
 }) => Promise<{
   readonly outcome: Outcome
@@ -162,7 +166,13 @@ async function checkHere(
   const models: CheckedModel[] = []
   const by = channel.check === 'models' ? 'models' : 'request'
   for (const model of channel.models.keys()) {
-    const { outcome, durationMs, status, usage } = await run({ vendor, channel, model, by })
+    const operation = checkOperation(
+      formatOf(vendor.format),
+      snapshot.models.get(model),
+      context.clock.now(),
+    )
+    const check = { vendor, channel, model, operation, by } as const
+    const { outcome, durationMs, status, usage } = await run(check)
     if (usage !== undefined) await bookCheck(context, { snapshot, channel: name, model, usage })
     models.push({ model, outcome, status: status ?? null, durationMs })
     if (by === 'models') break

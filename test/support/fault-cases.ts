@@ -1,7 +1,7 @@
 /** Whose fault a vendor's answer is, asked of either format with a table of answers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Format, UpstreamFault } from '../../src/formats/format.ts'
+import type { Format, ForwardedOperation, UpstreamFault } from '../../src/formats/format.ts'
 
 export interface FaultCase {
   readonly status: number
@@ -17,6 +17,7 @@ type ErrorParts = Pick<FaultCase, 'type' | 'code' | 'message'>
 /** A test for each case. `envelope`: how the vendor writes an error; an answer without one is a page. */
 export function testFaults(
   format: Format,
+  operation: ForwardedOperation,
   cases: readonly FaultCase[],
   envelope: (error: ErrorParts) => object,
 ): void {
@@ -25,6 +26,6 @@ export function testFaults(
       const { status, headers = {}, ...parts } = answer
       const body = Object.keys(parts).length > 0 ? JSON.stringify(envelope(parts)) : '<html>'
       const error = format.readError(Buffer.from(body))
-      assert.equal(format.probe.operation.classify({ status, headers }, error), fault)
+      assert.equal(operation.classify({ status, headers }, error), fault)
     })
 }

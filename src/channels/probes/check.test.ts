@@ -9,7 +9,12 @@ import { ManualClock } from '../../../test/support/manual-clock.ts'
 import { startScriptedVendor, type ScriptedVendor } from '../../../test/support/scripted-vendor.ts'
 import { makeChannel, vendors } from '../../../test/support/snapshots.ts'
 import { systemClock } from '../../base/clock.ts'
+import { chatCompletions } from '../../formats/chat/index.ts'
+import { completions } from '../../formats/completions/index.ts'
+import { embeddings } from '../../formats/embeddings/index.ts'
 import type { FormatName } from '../../formats/format.ts'
+import { messagesCreate } from '../../formats/messages/index.ts'
+import { responsesCreate } from '../../formats/responses/index.ts'
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.ts'
 import type { Channel } from '../channel.ts'
 import { checkChannel, type CheckRequest, type CheckResult } from './check.ts'
@@ -34,6 +39,8 @@ beforeEach(() => {
 })
 afterEach(() => upstream.close())
 
+const operations = { messages: messagesCreate, chat: chatCompletions } as const
+
 function requestFor(
   format: FormatName,
   by: CheckRequest['by'],
@@ -46,7 +53,8 @@ function requestFor(
     check: by,
     ...more,
   })
-  return { vendor: vendors[format], channel, model: 'model-1', by, timeoutMs: 30_000 }
+  const operation = operations[format]
+  return { vendor: vendors[format], channel, model: 'model-1', operation, by, timeoutMs: 30_000 }
 }
 
 function check(request: CheckRequest): Promise<CheckResult> {
@@ -174,6 +182,67 @@ for (const format of ['messages', 'chat'] as const) {
       })
   })
 }
+
+describe('a check of a model that offers responses only', () => {
+  function responsesRequestFor(form: 'whole' | 'stream'): CheckRequest {
+    return { ...requestFor('chat', 'request'), operation: responsesCreate, form }
+  }
+
+  test('is one tiny response that the vendor does not keep, whole or streamed', async () => {
+    for (const form of ['whole', 'stream'] as const) {
+      sandbox.log.clear()
+      const { outcome, status, usage } = await check(responsesRequestFor(form))
+      assert.deepEqual([outcome, status, usage !== undefined], ['ok', 200, true])
+      const [record] = sandbox.log.records
+      assert.equal(record?.target, '/probed/v1/responses')
+      const body: unknown = JSON.parse(String(record.requestBody))
+      const plain = { model: 'their-model', input: 'ping', max_output_tokens: 16, store: false }
+      assert.deepEqual(body, form === 'stream' ? { ...plain, stream: true } : plain)
+    }
+  })
+
+  test('is asked without `store` where a server does not know it', async () => {
+    sandbox.faults.set('probed', ['error=400', ''])
+    assert.equal((await check(responsesRequestFor('whole'))).outcome, 'ok')
+    const stores = sandbox.log.records.map(
+      ({ requestBody }) => 'store' in (JSON.parse(String(requestBody)) as object),
+    )
+    assert.deepEqual(stores, [true, false])
+  })
+
+  const verdicts: readonly (readonly [string, 'whole' | 'stream', Outcome])[] = [
+    ['error=401', 'whole', 'config'],
+    ['error=404', 'whole', 'model_missing'],
+    ['error=429', 'whole', 'throttle'],
+    ['error=400', 'whole', 'client'],
+    ['not_offered=responses', 'whole', 'config'],
+    ['stop=failed', 'whole', 'hard'],
+    ['not_format=json', 'whole', 'hard'],
+    ['error_first=500; error_as=failed', 'stream', 'hard'],
+    ['terminal=missing', 'stream', 'broken'],
+    ['cut_event=5; cut_as=end', 'stream', 'broken'],
+    ['cut_event=2; cut_as=end', 'stream', 'hard'],
+  ]
+  for (const [fault, form, outcome] of verdicts)
+    test(`that is ${form} and meets ${fault} says ${outcome}`, async () => {
+      sandbox.faults.set('probed', fault)
+      assert.equal((await check(responsesRequestFor(form))).outcome, outcome)
+    })
+})
+
+for (const [operation, path] of [
+  [embeddings, 'embeddings'],
+  [completions, 'completions'],
+] as const)
+  test(`a check of a model that offers ${path} only is one tiny request, in either form`, async () => {
+    for (const form of ['whole', 'stream'] as const) {
+      sandbox.log.clear()
+      const request = { ...requestFor('chat', 'request'), operation, form }
+      const { outcome, usage } = await check(request)
+      assert.deepEqual([outcome, usage !== undefined], ['ok', true], form)
+      assert.equal(sandbox.log.records[0]?.target, `/probed/v1/${path}`)
+    }
+  })
 
 test('a connection that went stale is tried once more, and says nothing about the channel', async () => {
   const request = requestFor('messages', 'request')

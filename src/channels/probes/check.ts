@@ -4,7 +4,12 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { formatOf } from '../../formats/registry.ts'
-import type { Format, StreamMeter, UpstreamFault } from '../../formats/format.ts'
+import type {
+  Format,
+  ForwardedOperation,
+  StreamMeter,
+  UpstreamFault,
+} from '../../formats/format.ts'
 import { parseJson } from '../../formats/json.ts'
 import { unreadError } from '../../formats/vendor-error.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'
@@ -27,6 +32,8 @@ export interface CheckRequest {
   readonly channel: Channel
   /** A model of the catalogue that the channel serves. */
   readonly model: string
+  /** What a real request asks for. */
+  readonly operation: ForwardedOperation
   /** What to send: the channel's own setting, unless an operator requests a real request. */
   readonly by: 'request' | 'models'
   /** Of a real request: whether its answer is streamed. */
@@ -63,10 +70,10 @@ export async function checkChannel(request: CheckRequest, parts: CheckParts): Pr
 }
 
 function bodiesOf(request: CheckRequest): readonly (Buffer | undefined)[] {
-  const { vendor, channel, model, by, form } = request
+  const { operation, channel, model, by, form } = request
   if (by === 'models') return [undefined]
   const upstreamModel = channel.models.get(model) ?? model
-  return formatOf(vendor.format).probe.bodies(upstreamModel, form === 'stream')
+  return operation.checkBodies?.(upstreamModel, form === 'stream') ?? []
 }
 
 /** Repeats a probe whose connection had gone stale, as traffic does; that is no fault of the channel. */
@@ -88,8 +95,7 @@ function sendOnce(
   body: Buffer | undefined,
   { upstream, clock }: CheckParts,
 ): Promise<Sent> {
-  const format = formatOf(request.vendor.format)
-  const sent = upstreamRequest(format, request, body)
+  const sent = upstreamRequest(request, body)
   const sentMs = clock.monotonic()
   return new Promise((resolve) => {
     let head: UpstreamHead | undefined
@@ -115,7 +121,7 @@ function sendOnce(
       },
       onEnd() {
         const answer = { head, body: Buffer.concat(chunks) }
-        finish(judgeCheck(format, sent.body, answer, clock.now()))
+        finish(judgeCheck(request, sent.body, answer, clock.now()))
       },
       onFailure(failure) {
         const waitedMs = clock.monotonic() - sentMs
@@ -130,8 +136,7 @@ function sendOnce(
 }
 
 function upstreamRequest(
-  format: Format,
-  { vendor, channel }: Pick<CheckRequest, 'vendor' | 'channel'>,
+  { vendor, channel, operation }: Pick<CheckRequest, 'vendor' | 'channel' | 'operation'>,
   body: Buffer | undefined,
 ): { method: 'POST' | 'GET'; path: string; headers: string[]; body: Buffer | undefined } {
   const own = ['user-agent', 'turnpike-check', 'content-type', 'application/json']
@@ -142,7 +147,7 @@ function upstreamRequest(
     defaultVersion: vendor.defaultVersion,
   })
   if (body === undefined) return { method: 'GET', path: '/v1/models', headers, body }
-  return { method: 'POST', path: format.probe.operation.path, headers, body }
+  return { method: 'POST', path: operation.path, headers, body }
 }
 
 interface CheckAnswer {
@@ -154,23 +159,29 @@ type Judged = Pick<CheckResult, 'outcome' | 'retryAfterMs' | 'usage'>
 
 /** Only an answer of the format passes: a page with status 200 proves nothing. */
 function judgeCheck(
-  format: Format,
+  { vendor, operation }: Pick<CheckRequest, 'vendor' | 'operation'>,
   sent: Buffer | undefined,
   answer: CheckAnswer,
   nowMs: number,
 ): Judged {
   const { head, body } = answer
+  const format = formatOf(vendor.format)
   if (head === undefined) return { outcome: 'hard' }
   if (head.status >= 200 && head.status < 300) {
     const contentType = (head.header('content-type') ?? '').toLowerCase()
     return sent === undefined
       ? judgeListing(body)
-      : judgeAnswer(format, { sent, contentType, body, isEndAnnounced: head.isEndAnnounced })
+      : judgeAnswer(format, operation, {
+          sent,
+          contentType,
+          body,
+          isEndAnnounced: head.isEndAnnounced,
+        })
   }
   const headers = { 'retry-after': head.header('retry-after') }
   const readable = readableBody(body, head.header('content-encoding'))
   const error = readable === undefined ? unreadError : format.readError(readable)
-  const fault = format.probe.operation.classify({ status: head.status, headers }, error)
+  const fault = operation.classify({ status: head.status, headers }, error)
   return { outcome: faultOutcome[fault], retryAfterMs: readRetryAfterMs(head, nowMs) }
 }
 
@@ -181,10 +192,10 @@ function judgeListing(body: Buffer): Judged {
 
 function judgeAnswer(
   format: Format,
+  operation: ForwardedOperation,
   answer: StreamBody & { readonly sent: Buffer; readonly contentType: string },
 ): Judged {
   const { sent, contentType, body } = answer
-  const { operation } = format.probe
   const facts = operation.readRequest(sent, { requireMaxTokens: true })
   if ('kind' in facts) return { outcome: 'hard' }
   const type = facts.isStream ? 'text/event-stream' : 'json'

@@ -4,7 +4,10 @@
  * in the order and at the pace of `probe-queue.ts`, unless the channel must not be probed any more.
  */
 import type { Clock, Timer } from '../../base/clock.ts'
-import type { Snapshot } from '../channel.ts'
+import type { ForwardedOperation } from '../../formats/format.ts'
+import { formatOf } from '../../formats/registry.ts'
+import type { Snapshot, Vendor } from '../channel.ts'
+import { checkOperation } from '../offer.ts'
 import { checkChannel, type CheckResult } from './check.ts'
 import { createProbeQueue, type ProbeQueue, type ProbeTarget } from './probe-queue.ts'
 import type { HealthBook } from '../health/health-book.ts'
@@ -69,7 +72,14 @@ export class Prober {
       return this.#check(place, this.#usualForm(place))
     const by = channel.check === 'models' ? 'models' : 'request'
     const result = await checkChannel(
-      { vendor, channel, model, by, timeoutMs: unknownLimitMs },
+      {
+        vendor,
+        channel,
+        model,
+        operation: this.#operationFor(vendor, model),
+        by,
+        timeoutMs: unknownLimitMs,
+      },
       this.#parts,
     )
     if (result.outcome !== 'nobody') this.#parts.onChecked?.(place, result)
@@ -79,6 +89,11 @@ export class Prober {
   #usualForm({ channel, model }: HealthPlace): Form {
     const state = this.#parts.health().state(channel, model)
     return isInUse(state) ? 'whole' : state.form
+  }
+
+  #operationFor(vendor: Vendor, model: string): ForwardedOperation {
+    const { snapshot, clock } = this.#parts
+    return checkOperation(formatOf(vendor.format), snapshot().models.get(model), clock.now())
   }
 
   /** Takes over a new catalogue: requests from before an operator renewed the channel are dropped. */
@@ -150,11 +165,12 @@ export class Prober {
     const { model } = place
     if (!channel.models.has(model)) return undefined
     const health = this.#parts.health()
-    const request = { vendor, channel, model, by: channel.check, form, timeoutMs: unknownLimitMs }
+    const operation = this.#operationFor(vendor, model)
+    const asked = { vendor, channel, model, operation, by: channel.check, form }
     const attempt = health.begin(channel, model, { isProbe: true, form })
     let result: CheckResult | undefined
     try {
-      result = await checkChannel(request, this.#parts)
+      result = await checkChannel({ ...asked, timeoutMs: unknownLimitMs }, this.#parts)
     } finally {
       const { outcome = 'nobody', retryAfterMs } = result ?? {}
       // A listing is no measure of how long a model takes.

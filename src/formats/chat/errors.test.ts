@@ -73,7 +73,7 @@ const cases: readonly FaultCase[] = [
 ]
 
 describe('the class of an answer', () => {
-  testFaults(chatFormat, cases, ({ type, code, message }) => ({
+  testFaults(chatFormat, chatCompletions, cases, ({ type, code, message }) => ({
     error: { message, type, param: null, code },
   }))
 })
@@ -155,7 +155,7 @@ test('model lists have the vendor’s shape', () => {
 
 test('a probe is a request that this format accepts, for few tokens, by either name of the limit', () => {
   const options = { requireMaxTokens: true }
-  const limits = chatFormat.probe.bodies('m', false).map((body) => {
+  const limits = chatCompletions.checkBodies?.('m', false).map((body) => {
     const facts = chatCompletions.readRequest(body, options)
     assert.ok(!('kind' in facts))
     assert.deepEqual([facts.model, facts.isStream], ['m', false])

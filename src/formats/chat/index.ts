@@ -28,6 +28,18 @@ export const chatCompletions: ForwardedOperation = {
   readAnswer: readChatAnswer,
   classify: classifyChat,
   errorEvent: chatErrorEvent,
+  // Reasoning models refuse the older name of the limit, and a limit too small to reason with.
+  checkBodies(model, isStream) {
+    const request = {
+      model,
+      messages: [{ role: 'user', content: 'ping' }],
+      ...(isStream && { stream: true, stream_options: { include_usage: true } }),
+    }
+    return [
+      toJson({ ...request, max_tokens: 1 }),
+      toJson({ ...request, max_completion_tokens: 16 }),
+    ]
+  },
 }
 
 export const chatFormat: Format = {
@@ -47,21 +59,6 @@ export const chatFormat: Format = {
   classifyEvent: classifyChatEvent,
   bodyOfEvent: (envelope) => envelope,
   errorBody: chatErrorBody,
-  probe: {
-    operation: chatCompletions,
-    // Reasoning models refuse the older name of the limit, and a limit too small to reason with.
-    bodies(model, isStream) {
-      const request = {
-        model,
-        messages: [{ role: 'user', content: 'ping' }],
-        ...(isStream && { stream: true, stream_options: { include_usage: true } }),
-      }
-      return [
-        toJson({ ...request, max_tokens: 1 }),
-        toJson({ ...request, max_completion_tokens: 16 }),
-      ]
-    },
-  },
 }
 
 function showModel(model: ListedModel) {

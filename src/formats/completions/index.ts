@@ -7,6 +7,7 @@ import { openCompletionsMeter, readCompletionsAnswer } from '../chat/meter.ts'
 import { amendChat, chatRules } from '../chat/request.ts'
 import { aggregatorFields, fault, findAggregatorWork, type RequestRules } from '../fields.ts'
 import type { ForwardedOperation } from '../format.ts'
+import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { estimateTextPrompt, readTextPrompt } from '../text-prompt.ts'
 import { notOffered } from '../vendor-error.ts'
@@ -65,4 +66,8 @@ export const completions: ForwardedOperation = {
   readAnswer: readCompletionsAnswer,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: chatErrorEvent,
+  checkBodies(model, isStream) {
+    const stream = { stream: true, stream_options: { include_usage: true } }
+    return [toJson({ model, prompt: 'ping', max_tokens: 1, ...(isStream && stream) })]
+  },
 }

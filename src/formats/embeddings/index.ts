@@ -4,6 +4,7 @@ import { openChatMeter } from '../chat/meter.ts'
 import { amendChat } from '../chat/request.ts'
 import { aggregatorFields, fault, findAggregatorWork, type RequestRules } from '../fields.ts'
 import type { ForwardedOperation } from '../format.ts'
+import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { estimateTextPrompt, readTextPrompt } from '../text-prompt.ts'
 import { notOffered } from '../vendor-error.ts'
@@ -49,4 +50,5 @@ export const embeddings: ForwardedOperation = {
   readAnswer: readEmbeddings,
   classify: (head, error) => notOffered(classifyChat(head, error), head.status, error),
   errorEvent: chatErrorEvent,
+  checkBodies: (model) => [toJson({ model, input: 'ping' })],
 }

@@ -119,7 +119,7 @@ const cases: readonly FaultCase[] = [
 ]
 
 describe('the class of an answer', () => {
-  testFaults(messagesFormat, cases, ({ type, code, message }) => {
+  testFaults(messagesFormat, messagesCreate, cases, ({ type, code, message }) => {
     const details = code === undefined ? undefined : { error_code: code }
     return { type: 'error', error: { type, message, details }, request_id: 'req_1' }
   })
@@ -254,7 +254,7 @@ test('model lists have the vendor’s shape', () => {
 
 test('a probe is a request that this format accepts, for one token', () => {
   const options = { requireMaxTokens: true }
-  const [body = Buffer.alloc(0)] = messagesFormat.probe.bodies('a "b"', false)
+  const [body = Buffer.alloc(0)] = messagesCreate.checkBodies?.('a "b"', false) ?? []
   const facts = messagesCreate.readRequest(body, options)
   assert.ok(!('kind' in facts))
   assert.deepEqual([facts.model, facts.maxOutputTokens, facts.isStream], ['a "b"', 1, false])

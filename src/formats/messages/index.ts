@@ -35,6 +35,10 @@ export const messagesCreate: ForwardedOperation = {
   readAnswer: readMessagesAnswer,
   classify: classifyMessages,
   errorEvent: messagesErrorEvent,
+  checkBodies(model, isStream) {
+    const messages = [{ role: 'user', content: 'ping' }]
+    return [toJson({ model, max_tokens: 1, messages, ...(isStream && { stream: true }) })]
+  },
 }
 
 export const countTokens: ForwardedOperation = {
@@ -75,13 +79,6 @@ export const messagesFormat: Format = {
   classifyEvent: classifyMessagesEvent,
   bodyOfEvent: messagesBodyOfEvent,
   errorBody: messagesErrorBody,
-  probe: {
-    operation: messagesCreate,
-    bodies(model, isStream) {
-      const messages = [{ role: 'user', content: 'ping' }]
-      return [toJson({ model, max_tokens: 1, messages, ...(isStream && { stream: true }) })]
-    },
-  },
 }
 
 /** Nothing of it is billed. */

@@ -1,6 +1,7 @@
 /** The operation that creates a response: a request for output items, answered whole or as typed events. */
 import { classifyChat, errorFields } from '../chat/errors.ts'
 import type { ErrorToShow, ForwardedOperation } from '../format.ts'
+import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
 import { notOffered } from '../vendor-error.ts'
@@ -24,6 +25,16 @@ export const responsesCreate: ForwardedOperation = {
     return notOffered(classifyChat(head, error), head.status, error)
   },
   errorEvent: responsesErrorEvent,
+  // Some servers know no `store`.
+  checkBodies(model, isStream) {
+    const request = {
+      model,
+      input: 'ping',
+      max_output_tokens: 16,
+      ...(isStream && { stream: true }),
+    }
+    return [toJson({ ...request, store: false }), toJson(request)]
+  },
 }
 
 /**

@@ -4,7 +4,9 @@
  */
 import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
+import { checkOperation } from '../../channels/offer.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
+import { formatOf } from '../../formats/registry.ts'
 import { GatewayError } from '../../base/errors.ts'
 import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
 import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts'
@@ -40,7 +42,7 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
     await examineLedger(context),
     ...(await examineProxies(context)),
     ...examineCatalogue(snapshot),
-    ...(await examineVendors(snapshot, run)),
+    ...(await examineVendors(snapshot, context.clock.now(), run)),
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
   ]
@@ -154,6 +156,7 @@ function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfServi
 /** Sends a free listing call to each channel. Any answer but a refused credential shows that it works. */
 async function examineVendors(
   snapshot: LoadedSnapshot,
+  nowMs: number,
   run: RunCheck,
 ): Promise<readonly Finding[]> {
   return Promise.all(
@@ -163,7 +166,9 @@ async function examineVendors(
       if (vendor === undefined || model === undefined) {
         return advice('vendors', `Channel ${channel.name} serves no model, so it was not checked.`)
       }
-      const { outcome, durationMs, status } = await run({ vendor, channel, model, by: 'models' })
+      const operation = checkOperation(formatOf(vendor.format), snapshot.models.get(model), nowMs)
+      const check = { vendor, channel, model, operation, by: 'models' } as const
+      const { outcome, durationMs, status } = await run(check)
       if (outcome === 'config') {
         const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
         return problem('vendors', message)
