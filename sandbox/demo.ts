@@ -1,5 +1,5 @@
 /**
- * The demo catalogue: two vendors with four models, each vendor with a main and a reserve channel,
+ * The demo catalogue: two vendors with five models, each vendor with a main and a reserve channel,
  * all served by the sandbox. Names and prices are invented; the credentials open nothing.
  */
 import { stringify } from 'yaml'
@@ -15,7 +15,7 @@ export const demoCredentials = {
 type DemoChannel = keyof typeof demoCredentials
 
 const alphaModels = ['large-1', 'small-1']
-const betaModels = ['chat-1', 'chat-mini-1']
+const betaModels = ['chat-1', 'chat-mini-1', 'embed-1']
 
 /** Returns the catalogue as the data of a catalogue file. `url` is the address of the sandbox. */
 export function demoCatalogue(url: string) {
@@ -71,6 +71,8 @@ export function demoCatalogue(url: string) {
         max_output_tokens: 16384,
         price: { input: 0.1, output: 0.5, cache_read: 0.01 },
       },
+      /** Without a price for output it serves embeddings only. */
+      'embed-1': { vendor: 'beta', price: { input: 0.02 } },
     },
     channels: {
       'alpha-main': channel('alpha-main', 0),

@@ -171,7 +171,7 @@ export function adjustAnswer(answer: Answer, directives: Directives): Answer {
 /** The models that the sandbox lists. It answers for any name. */
 const listedModels: Readonly<Record<SandboxRoute['format'], readonly string[]>> = {
   messages: ['large-1', 'small-1'],
-  chat: ['chat-1', 'chat-mini-1'],
+  chat: ['chat-1', 'chat-mini-1', 'embed-1'],
 }
 
 const createdAt = '2026-10-21T00:00:00Z'

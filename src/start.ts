@@ -188,7 +188,7 @@ function adminTokenText(token: FirstAdminToken): string {
 function demoLines(base: string, demo: Demo): string[] {
   const lines = [
     `  messages clients    ${base}/alpha        models large-1, small-1`,
-    `  chat clients        ${base}/beta/v1      models chat-1, chat-mini-1`,
+    `  chat clients        ${base}/beta/v1      models chat-1, chat-mini-1, embed-1`,
     `  simulated vendors   ${demo.sandbox.url}`,
   ]
   if (demo.secrets === undefined) {

@@ -6,11 +6,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { stringify } from 'yaml'
 import { demoCatalogue } from '../../sandbox/demo.ts'
-import { messagesPath, messagesRequest } from '../support/requests.ts'
+import { chatPath, chatRequest, messagesPath, messagesRequest } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, send, usage, type WireAnswer } from '../support/http-client.ts'
 import { createClientKey } from '../support/operations.ts'
+import { embeddingsPath } from '../support/text-operations.ts'
 
 let gateway: Scenario
 let account: TestAccount
@@ -71,7 +72,11 @@ test("the models are listed in the chat vendor's shape", async () => {
   assert.deepEqual(Object.keys(list), ['object', 'data'])
   assert.equal(list['object'], 'list')
   const data = list['data'] as Record<string, unknown>[]
-  assert.deepEqual(data.map((model) => String(model['id'])).sort(), ['chat-1', 'chat-mini-1'])
+  assert.deepEqual(data.map((model) => String(model['id'])).sort(), [
+    'chat-1',
+    'chat-mini-1',
+    'embed-1',
+  ])
   for (const model of data) {
     assert.deepEqual(Object.keys(model), ['id', 'object', 'created', 'owned_by'])
     assert.equal(model['object'], 'model')
@@ -79,6 +84,16 @@ test("the models are listed in the chat vendor's shape", async () => {
     assert.ok(Number.isInteger(model['created']))
     assert.deepEqual(await json(`/beta/v1/models/${String(model['id'])}`), model)
   }
+})
+
+test('the model without a price for output makes embeddings and nothing else', async () => {
+  const { key } = await gateway.createAccount()
+  const body = { model: 'embed-1', input: 'Good morning', dimensions: 2 }
+  const answer = await post(gateway.url + embeddingsPath, key, body)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal((JSON.parse(answer.text) as { data: unknown[] }).data.length, 1)
+  const chat = await post(gateway.url + chatPath, key, chatRequest({ model: 'embed-1' }))
+  assert.equal(chat.status, 404)
 })
 
 test('lists come from the catalogue; no request to a vendor, no charge', async () => {
