@@ -41,6 +41,7 @@ export const errorCatalogue = {
   'relay.overloaded': { status: 503, origin: 'gateway' },
   'relay.shutting_down': { status: 503, origin: 'gateway' },
   'relay.upstream_failed': { status: 502, origin: 'upstream' },
+  'relay.answer_too_large': { status: 502, origin: 'gateway' },
   'relay.upstream_timeout': { status: 504, origin: 'upstream' },
   'relay.upstream_throttled': { status: 429, origin: 'upstream' },
   'ledger.insufficient_balance': { status: 402, origin: 'account' },

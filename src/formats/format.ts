@@ -48,6 +48,11 @@ export interface VendorOperation {
   readonly isFree: boolean
   openMeter(facts: RequestFacts): StreamMeter
   readAnswer(body: Buffer, facts: RequestFacts): AnswerReading
+  /**
+   * Reads a large answer by its edges, in a time that does not follow its size; undefined where it must be
+   * read whole. Absent = every answer must.
+   */
+  readEdges?(edges: AnswerEdges): AnswerReading | undefined
   /** Classifies an answer that is not 2xx. */
   classify(head: UpstreamAnswerHead, error: VendorError): UpstreamFault
   /**
@@ -346,6 +351,12 @@ export interface StreamMeter {
   /** A frame was larger than the meter's bound: the answer cannot be metered and is broken off. */
   readonly isOverflown: boolean
   reading(): MeterReading
+}
+
+/** The first and the last bytes of a large answer. */
+export interface AnswerEdges {
+  readonly beginning: Buffer
+  readonly end: Buffer
 }
 
 /** A complete non-stream answer body. */

@@ -156,6 +156,7 @@ type OwnErrorCode =
   | 'relay.upstream_timeout'
   | 'relay.upstream_throttled'
   | 'relay.overloaded'
+  | 'relay.answer_too_large'
   | 'relay.no_channel_available'
   | 'relay.model_unknown'
   | 'relay.not_offered'
@@ -167,6 +168,7 @@ const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
   reset: 'relay.upstream_failed',
   protocol: 'relay.upstream_failed',
   not_the_format: 'relay.upstream_failed',
+  too_large: 'relay.answer_too_large',
   timeout: 'relay.upstream_timeout',
   deadline: 'relay.upstream_timeout',
   shutdown: 'relay.shutting_down',
@@ -176,6 +178,8 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.upstream_failed': 'The vendor could not be reached or gave no usable answer. Try again.',
   'relay.upstream_timeout': 'The vendor did not answer in time. Try again.',
   'relay.upstream_throttled': 'The vendor accepts no more requests right now. Try again shortly.',
+  'relay.answer_too_large':
+    'The answer is larger than this gateway passes on. Ask for less, such as fewer texts or base64.',
   'relay.overloaded': 'The vendor is overloaded right now. Try again shortly.',
   'relay.no_channel_available': 'No channel serves this model right now. Try again shortly.',
   'relay.model_unknown': 'The vendor does not serve this model right now.',
@@ -192,6 +196,14 @@ const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([
 ])
 
 function ownError(code: OwnErrorCode, retryAfter = briefSeconds): ShownError {
-  const headers = hasRetryAfter.has(code) ? { 'retry-after': retryAfter } : undefined
-  return { kind: 'own_error', refusal: refuse(code, ownMessages[code], headers) }
+  return {
+    kind: 'own_error',
+    refusal: refuse(code, ownMessages[code], headersOf(code, retryAfter)),
+  }
+}
+
+function headersOf(code: OwnErrorCode, retryAfter: string): Record<string, string> | undefined {
+  // The same answer would be made, and billed, once more.
+  if (code === 'relay.answer_too_large') return { 'x-should-retry': 'false' }
+  return hasRetryAfter.has(code) ? { 'retry-after': retryAfter } : undefined
 }

@@ -43,7 +43,7 @@ export type AttemptOutcome =
   | {
       readonly kind: 'whole'
       readonly head: UpstreamHead
-      readonly body: Buffer
+      readonly body: readonly Buffer[]
       readonly reading: MeterReading
       readonly firstEventMs: number
     }
@@ -69,9 +69,17 @@ export interface VendorErrorOutcome {
   readonly fault: UpstreamFault
 }
 
-/** `timeout` is a limit of the channel's own; `deadline` and `shutdown` come from the gateway. */
+/** `timeout` is a limit of the channel's own; the last three come from the gateway. */
 export type BrokenCause =
-  'connect' | 'tls' | 'reset' | 'protocol' | 'timeout' | 'not_the_format' | 'deadline' | 'shutdown'
+  | 'connect'
+  | 'tls'
+  | 'reset'
+  | 'protocol'
+  | 'timeout'
+  | 'not_the_format'
+  | 'too_large'
+  | 'deadline'
+  | 'shutdown'
 
 /** Reads an error answer. `bytes` is undefined where the body was too large to be kept. */
 export function readErrorAnswer(

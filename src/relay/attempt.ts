@@ -11,7 +11,8 @@
 import type { Secret } from '../base/secret.ts'
 import { unwatched, type Watched } from '../base/watchdog.ts'
 import type { Lease } from '../channels/route.ts'
-import type { StreamMeter } from '../formats/format.ts'
+import { edgesOf } from '../formats/answer-edges.ts'
+import type { AnswerReading, StreamMeter } from '../formats/format.ts'
 import { withoutCredential } from '../formats/headers.ts'
 import { isIdentity } from '../http/client/content-encoding.ts'
 import { sendDecoding } from '../http/client/decoded-answer.ts'
@@ -53,6 +54,9 @@ export type Outgoing = UpstreamRequest
 
 /** The most bytes before the first event. An endless run of pings and comments is no answer. */
 const beginningBytesMax = 1_048_576
+
+/** An answer up to this size is parsed as a whole: that takes about two milliseconds. */
+const parsedBytesMax = 262_144
 
 export function makeAttempt(
   request: AttemptRequest,
@@ -243,7 +247,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
       return
     }
     this.#kept = []
-    if (this.#head === undefined || isGood(this.#head)) this.#break('protocol')
+    if (this.#head === undefined || isGood(this.#head)) this.#break('too_large')
     else {
       this.#call?.abort()
       this.#settle(readErrorAnswer(this.#head, undefined, this.#request.admitted))
@@ -253,18 +257,32 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
   #finishCollected(): void {
     const head = this.#head
     if (head === undefined || this.#resolve === undefined) return
-    const body =
-      this.#kept.length === 1 ? (this.#kept[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#kept)
     const { admitted } = this.#request
     if (!isGood(head)) {
-      this.#settle(readErrorAnswer(head, body, admitted))
+      this.#settle(readErrorAnswer(head, this.#joinKept(), admitted))
       return
     }
     const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
-    const answer = admitted.operation.readAnswer(body, admitted.facts)
+    const answer = this.#readCollected()
+    const body = this.#kept
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
     else if (answer.kind === 'error') this.#settle(readErrorEvent(head, answer, admitted))
     else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
+  }
+
+  /** A large answer is neither copied nor parsed as a whole where its operation can do without. */
+  #readCollected(): AnswerReading {
+    const { operation, facts } = this.#request.admitted
+    const isLarge = this.#keptBytes > parsedBytesMax
+    const read = isLarge ? operation.readEdges?.(edgesOf(this.#kept)) : undefined
+    return read ?? operation.readAnswer(this.#joinKept(), facts)
+  }
+
+  #joinKept(): Buffer {
+    const [first = Buffer.alloc(0), ...others] = this.#kept
+    const body = others.length === 0 ? first : Buffer.concat(this.#kept)
+    this.#kept = [body]
+    return body
   }
 
   /** Settles where the kept bytes reach the commit point, or show an error that came first. */

@@ -34,7 +34,7 @@ const streaming: AttemptOutcome = {
 const whole: AttemptOutcome = {
   kind: 'whole',
   head,
-  body: Buffer.from('{}'),
+  body: [Buffer.from('{}')],
   reading: {
     usage: undefined,
     isFinal: true,
@@ -136,6 +136,11 @@ const rows: Readonly<Record<string, Row>> = {
   'a time limit': {
     outcome: broken('timeout'),
     cells: always('failover', 'hard'),
+    mayHaveCost: true,
+  },
+  'an answer that is too large to be kept': {
+    outcome: broken('too_large'),
+    cells: always('give_up', 'nobody'),
     mayHaveCost: true,
   },
   'the exchange’s deadline': {

@@ -20,6 +20,7 @@
  *     kept-alive connection died
  *     before a byte of the answer     retry once                  none
  *     connection lost, time limit     failover                    channel
+ *     an answer beyond what is kept   give_up                     none
  *     the exchange's deadline, or
  *     the gateway is shutting down    give_up                     none
  *     client left                     abandon                     none
@@ -89,8 +90,8 @@ function judgeBroken(
 ): Verdict {
   // The vendor had closed an idle kept-alive connection: that says nothing about the vendor.
   if (outcome.isStale && !context.hasRepeated) return verdict('retry_same', 'nobody')
-  // The channel was within its own limits; the gateway stopped waiting.
-  if (outcome.cause === 'deadline' || outcome.cause === 'shutdown')
+  // The channel was within its own limits; the gateway stopped waiting, or does not keep so much.
+  if (outcome.cause === 'deadline' || outcome.cause === 'shutdown' || outcome.cause === 'too_large')
     return { next: 'give_up', blame: 'nobody', mayHaveCost: true }
   // A certificate that cannot be trusted lasts as long as a refused credential.
   if (outcome.cause === 'tls') return verdict('failover', 'config')

@@ -3,20 +3,23 @@
  * large one only the beginning and the end are parsed, and never the vectors between them.
  */
 import { ChatUsage } from '../chat/usage.ts'
-import type { AnswerReading } from '../format.ts'
+import type { AnswerEdges, AnswerReading } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 
-/** Parsed as a whole up to this size: that takes about two milliseconds. */
-const parsedBytesMax = 256 * 1024
-/** What stands before or behind the vectors: a few hundred bytes. */
-const edgeBytesMax = 16 * 1024
-
 export function readEmbeddings(body: Buffer): AnswerReading {
-  const answer =
-    (body.length > parsedBytesMax ? readEdges(body) : undefined) ??
-    asObject(parseJson(body.toString('utf8')))
-  const data = asArray(answer?.['data'])
-  if (answer === undefined || data === undefined || asObject(answer['error']) !== undefined)
+  const answer = asObject(parseJson(body.toString('utf8')))
+  return answer === undefined ? { kind: 'not_the_format' } : readAnswer(answer)
+}
+
+/** Undefined where the edges do not have the count, or the answer's shape is another. */
+export function readEmbeddingsEdges(edges: AnswerEdges): AnswerReading | undefined {
+  const answer = readEdges(edges)
+  return answer?.['usage'] === undefined ? undefined : readAnswer(answer)
+}
+
+function readAnswer(answer: JsonObject): AnswerReading {
+  const data = asArray(answer['data'])
+  if (data === undefined || asObject(answer['error']) !== undefined)
     return { kind: 'not_the_format' }
   const model = asText(answer['model'])
   const usage = readUsage(answer['usage'])
@@ -55,14 +58,13 @@ function readUsage(value: unknown): ChatUsage {
  * nothing but whole members of the answer follow: text within the list or within a string cannot be read as
  * such members, because its brackets or quotes do not match.
  */
-function readEdges(body: Buffer): JsonObject | undefined {
-  const head = body.toString('utf8', 0, edgeBytesMax)
+function readEdges({ beginning, end }: AnswerEdges): JsonObject | undefined {
+  const head = beginning.toString('utf8')
   const begin = head.indexOf('[')
   if (begin < 0 || !/"data"\s*:\s*$/.test(head.slice(0, begin))) return undefined
   if (!/^\[\s*[^\]\s]/.test(head.slice(begin))) return undefined
   const opened = asObject(parseJson(`${head.slice(0, begin)}[0]}`))
-  const tail = body.toString('utf8', body.length - edgeBytesMax)
-  const closed = opened === undefined ? undefined : readTail(tail)
+  const closed = opened === undefined ? undefined : readTail(end.toString('utf8'))
   return closed === undefined ? undefined : { ...opened, ...closed }
 }
 

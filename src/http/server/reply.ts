@@ -5,7 +5,7 @@
 import type { IncomingRequest } from './request.ts'
 import type { ResponseWriter } from './response-writer.ts'
 import type { RequestFault } from '../wire/request-head.ts'
-import { fieldLine, statusLine } from '../wire/message-writer.ts'
+import { fieldLine, piecesOf, statusLine } from '../wire/message-writer.ts'
 
 /** The header that names the request on every response of the gateway. */
 export const exchangeIdHeader = 'x-turnpike-request-id'
@@ -14,7 +14,8 @@ export interface Reply {
   readonly status: number
   /** Flat name, value list; without length and connection headers. */
   readonly headers: readonly string[]
-  readonly body: Buffer
+  /** In one piece or several. */
+  readonly body: Buffer | readonly Buffer[]
 }
 
 /** A rest of an unread body up to this size is discarded, so that the connection can serve again. */
@@ -29,7 +30,7 @@ export function sendReply(request: IncomingRequest, response: ResponseWriter, re
   // After a timeout the rest of the body could not be distinguished from a new request.
   if (reply.status === 408 || !isBodySmall(request)) response.closeAfterwards()
   response.writeHead(reply.status, reply.headers)
-  response.end([reply.body])
+  response.end(piecesOf(reply.body))
 }
 
 /** Returns true where reading the rest of the body costs less than a new connection. */
