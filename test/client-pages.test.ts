@@ -57,6 +57,7 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   'anthropic-sdk': npm('@anthropic-ai/sdk'),
   'claude-code': npm('@anthropic-ai/claude-code'),
   cline: npm('@cline/cli-linux-x64'),
+  codex: npm('@openai/codex'),
   continue: npm('@continuedev/cli'),
   curl: [],
   go: go('github.com/anthropics/anthropic-sdk-go', 'github.com/openai/openai-go/v3'),

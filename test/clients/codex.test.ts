@@ -1,0 +1,88 @@
+/** Codex CLI, run by its page's settings and command: it speaks nothing but the Responses API. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { demoCatalogueText } from '../../sandbox/demo.ts'
+import { runAgent } from './support/agent.ts'
+import { codex } from './support/agents.ts'
+import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
+
+let rig: ClientRig
+before(async () => {
+  rig = await startClientRig(demoCatalogueText)
+})
+after(() => rig.close())
+
+/** Method, path and status of each request, in order. */
+function asked(caller: Caller): readonly string[] {
+  return rig.attempts(caller).map(({ method, url, status }) => `${method} ${url} ${status}`)
+}
+
+const posted = 'POST /beta/v1/responses 200'
+const builtIn = `model = "chat-1"
+openai_base_url = "http://127.0.0.1:8080/beta/v1"
+`
+
+test('reads a file, edits it and runs a command, streamed', async () => {
+  const caller = await rig.caller()
+  const { code, stderr, greeting, outside } = await runAgent(rig, codex, {
+    caller,
+    script: codex.task,
+  })
+  assert.equal(code, 0, stderr)
+  assert.equal(greeting, 'Good evening\n')
+  const served = rig.served(caller)
+  assert.deepEqual(
+    served.map(({ isStream }) => isStream),
+    [true, true, true, true],
+  )
+  const last = served.at(-1)?.requestBody ?? ''
+  for (const result of ['Good morning', 'Success. Updated the following files', '13 greeting.txt'])
+    assert.ok(last.includes(result), `the last request does not report ${result}`)
+  assert.deepEqual(asked(caller), [posted, posted, posted, posted])
+  assert.deepEqual(outside, [])
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 4)
+})
+
+test('goes on with requests after one WebSocket that is refused', async () => {
+  const caller = await rig.caller()
+  const agent = { ...codex, env: { CODEX_API_KEY: caller.key } }
+  const settings = `${builtIn}web_search = "disabled"\n`
+  const { code, stderr, greeting } = await runAgent(rig, agent, {
+    caller,
+    settings,
+    script: codex.task,
+  })
+  assert.equal(code, 0, stderr)
+  assert.equal(greeting, 'Good evening\n')
+  const [upgrade, ...rest] = asked(caller)
+  assert.equal(upgrade, 'GET /beta/v1/responses 426')
+  assert.deepEqual(rest, [posted, posted, posted, posted])
+  await rig.assertChargedAsServed(caller)
+})
+
+test('prints which tool is refused when it offers a web search', async () => {
+  const caller = await rig.caller()
+  const agent = { ...codex, env: { CODEX_API_KEY: caller.key } }
+  const { code, stderr } = await runAgent(rig, agent, { caller, settings: builtIn })
+  assert.equal(code, 1)
+  assert.match(stderr, /Web search is not available here; leave that tool out\./)
+  await rig.assertUntouched(caller)
+})
+
+test('prints our message for an exhausted balance', async () => {
+  const caller = await rig.caller({ balance_usd: '0.0001' })
+  const { code, stderr } = await runAgent(rig, codex, { caller })
+  assert.equal(code, 1)
+  assert.match(stderr, /402 Payment Required: The balance is too low.*balance 0\.0001 USD/)
+  await rig.assertUntouched(caller)
+})
+
+test('asks again after a stream that broke off, and only the whole answer is charged', async () => {
+  const caller = await rig.caller()
+  rig.gateway.sandbox.faults.set('beta-main', ['cut_event=6'])
+  const { code, stdout, stderr } = await runAgent(rig, codex, { caller })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^\[simulated\]/)
+  assert.equal(rig.attempts(caller).length, 2)
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 1)
+})
