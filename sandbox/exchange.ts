@@ -31,7 +31,8 @@ import { findBodyFault, lastUserText, parseBody, readFacts, readPrompt } from '.
 import type { FactsOptions, JsonObject } from './request.ts'
 import type { VendorAccount, VendorAccounts } from './responses/accounts.ts'
 import { answerResponse } from './responses/answer.ts'
-import { findPrompt, readContext } from './responses/context.ts'
+import { findPrompt, noContext, readContext } from './responses/context.ts'
+import type { Context } from './responses/context.ts'
 import { findResponsesFault, readResponsesFacts } from './responses/request.ts'
 import { answerStored } from './responses/stored.ts'
 import { openRecord, readCredential } from './served-record.ts'
@@ -105,6 +106,8 @@ interface Exchange {
   readonly bytes: Buffer
   readonly body: JsonObject | undefined
   readonly account: VendorAccount
+  /** What a request for a response is about. */
+  readonly context: Context
   readonly lastText: string
   readonly record: OpenRecord
   readonly directives: Directives
@@ -115,7 +118,9 @@ function readExchange(vendors: Vendors, route: SandboxRoute, arrived: Arrived): 
   const body = bytes.length === 0 ? undefined : parseBody(bytes)
   const credential = readCredential(route.format, request.headers)
   const account = vendors.accounts.of(credential?.value, route.channel)
-  const prompt = body === undefined ? undefined : readPrompt(promptText(route, body, account))
+  const isResponse = route.operation === 'responses.create' && body !== undefined
+  const context = isResponse ? readContext(body, account) : noContext
+  const prompt = body === undefined ? undefined : readPrompt(promptText(route, body, context))
   const namedInPath = route.operation === 'models.get' ? route.id : undefined
   const model = typeof body?.['model'] === 'string' ? body['model'] : (namedInPath ?? '')
   const isStream = body?.['stream'] === true
@@ -143,16 +148,14 @@ function readExchange(vendors: Vendors, route: SandboxRoute, arrived: Arrived): 
   })
   const { directives } = gathered
   const lastText = prompt?.text ?? ''
-  return { route, request, bytes, body, account, lastText, record, directives }
+  return { route, request, bytes, body, account, context, lastText, record, directives }
 }
 
 /** Returns the text in which directives and the marker stand. */
-function promptText(route: SandboxRoute, body: JsonObject, account: VendorAccount): string {
+function promptText(route: SandboxRoute, body: JsonObject, context: Context): string {
   switch (route.operation) {
-    case 'responses.create': {
-      const { earlier, own } = readContext(body, account)
-      return findPrompt([...earlier, ...own]).text
-    }
+    case 'responses.create':
+      return findPrompt([...context.earlier, ...context.own]).text
     case 'embeddings.create':
       return embeddingsPrompt(body)
     case 'completions.create':
@@ -230,7 +233,7 @@ function answerStoredCall({ route, record, request, body, account }: Exchange): 
 }
 
 function answerBody(exchange: Exchange, body: JsonObject): Answer {
-  const { route, record, directives, request, account } = exchange
+  const { route, record, directives, request, account, context } = exchange
   const facts: FactsOptions = {
     route,
     body,
@@ -243,7 +246,6 @@ function answerBody(exchange: Exchange, body: JsonObject): Answer {
   }
   switch (route.operation) {
     case 'responses.create': {
-      const context = readContext(body, account)
       const fault = findResponsesFault(body) ?? context.fault
       if (fault !== undefined) return errorAnswer(record, fault)
       return answerResponse(readResponsesFacts({ ...facts, account, context }))

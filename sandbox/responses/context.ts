@@ -18,6 +18,8 @@ export interface Context {
   readonly fault: ErrorPreset | undefined
 }
 
+export const noContext: Context = { earlier: [], own: [], fault: undefined }
+
 /**
  * Where something does not exist, the context is what can be read without it. A vendor account has
  * no stored prompts.

@@ -86,6 +86,12 @@ test('shows, lists and deletes a response, for its own credential only', async (
   )
 })
 
+test('shows the counts that it has sent', async () => {
+  const { body } = await create({ input: 'x [[sandbox: usage=huge]]' })
+  const shown = await call('GET', `responses/${body.id}`)
+  assert.equal(shown.body.usage?.input_tokens, Number('9007199254740993'))
+})
+
 test('lists the items of an input by pages', async () => {
   const input = ['one', 'two', 'three'].map((content) => ({ role: 'user', content }))
   const { body } = await create({ input })

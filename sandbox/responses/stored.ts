@@ -7,6 +7,7 @@ import { errorAnswer } from '../plain-answers.ts'
 import { belowMinimum, notFound, plainRefusal } from '../refusals.ts'
 import { asArray, asObject } from '../request.ts'
 import type { JsonObject } from '../request.ts'
+import { finishJson } from '../usage.ts'
 import type { Item, StoredResponse, VendorAccount } from './accounts.ts'
 
 export interface StoredCall {
@@ -25,7 +26,7 @@ export function answerStored(call: StoredCall): BodyAnswer {
   const subject = { format: call.route.format, index: call.index }
   if ('refusal' in result) return errorAnswer(subject, result.refusal)
   const headers = vendorHeaders(subject, 'application/json')
-  return { kind: 'free', status: 200, headers, body: JSON.stringify(result.content) }
+  return { kind: 'free', status: 200, headers, body: finishJson(JSON.stringify(result.content)) }
 }
 
 function run(call: StoredCall): Result {
