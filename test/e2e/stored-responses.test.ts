@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { keepAnswerStateSql } from '../../src/ledger/answer-state-store.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import type { TestAccount } from '../support/accounts.ts'
+import { createClientKey } from '../support/operations.ts'
 import { chargesOf } from '../support/money.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import type { ScriptedVendor } from '../support/scripted-vendor.ts'
@@ -136,6 +137,27 @@ describe('a stored response', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
     assert.equal((await ask('GET', id)).status, 200)
+  })
+
+  test('is not served to a key that may not use its model', async () => {
+    const allowed = { account: account.name, name: 'narrow', models: ['chat-mini-1'] }
+    const narrow = await createClientKey(gateway.context, allowed)
+    const answer = await ask('GET', id, narrow.secret)
+    assert.equal(answer.status, 403)
+    assert.match(answer.text, /"code":"model_not_allowed"/)
+  })
+
+  test('is shown without its body to HEAD', async () => {
+    const answer = await ask('HEAD', id)
+    assert.deepEqual([answer.status, answer.text, vendor.last?.method], [200, '', 'GET'])
+  })
+
+  test('counts toward the allowance for free requests', async () => {
+    const limited = await gateway.createAccount({ rpm: 1 })
+    const statuses: number[] = []
+    for (let index = 0; index < 12; index++)
+      statuses.push((await ask('GET', 'resp_none', limited.key)).status)
+    assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 404), 429, 429])
   })
 
   test('is not streamed again', async () => {

@@ -9,7 +9,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { exchangesOf } from '../support/money.ts'
 import { sendAsk } from '../support/requests.ts'
 import { type LogLine, type Scenario, scenario } from '../support/scenario.ts'
-import { send, usage } from '../support/http-client.ts'
+import { post, send, usage } from '../support/http-client.ts'
 
 const hourMs = 3_600_000
 const clock = new ManualClock(Date.now())
@@ -107,6 +107,34 @@ test('removes exchanges older than the setting, and the audit still passes', asy
   const requests = (figures: Record<string, unknown>): number =>
     (figures['usage'] as { requests: number }).requests
   assert.deepEqual([requests(beforehand), requests(afterwards)], [1, 2])
+})
+
+test('removes what the gateway knows of answers that the vendor keeps no longer', async () => {
+  await start()
+  const respond = async (): Promise<string> => {
+    const body = { model: 'chat-1', input: 'x', max_output_tokens: 16 }
+    const answer = await post(`${gateway.url}/beta/v1/responses`, gateway.account.key, body)
+    return (JSON.parse(answer.text) as { id: string }).id
+  }
+  const show = async (id: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${gateway.account.key}` }
+    return (await send(`${gateway.url}/beta/v1/responses/${id}`, { headers })).status
+  }
+  const old = await respond()
+  clock.jumpWallTime(30 * 24 * hourMs - 1)
+  assert.equal(await show(old), 200)
+  const young = await respond()
+  clock.jumpWallTime(1)
+  assert.equal(await show(old), 404)
+  clock.advance(20_000)
+  await logged('ledger audit passed')
+  const rows = await gateway.context.database.query(
+    "SELECT id FROM answer_state WHERE kind = 'response'",
+  )
+  assert.deepEqual(
+    rows.map((row) => row['id']),
+    [young],
+  )
 })
 
 async function setBalance(balancePicos: bigint): Promise<void> {

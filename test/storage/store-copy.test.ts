@@ -21,6 +21,7 @@ import { copyStoreTo } from '../support/operations.ts'
 const script = join(import.meta.dirname, 'copying-process.ts')
 /** More than two pages of exchanges and entries. */
 const chargeCount = 1_100
+const tables = ['account', 'entry', 'exchange', 'usage_day', 'usage_month', 'answer_state']
 
 describe('a copy of the store', () => {
   let server: PostgresServer
@@ -64,7 +65,9 @@ describe('a copy of the store', () => {
       capPicos: undefined,
     })
     const endedAtMs = harness.clock.now()
-    await harness.ledger.settle(hold, recordOf(hold, 7n, { endedAtMs, usage, priceLines }))
+    const keys = [{ kind: 'response', id: `resp_${hold.exchangeId}` }] as const
+    const made = { keys, expiresAtMs: endedAtMs + 1, inputTokens: 3, outputTokens: 4 }
+    await harness.ledger.settle(hold, recordOf(hold, 7n, { endedAtMs, usage, priceLines, made }))
   }
 
   const copy = (onPage: () => void = () => undefined) =>
@@ -82,7 +85,7 @@ describe('a copy of the store', () => {
   async function assertArrived(): Promise<void> {
     await withTarget(async (target) => {
       assert.deepEqual((await auditLedger({ database: target })).differences, [])
-      for (const table of ['account', 'entry', 'exchange', 'usage_day', 'usage_month']) {
+      for (const table of tables) {
         const sql = `SELECT * FROM ${table}`
         const rows = async (store: Database): Promise<readonly string[]> =>
           (await store.query(sql)).map((row) => comparable({ ...row })).sort()
