@@ -42,7 +42,7 @@ const rows = volumes.map(
     `| ${[name, requests, ends, charges, kills, faults].join(' | ')} |`,
 )
 const table = [
-  '| Run | Requests | Answers seen to their end | Charges | kill -9 | Mishaps, kills included |',
+  '| Run | Requests | Answers seen to their end | Charges | kill -9 | Faults, kills included |',
   '| --- | --- | --- | --- | --- | --- |',
   ...rows,
 ].join('\n')

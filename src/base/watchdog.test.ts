@@ -41,26 +41,26 @@ test('one timer serves all, and none is left when nothing is watched', () => {
 test('a moved timeout fires at its new time', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
-  let strikes = 0
-  const one = watched(500, () => strikes++)
+  let timeoutCount = 0
+  const one = watched(500, () => timeoutCount++)
   watchdog.watch(one)
   for (let step = 0; step < 20; step++) {
     clock.advance(100)
     one.dueMs = clock.monotonic() + 500
   }
-  assert.equal(strikes, 0)
+  assert.equal(timeoutCount, 0)
   clock.advance(600)
-  assert.ok(strikes > 0)
+  assert.ok(timeoutCount > 0)
 })
 
 test('without a timeout nothing fires; one that stays due fires at every tick', () => {
   const clock = new ManualClock()
   const watchdog = createWatchdog(clock, 100)
-  let strikes = 0
+  let timeoutCount = 0
   watchdog.watch(watched(Infinity, () => assert.fail('it has no limit')))
-  watchdog.watch(watched(0, () => strikes++))
+  watchdog.watch(watched(0, () => timeoutCount++))
   clock.advance(1_000)
-  assert.equal(strikes, 10)
+  assert.equal(timeoutCount, 10)
 })
 
 test('watching and unwatching inside onDue is safe', () => {

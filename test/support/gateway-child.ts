@@ -37,7 +37,7 @@ process.on('message', (order: CrashOrder) => {
 })
 // The connection to the parent must not keep a drained gateway alive.
 process.channel?.unref()
-// Nobody is left to end it: the parent has died.
+// The parent has died, and no other process would end this one.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 process.exitCode = await serve(loaded.config, {

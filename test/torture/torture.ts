@@ -8,7 +8,7 @@ import { seededRandom, type Random } from '../../src/base/random.ts'
 import { assertClean, reconcile, type Seen } from '../support/money.ts'
 import type { ProcessScenario } from '../support/scenario.ts'
 import type { Nodes } from './nodes.ts'
-import { storm, stormMaxTokens } from './storm.ts'
+import { sendLoad, loadMaxTokens } from './client-load.ts'
 
 /** Breaks a part of the setup on purpose; `inject` resolves when the fault has passed. */
 export interface Fault {
@@ -49,11 +49,11 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   const accounts = await Promise.all([1, 2, 3].map(() => setup.createAccount()))
   const seen: Seen[] = []
   for (const [index, fault] of plan.faults.entries()) {
-    // The fault comes in the middle; the storm goes on until as many answers have followed it.
+    // The fault comes in the middle; the load goes on until as many answers have followed it.
     const injectedAt = 1 + Math.floor(random() * plan.endsPerFault)
     let passing: Promise<void> | undefined
     let hasPassed = false
-    const round = await storm({
+    const round = await sendLoad({
       random,
       accounts,
       findUrl: () => nodes.findUrl(),
@@ -72,7 +72,7 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   await assertClean(setup)
   const { records } = setup.sandbox.log
   const { database } = setup.context
-  const { chargedCount } = await reconcile({ records, database, seen, maxTokens: stormMaxTokens })
+  const { chargedCount } = await reconcile({ records, database, seen, maxTokens: loadMaxTokens })
   const ends = seen.filter(({ hasEnd }) => hasEnd).length
   assert.ok(ends >= plan.endsPerFault * plan.faults.length)
   return {

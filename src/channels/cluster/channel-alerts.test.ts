@@ -18,14 +18,14 @@ function snapshotOf(...channels: Channel[]): Snapshot {
   return makeSnapshot(channels, [makeModel('m')])
 }
 
-let told: string[]
+let raised: string[]
 let clock: ManualClock
 let book: HealthBook
 let alerts: ChannelAlerts
 let snapshot: Snapshot
 
 beforeEach(() => {
-  told = []
+  raised = []
   clock = new ManualClock()
   snapshot = snapshotOf(main, reserve)
   const log = pino(
@@ -33,7 +33,7 @@ beforeEach(() => {
     {
       write(line: string) {
         const event = JSON.parse(line) as Record<string, string>
-        told.push(`${event['event']} ${event['channel'] ?? event['model']}`)
+        raised.push(`${event['event']} ${event['channel'] ?? event['model']}`)
       },
     },
   )
@@ -77,26 +77,26 @@ function comeBack(to: Channel): void {
 }
 
 test('a dead main route, then a dead reserve, and the way back', () => {
-  assert.deepEqual(told, [])
+  assert.deepEqual(raised, [])
   fail(main)
-  assert.deepEqual(told.splice(0), ['channel.off main', 'model.reserve_only m'])
+  assert.deepEqual(raised.splice(0), ['channel.off main', 'model.reserve_only m'])
   fail(reserve)
-  assert.deepEqual(told.splice(0), ['channel.off reserve', 'model.no_usable_channel m'])
+  assert.deepEqual(raised.splice(0), ['channel.off reserve', 'model.no_usable_channel m'])
   comeBack(reserve)
-  assert.deepEqual(told.splice(0), ['channel.back reserve', 'model.reserve_only m'])
+  assert.deepEqual(raised.splice(0), ['channel.back reserve', 'model.reserve_only m'])
   comeBack(main)
-  assert.deepEqual(told.splice(0), ['channel.back main', 'model.recovered m'])
+  assert.deepEqual(raised.splice(0), ['channel.back main', 'model.recovered m'])
   clock.advance(200_000)
   book.wake()
-  assert.deepEqual(told, [], 'the end of the ramp is no news')
+  assert.deepEqual(raised, [], 'the end of the ramp is no news')
 })
 
 test('a rest raises no alert, and a refused credential raises one', () => {
   attempt(main, 'throttle', 'a')
   attempt(reserve, 'throttle', 'a')
-  assert.deepEqual(told, [])
+  assert.deepEqual(raised, [])
   for (let number = 0; number < 3; number++) attempt(main, 'config', 'a')
-  assert.deepEqual(told.splice(0), [
+  assert.deepEqual(raised.splice(0), [
     'channel.off main',
     'model.reserve_only m',
     'channel.credential_refused main',
@@ -105,21 +105,21 @@ test('a rest raises no alert, and a refused credential raises one', () => {
 
 test('a vendor account without credit is a separate event', () => {
   attempt(reserve, 'no_credit', 'a')
-  assert.deepEqual(told.splice(0), ['channel.off reserve', 'channel.no_credit reserve'])
+  assert.deepEqual(raised.splice(0), ['channel.off reserve', 'channel.no_credit reserve'])
 })
 
 test('an operator’s hand and a changed catalogue count like an outage', () => {
   snapshot = snapshotOf({ ...main, override: 'disabled' }, reserve)
   alerts.review()
   alerts.review()
-  assert.deepEqual(told.splice(0), ['model.reserve_only m'])
+  assert.deepEqual(raised.splice(0), ['model.reserve_only m'])
   snapshot = snapshotOf({ ...main, override: 'disabled' })
   alerts.review()
-  assert.deepEqual(told.splice(0), ['model.no_usable_channel m'])
+  assert.deepEqual(raised.splice(0), ['model.no_usable_channel m'])
   snapshot = snapshotOf(reserve)
   alerts.review()
-  assert.deepEqual(told.splice(0), ['model.recovered m'], 'the reserve is the main route now')
+  assert.deepEqual(raised.splice(0), ['model.recovered m'], 'the reserve is the main route now')
   snapshot = { ...snapshotOf(), models: new Map() }
   alerts.review()
-  assert.deepEqual(told, [])
+  assert.deepEqual(raised, [])
 })

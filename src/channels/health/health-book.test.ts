@@ -31,7 +31,7 @@ function callerOf(keyId: string | undefined): Caller | undefined {
 
 function open() {
   const clock = new ManualClock()
-  const told: string[] = []
+  const noted: string[] = []
   const onEffect = (effect: PlacedEffect, place: { channel: string; model: string }): void => {
     const detail =
       effect.kind === 'changed'
@@ -39,7 +39,7 @@ function open() {
         : effect.kind === 'probe'
           ? ` ${effect.count}`
           : ''
-    told.push(`${place.channel}/${place.model} ${effect.kind}${detail}`)
+    noted.push(`${place.channel}/${place.model} ${effect.kind}${detail}`)
   }
   const book = new HealthBook({
     clock,
@@ -57,7 +57,7 @@ function open() {
   const fail = (to: Channel): void => {
     for (const keyId of ['a', 'b', 'c', 'd', 'e']) attempt(to, 'hard', keyId)
   }
-  return { clock, told, book, attempt, fail }
+  return { clock, noted, book, attempt, fail }
 }
 
 /** Lets time pass, waking every second, and answers every probe that is asked for. */
@@ -68,9 +68,9 @@ function passTime(
 ): void {
   for (let elapsed = 0; elapsed < durationMs; elapsed += 1_000) {
     opened.clock.advance(1_000)
-    const before = opened.told.length
+    const before = opened.noted.length
     opened.book.wake()
-    if (opened.told.slice(before).some((line) => line.includes('probe'))) answer(opened.book)
+    if (opened.noted.slice(before).some((line) => line.includes('probe'))) answer(opened.book)
   }
 }
 
@@ -166,12 +166,12 @@ test('one model going off leaves the others on', () => {
   assert.equal(book.grade(main, 'n'), 'on')
 })
 
-test("a refused credential is true of all the channel's models, and told once", () => {
-  const { book, attempt, told } = open()
+test("a refused credential is true of all the channel's models, and is reported once", () => {
+  const { book, attempt, noted } = open()
   attempt(main, 'config', 'a')
   assert.equal(book.grade(main, 'm'), 'off')
   assert.equal(book.grade(main, 'n'), 'off')
-  assert.deepEqual(told, [
+  assert.deepEqual(noted, [
     'main/m changed off',
     'main/m alert',
     'main/m probe 1',
@@ -180,27 +180,27 @@ test("a refused credential is true of all the channel's models, and told once", 
 })
 
 test('a refusal that its probe refutes leaves no model of the channel off', () => {
-  const { book, attempt, told } = open()
+  const { book, attempt, noted } = open()
   attempt(main, 'config', 'a')
   assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['off', 'off'])
   attempt(main, 'ok')
   assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['on', 'on'])
   // The next one of its kind waits for its probe, whichever model it is for.
-  const count = told.length
+  const count = noted.length
   attempt(main, 'config', 'a', 'n')
   assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['on', 'on'])
-  assert.ok(told.slice(count).every((line) => line.endsWith('probe 1')))
+  assert.ok(noted.slice(count).every((line) => line.endsWith('probe 1')))
 })
 
 test('while a credential is refused one model asks for all of the channel’s', () => {
   const opened = open()
-  const { book, attempt, told } = opened
+  const { book, attempt, noted } = opened
   attempt(main, 'config', 'a')
   attempt(main, 'config')
-  const count = told.length
+  const count = noted.length
   passTime(opened, 1_800_000, () => attempt(main, 'config'))
   assert.deepEqual([book.grade(main, 'm'), book.grade(main, 'n')], ['off', 'off'])
-  const later = told.slice(count)
+  const later = noted.slice(count)
   assert.ok(
     later.every((line) => line === 'main/m probe 1'),
     later.join(),
@@ -229,10 +229,10 @@ test('a missing model is off for that model only', () => {
 
 test('an outage and its end are reported once for each change, and need no traffic', () => {
   const opened = open()
-  const { told, fail, attempt } = opened
+  const { noted, fail, attempt } = opened
   fail(main)
   passTime(opened, 200_000, () => attempt(main, 'ok'))
-  assert.deepEqual(told, [
+  assert.deepEqual(noted, [
     'main/m probe 3',
     'main/m changed off',
     'main/m changed trial',
@@ -259,25 +259,25 @@ test('a stream that began to answer before an outage says nothing about it by it
 })
 
 test('a model that fails outright makes the busy models of its channel worth probing', () => {
-  const { told, fail, attempt } = open()
+  const { noted, fail, attempt } = open()
   attempt(main, 'ok', 'a', 'n')
   fail(main)
-  assert.equal(told.at(-1), 'main/n probe 3')
+  assert.equal(noted.at(-1), 'main/n probe 3')
 })
 
 test('a channel that nothing proves is checked within each interval, a proven one is not', () => {
   const opened = open()
-  const { book, told, attempt } = opened
+  const { book, noted, attempt } = opened
   book.follow(undefined, snapshotOf(main))
   passTime(opened, 601_000, () => attempt(main, 'ok'))
-  assert.deepEqual(told, ['main/m probe 1'])
+  assert.deepEqual(noted, ['main/m probe 1'])
   for (let minute = 0; minute < 60; minute++) {
     attempt(main, 'ok', 'a')
     passTime(opened, 60_000, () => {})
   }
-  assert.equal(told.length, 1)
+  assert.equal(noted.length, 1)
   passTime(opened, 601_000, () => {})
-  assert.ok(told.length >= 2)
+  assert.ok(noted.length >= 2)
 })
 
 test('checks that cost nothing go on beside traffic; a channel that must not be checked is not', () => {
@@ -288,13 +288,13 @@ test('checks that cost nothing go on beside traffic; a channel that must not be 
     free.attempt(listing, 'ok', 'a')
     passTime(free, 60_000, () => {})
   }
-  assert.ok(free.told.length >= 6)
-  assert.ok(free.told.every((line) => line.startsWith('main/')))
+  assert.ok(free.noted.length >= 6)
+  assert.ok(free.noted.every((line) => line.startsWith('main/')))
 })
 
 test('slow traffic moves to a channel that probes show to be better', () => {
   const opened = open()
-  const { book, clock, told, attempt } = opened
+  const { book, clock, noted, attempt } = opened
   const reserve = channel('reserve', { rank: 1 })
   book.follow(undefined, snapshotOf(main, reserve))
   const stream = { traits: { isStream: true, inputTokens: 10 } }
@@ -306,7 +306,7 @@ test('slow traffic moves to a channel that probes show to be better', () => {
   }
   for (let index = 0; index < 320; index++) serve(800)
   for (let index = 0; index < 20; index++) serve(4_000)
-  assert.ok(told.includes('reserve/m probe 8'))
+  assert.ok(noted.includes('reserve/m probe 8'))
   for (let index = 0; index < 8; index++) {
     const probe = book.begin(reserve, 'm', { isProbe: true })
     clock.advance(500)
@@ -362,7 +362,7 @@ test('what was saved resumes: on stays on with what is usual, everything else is
   const usualMs = next.book.list(snapshotOf(main))[1]?.usualFirstEventMs?.p50 ?? 0
   assert.ok(Math.abs(usualMs - 700) < 80)
   next.book.wake()
-  assert.deepEqual(next.told, ['main/m changed trial', 'main/m probe 1'])
+  assert.deepEqual(next.noted, ['main/m changed trial', 'main/m probe 1'])
 })
 
 test('a jump of the wall clock moves nothing', () => {
@@ -403,12 +403,12 @@ test('the list shows every channel and model with state, since when, why and the
 })
 
 test('listing changes nothing: a hold that is over shows as trial and no probe is asked for', () => {
-  const { book, clock, told, fail } = open()
+  const { book, clock, noted, fail } = open()
   fail(main)
   clock.advance(40_000)
-  told.length = 0
+  noted.length = 0
   assert.equal(book.list(snapshotOf(main))[0]?.mode, 'trial')
-  assert.deepEqual(told, [])
+  assert.deepEqual(noted, [])
 })
 
 test('the past of a channel ends when it is switched on by hand, gets a new credential, or goes', () => {
@@ -436,42 +436,42 @@ test('a change of weight or of another channel leaves health alone', () => {
 
 test('an operator who wants to know now ends a hold, whatever the reason, and probes tell', () => {
   for (const outcome of ['hard', 'config', 'model_missing'] as const) {
-    const { book, told, attempt, fail } = open()
+    const { book, noted, attempt, fail } = open()
     book.follow(undefined, snapshotOf(main))
     if (outcome === 'hard') fail(main)
     else attempt(main, outcome, 'a')
     assert.equal(book.grade(main, 'm'), 'off')
-    told.length = 0
+    noted.length = 0
     book.recheck({ channel: 'main', model: 'm' })
     assert.equal(book.find({ channel: 'main', model: 'm' })?.why, 'operator_check')
     book.wake()
-    assert.deepEqual(told, ['main/m changed trial', 'main/m probe 1'])
+    assert.deepEqual(noted, ['main/m changed trial', 'main/m probe 1'])
     // What is in use, or gone, has no hold to end.
-    told.length = 0
+    noted.length = 0
     book.recheck({ channel: 'gone', model: 'm' })
     assert.equal(book.find({ channel: 'gone', model: 'm' }), undefined)
-    assert.deepEqual(told, [])
+    assert.deepEqual(noted, [])
   }
 })
 
 test('forgetting that a channel was off is reported like any other change, with the reason', () => {
-  const { book, told, fail } = open()
+  const { book, noted, fail } = open()
   book.follow(undefined, snapshotOf(main))
   fail(main)
-  told.length = 0
+  noted.length = 0
   const disabled = channel('main', { override: 'disabled' })
   book.follow(snapshotOf(main), snapshotOf(disabled))
-  assert.deepEqual(told, [])
+  assert.deepEqual(noted, [])
   book.follow(snapshotOf(disabled), snapshotOf(main))
-  assert.deepEqual(told, ['main/m changed on'])
+  assert.deepEqual(noted, ['main/m changed on'])
   assert.equal(book.grade(main, 'm'), 'on')
   // Nothing is said of what was on, nor of what is gone.
   const moved = channel('main', { url: 'https://elsewhere.example' })
   book.follow(snapshotOf(main), snapshotOf(moved))
   fail(moved)
-  told.length = 0
+  noted.length = 0
   book.follow(snapshotOf(moved), snapshotOf())
-  assert.deepEqual(told, [])
+  assert.deepEqual(noted, [])
 })
 
 test('times of day are reported in whole milliseconds', () => {

@@ -24,16 +24,16 @@ function snapshotOf(...channels: Channel[]): Snapshot {
 
 function open(known: Channel) {
   const clock = new ManualClock()
-  const told: string[] = []
+  const effects: string[] = []
   const book = new HealthBook({
     checkIntervalMs: 600_000,
     failoverTokensMax: 100,
     clock,
     random: seededRandom(1),
-    onEffect: ({ kind }) => told.push(kind),
+    onEffect: ({ kind }) => effects.push(kind),
   })
   book.follow(undefined, snapshotOf(known))
-  return { clock, told, book }
+  return { clock, effects, book }
 }
 
 function begin(book: HealthBook, to: Channel): readonly OpenAttempt[] {
@@ -69,12 +69,12 @@ function renew(book: HealthBook, [first = channel(), ...changes]: readonly Chann
 for (const [what, steps] of Object.entries(renewals)) {
   test(`attempts begun before ${what} say nothing about the channel as it is now`, () => {
     for (const outcome of ['hard', 'config', 'model_missing', 'throttle'] as const) {
-      const { book, told } = open(channel())
+      const { book, effects } = open(channel())
       const before = begin(book, channel())
       const renewed = renew(book, steps)
       end(book, before, outcome)
       assert.equal(book.grade(renewed, 'm'), 'on', outcome)
-      assert.deepEqual(told, [], outcome)
+      assert.deepEqual(effects, [], outcome)
       assert.deepEqual(book.find({ channel: 'main', model: 'm' })?.failures, [])
     }
   })
@@ -114,11 +114,11 @@ test('a change of the credential in the middle of streams lets no more through t
 test('what an exchange still sends to the address it began with is not blamed on the new one', () => {
   const before = channel()
   const after = channel({ url: 'https://other.example' })
-  const { book, told } = open(before)
+  const { book, effects } = open(before)
   book.follow(snapshotOf(before), snapshotOf(after))
   end(book, begin(book, before), 'hard')
   assert.equal(book.grade(after, 'm'), 'on')
-  assert.deepEqual(told, [])
+  assert.deepEqual(effects, [])
   assert.equal(book.running('main'), 0)
   end(book, begin(book, after), 'hard')
   assert.equal(book.grade(after, 'm'), 'off')
@@ -153,19 +153,19 @@ test('a failure of before that is taken back takes none back that came since', (
 
 test('a channel that is on trial and may be checked from now on comes back by its checks', () => {
   const unprobed = channel({ check: 'none' })
-  const { book, clock, told } = open(unprobed)
+  const { book, clock, effects } = open(unprobed)
   end(book, begin(book, unprobed), 'hard')
   clock.advance(60_000)
   book.wake()
   assert.equal(book.state('main', 'm').mode, 'trial')
   const probed = channel({ check: 'request' })
   book.follow(snapshotOf(unprobed), snapshotOf(probed))
-  told.length = 0
+  effects.length = 0
   for (let passed = 0; passed < 20 && book.grade(probed, 'm') === 'off'; passed++) {
     assert.ok(book.nextWakeAt() <= clock.monotonic() + 10_000)
     clock.advance(1_000)
     book.wake()
-    if (told.pop() !== 'probe') continue
+    if (effects.pop() !== 'probe') continue
     const check = book.begin(probed, 'm', { isProbe: true, form: 'stream' })
     book.end(check, { outcome: 'ok', caller: undefined })
   }

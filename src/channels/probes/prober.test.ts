@@ -16,7 +16,7 @@ let prober: Prober
 let errors: unknown[]
 let clock: ManualClock
 let book: RecordedBook
-let heard: { begun: string[]; ended: AttemptEnd[]; next: () => void }
+let recorded: { begun: string[]; ended: AttemptEnd[]; next: () => void }
 
 function snapshotWith(more: Partial<Channel>): Snapshot {
   const url = `${sandbox.url}/probed`
@@ -36,7 +36,7 @@ beforeEach(() => {
   sandbox.log.clear()
   snapshot = snapshotWith({})
   errors = []
-  heard = { begun: [], ended: [], next: () => undefined }
+  recorded = { begun: [], ended: [], next: () => undefined }
   clock = new ManualClock()
   book = new RecordedBook({
     clock,
@@ -57,14 +57,14 @@ beforeEach(() => {
 class RecordedBook extends HealthBook {
   override begin(...args: Parameters<HealthBook['begin']>): ReturnType<HealthBook['begin']> {
     const [channel, model] = args
-    heard.begun.push(`${channel.name} ${model}`)
+    recorded.begun.push(`${channel.name} ${model}`)
     return super.begin(...args)
   }
 
   override end(...args: Parameters<HealthBook['end']>): void {
     super.end(...args)
-    heard.ended.push(args[1])
-    heard.next()
+    recorded.ended.push(args[1])
+    recorded.next()
   }
 
   beginAsClient(...args: Parameters<HealthBook['begin']>): ReturnType<HealthBook['begin']> {
@@ -78,13 +78,13 @@ class RecordedBook extends HealthBook {
 
 /** Resolves when the next check has been judged. */
 function nextEnd(): Promise<void> {
-  return new Promise((resolve) => (heard.next = resolve))
+  return new Promise((resolve) => (recorded.next = resolve))
 }
 
 /** Lets time pass; every check has been answered before it goes on. */
 async function pass(durationMs: number): Promise<void> {
   for (let passedMs = 0; passedMs < durationMs; passedMs += 100) {
-    while (heard.ended.length < heard.begun.length) await nextEnd()
+    while (recorded.ended.length < recorded.begun.length) await nextEnd()
     clock.advance(100)
   }
 }
@@ -103,8 +103,8 @@ test('a check counts like an attempt without a client', async () => {
   const ended = nextEnd()
   prober.probe(place)
   await ended
-  assert.deepEqual(heard.begun, ['probed m'])
-  assert.deepEqual(heard.ended, [{ outcome: 'ok', retryAfterMs: undefined, caller: undefined }])
+  assert.deepEqual(recorded.begun, ['probed m'])
+  assert.deepEqual(recorded.ended, [{ outcome: 'ok', retryAfterMs: undefined, caller: undefined }])
   assert.equal(sandbox.log.records.length, 1)
 })
 
@@ -113,7 +113,9 @@ test('a check reports the answer of the channel as it is', async () => {
   const ended = nextEnd()
   prober.probe(place)
   await ended
-  assert.deepEqual(heard.ended, [{ outcome: 'config', retryAfterMs: undefined, caller: undefined }])
+  assert.deepEqual(recorded.ended, [
+    { outcome: 'config', retryAfterMs: undefined, caller: undefined },
+  ])
 })
 
 test('a place is checked once at a time, and again when that is over', async () => {
@@ -151,13 +153,13 @@ test('a check that hangs at an address of before neither blames the new one nor 
   sandbox.faults.release('old')
   await late
   assert.deepEqual(
-    heard.ended.map(({ outcome }) => outcome),
+    recorded.ended.map(({ outcome }) => outcome),
     ['ok', 'config'],
   )
   assert.equal(book.state('probed', 'm').mode, 'on')
 })
 
-test('what must not be checked is not: by the operator’s word, or gone from the catalogue', async () => {
+test("what must not be checked is not: by the operator's choice, or gone from the catalogue", async () => {
   for (const changed of [
     snapshotWith({ check: 'none' }),
     snapshotWith({ override: 'disabled' }),
@@ -168,7 +170,7 @@ test('what must not be checked is not: by the operator’s word, or gone from th
     prober.probe(place)
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
-  assert.deepEqual(heard.begun, [])
+  assert.deepEqual(recorded.begun, [])
   assert.equal(sandbox.log.records.length, 0)
   assert.deepEqual(errors, [])
 })
@@ -205,15 +207,15 @@ test('a burst is sent at once, and single checks of a channel stay within their 
   snapshot = snapshotWith({ models: new Map(['m', ...models].map((model) => [model, undefined])) })
   prober.probe(place, { count: 3 })
   for (const model of models) prober.probe({ channel: 'probed', model })
-  assert.equal(heard.begun.length, 3)
+  assert.equal(recorded.begun.length, 3)
   await pass(1_000)
-  assert.equal(heard.begun.length, 6, 'a few a second')
+  assert.equal(recorded.begun.length, 6, 'a few a second')
   await pass(58_900)
-  assert.equal(heard.begun.length, 12)
+  assert.equal(recorded.begun.length, 12)
   // What had no room waits for it, in turn.
   await pass(60_000)
   assert.deepEqual(
-    heard.begun.slice(3),
+    recorded.begun.slice(3),
     models.map((model) => `probed ${model}`),
   )
   assert.equal(sandbox.log.records.length, 23)
@@ -226,16 +228,16 @@ test('checks keep to the cap together with clients, and wait for room', async ()
   assert.ok(channel !== undefined)
   const client = book.beginAsClient(channel, 'm')
   prober.probe(place, { count: 4 })
-  assert.equal(heard.begun.length, 2, 'beside the one client')
+  assert.equal(recorded.begun.length, 2, 'beside the one client')
   clock.advance(10_000)
-  assert.equal(heard.begun.length, 2)
+  assert.equal(recorded.begun.length, 2)
   // A client that has ended makes room for one more, without anybody's telling.
   book.endAsClient(client, { outcome: 'client', caller: { keyId: 'k', accountId: 'k' } })
   clock.advance(300)
-  assert.equal(heard.begun.length, 3)
+  assert.equal(recorded.begun.length, 3)
   sandbox.faults.release('full')
-  while (heard.ended.length < 4) await nextEnd()
-  assert.equal(heard.begun.length, 4)
+  while (recorded.ended.length < 4) await nextEnd()
+  assert.equal(recorded.begun.length, 4)
 })
 
 test('a channel that clients keep full is checked all the same, one check at a time', async () => {
@@ -246,31 +248,31 @@ test('a channel that clients keep full is checked all the same, one check at a t
   book.beginAsClient(channel, 'm')
   prober.probe(place, { count: 3 })
   for (let ended = 1; ended <= 3; ended++) {
-    assert.deepEqual([heard.begun.length, book.probing('probed')], [ended, 1])
+    assert.deepEqual([recorded.begun.length, book.probing('probed')], [ended, 1])
     await nextEnd()
     // The next check may begin once the turn in which the last one was judged is over.
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
-  assert.deepEqual([heard.begun.length, book.running('probed')], [3, 2])
+  assert.deepEqual([recorded.begun.length, book.running('probed')], [3, 2])
 })
 
 test('what waits for its turn is sent neither to a renewed channel nor after the end', async () => {
   const models = new Map(['m', 'n'].map((model) => [model, undefined]))
   for (const finish of [renew, (): void => prober.close()]) {
     snapshot = snapshotWith({ models })
-    heard.begun.length = 0
+    recorded.begun.length = 0
     const ended = nextEnd()
     prober.probe(place)
     prober.probe({ channel: 'probed', model: 'n' })
     finish()
     clock.advance(60_000)
     await ended
-    assert.deepEqual(heard.begun, ['probed m'])
+    assert.deepEqual(recorded.begun, ['probed m'])
   }
 })
 
 test('a paid check reports its tokens, so that they can be booked to the operator', async () => {
-  const told = Promise.withResolvers<unknown>()
+  const checked = Promise.withResolvers<unknown>()
   prober = new Prober({
     clock,
     upstream,
@@ -283,8 +285,8 @@ test('a paid check reports its tokens, so that they can be booked to the operato
         failoverTokensMax: 100,
       }),
     onError: (error) => errors.push(error),
-    onChecked: (at, { usage }) => told.resolve([at.channel, usage?.reported.outputTokens]),
+    onChecked: (at, { usage }) => checked.resolve([at.channel, usage?.reported.outputTokens]),
   })
   prober.probe(place)
-  assert.deepEqual(await told.promise, ['probed', 1])
+  assert.deepEqual(await checked.promise, ['probed', 1])
 })

@@ -11,19 +11,19 @@ import type { Seen } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 
-export interface StormPlan {
+export interface LoadPlan {
   readonly random: Random
   readonly accounts: readonly TestAccount[]
   /** Address of a gateway that is thought to be alive; waits while there is none. */
   readonly findUrl: () => Promise<string>
   /** Asked before each request, with the number of answers that have been seen to their end. */
   readonly isOver: (ends: number) => boolean
-  /** Distinguishes the markers of this storm from those of others. */
+  /** Distinguishes the markers of this load from those of others. */
   readonly name: string
 }
 
-const stormClients = 40
-export const stormMaxTokens = 60
+const clientCount = 40
+export const loadMaxTokens = 60
 /** As a client's library would wait after a 503, so that an outage is not a busy loop. */
 const retryDelayMs = 25
 
@@ -41,11 +41,11 @@ const vendorFaults = [
   'not_format=html',
 ]
 
-export async function storm(plan: StormPlan): Promise<readonly Seen[]> {
+export async function sendLoad(plan: LoadPlan): Promise<readonly Seen[]> {
   const seen: Seen[] = []
   let ends = 0
   await Promise.all(
-    Array.from({ length: stormClients }, async (_, client) => {
+    Array.from({ length: clientCount }, async (_, client) => {
       for (let number = 0; !plan.isOver(ends); number++) {
         const one = await askOnce(plan, `${plan.name}-${client}-${number}`)
         seen.push(one)
@@ -56,7 +56,7 @@ export async function storm(plan: StormPlan): Promise<readonly Seen[]> {
   return seen
 }
 
-async function askOnce(plan: StormPlan, marker: string): Promise<Seen> {
+async function askOnce(plan: LoadPlan, marker: string): Promise<Seen> {
   const { random } = plan
   const account = plan.accounts[Math.floor(random() * plan.accounts.length)]
   assert.ok(account !== undefined)
@@ -67,7 +67,7 @@ async function askOnce(plan: StormPlan, marker: string): Promise<Seen> {
     format: random() < 0.5 ? 'messages' : 'chat',
     isStream: random() < 0.6,
     marker,
-    maxTokens: stormMaxTokens,
+    maxTokens: loadMaxTokens,
     sandbox: `output=${output}; event_delay_ms=0${fault === undefined ? '' : `; ${fault}`}`,
   }
   const leavesAfterBytes = random() < 0.12 ? Math.floor(random() * 1_500) : undefined
