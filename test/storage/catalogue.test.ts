@@ -913,7 +913,7 @@ test('the catalogue page explains every key, and its examples apply', async (t) 
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   for (const key of Object.values(entryKeys).flat()) assert.ok(page.includes(`\`${key}\``), key)
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
-  assert.equal(examples.length, 3)
+  assert.equal(examples.length, 4)
   for (const example of examples) {
     const { apply } = await openStore(t)
     assert.equal((await apply(example)).kind, 'applied')

@@ -1,0 +1,138 @@
+/**
+ * Tools that the vendor runs in a Responses request: refused unless the operator allows and prices them, held
+ * for at the most uses, and charged by the uses that the answer shows.
+ */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { stringify } from 'yaml'
+import { demoCatalogue } from '../../sandbox/demo.ts'
+import { send, type WireAnswer } from '../support/http-client.ts'
+import { assertClean } from '../support/money.ts'
+import { readStatement } from '../support/statement.ts'
+import { scenario } from '../support/scenario.ts'
+import { textRequest } from '../support/text-operations.ts'
+
+const tools = ['web_search', 'file_search', 'code_interpreter', 'image_generation', 'mcp'] as const
+type Tool = (typeof tools)[number]
+
+/** USD per 1000 uses. */
+const toolPrices = { file_search: 2.5, code_interpreter: 30, image_generation: 40 }
+const usePicos: Readonly<Record<Tool, bigint>> = {
+  web_search: 10_000_000_000n,
+  file_search: 2_500_000_000n,
+  code_interpreter: 30_000_000_000n,
+  image_generation: 40_000_000_000n,
+  mcp: 0n,
+}
+
+const gateway = await scenario({
+  catalogue(url) {
+    const base = demoCatalogue(url)
+    const channel = { ...base.channels['beta-main'], check: 'none' }
+    const price = { input: 1, output: 2 }
+    return stringify({
+      vendors: {
+        beta: { format: 'chat', allow: tools },
+        gamma: { format: 'chat' },
+      },
+      models: {
+        'tools-1': { vendor: 'beta', max_input_tokens: 10_000, price: { ...price, ...toolPrices } },
+        'plain-1': { vendor: 'beta', price },
+        'gamma-1': { vendor: 'gamma', price: { ...price, ...toolPrices } },
+      },
+      channels: {
+        'beta-main': { ...channel, models: ['tools-1', 'plain-1'] },
+        'gamma-main': { ...channel, vendor: 'gamma', models: ['gamma-1'] },
+      },
+    })
+  },
+})
+after(() => gateway.close())
+
+function toolOf(type: Tool): object {
+  if (type === 'file_search') return { type, vector_store_ids: ['vs_1'] }
+  if (type === 'code_interpreter') return { type, container: { type: 'auto' } }
+  return type === 'mcp' ? { type, server_label: 's', server_url: 'https://mcp.example' } : { type }
+}
+
+interface ToolAsk {
+  readonly model: string
+  readonly tool: Tool
+  readonly key?: string
+  readonly sandbox?: string
+  readonly more?: object
+}
+
+function ask({ model, tool, key, sandbox, more }: ToolAsk): Promise<WireAnswer> {
+  const prefix = model === 'gamma-1' ? 'gamma' : 'beta'
+  const fields = { model, input: 'hello', max_output_tokens: 100, tools: [toolOf(tool)], ...more }
+  return send(
+    `${gateway.url}/${prefix}/v1/responses`,
+    textRequest({ key: key ?? gateway.account.key, fields, ...(sandbox && { sandbox }) }),
+  )
+}
+
+function messageOf({ text }: WireAnswer): string {
+  return (JSON.parse(text) as { error: { message: string } }).error.message
+}
+
+describe('a tool that the vendor runs', () => {
+  for (const tool of tools)
+    test(`(${tool}) is refused unless the operator allows it`, async () => {
+      const answer = await ask({ model: 'gamma-1', tool })
+      assert.equal(answer.status, 400)
+      assert.match(messageOf(answer), /not available here; leave/)
+    })
+
+  for (const tool of ['file_search', 'code_interpreter', 'image_generation'] as const)
+    test(`(${tool}) is refused with a model that has no price for it`, async () => {
+      const answer = await ask({ model: 'plain-1', tool })
+      assert.equal(answer.status, 400)
+      const message = `The tool ${tool} is not available with the model "plain-1"; leave it out.`
+      assert.equal(messageOf(answer), message)
+    })
+
+  for (const tool of tools)
+    for (const stream of [false, true])
+      test(`(${tool}) is charged by its uses ${stream ? 'in a stream' : 'in a whole answer'}`, async () => {
+        const account = await gateway.createAccount()
+        const content = tool === 'web_search' ? 'search' : tool
+        const sandbox = `input=50; output_tokens=20; content=${content},text`
+        const { key } = account
+        const answer = await ask({ model: 'tools-1', tool, key, sandbox, more: { stream } })
+        assert.equal(answer.status, 200, answer.text)
+        const statement = await readStatement(gateway.context, { account: account.name })
+        const exchange = statement.lines.find(({ kind }) => kind === 'charge')?.exchange
+        const counted = exchange?.parts[0]?.lines.map((line) => [line.class, line.count])
+        const uses = tool === 'mcp' ? [] : [[tool, 1]]
+        assert.deepEqual(counted?.slice(2), uses)
+        const [[, input = 0] = [], [, output = 0] = []] = counted ?? []
+        const tokens = BigInt(input) * 1_000_000n + BigInt(output) * 2_000_000n
+        const { amountPicos } = await gateway.recorded(answer)
+        assert.equal(amountPicos, tokens + usePicos[tool])
+      })
+
+  test('holds for the most uses that the request allows, ten where it does not say', async () => {
+    for (const [max_tool_calls, uses] of [
+      [3, 3n],
+      [undefined, 10n],
+    ] as const) {
+      // The hold covers what the model reads, its output, and the uses.
+      const tokens = 10_000n * 1_250_000n + 100n * 2_000_000n
+      const most = tokens + uses * usePicos.image_generation
+      const short = Number(most - 1_000_000n) / 1e12
+      const enough = Number(most + 1_000_000n) / 1e12
+      for (const [balance, status] of [
+        [short, 402],
+        [enough, 200],
+      ] as const) {
+        const { key } = await gateway.createAccount({ balance_usd: balance.toFixed(6) })
+        const more = { max_tool_calls }
+        const answer = await ask({ model: 'tools-1', tool: 'image_generation', key, more })
+        assert.equal(answer.status, status, answer.text)
+      }
+    }
+  })
+})
+
+test('the audit finds no difference afterwards', () => assertClean(gateway))
