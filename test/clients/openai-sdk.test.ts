@@ -342,6 +342,23 @@ describe('when a vendor fails', () => {
     await rig.assertNotCharged(caller)
   })
 
+  test('raises a cut response as an error of the API, and nothing is charged', async () => {
+    const caller = await rig.caller()
+    const ask = { model: 'lone-beta-1', input: 'Cut', max_output_tokens: 200 } as const
+    const cut = told('output=8; cut_event=8')
+    const stream = await connect(caller).responses.create({ ...ask, stream: true }, cut)
+    const types: string[] = []
+    await assert.rejects(
+      async () => {
+        for await (const { type } of stream) types.push(type)
+      },
+      (error) => error instanceof APIError && /broke off/.test(error.message),
+    )
+    assert.ok(types.includes('response.output_text.delta'))
+    await assert.rejects(connect(caller).responses.stream(ask, cut).finalResponse(), /broke off/)
+    await rig.assertNotCharged(caller)
+  })
+
   test('the streaming helper raises a cut too', async () => {
     const caller = await rig.caller()
     const stream = connect(caller).chat.completions.stream(lone('Cut'), told('cut_event=6'))

@@ -176,6 +176,30 @@ function describeGeneration(generation: Generation, python: string): void {
       await rig.assertChargedAsServed(caller)
     })
 
+    for (const action of ['responses_raw', 'responses_helper'])
+      test(`chat: a response is charged as served, and raised where it is cut (${action})`, async () => {
+        const caller = await rig.caller()
+        const body = {
+          max_tokens: undefined,
+          messages: undefined,
+          max_output_tokens: 200,
+          input: 'Hi',
+        }
+        const report = await ask('chat', action, caller, { content: '', body })
+        assert.equal(report.error, undefined)
+        assert.match(report.text ?? '', /simulated.*Hi/s)
+        await rig.assertChargedAsServed(caller)
+        const cut = await rig.caller()
+        const { error } = await ask('chat', action, cut, {
+          content: '',
+          body: { ...body, model: 'lone-beta-1' },
+          directives: 'output=8; cut_event=8',
+        })
+        assert.match(error?.message ?? '', /broke off/)
+        assert.equal(error?.is_sdk_error, true)
+        await rig.assertNotCharged(cut)
+      })
+
     test('chat: a refusal in words keeps its type', async () => {
       const caller = await rig.caller()
       const directives = 'content=refusal'

@@ -1,5 +1,5 @@
 /**
- * Vercel's AI SDK with its three kinds of provider: the messages format, the chat format of the
+ * Vercel's AI SDK with its kinds of provider: the messages format, chat completions and responses of the
  * vendor's own package, and the generic chat one. Unlike the vendors' SDKs it knows no
  * `x-should-retry` and asks the gateway for usage only in one of its three.
  */
@@ -46,6 +46,13 @@ const ways: readonly Way[] = [
     vendor: 'beta',
     model: (caller, { id = 'chat-1', apiKey = caller.key } = {}) =>
       createOpenAI({ baseURL: rig.chatUrl, apiKey, headers: caller.headers }).chat(id),
+  },
+  {
+    // The default of the package: responses, each step of a tool loop with stored items.
+    name: '@ai-sdk/openai',
+    vendor: 'beta',
+    model: (caller, { id = 'chat-1', apiKey = caller.key } = {}) =>
+      createOpenAI({ baseURL: rig.chatUrl, apiKey, headers: caller.headers })(id),
   },
   {
     name: '@ai-sdk/openai-compatible',

@@ -145,6 +145,22 @@ def chat_helper(client, call):
         return completion_report(stream.get_final_completion(), pieces="".join(pieces))
 
 
+def chat_responses_raw(client, call):
+    types, text = [], ""
+    with client.responses.create(stream=True, **call["body"]) as stream:
+        for event in stream:
+            types.append(event.type)
+            text += event.delta if event.type == "response.output_text.delta" else ""
+    return {"types": types, "text": text}
+
+
+def chat_responses_helper(client, call):
+    with client.responses.stream(**call["body"]) as stream:
+        pieces = [event.delta for event in stream if event.type == "response.output_text.delta"]
+        response = stream.get_final_response()
+        return {"text": response.output_text, "pieces": "".join(pieces)}
+
+
 def chat_leave(client, call):
     with client.chat.completions.create(stream=True, **call["body"]) as stream:
         for chunk in stream:
