@@ -25,7 +25,7 @@ export const unknownLimitMs = 30_000
 export const retryMs = 30_000
 /** A channel that works again must be back within minutes, however many times it relapsed. */
 export const backOffMaxMs = 120_000
-/** No wait that grows is longer, and none that a vendor asks for. */
+/** The longest wait that grows or that a vendor asks for. Latency samples and failovers count as long. */
 export const waitMaxMs = 300_000
 /** What happened longer ago than this does not count any more. */
 export const forgottenAfterMs = 600_000
