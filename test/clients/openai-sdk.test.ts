@@ -425,3 +425,33 @@ test('charges the prompt and the delivered output when the client leaves a strea
   const cost = (figures.input_tokens * 2 + figures.output_tokens * 10) / 1e6
   assert.equal(figures.cost_usd, Number(cost.toFixed(12)))
 })
+
+test('continues, shows and deletes its own stored responses, and no others', async () => {
+  const [caller, stranger] = [await rig.caller(), await rig.caller()]
+  const { responses } = connect(caller)
+  const question = { model: 'chat-1', input: 'Good morning', max_output_tokens: 200 }
+  const first = await responses.create(question)
+  const next = { ...question, previous_response_id: first.id }
+  assert.equal((await responses.create(next)).previous_response_id, first.id)
+  assert.equal((await responses.retrieve(first.id)).output_text, first.output_text)
+  assert.equal((await Array.fromAsync(responses.inputItems.list(first.id))).length, 1)
+  await assert.rejects(responses.cancel(first.id), BadRequestError)
+
+  const { responses: others } = connect(stranger)
+  await assert.rejects(
+    others.create(next),
+    (error) => error instanceof BadRequestError && error.code === 'previous_response_not_found',
+  )
+  for (const refused of [
+    others.retrieve(first.id),
+    others.delete(first.id),
+    others.cancel(first.id),
+    others.inputItems.list(first.id),
+  ])
+    await assert.rejects(refused, NotFoundError)
+
+  await responses.delete(first.id)
+  await assert.rejects(responses.retrieve(first.id), NotFoundError)
+  await rig.assertNotCharged(stranger)
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
+})
