@@ -209,6 +209,31 @@ channels:
     assert.deepEqual(await program.json<unknown>('price', 'list'), before)
   })
 
+  test('takes a model that makes embeddings without a price for output', async () => {
+    await program.write(
+      'embeddings.yaml',
+      `
+models:
+  e: { vendor: beta, price: { input: 1, output: 2, tiers: { flex: { input: 1, output: 1 }, batch: { multiplier: 0.5 } } } }
+  m: { vendor: alpha, price: { input: 1, output: 2 } }
+`,
+    )
+    await program.json('apply', '-f', 'embeddings.yaml')
+    const entry = '"input_cost_per_token": 2e-08, "output_cost_per_token": 0.0, "mode": "embedding"'
+    await list(`{"e": {${entry}}}`)
+    const done = await program.run('price', 'import', 'prices.json')
+    assert.match(done.out, /price\.output: 2 → –/)
+    assert.match(done.out, /note: flex loses its prices, .* the price of output/)
+    assert.match(done.out, /note: output has no price; the model then serves embeddings only/)
+    const exported = (await program.run('export')).out
+    assert.match(exported, /price:\n +input: 0\.02\n +tiers:\n +batch:\n +multiplier: 0\.5\n/)
+    await list(`{"m": {${entry}}}`)
+    const refused = await program.run('price', 'import', 'prices.json')
+    assert.equal(refused.code, 1)
+    assert.match(refused.error, /m: the mode embedding is not one of the messages format/)
+    await program.json('apply', '-f', 'catalog.yaml')
+  })
+
   test('imports nothing where one price is invalid, and names it', async () => {
     await list(priceList('2.5e-13'))
     const before = await program.json<unknown>('price', 'list')

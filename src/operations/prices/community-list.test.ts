@@ -153,6 +153,8 @@ describe('a listed model', () => {
     assert.ok(dear.kind === 'prices')
     assert.deepEqual(dear.form, { input: '0.02' })
     assert.deepEqual(dear.unpriced, [{ field: 'output of a model without output', value: '1' }])
+    const none = priced('"output_cost_per_token": 0, "mode": "embedding"', 'chat')
+    assert.deepEqual(none, { kind: 'mistakes', list: ['input_cost_per_token is missing'] })
   })
 
   it('is refused with the field that is wrong', () => {
@@ -167,7 +169,7 @@ describe('a listed model', () => {
       [`${plain}, "provider_specific_entry": {"us": -1.1}`, /_entry\.us -1\.1 must be a factor/],
       [`${plain}, "provider_specific_entry": {"us": 1.1000001}`, /at most six decimals/],
       [`${plain}, "mode": "image_generation"`, /mode image_generation is not billed by tokens/],
-      ['"output_cost_per_token": 0, "mode": "embedding"', /^input_cost_per_token is missing$/],
+      [`${plain}, "mode": "embedding"`, /the mode embedding is not one of the messages format/],
       ['"input_cost_per_token": 2, "output_cost_per_token": 1e-06', /from 0 to 1000000/],
     ]
     for (const [fields, message] of refusals) {

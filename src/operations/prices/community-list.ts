@@ -136,6 +136,8 @@ export function pricesOf(model: ListedModel, format: UsageFormat): ListedPrices 
       kind: 'mistakes',
       list: [`the mode ${String(mode)} is not billed by tokens`],
     }
+  if (mode === 'embedding' && format === 'messages')
+    return { kind: 'mistakes', list: ['the mode embedding is not one of the messages format'] }
   const gathered: Gathered = {
     format,
     base: {},
