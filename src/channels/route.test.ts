@@ -41,6 +41,7 @@ function start(model = makeModel('m')) {
     openRoute({
       snapshot,
       model,
+      operation: 'messages.create',
       caller: { accountId: 'acc_1', keyId: 'key_1' },
       isStream: true,
       inputTokens: 100,
@@ -52,6 +53,36 @@ function start(model = makeModel('m')) {
 }
 
 describe('a route', () => {
+  test('leaves out a channel that does not offer the operation, for ten minutes', () => {
+    const { clock, open } = start()
+    const firstOf = (operation: string): string | undefined => {
+      const lease = open({ operation }).next()
+      lease?.ended({ outcome: 'nobody' })
+      return lease?.channel.name
+    }
+    const route = open({ operation: 'responses.create' })
+    route.next()?.ended({ outcome: 'nobody', isNotOffered: true })
+    assert.equal(route.next()?.channel, reserve)
+    assert.equal(firstOf('responses.create'), 'reserve')
+    assert.equal(firstOf('chat.completions.create'), 'main')
+    clock.advance(600_000)
+    assert.equal(firstOf('responses.create'), 'main')
+  })
+
+  test('tries a channel that does not offer the operation where no other is left', () => {
+    const { open } = start()
+    for (const channel of [main, reserve]) {
+      const lease = open({ operation: 'responses.create' }).next()
+      assert.equal(lease?.channel, channel)
+      lease.ended({ outcome: 'nobody', isNotOffered: true })
+    }
+    const route = open({ operation: 'responses.create' })
+    assert.equal(route.next()?.channel, main)
+    assert.equal(route.next(), undefined)
+    const pinned = open({ operation: 'responses.create', pinnedTo: 'reserve' })
+    assert.equal(pinned.next()?.channel, reserve)
+  })
+
   test('gives each channel once, the main one first, and counts the failover', () => {
     const { health, counted, open } = start()
     const route = open()

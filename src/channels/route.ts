@@ -11,6 +11,7 @@ import type { Outcome } from './health/health-event.ts'
 import type { OpenAttempt } from './health/health-place.ts'
 import type { Caller } from './health/evidence.ts'
 import { unknownLimitMs } from './health/timing.ts'
+import { MissingOperations } from './missing-operations.ts'
 import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
 
 export type { Outcome }
@@ -18,6 +19,8 @@ export type { Outcome }
 export interface RouteRequest {
   readonly snapshot: Snapshot
   readonly model: Model
+  /** The name of what is asked for: a channel may not offer it. */
+  readonly operation: string
   readonly caller: Caller
   readonly isStream: boolean
   readonly inputTokens: number
@@ -44,11 +47,13 @@ interface RouteServices {
   readonly health: HealthBook
   readonly telemetry: Pick<Telemetry, 'failedOver' | 'firstEvent' | 'attemptEnded'>
   readonly settings: RouteSettings
+  readonly missing: MissingOperations
 }
 
 export type OpenRoute = (request: RouteRequest) => Route
 
-export function createRoutes(services: RouteServices): OpenRoute {
+export function createRoutes(parts: Omit<RouteServices, 'missing'>): OpenRoute {
+  const services = { ...parts, missing: new MissingOperations() }
   return (request) => new Route(request, services)
 }
 
@@ -58,6 +63,8 @@ export interface AttemptEnd {
   readonly isRequestSuspect?: boolean
   /** The gateway stopped waiting for the channel. */
   readonly isTimeout?: boolean
+  /** The channel does not offer the operation. */
+  readonly isNotOffered?: boolean
   /** What the vendor asked for with a throttle. */
   readonly retryAfterMs?: number | undefined
 }
@@ -170,10 +177,12 @@ export class Route {
   }
 
   #selectOptions(tried: ReadonlySet<string>): SelectOptions {
-    const { health, clock } = this.#services
-    const { caller, pinnedTo, preferred } = this.request
+    const { health, clock, missing } = this.#services
+    const { caller, operation, pinnedTo, preferred } = this.request
     const { accountId } = caller
-    return { facts: health, accountId, tried, now: clock.monotonic(), pinnedTo, preferred }
+    const now = clock.monotonic()
+    const lacks = (channel: string): boolean => missing.has(channel, operation, now)
+    return { facts: health, accountId, tried, now, pinnedTo, preferred, lacks }
   }
 
   /** Adds the channels whose vendor-side model is that of the lease. */
@@ -241,10 +250,12 @@ export class Lease {
   }
 
   /** The attempt has ended. Call exactly once. */
-  ended({ outcome, isRequestSuspect, isTimeout, retryAfterMs }: AttemptEnd): void {
-    const { telemetry, health } = this.#services
+  ended({ outcome, isRequestSuspect, isTimeout, isNotOffered, retryAfterMs }: AttemptEnd): void {
+    const { telemetry, health, missing, clock } = this.#services
+    const now = clock.monotonic()
     telemetry.attemptEnded(this.channel.name, outcome)
-    const waitedMs = this.#services.clock.monotonic() - this.attempt.beganAt
+    if (isNotOffered === true) missing.note(this.channel.name, this.#route.request.operation, now)
+    const waitedMs = now - this.attempt.beganAt
     if (isTimeout === true && waitedMs >= this.usualLimitMs) this.timedOutMs = waitedMs
     const isBlamed = isRequestSuspect === true && this.#route.isBlamed(this)
     health.end(this.attempt, {

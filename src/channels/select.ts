@@ -44,6 +44,8 @@ export interface SelectOptions {
   readonly pinnedTo?: string | undefined
   /** Selected first where it is usable, whatever its rank. */
   readonly preferred?: string | undefined
+  /** Whether a channel does not offer what is asked for: it is tried only where no other is left. */
+  readonly lacks?: (channel: string) => boolean
 }
 
 /** Returns the channel for the next attempt, or undefined where none may be tried. */
@@ -64,7 +66,7 @@ export function selectChannel(
   for (const channel of channels) {
     if (!mayBeTried(channel, options)) continue
     const state = facts.state(channel.name, model)
-    let tier = tierOf(state, now)
+    let tier = options.lacks?.(channel.name) === true ? tiers.refused : tierOf(state, now)
     if (tier === tiers.shared) {
       draw ??= facts.draw()
       if (draw < shareOf(state, now)) tier = tiers.usable

@@ -79,13 +79,14 @@ function isAnswer({ kind }: AttemptOutcome): boolean {
 }
 
 function openRoute(
-  { snapshot, model, principal, facts, pinnedTo, preferredChannel }: Admitted,
+  { snapshot, model, operation, principal, facts, pinnedTo, preferredChannel }: Admitted,
   isTimed: boolean,
   services: FailoverServices,
 ): Route {
   return services.openRoute({
     snapshot,
     model,
+    operation: operation.name,
     caller: principal,
     isStream: facts.isStream,
     inputTokens: facts.inputTokensEstimate,
@@ -144,6 +145,7 @@ function report({ admitted, lease, outcome, verdict }: Judged, clock: Clock): vo
     outcome: verdict.blame,
     isRequestSuspect: isRequestSuspect(outcome, verdict),
     isTimeout: outcome.kind === 'broken' && outcome.cause === 'timeout',
+    isNotOffered: outcome.kind === 'vendor_error' && outcome.fault === 'not_offered',
     retryAfterMs:
       verdict.blame === 'throttle' && outcome.kind === 'vendor_error'
         ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, clock))
