@@ -22,10 +22,15 @@ export interface MadeStates {
   readonly outputTokens: number
 }
 
-/** What is known of a key. */
+/**
+ * Whose state it is. Some servers let a client choose the id of its answer: then a second account makes an id
+ * that another one has made before, and may use it as a name, but not what the vendor has stored under it.
+ */
+type StateOwnership = 'own' | 'made_again' | 'foreign'
+
+/** What is known of a key. Of foreign state nothing else may be used. */
 export interface FoundState extends AnswerStateKey {
-  /** False: it belongs to another account, and nothing else of it may be used. */
-  readonly isOwn: boolean
+  readonly owner: StateOwnership
   readonly channel: string
   readonly model: string
   readonly responseId: string | undefined
@@ -133,11 +138,14 @@ async function findAnswerStates(
   const found = new Map<string, FoundState>()
   for (let start = 0; start < ids.length; start += keysPerQuery) {
     const some = JSON.stringify(ids.slice(start, start + keysPerQuery))
-    for (const row of await database.query(findSql[database.dialect], [vendor, some, nowMs])) {
-      const state = readState(row, accountId)
-      const name = stateName(state)
-      // Ids that several accounts have are no secret of one of them: each uses its own.
-      if (state.isOwn || !found.has(name)) found.set(name, state)
+    const sql = findSql[database.dialect]
+    // The first that has made an id comes first.
+    for (const row of await database.query(sql, [vendor, some, nowMs])) {
+      const name = stateName(readKey(row))
+      const isFirst = !found.has(name)
+      if (row['account_id'] === accountId)
+        found.set(name, readState(row, isFirst ? 'own' : 'made_again'))
+      else if (isFirst) found.set(name, readState(row, 'foreign'))
     }
   }
   return found
@@ -154,15 +162,19 @@ const findSql = {
 
 function findIn(ids: string): string {
   return `SELECT kind, id, account_id, channel, model, response_id, input_tokens, output_tokens
-    FROM answer_state WHERE vendor = $1 AND id IN (${ids}) AND expires_at_ms > $3`
+    FROM answer_state WHERE vendor = $1 AND id IN (${ids}) AND expires_at_ms > $3
+    ORDER BY expires_at_ms`
 }
 
-function readState(row: Row, accountId: string): FoundState {
+function readKey(row: Row): AnswerStateKey {
+  return { kind: String(row['kind']) as AnswerStateKind, id: String(row['id']) }
+}
+
+function readState(row: Row, owner: StateOwnership): FoundState {
   const responseId = row['response_id']
   return {
-    kind: String(row['kind']) as AnswerStateKind,
-    id: String(row['id']),
-    isOwn: row['account_id'] === accountId,
+    ...readKey(row),
+    owner,
     channel: String(row['channel']),
     model: String(row['model']),
     responseId: typeof responseId === 'string' ? responseId : undefined,

@@ -44,9 +44,15 @@ export async function findEarlierAnswers(
   const states = await find(prepared, references, services)
   for (const reference of references) {
     const state = states.get(stateName(reference))
-    if (state === undefined ? reference.isNeeded : !state.isOwn) return unknown(reference)
+    if (state === undefined ? reference.isNeeded : !isUsable(reference, state))
+      return unknown(reference)
   }
   return place(prepared, references, states)
+}
+
+/** What an item says in full is the request's own, under whatever name the account has seen. */
+function isUsable({ kind, isNeeded }: StateReference, { owner }: FoundState): boolean {
+  return owner === 'own' || (owner === 'made_again' && kind === 'item' && !isNeeded)
 }
 
 function isStored({ kind, isNeeded }: StateReference): boolean {
@@ -166,7 +172,7 @@ export async function prepareStored(
   if (headFault !== undefined) return headFault
   const reference = { kind: 'response', id } as const
   const state = (await find(identified, [reference], services)).get(stateName(reference))
-  if (state?.isOwn !== true)
+  if (state?.owner !== 'own')
     return refuse('relay.response_unknown', `Response with id '${id}' not found.`)
   const found = findModel(identified, operation, state.model)
   if (found.kind === 'refusal') return found.code === 'relay.model_unknown' ? gone : found

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { keepAnswerStateSql } from '../../src/ledger/answer-state-store.ts'
-import { send, type WireAnswer } from '../support/http-client.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { createClientKey } from '../support/operations.ts'
 import { chargesOf } from '../support/money.ts'
@@ -158,6 +158,31 @@ describe('a stored response', () => {
     for (let index = 0; index < 12; index++)
       statuses.push((await ask('GET', 'resp_none', limited.key)).status)
     assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 404), 429, 429])
+  })
+
+  test('stays with the account that has made it where a client of another one chooses its id', async () => {
+    const item = { id: `msg_same_${id}`, type: 'message', role: 'assistant', content: [] }
+    vendor.answer((response, { body }) => {
+      // Servers of open models take the id from the request.
+      const { request_id: chosen } = JSON.parse(body.toString() || '{}') as { request_id?: string }
+      const usage = { input_tokens: 1, output_tokens: 1 }
+      const answer = { id: chosen, object: 'response', store: true, output: [item], usage }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer))
+    })
+    const url = `${gateway.url}/beta/v1/responses`
+    const request = { model: 'chat-1', input: 'x', max_output_tokens: 16, request_id: `same_${id}` }
+    assert.equal((await post(url, account.key, request)).status, 200)
+    assert.equal((await post(url, other.key, request)).status, 200)
+    assert.equal((await ask('GET', request.request_id)).status, 200)
+    assert.equal((await ask('GET', request.request_id, other.key)).status, 404)
+    assert.equal((await ask('DELETE', request.request_id, other.key)).status, 404)
+    const next = { ...request, previous_response_id: request.request_id }
+    assert.match((await post(url, other.key, next)).text, /previous_response_not_found/)
+    const reference = { ...request, input: [{ type: 'item_reference', id: item.id }] }
+    assert.equal((await post(url, other.key, reference)).status, 404)
+    const whole = { ...request, input: [{ ...item, content: 'Hi' }] }
+    assert.equal((await post(url, other.key, whole)).status, 200)
   })
 
   test('is not streamed again', async () => {

@@ -80,7 +80,7 @@ export function describeAnswerStates(name: string, open: () => Promise<LedgerHar
       assert.ok(item !== undefined)
       assert.deepEqual((await find(accountId, [item])).get(stateName(item)), {
         ...item,
-        isOwn: true,
+        owner: 'own',
         channel: 'alpha-main',
         model: 'large-1',
         responseId: response.id,
@@ -105,21 +105,28 @@ export function describeAnswerStates(name: string, open: () => Promise<LedgerHar
       await answer(accountId)
       const foreign = await find(otherId)
       assert.deepEqual(
-        [...foreign.values()].map(({ isOwn }) => isOwn),
-        [false, false, false],
+        [...foreign.values()].map(({ owner }) => owner),
+        ['foreign', 'foreign', 'foreign'],
       )
       assert.equal((await find(accountId, all, 'beta')).size, 0)
       assert.equal((await find(accountId, [{ kind: 'item', id: 'other' }])).size, 0)
     })
 
-    it('is found as its own by each account where a vendor gives one id twice', async () => {
-      const otherId = await makeAccount(harness, { balancePicos: 10n })
+    it('belongs to the account that has made it first, where a vendor gives one id twice', async () => {
+      const [later, third] = [
+        await makeAccount(harness, { balancePicos: 10n }),
+        await makeAccount(harness),
+      ]
       await answer(accountId, { channel: 'alpha-main' })
-      await answer(otherId, { channel: 'alpha-spare' })
-      const [mine, theirs] = [await find(accountId), await find(otherId)]
-      assert.equal(mine.get(stateName(response))?.channel, 'alpha-main')
-      assert.equal(theirs.get(stateName(response))?.channel, 'alpha-spare')
-      assert.ok([...mine.values(), ...theirs.values()].every(({ isOwn }) => isOwn))
+      harness.clock.advance(1)
+      await answer(later, { channel: 'alpha-spare' })
+      const seen = async (id: string): Promise<readonly unknown[]> => {
+        const state = (await find(id)).get(stateName(response))
+        return [state?.owner, state?.channel]
+      }
+      assert.deepEqual(await seen(accountId), ['own', 'alpha-main'])
+      assert.deepEqual(await seen(later), ['made_again', 'alpha-spare'])
+      assert.deepEqual(await seen(third), ['foreign', 'alpha-main'])
     })
 
     it('belongs to the latest answer of the account that has made it', async () => {
