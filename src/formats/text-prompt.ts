@@ -3,7 +3,7 @@
  * of one text, or a list of those. Reads how many texts there are and how many tokens are given as such. The
  * body is known to be JSON; its strings are not read here.
  */
-import type { PayloadEstimate, BodyText } from './fields.ts'
+import type { BodyText } from './fields.ts'
 import type { JsonObject } from './json.ts'
 import { PayloadSum } from './payloads.ts'
 import { plainStringEnd } from './scan.ts'
@@ -87,11 +87,7 @@ function isNumberStart(code: number): boolean {
 }
 
 /** Tokens are counted exactly, texts as text. */
-export function estimateTextPrompt(
-  body: JsonObject,
-  source: BodyText,
-  name: string,
-): PayloadEstimate {
+export function estimateTextPrompt(body: JsonObject, source: BodyText, name: string): PayloadSum {
   const sum = new PayloadSum()
   const tokens = readTextPrompt(source, name)?.tokens ?? 0
   const span = source.spans.get(name)

@@ -18,6 +18,7 @@ const completionsRules: RequestRules = {
   fields: new Set([
     'model',
     'prompt',
+    'suffix',
     'max_tokens',
     'stream',
     'stream_options',
@@ -45,7 +46,11 @@ const completionsRules: RequestRules = {
     return undefined
   },
   countPrompts: (source) => readTextPrompt(source, 'prompt')?.texts ?? 1,
-  estimatePayloads: (body, source) => estimateTextPrompt(body, source, 'prompt'),
+  estimatePayloads(body, source) {
+    const sum = estimateTextPrompt(body, source, 'prompt')
+    sum.addText(body['suffix'])
+    return sum
+  },
   findOperatorFeatures: () => [],
   findBillableFeatures: findAggregatorWork,
   findService: (body) => chatRules.findService(body),
