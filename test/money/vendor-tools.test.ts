@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { demoCatalogue } from '../../sandbox/demo.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { assertClean } from '../support/money.ts'
+import { reconcileChannel } from '../support/operations.ts'
 import { readStatement } from '../support/statement.ts'
 import { scenario } from '../support/scenario.ts'
 import { textRequest } from '../support/text-operations.ts'
@@ -133,6 +134,33 @@ describe('a tool that the vendor runs', () => {
       }
     }
   })
+})
+
+test('the uses reconcile with the vendor’s own log, and one more of them is a difference', async () => {
+  const sums: Record<string, number> = {}
+  let requests = 0
+  const add = (name: string, count: number): void => void (sums[name] = (sums[name] ?? 0) + count)
+  for (const { usage, model, status } of gateway.sandbox.log.records) {
+    if (usage === undefined || model !== 'tools-1' || status !== 200) continue
+    requests++
+    add('input', usage.counts.input)
+    add('output', usage.counts.output)
+    for (const [tool, count] of Object.entries(usage.hostedCalls))
+      if (tool !== 'mcp') add(tool, count)
+  }
+  const verdictOf = async (figures: object): Promise<unknown> => {
+    const { comparison } = await reconcileChannel(gateway.context, {
+      channel: 'beta-main',
+      from: '2020-01-01',
+      to: '2100-01-01',
+      vendor_counts: JSON.stringify([{ model: 'tools-1', requests, ...figures }]),
+    })
+    const figure = comparison?.figures.find((one) => one.figure === 'code_interpreter')
+    return [comparison?.verdicts.map(({ verdict }) => verdict), figure?.difference]
+  }
+  assert.deepEqual(await verdictOf(sums), [['explained'], 0])
+  const more = { ...sums, code_interpreter: (sums['code_interpreter'] ?? 0) + 1 }
+  assert.deepEqual(await verdictOf(more), [['unexplained'], 1])
 })
 
 test('the audit finds no difference afterwards', () => assertClean(gateway))
