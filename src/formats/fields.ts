@@ -75,7 +75,7 @@ export interface RequestRules {
 }
 
 /** What a request names of earlier answers, and whether its own answer is kept. */
-type RequestState = Pick<RequestFacts, 'references' | 'storesAnswer'>
+type RequestState = Pick<RequestFacts, 'references' | 'storesAnswer' | 'asksStorage'>
 
 /** What a request asks for beyond text: each costs by a rule of its own. */
 export type BillableFeatures = Pick<

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { demoCatalogue } from '../../sandbox/demo.ts'
 import type { ServedRecord } from '../../sandbox/served-record.ts'
-import { chatPath, messagesPath } from '../support/requests.ts'
+import { chatPath, messagesPath, responsesPath } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
@@ -179,6 +179,18 @@ test('a mapped model and the usage chunk are spliced into one chat request', asy
   assert.equal(vendorGot, `{${asked}${chat.slice(1).replace('chat-mini-1', 'mini')}`)
 })
 
+test('a request for a response is renamed where its channel maps the model, and never edited else', async () => {
+  const asking = (model: string): string =>
+    `{ "stream" : true,"input":[{"role":"user","content":"chat-mini-1"}], "model":${model},"x":1.0}`
+  for (const spelling of ['"chat-mini-1"', '"ch\\u0061t-mini-1"']) {
+    const { answer, vendorGot, vendorSaid } = await see(responsesPath, asking(spelling))
+    assert.equal(vendorGot, asking('"mini"'))
+    assert.equal(answer.body.toString(), vendorSaid)
+  }
+  const plain = await see(responsesPath, asking('"chat-1"'))
+  assert.equal(plain.vendorGot, asking('"chat-1"'))
+})
+
 test('tool calls, thinking, refusals and every other kind of content pass unchanged', async () => {
   const kinds: readonly (readonly [string, string, readonly string[]])[] = [
     [
@@ -197,11 +209,23 @@ test('tool calls, thinking, refusals and every other kind of content pass unchan
         'refusal=empty',
       ],
     ],
+    [
+      responsesPath,
+      '"model":"chat-1","max_output_tokens":90,"input":"hi"',
+      [
+        'content=tool',
+        'content=reasoning,text',
+        'content=refusal',
+        'content=audio',
+        'refusal=empty',
+        'stop=max_output_tokens',
+      ],
+    ],
   ]
   for (const [path, fields, wishes] of kinds)
     for (const wish of [...wishes, 'frame=100000; output=3', 'cached=5; reasoning=2'])
       for (const stream of ['', '"stream":true,"stream_options":{"include_usage":true},']) {
-        const body = `{${path === messagesPath ? stream.slice(0, 14) : stream}${fields}}`
+        const body = `{${path === chatPath ? stream : stream.slice(0, 14)}${fields}}`
         const { answer, vendorGot, vendorSaid } = await see(path, body, wish)
         assert.equal(vendorGot, body)
         assert.equal(answer.body.toString(), vendorSaid, `${path} ${wish} ${stream}`)

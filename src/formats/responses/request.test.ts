@@ -205,6 +205,13 @@ describe('what acts on the operator’s account', () => {
     ['moderation', { moderation: { model: 'omni' } }, /Moderation/],
     ['account_files', fileIn({ type: 'input_file', file_id: 'file-1' }), /Files/],
     ['account_files', fileIn({ type: 'input_image', file_id: 'file-1' }), /Files/],
+    ['account_files', fileIn({ type: 'brand_new', file_id: 'file-1' }), /Files/],
+    ['account_files', fileIn({ type: 'file', file: { file_id: 'file-1' } }), /Files/],
+    [
+      'account_files',
+      { tools: [{ type: 'function', input_image_mask: { file_id: 'file-1' } }] },
+      /Files/,
+    ],
     ['web_search', { tools: [{ type: 'web_search' }] }, /Web search/],
     ['web_search', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, /Web search/],
     [

@@ -78,7 +78,11 @@ function estimatePayloads(body: JsonObject): PayloadEstimate {
   for (const item of itemsOf(body)) addItem(sum, item)
   for (const tool of toolsOf(body)) {
     addImage(sum, asObject(tool['input_image_mask']))
-    if (hasFiles(asObject(tool['container'])) || hasFiles(asObject(tool['environment'])))
+    if (
+      namesFile(tool) ||
+      hasFiles(asObject(tool['container'])) ||
+      hasFiles(asObject(tool['environment']))
+    )
       sum.isInAccount = true
   }
   return sum
@@ -96,6 +100,7 @@ const textFields = [
 ]
 
 function addItem(sum: PayloadSum, item: JsonObject): void {
+  if (namesFile(item)) sum.isInAccount = true
   for (const name of textFields) sum.addText(item[name])
   for (const name of ['content', 'summary', 'output'] as const) addContent(sum, item[name])
   const { result } = item
@@ -113,6 +118,7 @@ function addContent(sum: PayloadSum, content: unknown): void {
 }
 
 function addPart(sum: PayloadSum, part: JsonObject): void {
+  if (namesFile(part)) sum.isInAccount = true
   switch (part['type']) {
     case 'input_image':
     case 'computer_screenshot':
@@ -127,7 +133,6 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
     }
     case 'input_file': {
       const data = part['file_data']
-      if (isAsked(part['file_id'])) sum.isInAccount = true
       sum.addDocument(typeof data === 'string' ? data.length : 0)
       return
     }
@@ -140,9 +145,15 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
 /** An image is data, an address, or a file of the account. */
 function addImage(sum: PayloadSum, image: JsonObject | undefined): void {
   if (image === undefined) return
-  const url = image['image_url']
-  if (isAsked(image['file_id'])) sum.isInAccount = true
+  const given = image['image_url']
+  const url = asObject(given)?.['url'] ?? given
   sum.addImage(typeof url === 'string' && url.startsWith('data:') ? url.length : 0, imageTokens)
+}
+
+/** In whatever kind of part, or right within it. */
+function namesFile(part: JsonObject): boolean {
+  const inner = Object.values(part).map((value) => asObject(value)?.['file_id'])
+  return [part['file_id'], ...inner].some(isAsked)
 }
 
 function hasFiles(container: JsonObject | undefined): boolean {
