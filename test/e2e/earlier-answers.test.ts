@@ -349,6 +349,14 @@ describe('earlier answers', () => {
       assert.match(answer.text, /rs_elsewhere/)
     })
 
+    test('is refused where it names too many', async () => {
+      const items = Array.from({ length: 10_001 }, (_, index) => ({ id: `msg_${index}` }))
+      const answer = await ask({ input: items })
+      assert.equal(answer.status, 400)
+      assert.match(answer.text, /names more than 10000 items of earlier answers/)
+      assert.equal((await ask({ input: items.slice(1) })).status, 404)
+    })
+
     test('holds for the tokens of that answer', async () => {
       // Enough for the long prompt once, and for short ones after it.
       const { key } = await one.createAccount({ balance_usd: '0.06' })
