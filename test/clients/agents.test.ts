@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { demoCatalogueText } from '../../sandbox/demo.ts'
+import type { ServedRecord } from '../../sandbox/served-record.ts'
 import { runAgent } from './support/agent.ts'
-import { chatAgents, claudeCode, isInstalled, type CodingAgent } from './support/agents.ts'
+import {
+  claudeCode,
+  isInstalled,
+  opencode,
+  otherAgents,
+  type CodingAgent,
+} from './support/agents.ts'
 import { startClientRig, type ClientRig } from './support/client-rig.ts'
-import { readPage } from './support/page.ts'
+import { codeBlock, readPage } from './support/page.ts'
 
 let rig: ClientRig
 before(async () => {
@@ -13,31 +20,20 @@ before(async () => {
 })
 after(() => rig.close())
 
-for (const agent of [claudeCode, ...chatAgents])
+for (const agent of [claudeCode, opencode, ...otherAgents])
   if (isInstalled(agent)) describe(agent.title, () => describeAgent(agent))
   else process.stdout.write(`not run: ${agent.title}, because ${agent.package} is not installed\n`)
 
+if (isInstalled(opencode))
+  test('opencode works through the same task with the Responses API', async () => {
+    const settings = codeBlock(readPage(opencode.page), 'json')
+    const served = await workTask(opencode, settings.replace('openai-compatible', 'openai'))
+    assert.ok(served.every(({ operation }) => operation === 'responses.create'))
+  })
+
 function describeAgent(agent: CodingAgent): void {
   test('reads a file, edits it and runs a command, streamed', async () => {
-    const caller = await rig.caller()
-    const { code, stderr, greeting, outside } = await runAgent(rig, agent, {
-      caller,
-      script: agent.task,
-    })
-    assert.equal(code, 0, stderr)
-    assert.equal(greeting, 'Good evening\n')
-    const served = rig.served(caller)
-    assert.ok(served.every(({ isStream }) => isStream))
-    const last = served.at(-1)?.requestBody ?? ''
-    for (const result of ['Good morning', 'Good evening', '13 greeting.txt'])
-      assert.ok(last.includes(result), `the last request does not report ${result}`)
-    await rig.assertChargedAsServed(caller)
-    const page = readPage(agent.page)
-    assert.deepEqual(
-      outside.filter((host) => !page.includes(`\`${host.replace(/:443$/, '')}\``)),
-      [],
-      'it asks for hosts that its page does not name',
-    )
+    await workTask(agent)
   })
 
   test('prints our message for an exhausted balance, and does not try again', async () => {
@@ -59,4 +55,29 @@ function describeAgent(agent: CodingAgent): void {
     assert.ok(rig.attempts(unknown).length <= 2)
     await rig.assertUntouched(caller)
   })
+}
+
+/** Lets it do the task, with the page's settings or others; resolves with what the vendor served. */
+async function workTask(agent: CodingAgent, settings?: string): Promise<readonly ServedRecord[]> {
+  const caller = await rig.caller()
+  const { code, stderr, greeting, outside } = await runAgent(rig, agent, {
+    caller,
+    script: agent.task,
+    settings,
+  })
+  assert.equal(code, 0, stderr)
+  assert.equal(greeting, 'Good evening\n')
+  const served = rig.served(caller)
+  assert.ok(served.every(({ isStream }) => isStream))
+  const last = served.at(-1)?.requestBody ?? ''
+  for (const result of ['Good morning', 'Good evening', '13 greeting.txt'])
+    assert.ok(last.includes(result), `the last request does not report ${result}`)
+  await rig.assertChargedAsServed(caller)
+  const page = readPage(agent.page)
+  assert.deepEqual(
+    outside.filter((host) => !page.includes(`\`${host.replace(/:443$/, '')}\``)),
+    [],
+    'it asks for hosts that its page does not name',
+  )
+  return served
 }

@@ -10,6 +10,13 @@ import { runAgent, type Agent } from './support/agent.ts'
 import { startClientRig, type ClientRig } from './support/client-rig.ts'
 import { preparePython } from './support/python.ts'
 
+/** What each model of the page's settings asks for. */
+const operationOf = {
+  turnpike: 'chat.completions.create',
+  'turnpike-responses': 'responses.create',
+  'turnpike-completion': 'completions.create',
+}
+
 const environment = await preparePython('llm')
 if (environment.kind === 'ready') describe('llm', () => describeProgram(environment.python))
 else process.stdout.write(`not run: llm, because ${environment.reason}\n`)
@@ -30,36 +37,41 @@ function describeProgram(python: string): void {
   })
   after(() => rig.close())
 
-  for (const [how, options] of [
-    ['streamed', ''],
-    ['whole', '--no-stream'],
-  ] as const)
-    test(`prints an answer, ${how}`, async () => {
-      const caller = await rig.caller()
-      const { code, stdout, stderr, outside } = await runAgent(rig, agent, { caller, options })
-      assert.equal(code, 0, stderr)
-      assert.match(stdout, /^\[simulated\] .*Say good morning/)
-      assert.deepEqual(
-        rig.served(caller).map(({ isStream }) => isStream),
-        [how === 'streamed'],
-      )
-      assert.deepEqual(outside, [])
-      await rig.assertChargedAsServed(caller)
-    })
+  for (const [model, operation] of Object.entries(operationOf)) {
+    for (const [how, option] of [
+      ['streamed', ''],
+      ['whole', '--no-stream'],
+    ] as const)
+      test(`prints an answer of ${operation}, ${how}`, async () => {
+        const caller = await rig.caller()
+        const options = `-m ${model} ${option}`
+        const { code, stdout, stderr, outside } = await runAgent(rig, agent, { caller, options })
+        assert.equal(code, 0, stderr)
+        assert.match(stdout, /^\[simulated\]/)
+        const [served] = rig.served(caller)
+        assert.deepEqual(
+          { operation: served?.operation, isStream: served?.isStream },
+          { operation, isStream: how === 'streamed' },
+        )
+        assert.deepEqual(outside, [])
+        assert.equal((await rig.assertChargedAsServed(caller)).requests, 1)
+      })
+  }
 
-  test('runs a function that the model calls, and continues with its result', async () => {
-    const caller = await rig.caller()
-    const { code, stdout, stderr } = await runAgent(rig, agent, {
-      caller,
-      prompt: 'Call the multiply tool.',
-      options: `--functions 'def multiply(x: int, y: int) -> int: return 6 * 7'`,
+  for (const model of ['turnpike', 'turnpike-responses'])
+    test(`runs a function that ${model} calls, and continues with its result`, async () => {
+      const caller = await rig.caller()
+      const { code, stdout, stderr } = await runAgent(rig, agent, {
+        caller,
+        prompt: 'Call the multiply tool.',
+        options: `-m ${model} --functions 'def multiply(x: int, y: int) -> int: return 6 * 7'`,
+      })
+      assert.equal(code, 0, stderr)
+      assert.match(stdout, /simulated/)
+      const second = String(rig.served(caller)[1]?.requestBody)
+      assert.match(second, /("role":\s*"tool"|"type":\s*"function_call_output").*"42"/)
+      assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
     })
-    assert.equal(code, 0, stderr)
-    assert.match(stdout, /simulated/)
-    const second = String(rig.served(caller)[1]?.requestBody)
-    assert.match(second, /"role":\s*"tool".*"42"/)
-    assert.equal((await rig.assertChargedAsServed(caller)).requests, 2)
-  })
 
   test('prints our message for an exhausted balance, and does not try again', async () => {
     const caller = await rig.caller({ balance_usd: '0.0001' })

@@ -42,7 +42,7 @@ export interface AgentRun {
   /** Tool calls that the vendor is to make, given the path of `greeting.txt`. */
   readonly script?: (file: string) => Script
   /** In place of the page's settings. */
-  readonly settings?: string
+  readonly settings?: string | undefined
   /** Options for the page's command, before the prompt. */
   readonly options?: string
 }

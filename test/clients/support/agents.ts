@@ -71,25 +71,26 @@ export const claudeCode: CodingAgent = {
   ],
 }
 
-export const chatAgents: readonly CodingAgent[] = [
-  {
-    title: 'opencode',
-    page: 'opencode',
-    package: 'opencode-linux-x64',
-    settings: { path: '.config/opencode/opencode.json', language: 'json' },
-    program: { name: 'opencode', path: join(packages, 'opencode-linux-x64', 'bin', 'opencode') },
-    env: {
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    },
-    task: (file) => [
-      { name: 'read', arguments: { filePath: file } },
-      { name: 'edit', arguments: { filePath: file, oldString: before, newString: after } },
-      { name: 'bash', arguments: { command: count, description: 'Counts the bytes' } },
-    ],
+export const opencode: CodingAgent = {
+  title: 'opencode',
+  page: 'opencode',
+  package: 'opencode-linux-x64',
+  settings: { path: '.config/opencode/opencode.json', language: 'json' },
+  program: { name: 'opencode', path: join(packages, 'opencode-linux-x64', 'bin', 'opencode') },
+  env: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
   },
+  task: (file) => [
+    { name: 'read', arguments: { filePath: file } },
+    { name: 'edit', arguments: { filePath: file, oldString: before, newString: after } },
+    { name: 'bash', arguments: { command: count, description: 'Counts the bytes' } },
+  ],
+}
+
+export const otherAgents: readonly CodingAgent[] = [
   {
     title: 'Cline',
     page: 'cline',
@@ -127,7 +128,7 @@ export const chatAgents: readonly CodingAgent[] = [
           "privacy": { "usageStatisticsEnabled": false },
           "general": { "enableAutoUpdate": false },
           "memory": { "enableManagedAutoMemory": false },
-          "tools": { "approvalMode": "yolo" }
+          "tools": { "approvalMode": "yolo", "shell": { "enableInteractiveShell": false } }
         }`,
     },
     task: (file) => [
