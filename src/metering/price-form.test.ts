@@ -162,6 +162,11 @@ describe('a price in the catalogue', () => {
       onlyIssueOf({ ...base, speeds: { fast: { input: 1 } } }),
       /^price\.speeds\.fast: give either multiplier, or input and output/,
     )
+    for (const fast of [{}, { cache_read: 1 }, { output: 1 }])
+      assert.match(
+        onlyIssueOf({ ...base, speeds: { fast } }),
+        /^price\.speeds\.fast: give either multiplier, or input and output/,
+      )
     assert.match(
       onlyIssueOf({ ...base, long_context: { above: 0, input: 1, output: 1 } }),
       /^price\.long_context\.above: above must be a whole number/,

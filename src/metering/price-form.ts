@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { invariant } from '../base/errors.ts'
 import { formatUsd, parseUsd, picos, zeroPicos, type Picos } from '../base/money.ts'
+import { changeRule, refineSets } from './price-sets.ts'
 import type { ClassPrices, ModelPrices, PriceChange, Prices } from './prices.ts'
 import { isUse, usageClasses, type UsageClass } from './usage.ts'
 
@@ -90,8 +91,6 @@ const optionalClasses = Object.fromEntries(
 
 const classes = { ...optionalClasses, input: classSchema('input') }
 
-const changeRule = 'give either multiplier, or input and output'
-
 const changeSchema = z
   .strictObject(
     {
@@ -137,44 +136,6 @@ const longContextSchema = z.strictObject(
   ofKind('must be a mapping with above, input, output'),
 )
 
-interface SetForm {
-  readonly multiplier?: unknown
-  readonly output?: unknown
-  readonly long_context?: SetForm | undefined
-}
-
-type SetForms = Readonly<Record<string, SetForm>>
-
-interface SetsForm extends SetForm {
-  readonly tiers?: SetForms | undefined
-  readonly speeds?: SetForms | undefined
-  readonly geos?: SetForms | undefined
-}
-
-/** Every set has a price for output exactly where the model has one. */
-function refineOutputs(form: SetsForm, context: z.RefinementCtx): void {
-  const isNeeded = form.output !== undefined
-  const check = (path: readonly string[], set: SetForm | undefined): void => {
-    if (set === undefined || set.multiplier !== undefined) return
-    check([...path, 'long_context'], set.long_context)
-    if ((set.output !== undefined) === isNeeded) return
-    const isChange = path.length === 2
-    if (isNeeded && isChange)
-      context.addIssue({ code: 'custom', path: [...path], message: changeRule })
-    else
-      context.addIssue({
-        code: 'custom',
-        path: [...path, 'output'],
-        message: isNeeded
-          ? 'output is missing: the model has an output price, so this set needs one too'
-          : 'output needs the output price of the model itself',
-      })
-  }
-  check(['long_context'], form.long_context)
-  for (const group of ['tiers', 'speeds', 'geos'] as const)
-    for (const [name, set] of Object.entries(form[group] ?? {})) check([group, name], set)
-}
-
 const versionSchema = z
   .strictObject(
     {
@@ -194,22 +155,7 @@ const versionSchema = z
     },
     ofKind('must be a mapping with input, output'),
   )
-  .superRefine(refineOutputs)
-  .superRefine((form, context) => {
-    for (const group of ['tiers', 'speeds', 'geos'] as const)
-      for (const [name, change] of Object.entries(form[group] ?? {})) {
-        if (change.multiplier !== undefined) continue
-        const isGiven = change.long_context !== undefined
-        if (isGiven === (form.long_context !== undefined)) continue
-        context.addIssue({
-          code: 'custom',
-          path: [group, name, 'long_context'],
-          message: isGiven
-            ? 'long_context needs the long_context of the model itself, which says above how many tokens'
-            : 'long_context is missing: the model has long-context prices, so this entry needs them too',
-        })
-      }
-  })
+  .superRefine(refineSets)
 
 const versionKeys = Object.keys(versionSchema.shape)
 const longContextKeys = Object.keys(longContextSchema.shape)
