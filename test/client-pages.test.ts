@@ -67,7 +67,12 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   'langchain-python': python('libraries', 'langchain-anthropic', 'langchain-openai'),
   litellm: python('libraries-openai-2', 'litellm', 'mcp'),
   llm: python('llm', 'llm'),
-  llamaindex: python('libraries-openai-2', 'llama-index-core', 'llama-index-llms-openai-like'),
+  llamaindex: python(
+    'libraries-openai-2',
+    'llama-index-core',
+    'llama-index-llms-openai-like',
+    'llama-index-embeddings-openai-like',
+  ),
   'open-webui': [],
   'openai-agents': python('libraries', 'openai-agents'),
   'openai-sdk': npm('openai'),

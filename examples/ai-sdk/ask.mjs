@@ -1,6 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { generateText, stepCountIs, streamText, tool } from 'ai'
+import { embedMany, generateText, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 const gateway = process.env.GATEWAY_URL ?? 'http://127.0.0.1:8080'
@@ -14,7 +14,7 @@ const weather = tool({
   execute: ({ place }) => `Sunny in ${place}.`,
 })
 
-for (const model of [anthropic('large-1'), openai.chat('chat-1')]) {
+for (const model of [anthropic('large-1'), openai.chat('chat-1'), openai('chat-1')]) {
   const whole = await generateText({ model, prompt: 'Good morning', maxOutputTokens: 200 })
   console.log('whole:', whole.text)
 
@@ -33,3 +33,7 @@ for (const model of [anthropic('large-1'), openai.chat('chat-1')]) {
   })
   console.log('tool:', answer.text)
 }
+
+const values = ['soup', 'bread']
+const { embeddings } = await embedMany({ model: openai.embeddingModel('embed-1'), values })
+console.log('embeddings:', embeddings.length)

@@ -1,4 +1,4 @@
-"""Instructor with both formats: an answer as an object, whole and streamed."""
+"""Instructor with messages, chat completions and responses: answers as objects."""
 
 import os
 
@@ -15,6 +15,7 @@ beta = openai.OpenAI(base_url=f"{gateway}/beta/v1", api_key=key)
 clients = [
     (instructor.from_anthropic(alpha), "large-1"),
     (instructor.from_openai(beta), "chat-1"),
+    (instructor.from_openai(beta, mode=instructor.Mode.RESPONSES_TOOLS), "chat-1"),
 ]
 
 

@@ -1,4 +1,5 @@
 import com.anthropic.client.okhttp.AnthropicOkHttpClient;
+import com.anthropic.models.beta.messages.BetaMessage;
 import com.anthropic.models.messages.MessageCreateParams;
 import com.fasterxml.jackson.annotation.JsonClassDescription;
 import java.util.function.Supplier;
@@ -49,11 +50,9 @@ public class AskAnthropic {
             .addUserMessage("Use the weather tool.")
             .addTool(Weather.class)
             .build();
-    for (var answer : client.beta().messages().toolRunner(question)) {
-      answer.content().stream()
-          .flatMap(block -> block.text().stream())
-          .forEach(block -> System.out.println("tool: " + block.text()));
-    }
+    BetaMessage answer = null;
+    for (var turn : client.beta().messages().toolRunner(question)) answer = turn;
+    System.out.println("tool: " + answer.content().get(0).asText().text());
     client.close();
   }
 }

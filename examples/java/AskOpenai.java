@@ -2,9 +2,11 @@ import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.chat.completions.ChatCompletionToolMessageParam;
+import com.openai.models.embeddings.EmbeddingCreateParams;
+import com.openai.models.responses.ResponseCreateParams;
 import java.util.List;
 
-/** The OpenAI SDK: a whole answer, a stream, a tool call. */
+/** The OpenAI SDK: chat completions, responses, embeddings. */
 public class AskOpenai {
   @JsonClassDescription("The weather of a place.")
   static class Weather {
@@ -16,6 +18,10 @@ public class AskOpenai {
         .model("chat-1")
         .maxTokens(200)
         .addUserMessage(content);
+  }
+
+  static ResponseCreateParams.Builder input(String text) {
+    return ResponseCreateParams.builder().model("chat-1").maxOutputTokens(200).input(text);
   }
 
   public static void main(String[] arguments) {
@@ -51,6 +57,30 @@ public class AskOpenai {
     }
     var answer = chat.create(question.build()).choices().get(0).message();
     System.out.println("tool: " + answer.content().orElse(""));
+
+    var response = client.responses().create(input("Good night").build());
+    System.out.print("response: ");
+    response.output().stream()
+        .flatMap(item -> item.message().stream())
+        .flatMap(message -> message.content().stream())
+        .flatMap(content -> content.outputText().stream())
+        .forEach(text -> System.out.println(text.text()));
+
+    var next = input("Sleep well").previousResponseId(response.id()).build();
+    System.out.print("continued: ");
+    try (var events = client.responses().createStreaming(next)) {
+      events.stream()
+          .flatMap(event -> event.outputTextDelta().stream())
+          .forEach(event -> System.out.print(event.delta()));
+    }
+    System.out.println();
+
+    var texts =
+        EmbeddingCreateParams.builder()
+            .model("embed-1")
+            .inputOfArrayOfStrings(List.of("soup", "bread"))
+            .build();
+    System.out.println("embeddings: " + client.embeddings().create(texts).data().size());
     client.close();
   }
 }

@@ -1,11 +1,13 @@
 import { ChatAnthropic } from '@langchain/anthropic'
 import { HumanMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
-import { ChatOpenAI } from '@langchain/openai'
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
 import { z } from 'zod'
 
 const gateway = process.env.GATEWAY_URL ?? 'http://127.0.0.1:8080'
 const apiKey = process.env.GATEWAY_KEY
+
+const configuration = { baseURL: `${gateway}/beta/v1` }
 
 const models = [
   new ChatAnthropic({
@@ -14,12 +16,10 @@ const models = [
     apiKey,
     anthropicApiUrl: `${gateway}/alpha`,
   }),
-  new ChatOpenAI({
-    model: 'chat-1',
-    maxTokens: 200,
-    apiKey,
-    configuration: { baseURL: `${gateway}/beta/v1` },
-  }),
+  ...[false, true].map(
+    (useResponsesApi) =>
+      new ChatOpenAI({ model: 'chat-1', maxTokens: 200, useResponsesApi, apiKey, configuration }),
+  ),
 ]
 
 const weather = tool(({ place }) => `Sunny in ${place}.`, {
@@ -43,3 +43,7 @@ for (const model of models) {
   const answer = await withTools.invoke([question, asked, ...results])
   console.log('tool:', answer.text)
 }
+
+const embedder = new OpenAIEmbeddings({ model: 'embed-1', apiKey, configuration })
+const embeddings = await embedder.embedDocuments(['soup', 'bread'])
+console.log('embeddings:', embeddings.length)

@@ -1,18 +1,20 @@
-"""LangChain with both formats: a whole answer, a stream, a tool call."""
+"""LangChain with messages, chat completions, responses and embeddings."""
 
 import os
 
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
 gateway = os.environ.get("GATEWAY_URL", "http://127.0.0.1:8080")
 key = os.environ["GATEWAY_KEY"]
+beta = {"api_key": key, "base_url": f"{gateway}/beta/v1"}
 
 models = [
     ChatAnthropic(model="large-1", max_tokens=200, api_key=key, base_url=f"{gateway}/alpha"),
-    ChatOpenAI(model="chat-1", max_tokens=200, api_key=key, base_url=f"{gateway}/beta/v1"),
+    ChatOpenAI(**beta, model="chat-1", max_tokens=200),
+    ChatOpenAI(**beta, model="chat-1", max_tokens=200, use_responses_api=True),
 ]
 
 
@@ -35,3 +37,6 @@ for model in models:
     asked = with_tools.invoke([question])
     results = [weather.invoke(call) for call in asked.tool_calls]
     print("tool:", with_tools.invoke([question, asked, *results]).text)
+
+embedder = OpenAIEmbeddings(**beta, model="embed-1", check_embedding_ctx_length=False)
+print("embeddings:", len(embedder.embed_documents(["soup", "bread"])))

@@ -1,4 +1,4 @@
-"""LiteLLM as a client library with both formats: a whole answer, a stream, a tool call."""
+"""LiteLLM as a library, with messages, chat completions, responses and embeddings."""
 
 import os
 
@@ -40,3 +40,11 @@ for target in targets:
         messages.append({"role": "tool", "tool_call_id": call.id, "content": "Sunny."})
     answer = litellm.completion(**ask, messages=messages, tools=tools)
     print("tool:", answer.choices[0].message.content)
+
+beta = {"api_key": key, "api_base": f"{gateway}/beta/v1"}
+response = litellm.responses(
+    **beta, model="openai/chat-1", input="Good night", max_output_tokens=200
+)
+print("response:", response.output[0].content[0].text)
+embeddings = litellm.embedding(**beta, model="openai/embed-1", input=["soup", "bread"])
+print("embeddings:", len(embeddings.data))

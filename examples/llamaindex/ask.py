@@ -1,23 +1,26 @@
-"""LlamaIndex with the chat format: a whole answer, a stream, an agent with a tool."""
+"""LlamaIndex: answers and an agent with a tool by chat completions, and embeddings."""
 
 import asyncio
 import os
 
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.embeddings.openai_like import OpenAILikeEmbedding
 from llama_index.llms.openai_like import OpenAILike
 
 gateway = os.environ.get("GATEWAY_URL", "http://127.0.0.1:8080")
 key = os.environ["GATEWAY_KEY"]
 
+beta = {"api_key": key, "api_base": f"{gateway}/beta/v1"}
+
 llm = OpenAILike(
+    **beta,
     model="chat-1",
     max_tokens=200,
-    api_key=key,
-    api_base=f"{gateway}/beta/v1",
     context_window=128_000,
     is_chat_model=True,
     is_function_calling_model=True,
 )
+embedder = OpenAILikeEmbedding(**beta, model_name="embed-1")
 
 
 def weather(place: str) -> str:
@@ -35,6 +38,9 @@ async def main():
 
     agent = FunctionAgent(tools=[weather], llm=llm)
     print("tool:", await agent.run("Use the weather tool."))
+
+    embeddings = embedder.get_text_embedding_batch(["soup", "bread"])
+    print("embeddings:", len(embeddings))
 
 
 asyncio.run(main())

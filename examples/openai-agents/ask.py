@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK with chat completions: a whole answer, a stream, a tool call."""
+"""The OpenAI Agents SDK with responses, then with chat completions."""
 
 import asyncio
 import os
@@ -10,7 +10,6 @@ from openai import AsyncOpenAI
 gateway = os.environ.get("GATEWAY_URL", "http://127.0.0.1:8080")
 client = AsyncOpenAI(base_url=f"{gateway}/beta/v1", api_key=os.environ["GATEWAY_KEY"])
 set_default_openai_client(client, use_for_tracing=False)
-set_default_openai_api("chat_completions")
 set_tracing_disabled(True)
 
 
@@ -20,7 +19,7 @@ def weather(place: str) -> str:
     return f"Sunny in {place}."
 
 
-async def main():
+async def ask():
     settings = ModelSettings(max_tokens=200)
     agent = Agent(name="Guide", model="chat-1", model_settings=settings, tools=[weather])
 
@@ -33,7 +32,19 @@ async def main():
             print(event.data.delta, end="", flush=True)
     print()
 
-    print("tool:", (await Runner.run(agent, "Use the weather tool.")).final_output)
+    answer = await Runner.run(agent, "Use the weather tool.")
+    print("tool:", answer.final_output)
+    return agent, answer
+
+
+async def main():
+    agent, answer = await ask()
+    earlier = answer.last_response_id
+    continued = await Runner.run(agent, "Good night", previous_response_id=earlier)
+    print("continued:", continued.final_output)
+
+    set_default_openai_api("chat_completions")
+    await ask()
 
 
 asyncio.run(main())

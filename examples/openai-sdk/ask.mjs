@@ -38,3 +38,18 @@ const runner = client.chat.completions.runTools({
   tools: [weather],
 })
 console.log('tool:', await runner.finalContent())
+
+const settings = { model: 'chat-1', max_output_tokens: 200 }
+const response = await client.responses.create({ ...settings, input: 'Good night' })
+console.log('response:', response.output_text)
+const events = client.responses.stream({
+  ...settings,
+  input: 'Sleep well',
+  previous_response_id: response.id,
+})
+process.stdout.write('continued: ')
+events.on('response.output_text.delta', ({ delta }) => process.stdout.write(delta))
+await events.finalResponse()
+
+const { data } = await client.embeddings.create({ model: 'embed-1', input: ['soup', 'bread'] })
+console.log('\nembeddings:', data.length)

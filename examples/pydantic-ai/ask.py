@@ -1,11 +1,11 @@
-"""Pydantic AI with both formats: a whole answer, a stream, a tool call."""
+"""Pydantic AI with messages, chat completions and responses."""
 
 import asyncio
 import os
 
 from pydantic_ai import Agent
 from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -17,6 +17,7 @@ beta = OpenAIProvider(base_url=f"{gateway}/beta/v1", api_key=key)
 models = [
     AnthropicModel("large-1", provider=alpha),
     OpenAIChatModel("chat-1", provider=beta),
+    OpenAIResponsesModel("chat-1", provider=beta),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The vendor's SDK for the chat format: a whole answer, a stream, a tool call."""
+"""The vendor's SDK for the chat format: chat completions, responses, embeddings."""
 
 import json
 import os
@@ -36,3 +36,17 @@ for call in asked.choices[0].message.tool_calls:
     messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 answer = chat.create(model="chat-1", max_tokens=200, messages=messages, tools=tools)
 print("tool:", answer.choices[0].message.content)
+
+settings = {"model": "chat-1", "max_output_tokens": 200}
+response = client.responses.create(**settings, input="Good night")
+print("response:", response.output_text)
+continued = {"input": "Sleep well", "previous_response_id": response.id}
+with client.responses.stream(**settings, **continued) as stream:
+    print("continued: ", end="")
+    for event in stream:
+        if event.type == "response.output_text.delta":
+            print(event.delta, end="", flush=True)
+print()
+
+embeddings = client.embeddings.create(model="embed-1", input=["soup", "bread"])
+print("embeddings:", len(embeddings.data))

@@ -2,24 +2,28 @@
  * The examples in Go and Java run as their pages say. Where the machine has no usable toolchain,
  * they are reported as not run.
  */
-import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startClientRig, type ClientRig } from './support/client-rig.ts'
-import { refuseExample, runExample } from './support/example.ts'
+import { refuseExample, runLines, type Printed } from './support/example.ts'
 import { prepareGo, prepareJava, type Toolchain } from './support/toolchains.ts'
 
-/** A whole answer, a stream, and a tool call with its result. */
-const chatLines = /^whole: .*Good morning.*\nstream: .*Good evening.*\n(tool: .*simulated.*\n)+$/
+const chat = ['whole', 'stream', 'tool'] as const
+const openai = [...chat, 'response', 'continued', 'embeddings'] as const
 
-const goCommands = ['go run ./anthropic', 'go run ./openai']
-describeExamples('go', goCommands, await prepareGo())
+describeExamples('go', await prepareGo(), {
+  'go run ./anthropic': chat,
+  'go run ./openai': openai,
+})
+describeExamples('java', await prepareJava(), {
+  "java -cp 'target/dependency/*' AskAnthropic.java": chat,
+  "java -cp 'target/dependency/*' AskOpenai.java": openai,
+})
 
-const javaCommands = ['AskAnthropic', 'AskOpenai'].map(
-  (name) => `java -cp 'target/dependency/*' ${name}.java`,
-)
-describeExamples('java', javaCommands, await prepareJava())
-
-function describeExamples(name: string, commands: readonly string[], toolchain: Toolchain): void {
+function describeExamples(
+  name: string,
+  toolchain: Toolchain,
+  commands: Readonly<Record<string, readonly Printed[]>>,
+): void {
   if (toolchain.kind === 'missing') {
     process.stdout.write(`not run: examples/${name}, because ${toolchain.reason}\n`)
     return
@@ -33,10 +37,9 @@ function describeExamples(name: string, commands: readonly string[], toolchain: 
     })
     after(() => rig.close())
 
-    for (const command of commands) {
-      test(`${command}: every part is answered and charged as served`, async () => {
-        assert.match(await runExample(rig, { name, command, env, links }, 4), chatLines)
-      })
+    for (const [command, lines] of Object.entries(commands)) {
+      test(`${command}: every part is answered and charged as served`, () =>
+        runLines(rig, { name, command, env, links }, lines))
 
       test(`${command}: shows what is wrong with a wrong key`, () =>
         refuseExample(rig, { name, command, env, links }))

@@ -1,4 +1,4 @@
-// The OpenAI SDK: a whole answer, a stream, a tool call.
+// The OpenAI SDK: chat completions, responses, embeddings.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
 )
 
@@ -83,4 +84,34 @@ func main() {
 	answer, err := client.Chat.Completions.New(ctx, request)
 	check(err)
 	fmt.Println("tool:", answer.Choices[0].Message.Content)
+
+	input := func(text string) responses.ResponseNewParams {
+		return responses.ResponseNewParams{
+			Model:           "chat-1",
+			MaxOutputTokens: openai.Int(200),
+			Input:           responses.ResponseNewParamsInputUnion{OfString: openai.String(text)},
+		}
+	}
+	response, err := client.Responses.New(ctx, input("Good night"))
+	check(err)
+	fmt.Println("response:", response.OutputText())
+
+	next := input("Sleep well")
+	next.PreviousResponseID = openai.String(response.ID)
+	events := client.Responses.NewStreaming(ctx, next)
+	fmt.Print("continued: ")
+	for events.Next() {
+		if event := events.Current(); event.Type == "response.output_text.delta" {
+			fmt.Print(event.Delta)
+		}
+	}
+	check(events.Err())
+	fmt.Println()
+
+	embeddings, err := client.Embeddings.New(ctx, openai.EmbeddingNewParams{
+		Model: "embed-1",
+		Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"soup", "bread"}},
+	})
+	check(err)
+	fmt.Println("embeddings:", len(embeddings.Data))
 }

@@ -9,8 +9,8 @@ import { demoCatalogue } from '../../../sandbox/demo.ts'
 /** USD per million tokens. */
 export interface TestPrice {
   readonly input: number
-  readonly output: number
-  readonly cache_read: number
+  readonly output?: number
+  readonly cache_read?: number
   readonly cache_write_5m?: number
   readonly cache_write_1h?: number
 }

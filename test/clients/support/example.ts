@@ -39,6 +39,36 @@ export async function runExample(
   return stdout
 }
 
+/** What an example prints of each thing that it asks for, and the requests that this takes. */
+const prints = {
+  whole: { line: /Good morning|title=.*simulated/, requestCount: 1 },
+  stream: { line: /Good evening|title=.*simulated/, requestCount: 1 },
+  usage: { line: /\d tokens in, \d+ out$/, requestCount: 0 },
+  tool: { line: /sent 3 message|sent 1 message.*weather tool/, requestCount: 2 },
+  response: { line: /sent 1 message.*Good night/, requestCount: 1 },
+  continued: { line: /sent [3-9] message.*(Sleep well|Good night)/, requestCount: 1 },
+  embeddings: { line: /: 2$/, requestCount: 1 },
+} as const
+
+export type Printed = keyof typeof prints
+
+/** Runs it; it must print exactly these lines, each with an answer to its request. */
+export async function runLines(
+  rig: ClientRig,
+  example: Example,
+  expected: readonly Printed[],
+): Promise<void> {
+  const requestCounts = expected.map((name) => prints[name].requestCount as number)
+  const sum = requestCounts.reduce((total, count) => total + count, 0)
+  const lines = (await runExample(rig, example, sum)).trimEnd().split('\n')
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, line.indexOf(':'))),
+    expected,
+  )
+  for (const [index, name] of expected.entries())
+    assert.match(lines[index] ?? '', prints[name].line)
+}
+
 /** Runs it with a wrong key. It must fail and show the gateway's own sentence about it. */
 export async function refuseExample(rig: ClientRig, example: Example): Promise<void> {
   const caller = await rig.caller()
