@@ -18,6 +18,7 @@ import {
   type LanguageModel,
 } from 'ai'
 import { z } from 'zod'
+import { scriptDirective } from '../../sandbox/script.ts'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
 import { arrangeRefusal, refusalCases, type RefusalCase } from './support/refusals.ts'
 
@@ -48,7 +49,7 @@ const ways: readonly Way[] = [
       createOpenAI({ baseURL: rig.chatUrl, apiKey, headers: caller.headers }).chat(id),
   },
   {
-    // The default of the package: responses, each step of a tool loop with stored items.
+    // The default of the package: responses.
     name: '@ai-sdk/openai',
     vendor: 'beta',
     model: (caller, { id = 'chat-1', apiKey = caller.key } = {}) =>
@@ -234,4 +235,59 @@ test('this SDK retries at the daily limit, because it ignores x-should-retry', a
   assert.match(error.message, /daily limit/)
   assert.equal(rig.attempts(caller).length, 2)
   await rig.assertUntouched(caller)
+})
+
+/** Of a request to the responses endpoint. */
+interface SentItem {
+  readonly type?: string
+  readonly id?: string
+}
+
+test('responses: a loop with tools refers to stored items on the channel that has them', async () => {
+  const caller = await rig.caller()
+  const places: string[] = []
+  const model = createOpenAI({
+    baseURL: rig.chatUrl,
+    apiKey: caller.key,
+    headers: caller.headers,
+  })('chat-1')
+  const named = ['Oslo', 'Lima', 'Rome']
+  const calls = named.map((place) => ({ name: 'weather', arguments: { place } }))
+  const question = { role: 'user' as const, content: 'Three places' }
+  const settings = {
+    model,
+    maxOutputTokens: 2_000,
+    tools: { weather: weather(places) },
+    stopWhen: stepCountIs(5),
+    // The SDK refers to stored reasoning by its id.
+    providerOptions: { openai: { forceReasoning: true, reasoningEffort: 'low' } },
+  }
+  const looped = await generateText({
+    ...settings,
+    messages: [question],
+    headers: { 'x-sandbox': scriptDirective(calls) },
+  })
+  assert.deepEqual(places, named)
+  const followUp = { role: 'user' as const, content: 'And tomorrow?' }
+  const messages = [question, ...looped.response.messages, followUp]
+  assert.match((await generateText({ ...settings, messages })).text, /tomorrow/)
+
+  const served = rig.served(caller)
+  assert.equal(served.length, 5)
+  assert.equal(new Set(served.map(({ channel }) => channel)).size, 1)
+  const references = served.map((record) => {
+    const { input } = JSON.parse(String(record.requestBody)) as { input: readonly SentItem[] }
+    return input.filter(({ type }) => type === 'item_reference').length
+  })
+  assert.ok(references.at(-1) !== 0, String(references))
+  assert.equal((await rig.assertChargedAsServed(caller)).requests, 5)
+
+  const other = await rig.caller()
+  const foreign = createOpenAI({ baseURL: rig.chatUrl, apiKey: other.key, headers: other.headers })
+  const error = await failureOf(
+    generateText({ ...settings, messages, model: foreign('chat-1'), maxRetries: 0 }),
+  )
+  assert.ok(APICallError.isInstance(error))
+  assert.equal(error.statusCode, 404)
+  await rig.assertUntouched(other)
 })
