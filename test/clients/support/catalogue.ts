@@ -6,7 +6,7 @@
 import { stringify } from 'yaml'
 import { demoCatalogue } from '../../../sandbox/demo.ts'
 
-/** USD per million tokens. */
+/** USD per million tokens. A model that embeds has an input price and nothing else. */
 export interface TestPrice {
   readonly input: number
   readonly output?: number
