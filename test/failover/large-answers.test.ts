@@ -42,20 +42,22 @@ for (const isCountFirst of [false, true])
       assert.deepEqual([amountPicos, chargeCount], [12n * embedInputPicos, 1])
     }))
 
-test('an answer larger than the gateway keeps is an error, tried once, free, and blames no channel', () => {
-  const settings = { answer_max_bytes: '100000' }
-  return withScenario({ catalogue: textCatalogue, settings }, async (gateway) => {
-    for (let asked = 0; asked < 6; asked++) {
-      const marker = `large-${asked}`
-      const large = { ...fields, input: Array(10).fill('a') }
-      const ask = textRequest({ key: gateway.account.key, fields: large, marker })
-      const answer = await send(gateway.url + embeddingsPath, ask)
-      assert.equal(answer.status, 502)
-      assert.match(answer.text, /larger than this gateway passes on/)
-      assert.equal(answer.headers['x-should-retry'], 'false')
-      assert.deepEqual(gateway.tried(marker), ['beta-main'])
-      assert.equal((await gateway.recorded(answer)).amountPicos, 0n)
-    }
-    assert.equal(gateway.grade('beta-main', 'embed-1'), 'on')
+for (const sandbox of ['', 'gzip'])
+  test(`an answer larger than the gateway keeps is an error, tried once, free, and blames no channel ${sandbox}`, () => {
+    const settings = { answer_max_bytes: '100000' }
+    return withScenario({ catalogue: textCatalogue, settings }, async (gateway) => {
+      for (let asked = 0; asked < 6; asked++) {
+        const marker = `large-${asked}`
+        const large = { ...fields, input: Array(10).fill('a') }
+        const { key } = gateway.account
+        const ask = textRequest({ key, fields: large, marker, ...(sandbox !== '' && { sandbox }) })
+        const answer = await send(gateway.url + embeddingsPath, ask)
+        assert.equal(answer.status, 502)
+        assert.match(answer.text, /larger than this gateway passes on/)
+        assert.equal(answer.headers['x-should-retry'], 'false')
+        assert.deepEqual(gateway.tried(marker), ['beta-main'])
+        assert.equal((await gateway.recorded(answer)).amountPicos, 0n)
+      }
+      assert.equal(gateway.grade('beta-main', 'embed-1'), 'on')
+    })
   })
-})

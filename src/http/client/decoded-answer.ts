@@ -114,9 +114,14 @@ class DecodedAnswer implements UpstreamReceiver, UpstreamCall {
 
   #onDecoded(piece: Buffer): void {
     this.#decodedBytes += piece.length
-    const rated = Math.max(unratedBytesMax, ratioMax * this.#receivedBytes)
-    if (this.#decodedBytes > Math.min(this.#bytesMax, rated)) this.#fail()
-    else if (this.#receiver?.onData(piece) === false) this.#decoder?.pause()
+    if (this.#decodedBytes > Math.max(unratedBytesMax, ratioMax * this.#receivedBytes)) {
+      this.#fail()
+      return
+    }
+    const isReady = this.#receiver?.onData(piece)
+    // A receiver with the same bound has ended the call by now, and knows that the size was the reason.
+    if (this.#decodedBytes > this.#bytesMax) this.#fail()
+    else if (isReady === false) this.#decoder?.pause()
   }
 
   /** What has been received is decoded first. */
