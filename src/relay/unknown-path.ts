@@ -8,6 +8,7 @@ import type { Snapshot } from '../channels/channel.ts'
 import type { Format, Operation } from '../formats/format.ts'
 import { findFormats } from '../formats/registry.ts'
 import type { Found } from '../http/server/router.ts'
+import { printable } from './prepare.ts'
 import type { Incoming } from './stages.ts'
 
 export interface PathRefusal {
@@ -27,7 +28,11 @@ export function pathRefusal(
   const refusal =
     request.asksWebSocket && format.webSocketPaths.includes(path)
       ? refuse('http.websocket_not_served', `There is no WebSocket here. Use ${allow}.`, viaHttp)
-      : refuse('http.method_not_allowed', `Use ${allow} here.`, { allow })
+      : refuse(
+          'http.method_not_allowed',
+          `Use ${allow} here. ${printable(request.method)} is not served at this path.`,
+          { allow },
+        )
   return { refusal, format }
 }
 
@@ -94,7 +99,7 @@ function unknownPathMessage(format: Format, vendor: string, path: string): strin
   if (path.includes('/v1/v1/'))
     return `This path has /v1 twice: the base address ends in "/${vendor}${format.basePath}" for most clients of this format. ${there}`
   // Some clients of either format add no version of their own.
-  if (listed.some((operation) => operation.path === `/v1${path}`))
+  if (!path.startsWith('/v1/') && findFormats(path).includes(format))
     return `This path lacks its /v1: the base address ends in "/${vendor}/v1" for this client. ${there}`
   return `This endpoint is not served here. ${there}`
 }

@@ -74,6 +74,9 @@ const unknownPaths: readonly (readonly [path: string, hint: RegExp])[] = [
   ['/beta/v1/responses/', /POST \/v1\/responses/],
   ['/beta/v1/responses/resp_1/other', /POST \/v1\/responses/],
   ['/beta/responses', /lacks its \/v1: the base address ends in "\/beta\/v1"/],
+  ['/beta/responses/resp_1', /lacks its \/v1: the base address ends in "\/beta\/v1"/],
+  ['/beta/responses/resp_1/cancel', /lacks its \/v1/],
+  ['/beta/models/chat-1', /lacks its \/v1/],
   ['/beta/v1/v1/responses', /"\/beta\/v1"/],
   ['/beta/models', /"\/beta\/v1"/],
   ['/alpha/models', /base address ends in "\/alpha/],
@@ -203,6 +206,13 @@ for (const [path, allow, methods] of wrongMethods)
     }
     assert.equal(gateway.sandbox.log.records.length, 0)
   })
+
+test('a 405 below a prefix names the method that is not served', async () => {
+  const answer = await ask('POST', '/beta/v1/responses/compact')
+  assert.equal(answer.status, 405)
+  const message = 'Use GET, HEAD, DELETE here. POST is not served at this path.'
+  assert.equal(messageOf(answer), message)
+})
 
 test('HEAD is answered as GET is, without the body', async () => {
   for (const path of [
