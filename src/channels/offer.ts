@@ -28,8 +28,12 @@ export function offeredOperations(model: Offer, prices: Prices): readonly ModelO
 export function offers(
   model: Offer,
   prices: Prices | undefined,
-  { hasOutput, modelOperation }: Pick<VendorOperation, 'hasOutput' | 'modelOperation'>,
+  {
+    outputLimitField,
+    modelOperation,
+  }: Pick<VendorOperation, 'outputLimitField' | 'modelOperation'>,
 ): boolean {
+  const hasOutput = outputLimitField !== undefined
   if (hasOutput && prices !== undefined && prices.classes.output === undefined) return false
   return modelOperation === undefined || (model.operations?.has(modelOperation) ?? true)
 }

@@ -234,7 +234,7 @@ const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   code_execution: 'The code execution tool is not available here.',
   code_interpreter: 'The code interpreter is not available here; leave that tool out.',
   enable_search: 'Searches are not available here; leave `enable_search` out.',
-  containers: 'Containers are not available here; leave `container` out.',
+  containers: 'Containers are not available here; leave `container` and tools that run in one out.',
   conversations:
     'Conversations are not available here; leave `conversation` out and send all of `input`, or name `previous_response_id`.',
   file_search: 'File search is not available here; leave that tool out.',

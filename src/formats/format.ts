@@ -42,8 +42,11 @@ export interface VendorOperation {
   readonly path: string
   /** The name by which a model of the catalogue offers it. Absent = every model of the vendor does. */
   readonly modelOperation?: ModelOperation
-  /** Its answers have output, so it never runs on a model without a price for output. */
-  readonly hasOutput: boolean
+  /**
+   * The field by which a request limits the output of one answer. Absent = answers have no output; all others
+   * run only on a model with a price for output.
+   */
+  readonly outputLimitField?: 'max_tokens' | 'max_output_tokens'
   /** No model makes an answer: it has no hold and no charge, and proves nothing about a channel's answers. */
   readonly isFree: boolean
   openMeter(facts: RequestFacts): StreamMeter

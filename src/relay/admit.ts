@@ -170,7 +170,7 @@ function inputTokensMax({ facts, model, snapshot }: Prepared): number {
 
 /** Returns the most tokens that one choice of the answer may have. */
 export function outputTokensMax({ facts, model, operation }: Prepared): number {
-  if (!operation.hasOutput) return 0
+  if (operation.outputLimitField === undefined) return 0
   return facts.maxOutputTokens ?? model.maxOutputTokens ?? defaultOutputTokens
 }
 
@@ -243,15 +243,17 @@ function insufficientBalance(
       ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
       : refuse(
           'ledger.insufficient_balance',
-          `The balance is used up: ${figures}. It does not cover a request with any max_tokens. Top up the account.`,
+          `The balance is used up: ${figures}. Top up the account.`,
           neverRetry,
         )
   const affordable = affordableOutputTokens({ ...holdFacts(prepared), availablePicos })
-  const advice = !prepared.operation.hasOutput
-    ? 'Send less, or top up the account.'
-    : affordable >= 1
-      ? `The largest max_tokens that the balance covers for this request is ${affordable}.`
-      : 'It does not cover this request with any max_tokens. Top up the account.'
+  const field = prepared.operation.outputLimitField
+  const advice =
+    field === undefined
+      ? 'Send less, or top up the account.'
+      : affordable >= 1
+        ? `The largest ${field} that the balance covers for this request is ${affordable}.`
+        : `It does not cover this request with any ${field}. Top up the account.`
   const reading = hasAddedInput(prepared)
     ? `, because tools of the vendor or documents by address can add up to ${inputTokensMax(prepared)} tokens`
     : ''

@@ -139,6 +139,10 @@ test('what the gateway refuses never reaches a vendor', async () => {
     [{ background: true }, /background are not available/],
     [{ conversation: 'conv_1' }, /Conversations are not available/],
     [{ tools: [{ type: 'web_search' }] }, /Web search is not available/],
+    [
+      { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+      /Containers are not available here; leave `container` and tools that run in one out/,
+    ],
     [{ input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }, /Files/],
   ]
   for (const [fields, message] of refused) {
@@ -147,4 +151,23 @@ test('what the gateway refuses never reaches a vendor', async () => {
     assert.match(answer.text, message)
   }
   assert.equal(gateway.sandbox.log.records.length, before)
+})
+
+test('a refusal for the balance names the field that limits a response', async () => {
+  const one = await gateway.createAccount({ balance_usd: '0.0001' })
+  const least = await gateway.createAccount({ balance_usd: '0.000001' })
+  const none = await gateway.createAccount({ balance_usd: '0' })
+  for (const [{ key }, message] of [
+    [one, /The largest max_output_tokens that the balance covers for this request is \d+\./],
+    [least, /It does not cover this request with any max_output_tokens\. Top up the account\./],
+    [none, /The balance is used up: [^.]*\. Top up the account\./],
+  ] as const) {
+    const refused = await send(gateway.url + responsesPath, {
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(responsesRequest({})),
+    })
+    assert.equal(refused.status, 402)
+    assert.match(refused.text, message)
+    assert.doesNotMatch(refused.text, /max_tokens/)
+  }
 })

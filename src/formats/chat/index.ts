@@ -20,7 +20,7 @@ export const chatCompletions: ForwardedOperation = {
   method: 'POST',
   path: '/v1/chat/completions',
   modelOperation: 'chat',
-  hasOutput: true,
+  outputLimitField: 'max_tokens',
   isFree: false,
   readRequest: (body, options) => peek(body, chatRules, options),
   amend: amendChat,

@@ -63,7 +63,7 @@ export const completions: ForwardedOperation = {
   method: 'POST',
   path: '/v1/completions',
   modelOperation: 'completions',
-  hasOutput: true,
+  outputLimitField: 'max_tokens',
   isFree: false,
   readRequest: (body, options) => peek(body, completionsRules, options),
   amend: amendChat,

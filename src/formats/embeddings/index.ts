@@ -42,7 +42,6 @@ export const embeddings: ForwardedOperation = {
   method: 'POST',
   path: '/v1/embeddings',
   modelOperation: 'embeddings',
-  hasOutput: false,
   isFree: false,
   readRequest: (body, options) => peek(body, embeddingsRules, options),
   amend: amendChat,

@@ -24,7 +24,6 @@ function stored(
     method,
     path,
     modelOperation: 'responses',
-    hasOutput: false,
     isFree: true,
     deletesAnswer: method === 'DELETE',
     findQueryFault,
