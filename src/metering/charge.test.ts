@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
 import { affordableOutputTokens, capToHold, charge, quote, type QuoteFacts } from './charge.ts'
-import { decodePrices } from './price-form.ts'
+import { decodePrices, parsePrices } from './price-form.ts'
 import type { ClassPrices, PriceChange, Prices } from './prices.ts'
 import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
 import { usageClasses, type Usage, type UsageCounts, type UsagePart } from './usage.ts'
@@ -151,6 +151,17 @@ describe('charge', () => {
         assert.equal(made.amountPicos, expected)
       }),
     )
+  })
+
+  test('of a tier without a price has the factor that its vendor publishes', () => {
+    const prices = parsePrices({ input: 3, output: 15 })
+    const counts = { input: 10, output: 10 }
+    const of = (tier: string) => chargeOf([{ promptTokens: 10, tier, counts }], prices)
+    const list = of('default').amountPicos
+    assert.equal(of('flex').amountPicos * 2n, list)
+    assert.equal(of('priority').amountPicos, list * 2n)
+    assert.equal(of('ultrafast').amountPicos, list * 6n)
+    assert.deepEqual(of('ultrafast').marks, ['default_price'])
   })
 
   test('limited to a hold is never above it, and its bill shows the limit', () => {

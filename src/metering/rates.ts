@@ -93,6 +93,7 @@ const defaultChanges: Readonly<Record<UsageFormat, DefaultChanges>> = {
       ['flex', 500_000],
       ['batch', 500_000],
       ['priority', 2_000_000],
+      ['ultrafast', 6_000_000],
     ]),
     speed: new Map(),
     geo: new Map(),

@@ -97,6 +97,7 @@ const classFields: Readonly<Record<string, UsageClass>> = {
 const tierNames: Readonly<Record<string, string>> = {
   flex: 'flex',
   priority: 'priority',
+  ultrafast: 'ultrafast',
   batches: 'batch',
 }
 
@@ -180,7 +181,7 @@ function removeOutput({ base, above, tiers, unpriced }: Gathered): void {
 }
 
 const fieldForm =
-  /^(?<field>.+?)(?:_above_(?<thousands>\d+)k_tokens)?(?:_(?<tier>flex|priority|batches))?$/
+  /^(?<field>.+?)(?:_above_(?<thousands>\d+)k_tokens)?(?:_(?<tier>flex|priority|ultrafast|batches))?$/
 
 function gather(gathered: Gathered, field: string, value: unknown): void {
   const place = fieldForm.exec(field)?.groups
