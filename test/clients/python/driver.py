@@ -9,6 +9,7 @@ import sys
 
 import anthropic
 import openai
+import pydantic
 
 
 def options(call, base_url):
@@ -195,11 +196,63 @@ async def chat_async_helper(client, call):
         return completion_report(completion, pieces="".join(pieces))
 
 
+# --- responses and embeddings ----------------------------------------------------------------------
+
+
+class Recipe(pydantic.BaseModel):
+    title: str
+    minutes: int
+
+
+def responses_parse(client, call):
+    response = client.responses.parse(text_format=Recipe, **call["body"])
+    return {"input": response.output_parsed.model_dump(), "request_id": response._request_id}
+
+
+async def responses_async_helper(client, call):
+    async with client.responses.stream(**call["body"]) as stream:
+        events = [event async for event in stream]
+        response = await stream.get_final_response()
+    pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
+    types = [event.type for event in events]
+    usage = response.usage.model_dump()
+    text = response.output_text
+    return {"types": types, "pieces": "".join(pieces), "text": text, "usage": usage}
+
+
+def responses_stored(client, call):
+    """Continues a response, reads and deletes it, and looks for it again."""
+    first = client.responses.create(**call["body"])
+    following = client.responses.create(**call["body"], previous_response_id=first.id)
+    items = client.responses.input_items.list(following.id)
+    read = client.responses.retrieve(first.id)
+    client.responses.delete(first.id)
+    ids = [read.id, following.previous_response_id]
+    kinds = [item.type for item in items]
+    try:
+        client.responses.retrieve(first.id)
+    except openai.NotFoundError as error:
+        return {**failure(error), "ids": ids, "kinds": kinds, "text": following.output_text}
+    return {}
+
+
+def responses_create(client, call):
+    return {"text": client.responses.create(**call["body"]).output_text}
+
+
+def embeddings_create(client, call):
+    made = client.embeddings.create(**call["body"])
+    sizes = [len(embedding.embedding) for embedding in made.data]
+    return {"choice_counts": sizes, "usage": made.usage.model_dump()}
+
+
 # --- the loop -------------------------------------------------------------------------------------
 
 CLIENTS = {
     "messages": (anthropic.Anthropic, anthropic.AsyncAnthropic),
     "chat": (openai.OpenAI, openai.AsyncOpenAI),
+    "responses": (openai.OpenAI, openai.AsyncOpenAI),
+    "embeddings": (openai.OpenAI, openai.AsyncOpenAI),
 }
 
 

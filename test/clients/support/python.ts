@@ -58,7 +58,7 @@ function run(command: string, args: readonly string[]): Promise<ChildResult> {
 }
 
 export interface PythonCall {
-  readonly format: 'messages' | 'chat'
+  readonly format: 'messages' | 'chat' | 'responses' | 'embeddings'
   /** A function of the driver, without its format. */
   readonly action: string
   readonly base_url: string
