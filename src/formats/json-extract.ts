@@ -10,7 +10,7 @@ import { parseJson } from './json.ts'
 /** In place of a text that is too long to be kept. */
 export class LongText {
   readonly bytes: number
-  /** The hash of its bytes, SHA-256 as base64url; undefined where it has an escape. */
+  /** Where it is asked for: the hash of its bytes, SHA-256 as base64url; undefined where it has an escape. */
   readonly id: string | undefined
 
   constructor(bytes: number, id: string | undefined) {
@@ -46,6 +46,7 @@ const closeBracket = 0x5d
 
 export class JsonExtract {
   readonly #wanted: ReadonlySet<string>
+  readonly #hashed: string
   readonly #open: Container[] = []
   /** The kept bytes of the string or the plain value that is being read. */
   readonly #kept = Buffer.allocUnsafe(keptTextBytesMax)
@@ -53,18 +54,23 @@ export class JsonExtract {
   #tokenBytes = 0
   #token: 'none' | 'string' | 'plain' = 'none'
   #isEscaped = false
+  /** The bytes that are being read have no escape. */
+  #isPlain = false
   #hasEscape = false
   #hash: Hash | undefined
   #elementCount = 0
   #isBroken = false
   #result: unknown
 
-  constructor(wanted: ReadonlySet<string>) {
+  /** `hashed`: the member whose long texts are known by their hash. */
+  constructor(wanted: ReadonlySet<string>, hashed: string) {
     this.#wanted = wanted
+    this.#hashed = hashed
   }
 
   push(bytes: Buffer, start: number, end: number): void {
     let at = start
+    this.#isPlain = !bytes.subarray(start, end).includes(backslash)
     while (at < end && !this.#isBroken) {
       if (this.#token === 'string') at = this.#passString(bytes, at, end)
       else at = this.#passSign(bytes, at)
@@ -128,23 +134,31 @@ export class JsonExtract {
 
   /** Reads up to the end of the string, or of the bytes. */
   #passString(bytes: Buffer, from: number, end: number): number {
-    let at = from
-    for (; at < end; at++) {
-      const code = bytes[at]
-      if (this.#isEscaped) this.#isEscaped = false
-      else if (code === backslash) this.#isEscaped = this.#hasEscape = true
-      else if (code === quote) break
-    }
+    const at = this.#stringEnd(bytes, from, end)
     this.#keep(bytes, from, at)
     if (at === end) return at
     this.#endString()
     return at + 1
   }
 
+  #stringEnd(bytes: Buffer, from: number, end: number): number {
+    if (this.#isPlain && !this.#isEscaped) {
+      const at = bytes.indexOf(quote, from)
+      return at < 0 || at > end ? end : at
+    }
+    for (let at = from; at < end; at++) {
+      const code = bytes[at]
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (code === backslash) this.#isEscaped = this.#hasEscape = true
+      else if (code === quote) return at
+    }
+    return end
+  }
+
   #keep(bytes: Buffer, from: number, to: number): void {
     const room = Math.min(to - from, keptTextBytesMax - this.#keptBytes)
     const isLong = this.#tokenBytes + (to - from) > keptTextBytesMax
-    if (isLong && this.#hash === undefined) {
+    if (isLong && this.#hash === undefined && this.#open.at(-1)?.name === this.#hashed) {
       this.#hash = createHash('sha256')
       this.#hash.update(this.#kept.subarray(0, this.#keptBytes))
     }

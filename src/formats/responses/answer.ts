@@ -10,7 +10,7 @@ import type { MadeState, MeterReading, RequestFacts, StateKind } from '../format
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { LongText } from '../json-extract.ts'
 import { OutputText } from '../output.ts'
-import { encryptedId } from './state.ts'
+import { encryptedId, encryptedIn } from './state.ts'
 
 /** What the gateway remembers of one answer at most, and how many uses of a tool it counts. */
 export const rememberedMax = 1_000
@@ -58,10 +58,11 @@ export class GatheredResponse {
   /** Reads what is known of an item only at its end. */
   endItem(item: JsonObject): void {
     this.#remember('item', item['id'])
-    const encrypted = item['encrypted_content']
-    if (typeof encrypted === 'string' && encrypted !== '')
-      this.#remember('encrypted', encryptedId(encrypted))
-    else if (encrypted instanceof LongText) this.#remember('encrypted', encrypted.id)
+    for (const encrypted of encryptedIn(item)) {
+      if (typeof encrypted === 'string' && encrypted !== '')
+        this.#remember('encrypted', encryptedId(encrypted))
+      else if (encrypted instanceof LongText) this.#remember('encrypted', encrypted.id)
+    }
     this.#uses.read(item)
   }
 

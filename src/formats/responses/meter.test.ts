@@ -251,6 +251,16 @@ test('state is remembered up to a bound, and only what the vendor keeps', () => 
   assert.equal((madeBy({ store: undefined }) as string[]).length, 1_000)
 })
 
+test('encrypted content in a part is remembered, however long it is', () => {
+  for (const content of ['c', 'c'.repeat(2_000_000)]) {
+    const part = { type: 'encrypted_content', encrypted_content: content }
+    const item = { type: 'agent_message', id: 'am_1', content: [part] }
+    const bytes = Buffer.from(completed([item], { store: false }))
+    const { made } = replay(responsesCreate, facts, [bytes]).reading
+    assert.deepEqual(made, [`encrypted ${hash('sha256', content, 'base64url')}`])
+  }
+})
+
 test('a gateway error is an event that every client reads as one', () => {
   const shown = {
     code: 'relay.upstream_failed',

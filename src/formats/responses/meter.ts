@@ -146,7 +146,7 @@ class ResponsesReader extends FrameReader {
     this.#hasBegun = true
     let from = start
     if (this.#large === undefined) {
-      this.#large = new JsonExtract(largeEventNames)
+      this.#large = new JsonExtract(largeEventNames, 'encrypted_content')
       const data = /(?:^|[\r\n])data: ?/.exec(text.slice(start, Math.min(end, start + 4096)))
       from = data === null ? end : start + data.index + data[0].length
     }

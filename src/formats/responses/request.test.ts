@@ -339,6 +339,14 @@ describe('what a request names of earlier answers', () => {
     ])
   })
 
+  test('encrypted content in a part', () => {
+    const part = { type: 'encrypted_content', encrypted_content: 'c' }
+    assert.deepEqual(referencesOf([{ type: 'agent_message', id: 'am_1', content: [part] }]), [
+      `encrypted ${hash('sha256', 'c', 'base64url')}`,
+      'item am_1',
+    ])
+  })
+
   test('each once, needed where one place needs it', () => {
     const message = { type: 'message', id: 'x', role: 'assistant', content: 'a' }
     assert.deepEqual(referencesOf([message, { id: 'x' }, message]), ['item x needed'])

@@ -139,6 +139,7 @@ function addPart(sum: PayloadSum, part: JsonObject): void {
     default:
       sum.addText(part['text'])
       sum.addText(part['refusal'])
+      sum.addText(part['encrypted_content'])
   }
 }
 

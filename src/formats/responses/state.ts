@@ -13,6 +13,7 @@ import { asArray, asObject, asText, type JsonObject } from '../json.ts'
  */
 const contentFields: Readonly<Record<string, string>> = {
   additional_tools: 'tools',
+  agent_message: 'content',
   apply_patch_call: 'operation',
   apply_patch_call_output: 'output',
   code_interpreter_call: 'code',
@@ -77,10 +78,17 @@ export function findResponsesState(
 }
 
 function addItem(found: References, item: JsonObject): void {
-  const { type, encrypted_content: encrypted } = item
-  if (typeof encrypted === 'string' && encrypted !== '')
-    found.add('encrypted', encryptedId(Buffer.from(encrypted, 'latin1')), false)
+  const { type } = item
+  for (const encrypted of encryptedIn(item))
+    if (typeof encrypted === 'string' && encrypted !== '')
+      found.add('encrypted', encryptedId(Buffer.from(encrypted, 'latin1')), false)
   if (!plainTypes.has(type)) found.add('item', item['id'], !isSelfContained(item))
+}
+
+/** Encrypted content of an item and of its parts. */
+export function encryptedIn(item: JsonObject): readonly unknown[] {
+  const parts = asArray(item['content']) ?? []
+  return [item, ...parts.map(asObject)].map((one) => one?.['encrypted_content'])
 }
 
 function isSelfContained(item: JsonObject): boolean {
