@@ -113,6 +113,20 @@ describe('a tool that the vendor runs', () => {
         assert.equal(amountPicos, tokens + usePicos[tool])
       })
 
+  test('has no factor of the tier on its uses, on the statement neither', async () => {
+    const account = await gateway.createAccount()
+    const sandbox = 'tier=flex; input=50; output_tokens=20; content=code_interpreter,text'
+    const { key } = account
+    const tool = 'code_interpreter'
+    assert.equal((await ask({ model: 'tools-1', tool, key, sandbox })).status, 200)
+    const statement = await readStatement(gateway.context, { account: account.name })
+    const exchange = statement.lines.find(({ kind }) => kind === 'charge')?.exchange
+    assert.match(
+      exchange?.calculation ?? '',
+      /^\(\d+ input × 0\.000001 \+ \d+ output × 0\.000002\) × 0\.5 \(tier flex\) \+ 1 code_interpreter × 0\.03$/,
+    )
+  })
+
   test('holds for the most uses that the request allows, ten where it does not say', async () => {
     for (const [max_tool_calls, uses] of [
       [3, 3n],
