@@ -99,7 +99,9 @@ export function answerEmbeddings(options: FactsOptions): Answer {
   const { body, directives } = options
   const inputs = readInputs(body['input']) ?? []
   const promptTokens = inputs.reduce((sum, input) => sum + countTokens(input), 0)
-  const request = { ...readFacts(options), promptTokens }
+  // Embeddings have no output, whatever a directive for the whole channel says.
+  const { outputTokens: _, ...inputDirectives } = directives
+  const request = { ...readFacts(options), promptTokens, directives: inputDirectives }
   const usage = countUsage(request, { output: 0, reasoning: 0, audio: 0 })
   const { input, cacheRead } = usage.counts
   const total = input + cacheRead

@@ -7,12 +7,19 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import type { FormatName } from '../../src/formats/format.ts'
 import type { TracePoint } from '../../src/relay/stages.ts'
 import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { assertClean, chargesOf, reconcile, type Seen, vendorPrice } from '../support/money.ts'
-import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
+import { send } from '../support/http-client.ts'
+import {
+  type Ask,
+  type BodyFormat,
+  formsOf,
+  openAsk,
+  places,
+  sendAsk,
+} from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import type { ProcessScenario } from '../support/scenario.ts'
 
@@ -31,7 +38,7 @@ export interface CrashPoint {
 
 const both = [true, false]
 
-export const crashPoints: readonly CrashPoint[] = [
+const crashPoints: readonly CrashPoint[] = [
   ...both.flatMap((isStream): CrashPoint[] => [
     { name: 'before the hold', point: 'hold_requested', isStream, charges: 0 },
     { name: 'after the hold', point: 'hold_placed', isStream, charges: 0 },
@@ -59,13 +66,34 @@ export const crashPoints: readonly CrashPoint[] = [
   { name: 'after some events', point: 'mid_stream', isStream: true, charges: 0 },
 ]
 
+/** Up to here an exchange is the same whatever it asks for. */
+const stepsBeforeAnswer: readonly string[] = [
+  'before the hold',
+  'after the hold',
+  'before the request is sent',
+  'after the vendor has it',
+]
+
+/** The steps that are worth a test with this format: all where it has state or is a format of its own. */
+export function pointsOf(format: BodyFormat): readonly CrashPoint[] {
+  const forms = formsOf(format)
+  const hasAll = format !== 'completions' && format !== 'embeddings'
+  return crashPoints.filter(
+    ({ name, isStream, hasNoTerminal }) =>
+      forms.includes(isStream) &&
+      (hasAll || !stepsBeforeAnswer.includes(name)) &&
+      // A response without its last event was cut.
+      !(format === 'responses' && hasNoTerminal === true),
+  )
+}
+
 /** Whether the gateway that dies there leaves a hold behind, on a store that keeps holds. */
 export function leavesHold({ point, charges }: CrashPoint): boolean {
   return charges === 0 && point !== 'hold_requested'
 }
 
 export interface CrashOptions {
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly points: readonly CrashPoint[]
   /** A scenario on an empty store. */
   readonly open: () => Promise<ProcessScenario>
@@ -112,10 +140,12 @@ export function testCrashes(options: CrashOptions): void {
       if (peer === undefined) started = await setup.start(settings)
       await assertClean(setup)
       await assertCharged(setup, account, { marker, point })
+      const url = (peer ?? started)?.url ?? ''
+      if (format === 'responses') await assertRemembered(setup, { url, account, point })
       await options.untilFree?.(setup, account, point)
       // A gateway serves, and nothing is held: the balance has no room for two.
       const next = { ...ask, marker: `${marker} again`, sandbox: content }
-      const answer = await sendAsk((peer ?? started)?.url ?? '', account.key, next)
+      const answer = await sendAsk(url, account.key, next)
       assert.ok(hasEnd(answer, next), answer.body.toString())
       seen.push({ marker: next.marker, hasEnd: true })
     })
@@ -144,6 +174,25 @@ async function assertCharged(
   if (record !== undefined && point.charges === 1) assert.deepEqual(charges, [vendorPrice(record)])
 }
 
+/** The state of an answer is stored with its charge: the next gateway serves the answer. */
+async function assertRemembered(
+  setup: ProcessScenario,
+  next: { readonly url: string; readonly account: TestAccount; readonly point: CrashPoint },
+): Promise<void> {
+  const { url, account, point } = next
+  const rows = await setup.context.database.query(
+    `SELECT id FROM answer_state WHERE account_id = $1 AND kind = 'response'`,
+    [account.id],
+  )
+  assert.equal(rows.length, point.charges)
+  const headers = { authorization: `Bearer ${account.key}` }
+  for (const { id } of rows) {
+    const stored = await send(`${url}${places.responses.path}/${String(id)}`, { headers })
+    assert.equal(stored.status, 200, stored.text)
+    assert.ok(stored.text.includes(JSON.stringify(id)))
+  }
+}
+
 interface Scene {
   readonly setup: ProcessScenario
   readonly gateway: GatewayProcess
@@ -156,8 +205,10 @@ async function crash(scene: Scene, ask: Ask, point: CrashPoint): Promise<Seen> {
   const { faults } = setup.sandbox
   const marker = ask.marker ?? ''
   const gate = `${ask.format} ${marker}`
-  // The vendor waits behind its first event, so that what follows is a read of its own.
-  const hold = point.point === 'mid_stream' ? `${gate}@first_event` : `${gate}@${point.gate}`
+  // The vendor waits behind what a client gets first, so that what follows is a read of its own.
+  const first = ask.format === 'responses' ? 'first_output' : 'first_event'
+  const place = point.point === 'mid_stream' || point.gate === 'first_event' ? first : point.gate
+  const hold = `${gate}@${place}`
   const isHeld = point.gate !== undefined || point.point === 'mid_stream'
   const served = point.hasNoTerminal === true ? `${content}; terminal=missing` : content
   const sandbox = isHeld ? `${served}; hold=${hold}` : served

@@ -17,7 +17,16 @@ import {
   only,
   vendorPrice,
 } from '../support/money.ts'
-import { type Ask, formats, openAsk, sendAsk, urlOf, wireRequest } from '../support/requests.ts'
+import {
+  type Ask,
+  bodyFormats,
+  formsOf,
+  openAsk,
+  sendAsk,
+  streamedFormats,
+  urlOf,
+  wireRequest,
+} from '../support/requests.ts'
 import { scenario } from '../support/scenario.ts'
 import { startPostgres } from '../support/postgres.ts'
 
@@ -34,8 +43,8 @@ test('finishes and charges running answers, refuses new requests, and exits with
   try {
     const gateway = await setup.start()
     const account = await setup.createAccount()
-    const asks = formats.flatMap((format) =>
-      [true, true, false].map((isStream, index): Ask => {
+    const asks = bodyFormats.flatMap((format) =>
+      [...formsOf(format), ...formsOf(format)].map((isStream, index): Ask => {
         const marker = `${format}-${index}`
         return { format, isStream, marker, sandbox: `hold=${marker}@mid` }
       }),
@@ -44,8 +53,8 @@ test('finishes and charges running answers, refuses new requests, and exits with
     for (const { marker } of asks) await setup.sandbox.faults.reached(marker ?? '')
     gateway.signal('SIGTERM')
     await untilDraining(gateway)
-    for (const format of formats) {
-      const refused = await sendAsk(gateway.url, account.key, { format, isStream: true })
+    for (const format of bodyFormats) {
+      const refused = await sendAsk(gateway.url, account.key, { format, isStream: false })
       assert.equal(refused.status, 503)
       assert.equal(refused.headers.connection, 'close')
       assert.equal(refused.headers['retry-after'], '1')
@@ -117,7 +126,7 @@ test('a second signal ends the process at once, and the audit passes', async () 
   }
 })
 
-for (const format of formats)
+for (const format of streamedFormats)
   test(`a ${format} stream that outlasts the drain timeout ends with an error event, never cleanly`, async () => {
     const setup = await scenario({ process: 'own' })
     try {
@@ -142,7 +151,7 @@ for (const format of formats)
     }
   })
 
-for (const format of formats)
+for (const format of bodyFormats)
   test(`a ${format} request without an answer at the drain timeout gets an error and pays nothing`, async () => {
     const setup = await scenario({ process: 'own' })
     try {

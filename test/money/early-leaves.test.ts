@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ManualClock } from '../support/manual-clock.ts'
 import { only, type RecordedExchange, vendorPrice } from '../support/money.ts'
-import { formats, openAsk, type Ask } from '../support/requests.ts'
+import { bodyFormats, formsOf, openAsk, type Ask } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 
@@ -52,10 +52,14 @@ function newest(exchanges: readonly RecordedExchange[], count: number): Recorded
   return only(exchanges.slice(-1))
 }
 
-for (const format of formats)
-  for (const isStream of [true, false])
+for (const format of bodyFormats)
+  for (const isStream of formsOf(format))
     describe(`clients that leave a ${format} ${isStream ? 'stream' : 'answer'} early`, () => {
-      const ask = (marker: string, sandbox = ''): Ask => ({ format, isStream, marker, sandbox })
+      // As many tokens as the vendor counts, so that the hold of every format covers them.
+      const prompt = 'word '.repeat(20)
+      const ask = (marker: string, sandbox = ''): Ask => {
+        return { format, isStream, marker, prompt, sandbox }
+      }
 
       test('pay nothing for the first ones, then what the vendor counts', async () => {
         await withLeaving({ free_leaves: '2' }, async ({ gateway, clock, account, leave }) => {

@@ -1,5 +1,5 @@
 /**
- * Fifty requests at once where there is room for one, of both formats mixed: exactly one is
+ * Fifty requests at once where there is room for one, of several operations mixed: exactly one is
  * admitted, however often it is tried, and what it held is free again afterwards. All fifty have
  * been decided before the vendor may answer the one.
  */
@@ -22,6 +22,8 @@ const asks: readonly Ask[] = [
   { format: 'chat', isStream: true, maxTokens: 150 },
   { format: 'messages', isStream: true, maxTokens: 100 },
   { format: 'chat', isStream: false, maxTokens: 150 },
+  { format: 'responses', isStream: true, maxTokens: 150 },
+  { format: 'completions', isStream: false, maxTokens: 150 },
 ]
 const small = 'input=1; output_tokens=1'
 

@@ -11,7 +11,7 @@ import { seededRandom } from '../../src/base/random.ts'
 import { createFirstAdminToken } from '../../src/operations/keys.ts'
 import { hasEnd } from '../support/answers.ts'
 import { assertClean, chargesOf, exchangesOf, reconcile, type Seen, usd } from '../support/money.ts'
-import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import { type Ask, bodyFormats, formsOf, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
@@ -55,9 +55,10 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
 
 function randomAsk(random: Random, marker: string): Ask {
   const isOrdinary = random() < 0.5
+  const format = pick(random, bodyFormats)
   return {
-    format: pick(random, formats),
-    isStream: random() < 0.7,
+    format,
+    isStream: random() < 0.7 && formsOf(format).includes(true),
     maxTokens,
     marker,
     prompt: 'word '.repeat(1 + Math.floor(random() * 50)),

@@ -9,11 +9,11 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { hasEnd } from '../support/answers.ts'
-import { type Ask, formats, sendAsk } from '../support/requests.ts'
+import { hasEnd, lastEvents } from '../support/answers.ts'
+import { type Ask, sendAsk, streamedFormats, type StreamedFormat } from '../support/requests.ts'
 import { scenario } from '../support/scenario.ts'
 
-const requests = 60
+const requests = 64
 const parallel = 4
 
 function demandStrace(): void {
@@ -35,16 +35,18 @@ test('an answer’s last bytes follow the sync of its charge', async () => {
     const tracer = ['strace', '-f', '-yy', '-s', '20000', '-e', calls, '-o', trace]
     const gateway = await setup.start({}, tracer)
     const account = await setup.createAccount()
-    const exchanges: { id: string; ask: Ask }[] = []
+    const exchanges: { id: string; ask: StreamedAsk }[] = []
     await Promise.all(
       Array.from({ length: parallel }, async (_, lane) => {
         for (let number = lane; number < requests; number += parallel) {
-          const format = formats[number % 2] ?? 'chat'
-          const isStream = number % 4 < 2
-          const terminal = number % 8 < 4 ? '; terminal=missing' : ''
+          const format = streamedFormats[number % 4] ?? 'chat'
+          const isStream = number % 8 < 4
+          // A response without its last event was cut.
+          const hasTerminal = number % 16 >= 8 || format === 'responses'
+          const terminal = hasTerminal ? '' : '; terminal=missing'
           // The head leaves with the first event, so that the last one is a write of its own.
           const sandbox = `output=3; event_delay_ms=2${isStream ? terminal : ''}`
-          const ask: Ask = { format, isStream, sandbox }
+          const ask: StreamedAsk = { format, isStream, sandbox }
           const answer = await sendAsk(gateway.url, account.key, ask)
           assert.ok(hasNoTerminal(ask) ? answer.isComplete : hasEnd(answer, ask))
           exchanges.push({ id: String(answer.headers['x-turnpike-request-id']), ask })
@@ -60,6 +62,10 @@ test('an answer’s last bytes follow the sync of its charge', async () => {
     await setup.close()
   }
 })
+
+interface StreamedAsk extends Ask {
+  readonly format: StreamedFormat
+}
 
 interface TraceLine {
   /** The call and its arguments; for one that was interrupted, both halves. */
@@ -89,7 +95,7 @@ function hasNoTerminal({ sandbox = '' }: Ask): boolean {
   return sandbox.includes('terminal=missing')
 }
 
-function assertOrder(lines: readonly TraceLine[], exchangeId: string, ask: Ask): void {
+function assertOrder(lines: readonly TraceLine[], exchangeId: string, ask: StreamedAsk): void {
   const isWal = (text: string): boolean => /^\w+\(\d+<[^>]*\.db-wal>/.test(text)
   const isToClient = (text: string): boolean => /^(write|writev|sendto|sendmsg)\(\d+<TCP/.test(text)
   const find = (what: string, from: number, fits: (line: TraceLine) => boolean): number => {
@@ -111,7 +117,7 @@ function assertOrder(lines: readonly TraceLine[], exchangeId: string, ask: Ask):
   const head = find('head', 0, ({ text }) => isToClient(text) && text.includes(exchangeId))
   const connection = /<TCP\S*\]>/.exec(lines[head]?.text ?? '')?.[0] ?? ''
   assert.notEqual(connection, '')
-  const lastEvent = ask.format === 'messages' ? 'message_stop' : '[DONE]'
+  const lastEvent = lastEvents[ask.format]
   // As strace writes the last chunk.
   const end = hasNoTerminal(ask) ? '0\\r\\n\\r\\n' : lastEvent
   const last = ask.isStream

@@ -9,7 +9,7 @@ import { seededRandom, type Random } from '../../src/base/random.ts'
 import { hasEnd, hasTerminalEvent } from '../support/answers.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { assertClean, reconcile, type Seen } from '../support/money.ts'
-import { type Ask, sendAsk } from '../support/requests.ts'
+import { type Ask, bodyFormats, formsOf, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario } from '../support/scenario.ts'
 
@@ -58,9 +58,10 @@ async function loadUntilKilled(
       for (let number = 0; seen.length < answersMax; number++) {
         const account = accounts[Math.floor(random() * accounts.length)]
         assert.ok(account !== undefined)
+        const format = bodyFormats[Math.floor(random() * bodyFormats.length)] ?? 'chat'
         const ask: Ask = {
-          format: random() < 0.5 ? 'messages' : 'chat',
-          isStream: random() < 0.5,
+          format,
+          isStream: random() < 0.5 && formsOf(format).includes(true),
           marker: `${cycle}-${client}-${number}`,
           maxTokens,
           sandbox: 'event_delay_ms=0',

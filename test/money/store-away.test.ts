@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sendAsk } from '../support/requests.ts'
+import { bodyFormats, type BodyFormat, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type LogLine, type Scenario } from '../support/scenario.ts'
 import { send } from '../support/http-client.ts'
@@ -50,7 +50,7 @@ function assertExplained(since: readonly LogLine[]): void {
   assert.ok(since.filter(({ msg }) => msg === 'ledger recovered').length >= 1)
 }
 
-async function ask(key: string, format: 'messages' | 'chat'): Promise<number> {
+async function ask(key: string, format: BodyFormat): Promise<number> {
   return (await sendAsk(gateway.url, key, { format, isStream: false })).status
 }
 
@@ -64,7 +64,7 @@ async function askUsage(): Promise<{ readonly status: number; readonly text: str
 test('a store outage is a 503 for cached and unknown keys, for figures and for health', async () => {
   assert.equal(await ask(account.key, 'messages'), 200)
   await server.stop('immediate')
-  for (const format of ['messages', 'chat'] as const) {
+  for (const format of bodyFormats) {
     // Known keys are remembered, and a secret of another form is refused without the store.
     assert.equal(await ask(account.key, format), 503)
     assert.equal(await ask('cr_mistyped', format), 401)

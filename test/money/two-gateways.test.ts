@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sendAsk } from '../support/requests.ts'
+import { bodyFormats, sendAsk } from '../support/requests.ts'
 import { type Scenario, scenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { usage } from '../support/http-client.ts'
@@ -30,8 +30,8 @@ describe('two gateways on one PostgreSQL', () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         sendAsk(index % 2 === 0 ? one.url : other.url, account.key, {
-          format: index % 3 === 0 ? 'chat' : 'messages',
-          isStream: index % 5 < 2,
+          format: bodyFormats[index % bodyFormats.length] ?? 'chat',
+          isStream: index % 4 < 2,
         }),
       ),
     )

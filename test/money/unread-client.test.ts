@@ -7,8 +7,7 @@ import type { ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
 import { openUnread } from '../support/http-client.ts'
 import { only } from '../support/money.ts'
-import { formats, urlOf, wireRequest } from '../support/requests.ts'
-import type { FormatName } from '../../src/formats/format.ts'
+import { streamedFormats, type StreamedFormat, urlOf, wireRequest } from '../support/requests.ts'
 import { scenario } from '../support/scenario.ts'
 
 /** Longer than a moment in which any client may be behind. */
@@ -19,27 +18,33 @@ const text = 'the '.repeat(4_000)
 const gateway = await scenario({ vendors: 'scripted', settings: { write_stall_timeout: '10m' } })
 after(() => gateway.close())
 
-const beginnings: Readonly<Record<FormatName, string>> = {
-  messages:
-    'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
-  chat: '',
+const messagesStart = {
+  type: 'message_start',
+  message: { usage: { input_tokens: 5, output_tokens: 1 } },
 }
-const deltas: Readonly<Record<FormatName, string>> = {
-  messages: `event: content_block_delta\ndata: ${JSON.stringify({
-    type: 'content_block_delta',
-    index: 0,
-    delta: { type: 'text_delta', text },
-  })}\n\n`,
-  chat: `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`,
+const textDelta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
+/** What each format begins with where it has to, and a piece of text. */
+const said: Readonly<Record<StreamedFormat, readonly [string, string]>> = {
+  messages: [
+    `event: message_start\ndata: ${JSON.stringify(messagesStart)}\n\n`,
+    `event: content_block_delta\ndata: ${JSON.stringify(textDelta)}\n\n`,
+  ],
+  chat: ['', `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`],
+  responses: [
+    '',
+    `data: ${JSON.stringify({ type: 'response.output_text.delta', delta: text })}\n\n`,
+  ],
+  completions: ['', `data: ${JSON.stringify({ choices: [{ index: 0, text }] })}\n\n`],
 }
 
 /** Sends text for as long as the other end takes some. */
-async function sendUntilStuck(response: ServerResponse, format: FormatName): Promise<void> {
+async function sendUntilStuck(response: ServerResponse, format: StreamedFormat): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(beginnings[format])
+  const [beginning, delta] = said[format]
+  response.write(beginning)
   let isStuck = false
   while (!isStuck) {
-    while (response.write(deltas[format]));
+    while (response.write(delta));
     isStuck = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(true), giveUpMs)
       response.once('drain', () => {
@@ -51,7 +56,7 @@ async function sendUntilStuck(response: ServerResponse, format: FormatName): Pro
   response.destroy()
 }
 
-for (const format of formats)
+for (const format of streamedFormats)
   test(`charges what was delivered to a client that reads a ${format} stream too late`, async () => {
     const gaveUp = Promise.withResolvers<void>()
     gateway.scripted.answer(async (response) => {

@@ -5,26 +5,35 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FormatName } from '../../src/formats/format.ts'
 import { hasEnd, hasTerminalEvent, isErrorEvent } from '../support/answers.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { chargesOf, holdBound, only, vendorPrice } from '../support/money.ts'
-import { type Ask, formats, openAsk, sendAsk } from '../support/requests.ts'
+import {
+  type Ask,
+  bodyFormats,
+  type BodyFormat,
+  firstShown,
+  formsOf,
+  openAsk,
+  places,
+  sendAsk,
+  streamedFormats,
+} from '../support/requests.ts'
 import { type Scenario, withScenario } from '../support/scenario.ts'
 import { eventCount } from '../support/http-client.ts'
 
 const content = 'input=20; output=4; piece=the%20'
 const maxTokens = 50
 
-function askOf(format: FormatName, sandbox: string, marker: string): Ask {
-  const more = format === 'chat' ? { stream_options: { include_usage: true } } : {}
-  return { format, isStream: true, sandbox: `${content}; ${sandbox}`, marker, maxTokens, more }
+function askOf(format: BodyFormat, sandbox: string, marker: string): Ask {
+  const directives = `${content}; ${sandbox}`
+  return { format, isStream: true, sandbox: directives, marker, maxTokens, includeUsage: true }
 }
 
 /** Breaks after each event from the first to the last but one, or to the one before the finish reason. */
 async function eachBreak(
   gateway: Scenario,
-  format: FormatName,
+  format: BodyFormat,
   endsCleanly: boolean,
   check: (count: number) => Promise<void>,
 ): Promise<void> {
@@ -35,14 +44,15 @@ async function eachBreak(
   const total = eventCount(answer.body.toString())
   const frames = answer.body.toString().split('\n\n')
   const finish = frames.findIndex((frame) => /"(?:finish|stop)_reason": ?"/.test(frame))
-  assert.ok(total > 6 && finish > 3)
+  // A response has no finish reason before its last event.
+  assert.ok(total > 6 && (finish > 3 || format === 'responses'))
   // A body that ends cleanly behind its finish reason is complete.
-  const until = endsCleanly ? finish : total - 1
-  for (let count = 1; count <= until; count++) await check(count)
+  const until = endsCleanly && finish > 0 ? finish : total - 1
+  for (let count = firstShown(format); count <= until; count++) await check(count)
 }
 
 /** The last thing told is an error, once, and the connection was cut behind it. */
-function assertBrokenOff(answer: { body: Buffer; isComplete: boolean }, format: FormatName): void {
+function assertBrokenOff(answer: { body: Buffer; isComplete: boolean }, format: BodyFormat): void {
   const text = answer.body.toString()
   assert.equal(answer.isComplete, false, 'the end is not clean')
   assert.ok(!hasTerminalEvent(text, format))
@@ -52,7 +62,7 @@ function assertBrokenOff(answer: { body: Buffer; isComplete: boolean }, format: 
   assert.equal(frames.at(-1), errors[0])
 }
 
-for (const format of formats)
+for (const format of streamedFormats)
   for (const [name, fault] of [
     ['closes the connection', (count: number) => `cut_event=${count}; cut_as=destroy`],
     ['resets it', (count: number) => `cut_event=${count}; cut_as=reset`],
@@ -106,14 +116,13 @@ for (const format of formats)
       })
     })
 
-for (const format of formats)
+for (const format of bodyFormats)
   test(`fails over to the reserve when the vendor breaks off before its first ${format} event`, async () => {
     await withScenario({}, async (gateway) => {
-      for (const isStream of [true, false]) {
+      for (const isStream of formsOf(format)) {
         const account = await gateway.createAccount()
-        const channel = format === 'messages' ? 'alpha-main' : 'beta-main'
-        gateway.sandbox.faults.set(channel, isStream ? 'cut_event=0' : 'cut=10')
-        const ask: Ask = { ...askOf(format, '', `over-${isStream}`), isStream, more: {} }
+        gateway.sandbox.faults.set(places[format].main, isStream ? 'cut_event=0' : 'cut=10')
+        const ask: Ask = { ...askOf(format, '', `over-${isStream}`), isStream, includeUsage: false }
         assert.ok(hasEnd(await sendAsk(gateway.url, account.key, ask), ask))
         const exchange = only(await gateway.ended(account, 1))
         const [failed, served] = gateway.sandbox.log.forMarker(`over-${isStream}`)
@@ -126,7 +135,7 @@ for (const format of formats)
     })
   })
 
-for (const format of formats)
+for (const format of streamedFormats)
   test(`cuts off a vendor that falls silent in a ${format} stream, and charges nothing`, async () => {
     const clock = new ManualClock()
     await withScenario({ clock, settings: { idle_timeout: '2m' } }, async (gateway) => {

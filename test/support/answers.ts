@@ -1,21 +1,23 @@
 /** What a client may see of an answer: whole, broken off with an error event, or a gateway error. */
 import assert from 'node:assert/strict'
-import type { FormatName } from '../../src/formats/format.ts'
 import type { ServedRecord } from '../../sandbox/served-record.ts'
 import { operatorIdentifiers } from '../../sandbox/error-presets.ts'
 import type { WireAnswer } from './http-client.ts'
+import type { BodyFormat, StreamedFormat } from './requests.ts'
 
 /** The client has the whole answer: complete by its framing, and for a stream by its last event. */
 export function hasEnd(
   answer: WireAnswer,
-  ask: { readonly format: FormatName; readonly isStream: boolean },
+  ask: { readonly format: BodyFormat; readonly isStream: boolean },
 ): boolean {
   if (answer.status !== 200 || !answer.isComplete) return false
   return !ask.isStream || hasTerminalEvent(answer.text, ask.format)
 }
 
-export function isErrorEvent(text: string, format: FormatName): boolean {
-  return format === 'messages' ? /^event: error$/m.test(text) : /^data: ?\{"error":/m.test(text)
+export function isErrorEvent(text: string, format: BodyFormat): boolean {
+  return format === 'messages' || format === 'responses'
+    ? /^event: error$/m.test(text)
+    : /^data: ?\{"error":/m.test(text)
 }
 
 /** The whole answer of one exchange with one channel, to the byte. */
@@ -35,7 +37,7 @@ export function assertWhole(answer: WireAnswer, record: ServedRecord, what: stri
 export function assertBrokenOff(
   answer: WireAnswer,
   record: ServedRecord,
-  format: FormatName,
+  format: BodyFormat,
   what: string,
 ): void {
   assert.equal(answer.status, 200, what)
@@ -55,15 +57,28 @@ export function assertBrokenOff(
   assert.ok(!namesOperator(text), `${what}: ${text}`)
 }
 
-export function hasTerminalEvent(text: string, format: FormatName): boolean {
-  return format === 'messages'
-    ? /"type": ?"message_stop"/.test(text)
-    : /^data: ?\[DONE\]$/m.test(text)
+/** The beginning of a stream's last event, for streams that are not kept whole. */
+export const lastEvents: Readonly<Record<StreamedFormat, string>> = {
+  messages: 'event: message_stop',
+  chat: 'data: [DONE]',
+  responses: 'event: response.completed',
+  completions: 'data: [DONE]',
 }
 
-function findErrorEvent(text: string, format: FormatName): RegExpExecArray | undefined {
+export function hasTerminalEvent(text: string, format: BodyFormat): boolean {
+  switch (format) {
+    case 'messages':
+      return /"type": ?"message_stop"/.test(text)
+    case 'responses':
+      return /^event: response\.(?:completed|incomplete)\ndata: .*\}$/m.test(text)
+    default:
+      return /^data: ?\[DONE\]$/m.test(text)
+  }
+}
+
+function findErrorEvent(text: string, format: BodyFormat): RegExpExecArray | undefined {
   const pattern =
-    format === 'messages'
+    format === 'messages' || format === 'responses'
       ? /event: error\ndata: \{"type":"error".*\}\n\n/
       : /(?:event: error\n)?data: \{"error":.*\}\n\n/
   return pattern.exec(text) ?? undefined
@@ -78,7 +93,7 @@ export interface OwnError {
 /** An error of the gateway's own in the format's shape, without a word about the operator's account. */
 export function assertOwnError(
   answer: WireAnswer,
-  format: FormatName,
+  format: BodyFormat,
   status: number,
   what: string,
 ): OwnError {

@@ -233,7 +233,7 @@ export async function reconcile(sides: Sides): Promise<Reconciled> {
 }
 
 /** An answer with nothing in it, or a refusal before any output. */
-function isFree({ kind, status, usage }: ServedRecord): boolean {
-  if (status !== 200) return false
+function isFree({ kind, operation, status, usage }: ServedRecord): boolean {
+  if (status !== 200 || operation === 'embeddings.create') return false
   return kind === 'empty_refusal' || (kind === 'answer' && usage?.counts.output === 0)
 }

@@ -1,8 +1,27 @@
-/** Requests of both formats, as tests send them; directives tell the simulated vendors what to answer. */
+/** Requests of every operation, as tests send them; directives tell the simulated vendors what to answer. */
 import type { FormatName } from '../../src/formats/format.ts'
 import { open, send, type OpenAnswer, type WireAnswer, type WireRequest } from './http-client.ts'
 
+/** The formats, and the further operations of the chat vendor: each has bodies that only it has. */
+export type BodyFormat = StreamedFormat | 'embeddings'
+export type StreamedFormat = FormatName | 'responses' | 'completions'
+
 export const formats: readonly FormatName[] = ['messages', 'chat']
+export const streamedFormats: readonly StreamedFormat[] = [...formats, 'responses', 'completions']
+export const bodyFormats: readonly BodyFormat[] = [...streamedFormats, 'embeddings']
+
+/** How an answer of the format can be asked for. */
+export function formsOf(format: BodyFormat): readonly boolean[] {
+  return format === 'embeddings' ? [false] : [true, false]
+}
+
+/**
+ * The number of the event with which a client gets the first bytes of a stream. A response begins with two
+ * events that say only that the vendor works; the gateway keeps them until there is output.
+ */
+export function firstShown(format: BodyFormat): number {
+  return format === 'responses' ? 3 : 1
+}
 
 interface FormatPlaces {
   readonly path: string
@@ -12,24 +31,24 @@ interface FormatPlaces {
   readonly reserve: string
 }
 
-export const places: Readonly<Record<FormatName, FormatPlaces>> = {
+const beta = { model: 'chat-1', main: 'beta-main', reserve: 'beta-reserve' }
+
+export const places: Readonly<Record<BodyFormat, FormatPlaces>> = {
   messages: {
     path: '/alpha/v1/messages',
     model: 'large-1',
     main: 'alpha-main',
     reserve: 'alpha-reserve',
   },
-  chat: {
-    path: '/beta/v1/chat/completions',
-    model: 'chat-1',
-    main: 'beta-main',
-    reserve: 'beta-reserve',
-  },
+  chat: { path: '/beta/v1/chat/completions', ...beta },
+  responses: { path: '/beta/v1/responses', ...beta },
+  completions: { path: '/beta/v1/completions', ...beta },
+  embeddings: { path: '/beta/v1/embeddings', ...beta },
 }
 
 export const messagesPath = places.messages.path
 export const chatPath = places.chat.path
-export const responsesPath = '/beta/v1/responses'
+export const responsesPath = places.responses.path
 
 export type JsonFields = Readonly<Record<string, unknown>>
 
@@ -60,7 +79,7 @@ export function responsesRequest(fields: JsonFields = {}): JsonFields {
 
 /** A request in the terms of a test. */
 export interface Ask {
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly isStream: boolean
   /** Directives for the simulated vendors; see sandbox/directives.ts. */
   readonly sandbox?: string
@@ -71,28 +90,19 @@ export interface Ask {
   readonly prompt?: string
   /** In place of the account's key. */
   readonly key?: string
-  /** The client asks a chat stream for its usage chunk, so that the vendor's bytes pass unchanged. */
+  /** The client asks for the usage chunk of a stream, so that the vendor's bytes pass unchanged. */
   readonly includeUsage?: boolean
   /** Further members of the body. */
   readonly more?: JsonFields
   readonly onChunk?: WireRequest['onChunk']
 }
 
-export function urlOf(gatewayUrl: string, format: FormatName): string {
+export function urlOf(gatewayUrl: string, format: BodyFormat): string {
   return gatewayUrl + places[format].path
 }
 
 export function wireRequest(key: string, ask: Ask): WireRequest {
-  const { format, isStream, onChunk } = ask
-  const hasUsage = ask.includeUsage === true && format === 'chat' && isStream
-  const body = {
-    model: ask.model ?? places[format].model,
-    max_tokens: ask.maxTokens ?? 100,
-    stream: isStream,
-    ...(hasUsage ? { stream_options: { include_usage: true } } : {}),
-    messages: [{ role: 'user', content: ask.prompt ?? 'hello' }],
-    ...ask.more,
-  }
+  const { onChunk } = ask
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     authorization: `Bearer ${ask.key ?? key}`,
@@ -101,10 +111,35 @@ export function wireRequest(key: string, ask: Ask): WireRequest {
   if (ask.marker !== undefined) headers['x-sandbox-marker'] = ask.marker
   return {
     headers,
-    body: JSON.stringify(body),
+    body: JSON.stringify(bodyOf(ask)),
     ...(onChunk === undefined ? {} : { onChunk }),
   }
 }
+
+function bodyOf(ask: Ask): JsonFields {
+  const { format, isStream, maxTokens = 100, prompt = 'hello' } = ask
+  const model = ask.model ?? places[format].model
+  const hasChunk = format === 'chat' || format === 'completions'
+  const stream = {
+    stream: isStream,
+    ...(ask.includeUsage === true && hasChunk && isStream ? usageChunk : {}),
+  }
+  switch (format) {
+    case 'messages':
+    case 'chat': {
+      const messages = [{ role: 'user', content: prompt }]
+      return { model, max_tokens: maxTokens, ...stream, messages, ...ask.more }
+    }
+    case 'responses':
+      return { model, max_output_tokens: maxTokens, ...stream, input: prompt, ...ask.more }
+    case 'completions':
+      return { model, max_tokens: maxTokens, ...stream, prompt, ...ask.more }
+    case 'embeddings':
+      return { model, input: prompt, ...ask.more }
+  }
+}
+
+const usageChunk = { stream_options: { include_usage: true } }
 
 export function sendAsk(gatewayUrl: string, key: string, ask: Ask): Promise<WireAnswer> {
   return send(urlOf(gatewayUrl, ask.format), wireRequest(key, ask))
