@@ -114,8 +114,8 @@ export interface ResponsesOptions extends FactsOptions {
 
 export function readResponsesFacts(options: ResponsesOptions): ResponsesRequest {
   const { route, body, context, directives, lastText } = options
-  const tools = readTools(asArray(body['tools']))
   const items = [...context.earlier, ...context.own]
+  const tools = readTools(offeredTools(body, items))
   const { resultCount } = findPrompt(items)
   const limit = body['max_output_tokens']
   const reasoning = asObject(body['reasoning'])
@@ -165,10 +165,15 @@ export function readResponsesFacts(options: ResponsesOptions): ResponsesRequest 
 }
 
 function countTokens(body: JsonObject, items: readonly JsonObject[]): number {
-  const tools = asArray(body['tools'])
+  const tools = offeredTools(body, items)
   const toolBytes = tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools))
   const bytes = textBytes(body['instructions']) + textBytes(items) + toolBytes
   return Math.max(1, Math.ceil(bytes / 4))
+}
+
+/** Items of type `additional_tools` bring tools along. */
+function offeredTools(body: JsonObject, items: readonly JsonObject[]): readonly unknown[] {
+  return [body, ...items].flatMap((holder) => asArray(holder['tools']))
 }
 
 /** Reads the tools of a request; those of a namespace too. */

@@ -187,6 +187,10 @@ test('calls functions and custom tools in pieces', async () => {
   const space = { type: 'namespace', name: 'sums', tools: [{ type: 'function', name: 'double' }] }
   const { output } = await ask('', { tools: [space], tool_choice: 'required' })
   assert.deepEqual([output[0]?.name, output[0]?.namespace], ['double', 'sums'])
+  const brought = { type: 'additional_tools', role: 'developer', tools: [space] }
+  const input = [brought, { role: 'user', content: 'Double it.' }]
+  const answer = await ask('', { input, tool_choice: 'required' })
+  assert.deepEqual([answer.output[0]?.name, answer.output[0]?.namespace], ['double', 'sums'])
 })
 
 test('calls the tools that the vendor defines and the client runs', async () => {

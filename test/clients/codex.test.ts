@@ -1,16 +1,34 @@
 /** Codex CLI, run by its page's settings and command: it speaks nothing but the Responses API. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { demoCatalogueText } from '../../sandbox/demo.ts'
+import { stringify } from 'yaml'
+import { demoCatalogue } from '../../sandbox/demo.ts'
 import { runAgent } from './support/agent.ts'
-import { codex } from './support/agents.ts'
+import { codex, codexTasks } from './support/agents.ts'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
 
 let rig: ClientRig
 before(async () => {
-  rig = await startClientRig(demoCatalogueText)
+  rig = await startClientRig(catalogue)
 })
 after(() => rig.close())
+
+/** The demo's, and models that Codex knows: it offers these other tools. */
+function catalogue(url: string): string {
+  const { vendors, models, channels } = demoCatalogue(url)
+  const known = Object.keys(codexTasks)
+  return stringify({
+    vendors,
+    models: {
+      ...models,
+      ...Object.fromEntries(known.map((name) => [name, models['chat-1']])),
+    },
+    channels: {
+      'alpha-main': channels['alpha-main'],
+      'beta-main': { ...channels['beta-main'], models: ['chat-1', ...known] },
+    },
+  })
+}
 
 /** Method, path and status of each request, in order. */
 function asked(caller: Caller): readonly string[] {
@@ -42,6 +60,17 @@ test('reads a file, edits it and runs a command, streamed', async () => {
   assert.deepEqual(outside, [])
   assert.equal((await rig.assertChargedAsServed(caller)).requests, 4)
 })
+
+for (const [model, task] of Object.entries(codexTasks))
+  test(`edits the file by the tools that it offers ${model}`, async () => {
+    const caller = await rig.caller()
+    const options = `-m ${model}`
+    const run = { caller, options, script: () => task }
+    const { code, stderr, greeting } = await runAgent(rig, codex, run)
+    assert.equal(code, 0, stderr)
+    assert.equal(greeting, 'Good evening\n')
+    assert.equal((await rig.figures(caller)).requests, task.length + 1)
+  })
 
 test('goes on with requests after one WebSocket that is refused', async () => {
   const caller = await rig.caller()

@@ -51,6 +51,14 @@ check_for_update_on_startup = false
   ],
 }
 
+/** How models that Codex knows edit the file: by a tool for patches, or by a program that calls tools. */
+export const codexTasks: Readonly<Record<string, Script>> = {
+  'gpt-5.5': [{ name: 'apply_patch', input: patch }],
+  'gpt-6.1-sol': [
+    { name: 'exec', input: `await tools.apply_patch(${JSON.stringify(patch)}); text('done')` },
+  ],
+}
+
 export const claudeCode: CodingAgent = {
   title: 'Claude Code',
   page: 'claude-code',
