@@ -81,6 +81,7 @@ type RequestState = Pick<RequestFacts, 'references' | 'storesAnswer' | 'asksStor
 export type BillableFeatures = Pick<
   RequestExtras,
   | 'asksAudioOutput'
+  | 'asksNoOutput'
   | 'isSpeechCompressed'
   | 'hasServerTools'
   | 'hasStoredPrompt'
@@ -222,6 +223,7 @@ export const responsesFields: ReadonlySet<string> = new Set([
   'store',
   'previous_response_id',
   'prompt_cache_options',
+  'generate',
   'conversation',
   'prompt',
   'moderation',
@@ -330,7 +332,7 @@ export function findAggregatorWork(body: JsonObject): BillableFeatures | undefin
   return { ...noFeatures, hasServerTools, otherModels }
 }
 
-const noFeatures: BillableFeatures = {
+export const noFeatures: BillableFeatures = {
   asksAudioOutput: false,
   isSpeechCompressed: false,
   hasServerTools: false,

@@ -182,6 +182,8 @@ export interface RequestExtras {
   /** How many tokens such audio usually has, for an estimated charge. */
   readonly audioTokensUsual: number
   readonly asksAudioOutput: boolean
+  /** An answer without output is what was asked for, and costs its prompt. Absent = it is not. */
+  readonly asksNoOutput?: boolean
   /** The requested audio has fewer bytes than its samples. */
   readonly isSpeechCompressed: boolean
   /** Tools that the vendor runs itself: their results are input of the model and are counted as such. */

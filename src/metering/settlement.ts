@@ -95,7 +95,7 @@ export function decideCharge(
   if (ending === 'upstream_cut' && (facts.cutPolicy === 'nothing' || !counts.hasOutput))
     return chargeNothing(facts, counter)
   if (ending === 'gateway_cut' && !counts.hasOutput) return chargeNothing(facts, counter)
-  if (isEmptyAnswer(counts)) return chargeNothing(facts, counter)
+  if (isEmptyAnswer(counts, facts.bounds)) return chargeNothing(facts, counter)
   const { usage } = counts
   if (usage !== undefined && counts.isFinal && isWellFormed(usage) && isComplete(usage, facts))
     return chargeUsage(facts, usage, [])
@@ -133,8 +133,12 @@ async function operatorCost(facts: SettlementFacts, counter: TokenCounter): Prom
 }
 
 /** Whatever the vendor counted as output is paid for, seen or not; so is work that it did not count. */
-function isEmptyAnswer({ isRefusal, hasOutput, isFinal, usage }: AnswerCounts): boolean {
+function isEmptyAnswer(
+  { isRefusal, hasOutput, isFinal, usage }: AnswerCounts,
+  { asksNoOutput = false }: RequestBounds,
+): boolean {
   if (isRefusal) return true
+  if (asksNoOutput) return false
   return !hasOutput && isFinal && usage !== undefined && sumOf(usage, outputTokensOf) === 0
 }
 

@@ -94,6 +94,8 @@ export interface RequestBounds {
   readonly audioTokens?: number
   readonly audioTokensUsual?: number
   readonly asksAudioOutput?: boolean
+  /** An answer without output is what was asked for, and costs its prompt. */
+  readonly asksNoOutput?: boolean
   readonly isSpeechCompressed?: boolean
   /** The number of searches that the hold covers. */
   readonly webSearchesMax?: number

@@ -45,6 +45,17 @@ async function charges(): Promise<readonly bigint[]> {
 }
 
 for (const isStream of [false, true])
+  for (const fields of [{ prompt_cache_options: { prewarm: true } }, { generate: false }])
+    test(`${JSON.stringify(fields)} costs its prompt, ${isStream ? 'streamed' : 'whole'}`, async () => {
+      const sandbox = 'input=900; cache_write=800; output=0'
+      const answer = await ask({ marker: 'warm', isStream, sandbox, fields })
+      assert.equal(answer.status, 200, answer.text)
+      const served = await gateway.served('warm', main)
+      assert.ok(vendorPrice(served) > 0n)
+      assert.deepEqual(await charges(), [vendorPrice(served)])
+    })
+
+for (const isStream of [false, true])
   for (const content of ['text', 'reasoning', 'tool', 'reasoning,text,tool', 'refusal'])
     test(`${content} ${isStream ? 'streamed' : 'whole'} passes to the byte and costs what was served`, async () => {
       const marker = `${content} ${isStream}`

@@ -166,6 +166,13 @@ describe('on one gateway', () => {
         assert.equal(recorded.amountPicos, priceOf(prompt_tokens, completion_tokens))
       })
 
+    for (const stream of [false, true])
+      test(`that ask for no output are charged their prompt, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const answer = await complete({ max_tokens: 0, stream }, { sandbox: 'input=900' })
+        assert.equal(answer.status, 200)
+        assert.equal((await gateway.recorded(answer)).amountPicos, priceOf(900, 0))
+      })
+
     for (const asks of [true, false])
       test(`streamed ${asks ? 'with' : 'without'} the usage chunk are charged by the vendor's count`, async () => {
         const marker = `stream-${asks}`

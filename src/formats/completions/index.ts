@@ -5,7 +5,13 @@
 import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
 import { openCompletionsMeter, readCompletionsAnswer } from '../chat/meter.ts'
 import { amendChat, chatRules } from '../chat/request.ts'
-import { aggregatorFields, fault, findAggregatorWork, type RequestRules } from '../fields.ts'
+import {
+  aggregatorFields,
+  fault,
+  findAggregatorWork,
+  noFeatures,
+  type RequestRules,
+} from '../fields.ts'
 import type { ForwardedOperation } from '../format.ts'
 import { toJson } from '../models.ts'
 import { peek } from '../peek.ts'
@@ -52,7 +58,10 @@ const completionsRules: RequestRules = {
     return sum
   },
   findOperatorFeatures: () => [],
-  findBillableFeatures: findAggregatorWork,
+  findBillableFeatures(body) {
+    const features = findAggregatorWork(body)
+    return body['max_tokens'] === 0 ? { ...noFeatures, ...features, asksNoOutput: true } : features
+  },
   findService: (body) => chatRules.findService(body),
   asksOneHourCache: () => false,
 }

@@ -226,6 +226,12 @@ function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
   return features
 }
 
+/** The vendor reads the prompt and keeps it for later requests. */
+function asksPreparation(body: JsonObject): boolean {
+  const generate = body['generate'] ?? true
+  return generate !== true || isAsked(asObject(body['prompt_cache_options'])?.['prewarm'])
+}
+
 /** For a request without a limit of its own. */
 const usualUsesMax = 10
 /** The gateway believes no answer that reports more; a larger limit holds no more money. */
@@ -241,8 +247,9 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
   const hasServerTools = run.size > 0 || asksAggregatorWork(body)
   const hasStoredPrompt = isAsked(body['prompt']) || isAsked(body['conversation'])
   const otherModels = listedModels(body)
-  if (!asksAudioOutput && !hasServerTools && !hasStoredPrompt && otherModels.length === 0)
-    return undefined
+  const asksNoOutput = asksPreparation(body)
+  const isPlain = !asksAudioOutput && !asksNoOutput && !hasServerTools && !hasStoredPrompt
+  if (isPlain && otherModels.length === 0) return undefined
   const limit = body['max_tool_calls']
   const uses =
     typeof limit === 'number' && limit >= 0 ? Math.min(Math.ceil(limit), usesMax) : usualUsesMax
@@ -250,6 +257,7 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
   const billed = others.filter((tool) => run.has(tool)).map((tool) => [tool, uses] as const)
   return {
     asksAudioOutput,
+    ...(asksNoOutput && { asksNoOutput }),
     isSpeechCompressed: false,
     hasServerTools,
     hasStoredPrompt,
