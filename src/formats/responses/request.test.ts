@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
+import * as fc from 'fast-check'
 import { noExtras } from '../fields.ts'
 import type { RequestFacts, VendorFeature } from '../format.ts'
 import { responsesCreate } from './index.ts'
@@ -369,6 +370,42 @@ describe('what a request names of earlier answers', () => {
     assert.deepEqual(kept(true), [true, true])
     assert.deepEqual(kept(false), [undefined, undefined])
   })
+})
+
+test('a body of any shape is read or refused, and no more', () => {
+  const names = fc.constantFrom(
+    ...`type id content text image_url file_id file_data output arguments tools container
+      environment file_ids encrypted_content summary result input_audio data format
+      approval_request_id comparison_response_id x`.split(/\s+/),
+  )
+  const { json } = fc.letrec((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom(null, true, 0, -1, 1e300, '', 'a', 'function', 'message', 'reasoning'),
+      fc.constantFrom(
+        'input_image',
+        'input_file',
+        'mcp_approval_response',
+        'image_generation_call',
+      ),
+      fc.array(tie('json'), { maxLength: 4 }),
+      fc.dictionary(names, tie('json'), { maxKeys: 5 }),
+    ),
+  }))
+  const fields = fc.constantFrom('instructions', 'tools', 'prompt', 'store', 'stream', 'modalities')
+  const member = fc.tuple(fc.oneof(fields, fc.constant('prompt_cache_options')), json)
+  const features = ['account_files', 'containers', 'other_tools', 'stored_prompts'] as const
+  fc.assert(
+    fc.property(fc.array(json, { maxLength: 4 }), fc.array(member), (input, members) => {
+      const facts = read(
+        { model: 'm', input, ...Object.fromEntries(members) },
+        { allowed: features },
+      )
+      if ('kind' in facts) assert.equal(typeof facts.message, 'string')
+      else assert.ok(facts.inputTokensEstimate >= 0 && facts.promptTokensUsual >= 0)
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('only the model’s name is ever amended', () => {
