@@ -243,7 +243,7 @@ function insufficientBalance(
       ? refuse('ledger.balance_held', `All of the balance is held: ${figures}.`, retrySoon)
       : refuse(
           'ledger.insufficient_balance',
-          `The balance is used up: ${figures}. Top up the account.`,
+          `The balance is used up: ${figures}; it does not cover any request. Top up the account.`,
           neverRetry,
         )
   const affordable = affordableOutputTokens({ ...holdFacts(prepared), availablePicos })
