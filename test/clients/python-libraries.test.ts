@@ -1,5 +1,5 @@
 /**
- * The examples for Python run as their pages say. Libraries that need different versions of one SDK
+ * The examples of Python libraries run as their pages say. Libraries that need different versions of one SDK
  * have separate environments. Where the machine has no usable python3, they are reported as not run.
  */
 import assert from 'node:assert/strict'
@@ -13,26 +13,14 @@ import { preparePython } from './support/python.ts'
 
 interface PythonExample {
   readonly name: string
-  readonly file?: string
   readonly lines: readonly Printed[]
 }
 
 const chat = ['whole', 'stream', 'tool'] as const
 const objects = ['whole', 'stream'] as const
 
-const sdkExamples: readonly PythonExample[] = [
-  { name: 'python', file: 'ask-anthropic.py', lines: ['whole', 'stream', 'usage', 'tool'] },
-  {
-    name: 'python',
-    file: 'ask-openai.py',
-    lines: [...chat, 'response', 'continued', 'embeddings'],
-  },
-]
-
 /** By their list of requirements. */
 const environments: Readonly<Record<string, readonly PythonExample[]>> = {
-  earlier: sdkExamples,
-  newest: sdkExamples,
   libraries: [
     { name: 'langchain-python', lines: [...chat, ...chat, ...chat, 'embeddings'] },
     { name: 'pydantic-ai', lines: [...chat, ...chat, ...chat] },
@@ -60,18 +48,17 @@ function describeExamples(list: string, examples: readonly PythonExample[], fold
     })
     after(() => rig.close())
 
-    for (const { name, file = 'ask.py', lines } of examples) {
+    for (const { name, lines } of examples) {
       const example: Example = {
         name,
-        command: `.venv/bin/python ${file}`,
+        command: '.venv/bin/python ask.py',
         links: { '.venv': folder },
       }
 
-      test(`${name}: every part of ${file} is answered and charged as served`, () =>
+      test(`${name}: every part of the example is answered and charged as served`, () =>
         runLines(rig, example, lines))
 
-      test(`${name}: ${file} shows what is wrong with a wrong key`, () =>
-        refuseExample(rig, example))
+      test(`${name}: shows what is wrong with a wrong key`, () => refuseExample(rig, example))
     }
 
     if (list === 'libraries')

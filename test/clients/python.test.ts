@@ -5,7 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startClientRig, type Caller, type ClientRig } from './support/client-rig.ts'
-import { preparePython, PythonDriver, type PythonReport } from './support/python.ts'
+import { refuseExample, runLines, type Printed } from './support/example.ts'
+import {
+  preparePython,
+  PythonDriver,
+  type PythonReport,
+  type ReadyPython,
+} from './support/python.ts'
+import { pythonResponseTests } from './support/python-responses.ts'
 import {
   arrangeRefusal,
   finalRefusals,
@@ -88,11 +95,12 @@ type Format = keyof typeof formats
 
 for (const generation of generations) {
   const environment = await preparePython(generation.list)
-  if (environment.kind === 'ready') describeGeneration(generation, environment.python)
+  if (environment.kind === 'ready') describeGeneration(generation, environment)
   else process.stdout.write(`not run: ${generation.title}, because ${environment.reason}\n`)
 }
 
-function describeGeneration(generation: Generation, python: string): void {
+function describeGeneration(generation: Generation, environment: ReadyPython): void {
+  const { folder, python } = environment
   let rig: ClientRig
   let driver: PythonDriver
 
@@ -209,6 +217,24 @@ function describeGeneration(generation: Generation, python: string): void {
     })
 
     for (const format of ['messages', 'chat'] as const) describeFormat(format)
+    for (const [title, run] of Object.entries(pythonResponseTests))
+      test(title, () => run({ rig, driver }))
+
+    const chat = ['whole', 'stream', 'tool'] as const
+    const examples: Readonly<Record<string, readonly Printed[]>> = {
+      'ask-anthropic.py': ['whole', 'stream', 'usage', 'tool'],
+      'ask-openai.py': [...chat, 'response', 'continued', 'embeddings'],
+    }
+    for (const [file, lines] of Object.entries(examples)) {
+      const command = `.venv/bin/python ${file}`
+      const example = { name: 'python', command, links: { '.venv': folder } }
+
+      test(`every part of the example ${file} is answered and charged as served`, () =>
+        runLines(rig, example, lines))
+
+      test(`the example ${file} shows what is wrong with a wrong key`, () =>
+        refuseExample(rig, example))
+    }
   })
 
   function describeFormat(format: Format): void {

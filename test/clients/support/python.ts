@@ -13,11 +13,18 @@ import { runChild, type ChildResult } from './child.ts'
 
 const clientsFolder = join(import.meta.dirname, '..')
 
-export type PythonEnvironment =
-  | { readonly kind: 'ready'; readonly folder: string; readonly python: string }
-  | { readonly kind: 'missing'; readonly reason: string }
+export interface ReadyPython {
+  readonly kind: 'ready'
+  readonly folder: string
+  readonly python: string
+}
 
-/** `list` names a file of requirements beside the driver, without its ending. */
+export type PythonEnvironment = ReadyPython | { readonly kind: 'missing'; readonly reason: string }
+
+/**
+ * `list` names a file of requirements beside the driver, without its ending. Only one test file may use
+ * a list: test files run at the same time, and each would install it.
+ */
 export async function preparePython(list: string): Promise<PythonEnvironment> {
   const reason = await whyUnusable()
   if (reason !== undefined) return { kind: 'missing', reason }
