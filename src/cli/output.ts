@@ -37,8 +37,16 @@ export function formatFields(fields: Readonly<Record<string, Cell>>): string {
 
 function cellText(value: Cell): string {
   if (value === null || value === undefined) return '–'
-  const text = typeof value === 'object' ? value.join(', ') : String(value)
+  const text = typeof value === 'object' ? value.join(', ') : plainText(value)
   return text.replace(/\p{C}/gu, '�')
+}
+
+/** Formats a number without an exponent: `0.00000022`. The smallest amounts have twelve decimals. */
+function plainText(value: string | number | boolean): string {
+  const text = String(value)
+  return typeof value === 'number' && text.includes('e-')
+    ? value.toFixed(12).replace(/\.?0+$/, '')
+    : text
 }
 
 const ageUnits = [
@@ -75,7 +83,7 @@ const formulaStart = /^(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/
 
 /** A text that a spreadsheet would run gets a leading apostrophe; numbers stay, so that sums work. */
 function csvText(value: CsvCell): string {
-  const text = value === null ? '' : String(value)
+  const text = value === null ? '' : plainText(value)
   const isFormula = formulaStart.test(text) && !plainNumber.test(text)
   const safe = isFormula ? `'${text}` : text
   // Spreadsheets of some countries separate cells with semicolons or tabs.
