@@ -13,13 +13,14 @@ after(() => rig.close())
 
 test('curl', async () => {
   const example = { name: 'curl', command: 'sh ask.sh' }
-  const printed = await runExample(rig, example, 2)
+  const printed = await runExample(rig, example, 4)
   assert.match(printed, /# messages\n\{.*"type":"message"/s)
-  assert.match(printed, /# chat, streamed\ndata: .*\n\ndata: \[DONE\]\n\n# usage\n/s)
+  assert.match(printed, /# chat, streamed\ndata: .*\n\ndata: \[DONE\]\n\n# response\n/s)
+  assert.match(printed, /# response\n\{.*"status":"completed".*\n# embeddings\n\{.*"usage":/s)
   const figures = JSON.parse(printed.slice(printed.lastIndexOf('# usage\n') + 8)) as {
     usage: { requests: number }
   }
-  assert.equal(figures.usage.requests, 2)
+  assert.equal(figures.usage.requests, 4)
   await refuseExample(rig, example)
 })
 
