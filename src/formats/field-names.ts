@@ -14,7 +14,7 @@ const keptNames = `
   instructions max_output_tokens max_tool_calls background conversation prompt
   previous_response_id prompt_cache_options prewarm generate comparison_response_id output summary
   encrypted_content refusal result code queries file_url file_ids environment
-  input_image_mask approval_request_id
+  input_image_mask approval_request_id memory_limit output_format frame_count svg tunnel_id
 `
 
 /** Of these only the length counts where they are an object or array in the body. */

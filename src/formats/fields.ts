@@ -245,7 +245,7 @@ const featureFaults: Readonly<Record<OperatorFeature, string>> = {
   models: 'Other models are not available here; leave `models` out.',
   moderation: 'Moderation with the answer is not available here; leave `moderation` out.',
   other_tools:
-    '`tools` names a type of tool that is not available here; name only tools that you run yourself.',
+    '`tools` names a type of tool, or an option of one, that is not available here; name only tools that you run yourself.',
   plugins: 'Plugins are not available here; leave `plugins` out.',
   route: 'Other models are not available here; leave `route` out.',
   search_parameters: 'Searches are not available here; leave `search_parameters` out.',

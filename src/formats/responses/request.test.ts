@@ -250,6 +250,41 @@ describe('what acts on the operator’s account', () => {
     factsOf(named, { allowed: ['code_interpreter', 'containers'] })
   })
 
+  const dearer: readonly (readonly [VendorFeature, object])[] = [
+    ['code_interpreter', { container: { type: 'auto', memory_limit: '64g' } }],
+    ['image_generation', { output_format: 'gif' }],
+    ['image_generation', { output_format: 'png', frame_count: 30 }],
+    ['image_generation', { svg: { model: 'large-1' } }],
+    ['mcp', { server_label: 's', tunnel_id: 'tunnel_1' }],
+  ]
+  for (const [tool, options] of dearer)
+    test(`${JSON.stringify(options)} needs more than the permission for ${tool}`, () => {
+      const body = { ...plain, tools: [{ type: tool, ...options }] }
+      assert.match(faultOf(body, { allowed: [tool] }), /or an option of one, that is not available/)
+      factsOf(body, { allowed: [tool, 'other_tools'] })
+    })
+
+  test('options that cost no more pass with their tool', () => {
+    const container = { type: 'auto', memory_limit: '1g' }
+    factsOf(
+      {
+        ...plain,
+        tools: [
+          { type: 'code_interpreter', container },
+          { type: 'image_generation', output_format: 'webp', frame_count: null },
+          { type: 'function', name: 'f', output_format: 'gif' },
+        ],
+      },
+      { allowed: ['code_interpreter', 'image_generation'] },
+    )
+  })
+
+  test('a tool is found however deep it is nested', () => {
+    const nested = { type: 'namespace', tools: [{ type: 'web_search' }] }
+    const tools = [{ type: 'namespace', tools: [{ type: 'namespace', tools: [nested] }] }]
+    assert.match(faultOf({ ...plain, tools }), /Web search/)
+  })
+
   test('tools that the client runs pass', () => {
     const types = ['function', 'custom', 'local_shell', 'shell', 'apply_patch', 'computer']
     const facts = factsOf({

@@ -169,7 +169,9 @@ function itemsOf(body: JsonObject): readonly JsonObject[] {
 function toolsOf(body: JsonObject): readonly JsonObject[] {
   const lists = [body['tools'], ...itemsOf(body).map((item) => item['tools'])]
   const tools = lists.flatMap(objectsIn)
-  return [...tools, ...tools.flatMap((tool) => objectsIn(tool['tools']))]
+  // The loop reaches what it adds: a namespace can have another one.
+  for (const tool of tools) for (const inner of objectsIn(tool['tools'])) tools.push(inner)
+  return tools
 }
 
 function objectsIn(list: unknown): readonly JsonObject[] {
@@ -212,6 +214,18 @@ function vendorRunTool(tool: JsonObject): VendorRunTool | undefined {
   )
 }
 
+const singleImages: ReadonlySet<unknown> = new Set(['png', 'webp', 'jpeg', undefined, null])
+
+/** One use of it costs more than the price of a use, or it uses what is in the operator's account. */
+function hasDearOption(tool: JsonObject): boolean {
+  const memory = asObject(tool['container'])?.['memory_limit'] ?? '1g'
+  return (
+    memory !== '1g' ||
+    !singleImages.has(tool['output_format']) ||
+    ['frame_count', 'svg', 'tunnel_id'].some((name) => isAsked(tool[name]))
+  )
+}
+
 function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
   const features: OperatorFeature[] = []
   if (isAsked(body['conversation'])) features.push('conversations')
@@ -220,6 +234,7 @@ function findOperatorFeatures(body: JsonObject): OperatorFeature[] {
   for (const tool of toolsOf(body)) {
     const feature = vendorRunTool(tool)
     if (feature !== undefined) features.push(feature)
+    if (feature !== undefined && hasDearOption(tool)) features.push('other_tools')
     // A container by its id, where others could have left their data.
     if (typeof tool['container'] === 'string') features.push('containers')
   }
