@@ -160,17 +160,16 @@ describe('an answer with embeddings', () => {
     )
   })
 
-  test('with 60 MB of numbers keeps the event loop for less than 10 ms', () => {
-    const vector = JSON.stringify({ object: 'embedding', embedding: [Array(3_072).fill(0.012345)] })
-    const data = Array(2_048).fill(vector).join(',')
-    const end = '],"model":"e","usage":{"prompt_tokens":8,"total_tokens":8}}'
-    const body = Buffer.from(`{"object":"list","data":[${data}${end}`)
-    assert.ok(body.length > 55_000_000)
-    const startedMs = performance.now()
-    const reading = mustRead(readEmbeddingsEdges(edgesOf([body])))
-    const tookMs = performance.now() - startedMs
-    assert.equal(reading.usage?.reported.inputTokens, 8)
-    assert.ok(tookMs < 10, `${tookMs} ms`)
+  test('of 60 MB is read by 32 KiB of it', () => {
+    const vector = Buffer.from(`{"embedding":[${Array(3_072).fill('0.012345').join(',')}]},`)
+    const pieces = [
+      Buffer.from('{"object":"list","data":['),
+      ...Array<Buffer>(2_048).fill(vector),
+      Buffer.from('{}],"model":"e","usage":{"prompt_tokens":8,"total_tokens":8}}'),
+    ]
+    const edges = edgesOf(pieces)
+    assert.ok(edges.beginning.length + edges.end.length <= 32_768)
+    assert.equal(mustRead(readEmbeddingsEdges(edges)).usage?.reported.inputTokens, 8)
   })
 })
 
