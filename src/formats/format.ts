@@ -4,7 +4,8 @@
  * here is pure: bytes and facts in, bytes and facts out; no sockets, no clock, no money.
  */
 import type { ErrorCode } from '../base/errors.ts'
-import type { Usage, UseCounts } from '../metering/usage.ts'
+import type { UseCounts } from '../metering/usage.ts'
+import type { AnswerEdges, AnswerReading, StateKind, StreamMeter, VendorError } from './answer.ts'
 
 export type FormatName = 'messages' | 'chat'
 
@@ -146,24 +147,12 @@ export interface RequestFacts {
   readonly spans: RequestSpans
 }
 
-/**
- * State of an earlier answer, which lives in the operator's vendor account: a stored response, one of its
- * output items, or content that was encrypted for the client and that only its vendor account can read.
- */
-export type StateKind = 'response' | 'item' | 'encrypted'
-
 export interface StateReference {
   readonly kind: StateKind
   /** The vendor's id; of encrypted content its SHA-256 as base64url. */
   readonly id: string
   /** The request is empty without it: it must be known. Else only what belongs to another account matters. */
   readonly isNeeded: boolean
-}
-
-/** State that an answer has made. */
-export interface MadeState {
-  readonly kind: StateKind
-  readonly id: string
 }
 
 /** In the words of the vendors' answers, where they differ from those of requests. */
@@ -272,104 +261,6 @@ export const vendorFeatures: readonly [VendorFeature, ...VendorFeature[]] = [
   ...operatorFeatures,
   ...refusedFeatures,
 ]
-
-/** Output seen so far, for an estimate. */
-interface SeenOutput {
-  /** The part that was kept; it is joined when it is read. */
-  readonly text: string
-  /** UTF-8 bytes of all of it. */
-  readonly bytes: number
-  /** Length of all audio as base64; it is not in `bytes`. */
-  readonly audioBytes: number
-}
-
-/** What a meter knows about an answer at a moment. */
-export interface MeterReading {
-  /** The vendor's counts received so far; undefined while there are none. */
-  readonly usage: Usage | undefined
-  /** `usage` is the final count of the whole answer. */
-  readonly isFinal: boolean
-  /** The vendor's counts are inconsistent (negative, fractional, falling) and must not be used. */
-  readonly isImplausible: boolean
-  /** Some output has been seen: text, tool arguments, thinking, a refusal's text, a stop sequence. */
-  readonly hasOutput: boolean
-  /** The answer is a refusal before any output, which vendors do not bill. */
-  readonly isRefusal: boolean
-  /** Live: it grows with the answer. */
-  readonly output: SeenOutput
-  /** Searches by the vendor's own tools whose results have arrived. */
-  readonly webSearches: number
-  /** Uses of other tools of the vendor that the answer shows and its usage does not count. Absent = none. */
-  readonly vendorToolUses?: UseCounts
-  /** The answering model as the vendor names it, if it does. */
-  readonly model: string | undefined
-  /** State that the vendor keeps of it, or that only its account can read. Absent = none. */
-  readonly made?: readonly MadeState[]
-}
-
-/** An error event inside a stream, or an error body, as far as it can be read. */
-export interface VendorError {
-  readonly type: string | undefined
-  readonly code: string | undefined
-  readonly message: string | undefined
-  /** Its content is unknown. */
-  readonly isUnread?: boolean
-}
-
-/**
- * Reads one streamed answer as its bytes pass and returns those that may go to the client at once. It never
- * changes a byte; it may drop one frame (the usage chunk that a chat client did not request), and it holds
- * the terminal event until the relay has made the charge durable.
- */
-export interface StreamMeter {
-  /**
-   * Takes the next bytes and returns those that may go to the client now, in order (possibly the
-   * same Buffer, possibly empty). Bytes of an unfinished frame are kept until it is complete, or until it
-   * is too large to be a frame that the meter must read whole.
-   */
-  push(chunk: Buffer): readonly Buffer[]
-  /**
-   * The body has ended: reads an unterminated last frame and returns the rest. `isAnnounced`: it ended as its
-   * framing said and not with its connection, so an answer with its finish reason is complete.
-   */
-  end(isAnnounced: boolean): readonly Buffer[]
-  /** An event that is neither ping nor error has been seen: the answer may be committed. */
-  readonly hasStarted: boolean
-  /** Grows with each such event; while it stays the same, the vendor has sent nothing but pings. */
-  readonly eventCount: number
-  /**
-   * The first error event, if any; a first event that cannot be read counts as one. Nothing after it is
-   * read or returned; a missing part of its blank line has been added to what was returned.
-   */
-  readonly error: VendorError | undefined
-  /** That event's data, where it has the form of the vendor's error bodies. */
-  readonly errorEnvelope: string | undefined
-  /** The error event is about the operator's account and was dropped: the client gets another one. */
-  readonly isErrorWithheld: boolean
-  /** The whole terminal event has arrived, or `end` has found the answer complete without it. */
-  readonly isTerminated: boolean
-  /**
-   * The terminal event and everything behind it; empty before. A frame behind the terminal event is added
-   * when it is whole, or by `end`. Without a terminal event: the unterminated last frame.
-   */
-  readonly held: readonly Buffer[]
-  /** A frame was larger than the meter's bound: the answer cannot be metered and is broken off. */
-  readonly isOverflown: boolean
-  reading(): MeterReading
-}
-
-/** The first and the last bytes of a large answer. */
-export interface AnswerEdges {
-  readonly beginning: Buffer
-  readonly end: Buffer
-}
-
-/** A complete non-stream answer body. */
-export type AnswerReading =
-  | { readonly kind: 'answer'; readonly reading: MeterReading }
-  /** The vendor says so in a body with status 200. */
-  | { readonly kind: 'error'; readonly error: VendorError; readonly errorEnvelope: string }
-  | { readonly kind: 'not_the_format' }
 
 /**
  * The class of an answer that is not a usable 2xx, or of an error event that came first. docs/architecture.md

@@ -7,7 +7,8 @@
  * incomplete, equals the input byte for byte without the dropped frames. Bytes are added only to an error
  * event whose blank line is incomplete.
  */
-import type { EventFault, MeterReading, StreamMeter, VendorError } from './format.ts'
+import type { MeterReading, StreamMeter, VendorError } from './answer.ts'
+import type { EventFault } from './format.ts'
 import { asObject, type JsonObject } from './json.ts'
 import { FrameSplitter, type FrameBytes } from './sse.ts'
 import { namesVendorAccount, readVendorError, unreadableError } from './vendor-error.ts'

@@ -3,7 +3,8 @@
  * that imitate them, and classifies it by its status. Both formats agree on this much: errors.ts of each
  * knows its vendor's codes and words, and calls this file where they decide nothing.
  */
-import type { VendorError, UpstreamAnswerHead, UpstreamFault } from './format.ts'
+import type { VendorError } from './answer.ts'
+import type { UpstreamAnswerHead, UpstreamFault } from './format.ts'
 import { asObject, asText, parseJson, type JsonObject } from './json.ts'
 
 const nothingKnown: VendorError = { type: undefined, code: undefined, message: undefined }

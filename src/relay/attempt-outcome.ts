@@ -2,7 +2,8 @@
  * What one attempt on one channel can come to, and how a vendor's error becomes an outcome. Also what a
  * stream past its commit point offers to the stage that delivers it. Pure.
  */
-import type { MeterReading, StreamMeter, UpstreamFault, VendorError } from '../formats/format.ts'
+import type { MeterReading, StreamMeter, VendorError } from '../formats/answer.ts'
+import type { UpstreamFault } from '../formats/format.ts'
 import { unreadError } from '../formats/vendor-error.ts'
 import { readableBody } from '../http/client/content-encoding.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'

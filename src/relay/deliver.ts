@@ -5,7 +5,7 @@
  */
 import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
-import type { MeterReading } from '../formats/format.ts'
+import type { MeterReading } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
 import { limitRetryAfter, readRetryAfterMs } from '../formats/rate-headers.ts'

@@ -10,7 +10,7 @@
  * A client that was behind when the vendor gave up has left.
  */
 import { unwatched, type Watched } from '../base/watchdog.ts'
-import type { MeterReading, StreamMeter } from '../formats/format.ts'
+import type { MeterReading, StreamMeter } from '../formats/answer.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import { bytesOf } from '../http/wire/message-writer.ts'
 import type { Ending } from '../ledger/ledger.ts'

@@ -4,12 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { noExtras } from '../../src/formats/fields.ts'
-import type {
-  ForwardedOperation,
-  MeterReading,
-  RequestFacts,
-  VendorError,
-} from '../../src/formats/format.ts'
+import type { MeterReading, VendorError } from '../../src/formats/answer.ts'
+import type { ForwardedOperation, RequestFacts } from '../../src/formats/format.ts'
 
 export interface Transcript {
   readonly name: string

@@ -4,12 +4,8 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { formatOf } from '../../formats/registry.ts'
-import type {
-  Format,
-  ForwardedOperation,
-  StreamMeter,
-  UpstreamFault,
-} from '../../formats/format.ts'
+import type { StreamMeter } from '../../formats/answer.ts'
+import type { Format, ForwardedOperation, UpstreamFault } from '../../formats/format.ts'
 import { parseJson } from '../../formats/json.ts'
 import { unreadError } from '../../formats/vendor-error.ts'
 import { readableBody } from '../../http/client/content-encoding.ts'

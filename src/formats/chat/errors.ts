@@ -3,13 +3,8 @@
  * does not decide what happens next; relay/verdict.ts does.
  */
 import type { ErrorCode } from '../../base/errors.ts'
-import type {
-  ErrorToShow,
-  EventFault,
-  UpstreamAnswerHead,
-  UpstreamFault,
-  VendorError,
-} from '../format.ts'
+import type { VendorError } from '../answer.ts'
+import type { ErrorToShow, EventFault, UpstreamAnswerHead, UpstreamFault } from '../format.ts'
 import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 
 /** The operator's account or keys. */

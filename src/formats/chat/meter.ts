@@ -3,14 +3,8 @@
  * usage chunk that the client did not request. It knows chunks and choices, no prices.
  */
 import { readFields, type FrameBytes } from '../sse.ts'
-import type {
-  AnswerReading,
-  EventFault,
-  MeterReading,
-  RequestFacts,
-  StreamMeter,
-  VendorError,
-} from '../format.ts'
+import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
 import { FrameReader, StreamGate, type FrameFate } from '../stream.ts'

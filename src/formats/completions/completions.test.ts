@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { MeterReading, RequestFacts, RequestFault } from '../format.ts'
+import type { MeterReading } from '../answer.ts'
+import type { RequestFacts, RequestFault } from '../format.ts'
 import { completions } from './index.ts'
 
 function read(fields: object, requireMaxTokens = false): RequestFacts | RequestFault {

@@ -3,7 +3,7 @@
  * large one only the beginning and the end are parsed, and never the vectors between them.
  */
 import { ChatUsage } from '../chat/usage.ts'
-import type { AnswerEdges, AnswerReading } from '../format.ts'
+import type { AnswerEdges, AnswerReading } from '../answer.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 
 export function readEmbeddings(body: Buffer): AnswerReading {

@@ -5,13 +5,8 @@
  * The vendor recommends `details.error_code` instead of the text; the text is matched only for problems
  * of the operator's account that have no code.
  */
-import type {
-  ErrorToShow,
-  EventFault,
-  UpstreamAnswerHead,
-  UpstreamFault,
-  VendorError,
-} from '../format.ts'
+import type { VendorError } from '../answer.ts'
+import type { ErrorToShow, EventFault, UpstreamAnswerHead, UpstreamFault } from '../format.ts'
 import { asObject, parseJson } from '../json.ts'
 import { faultOfEvent, faultOfStatus, isAboutModel, isAboutPath } from '../vendor-error.ts'
 

@@ -3,7 +3,8 @@
  * the relay calls it through the interfaces of format.ts only.
  */
 import type { RequestRules } from '../fields.ts'
-import type { AnswerReading, Format, ForwardedOperation, ListedModel } from '../format.ts'
+import type { AnswerReading } from '../answer.ts'
+import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { asObject, parseJson } from '../json.ts'
 import { modelsOperations, toJson } from '../models.ts'
 import { peek } from '../peek.ts'

@@ -4,14 +4,8 @@
  * counts as output if it could cost something.
  */
 import { readFields, type FrameBytes } from '../sse.ts'
-import type {
-  AnswerReading,
-  EventFault,
-  MeterReading,
-  RequestFacts,
-  StreamMeter,
-  VendorError,
-} from '../format.ts'
+import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { OutputText } from '../output.ts'
 import { plainStringEnd } from '../scan.ts'

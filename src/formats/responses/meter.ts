@@ -4,14 +4,8 @@
  * are an open list: an unknown one passes.
  */
 import { classifyChatEvent } from '../chat/errors.ts'
-import type {
-  AnswerReading,
-  EventFault,
-  MeterReading,
-  RequestFacts,
-  StreamMeter,
-  VendorError,
-} from '../format.ts'
+import type { AnswerReading, MeterReading, StreamMeter, VendorError } from '../answer.ts'
+import type { EventFault, RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
 import { JsonExtract, LongText } from '../json-extract.ts'
 import { readFields, type FrameBytes } from '../sse.ts'

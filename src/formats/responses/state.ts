@@ -4,7 +4,8 @@
  * self-contained: the vendor needs nothing but the body, and its id is only a name.
  */
 import { hash } from 'node:crypto'
-import type { RequestFacts, StateKind, StateReference } from '../format.ts'
+import type { StateKind } from '../answer.ts'
+import type { RequestFacts, StateReference } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 
 /**

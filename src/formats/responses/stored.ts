@@ -5,7 +5,8 @@
 import { chatErrorEvent, classifyChat } from '../chat/errors.ts'
 import { openChatMeter } from '../chat/meter.ts'
 import { fault } from '../fields.ts'
-import type { AnswerReading, RequestFault, StoredOperation } from '../format.ts'
+import type { AnswerReading } from '../answer.ts'
+import type { RequestFault, StoredOperation } from '../format.ts'
 
 export const storedResponses: readonly StoredOperation[] = [
   stored('responses.get', { method: 'GET', path: '/v1/responses/{id}' }),
