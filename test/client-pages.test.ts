@@ -70,6 +70,7 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   llamaindex: python(
     'libraries-openai-2',
     'llama-index-core',
+    'llama-index-llms-openai',
     'llama-index-llms-openai-like',
     'llama-index-embeddings-openai-like',
   ),

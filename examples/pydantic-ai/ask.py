@@ -1,9 +1,10 @@
-"""Pydantic AI with messages, chat completions and responses."""
+"""Pydantic AI with messages, chat completions, responses and embeddings."""
 
 import asyncio
 import os
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, Embedder
+from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -39,6 +40,10 @@ async def main():
         print()
 
         print("tool:", (await agent.run("Use the weather tool.")).output)
+
+    embedder = Embedder(OpenAIEmbeddingModel("embed-1", provider=beta))
+    result = await embedder.embed_documents(["soup", "bread"])
+    print("embeddings:", len(result.embeddings))
 
 
 asyncio.run(main())

@@ -23,11 +23,11 @@ const objects = ['whole', 'stream'] as const
 const environments: Readonly<Record<string, readonly PythonExample[]>> = {
   libraries: [
     { name: 'langchain-python', lines: [...chat, ...chat, ...chat, 'embeddings'] },
-    { name: 'pydantic-ai', lines: [...chat, ...chat, ...chat] },
+    { name: 'pydantic-ai', lines: [...chat, ...chat, ...chat, 'embeddings'] },
     { name: 'openai-agents', lines: [...chat, 'continued', ...chat] },
   ],
   'libraries-openai-2': [
-    { name: 'llamaindex', lines: [...chat, 'embeddings'] },
+    { name: 'llamaindex', lines: [...chat, ...chat, 'embeddings'] },
     { name: 'instructor', lines: [...objects, ...objects, ...objects] },
     { name: 'litellm', lines: [...chat, ...chat, 'response', 'embeddings'] },
   ],
