@@ -48,6 +48,7 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   const { setup, nodes, random, name } = plan
   const accounts = await Promise.all([1, 2, 3].map(() => setup.createAccount()))
   const seen: Seen[] = []
+  const answers = { all: [], deleted: new Set<string>() }
   for (const [index, fault] of plan.faults.entries()) {
     // The fault comes in the middle; the load goes on until as many answers have followed it.
     const injectedAt = 1 + Math.floor(random() * plan.endsPerFault)
@@ -56,6 +57,7 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
     const round = await sendLoad({
       random,
       accounts,
+      answers,
       findUrl: () => nodes.findUrl(),
       name: `${name}-${index}`,
       isOver(ends) {
@@ -75,6 +77,7 @@ export async function torture(plan: TorturePlan): Promise<Volume> {
   const { chargedCount } = await reconcile({ records, database, seen, maxTokens: loadMaxTokens })
   const ends = seen.filter(({ hasEnd }) => hasEnd).length
   assert.ok(ends >= plan.endsPerFault * plan.faults.length)
+  assert.ok(answers.all.length > 0 && answers.deleted.size > 0)
   return {
     name,
     requests: seen.length,

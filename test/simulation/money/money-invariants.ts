@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { audit } from '../../../src/ledger/audit/audit.ts'
 import { readBill } from '../../../src/metering/price-lines.ts'
 import type { MoneyWorld } from './money-world.ts'
+import type { SimClient } from './sim-client.ts'
 import type { ChargeRow } from './sim-store.ts'
 import { vendorPrice, type VendorRecord } from './sim-vendor.ts'
 
@@ -37,7 +38,15 @@ export class MoneyInvariants {
     for (const client of world.clients) {
       if (this.#ended.has(client.request.number) || !client.hasEnd) continue
       this.#ended.add(client.request.number)
-      this.#assertPaid(client.request.number)
+      if (client.request.isDeletion === true) this.#assertOwn(client)
+      else this.#assertPaid(client.request.number)
+      const { responseId } = client
+      if (responseId !== undefined)
+        assert.equal(
+          world.store.ownerOf(responseId),
+          world.accountOf(client),
+          'its state is stored',
+        )
     }
   }
 
@@ -48,6 +57,7 @@ export class MoneyInvariants {
     assert.deepEqual(world.ledger.openHolds(), { count: 0, heldPicos: 0n })
     const report = await audit(world.store.database, { readBill })
     assert.deepEqual(report.differences, [])
+    for (const record of world.vendors.records) this.#assertPinned(record)
     for (const [callId, row] of this.#charges) {
       const record = world.vendors.records.find((candidate) => candidate.callId === callId)
       assert.ok(record !== undefined, `${callId} was charged and never served`)
@@ -56,6 +66,28 @@ export class MoneyInvariants {
       const { isRefused } = world.clients[record.client] ?? {}
       assert.equal(isRefused, false, `client ${record.client} was refused and is charged`)
     }
+  }
+
+  /** Only the account that has made a response gets something for its id. */
+  #assertOwn(client: SimClient): void {
+    const { number, earlierId } = client.request
+    const maker = this.#world.clients.find(({ responseId }) => responseId === earlierId)
+    assert.ok(maker !== undefined)
+    assert.equal(
+      this.#world.accountOf(client),
+      this.#world.accountOf(maker),
+      `client ${number} reaches a foreign response`,
+    )
+  }
+
+  /** A request that names a response has reached only the channel that holds it. */
+  #assertPinned({ client, channel, earlierId }: VendorRecord): void {
+    const { clients, vendors } = this.#world
+    const asked = clients[client]
+    if (earlierId === undefined || asked === undefined) return
+    this.#assertOwn(asked)
+    const made = vendors.records.find(({ callId }) => `resp_${callId}` === earlierId)
+    assert.equal(channel, made?.channel, `client ${client} is served by another vendor account`)
   }
 
   #readStore(): void {
@@ -87,7 +119,8 @@ export class MoneyInvariants {
     const told = records.filter(({ isTold }) => isTold)
     assert.ok(told.length > 0, `client ${number} has an end that no vendor sent`)
     const paid = told.filter(({ callId }) => this.#charges.has(callId))
-    if (told.some(({ counts }) => counts.output === 0) && paid.length === 0) return
+    const isFree = told.some(({ format, counts }) => counts.output === 0 && format !== 'embeddings')
+    if (isFree && paid.length === 0) return
     const [record] = paid
     assert.ok(record !== undefined, `client ${number} has an answer that is not charged`)
     const row = this.#charges.get(record.callId)

@@ -19,19 +19,22 @@ import { UpstreamPools } from '../../../src/http/client/pool.ts'
 import { ConnectionPlaces } from '../../../src/http/server/connection-places.ts'
 import { ServerConnection, type ConnectionParts } from '../../../src/http/server/connection.ts'
 import { createEmbeddedLedger } from '../../../src/ledger/embedded/ledger.ts'
+import { openAnswerStates } from '../../../src/ledger/answer-state-store.ts'
 import type { Ledger } from '../../../src/ledger/ledger.ts'
 import { estimateTokens } from '../../../src/metering/token-estimate.ts'
 import { relay } from '../../../src/relay/relay.ts'
 import { createBodyReader } from '../../../src/relay/body-reader.ts'
 import type { RelayServices, RelaySettings } from '../../../src/relay/stages.ts'
 import { createWatchdog } from '../../../src/base/watchdog.ts'
+import { bodyFormats, formsOf } from '../../support/requests.ts'
 import { directAddresses, listenerDefaults } from '../../support/listener-options.ts'
 import { VirtualClock } from '../channels/virtual-clock.ts'
 import { HoldBook } from './hold-book.ts'
-import { SimClient } from './sim-client.ts'
+import { SimClient, type SimRequest } from './sim-client.ts'
 import type { SimStore, StoreFault } from './sim-store.ts'
 import { telemetryOf } from './sim-telemetry.ts'
-import { SimVendors, type VendorMood } from './sim-vendor.ts'
+import { SimVendors } from './sim-vendor.ts'
+import { drawMood, drawRates, type Rates } from './world-rates.ts'
 
 export interface WorldAccount {
   readonly principal: Principal
@@ -43,20 +46,6 @@ export interface WorldOptions {
   readonly snapshot: Snapshot
   readonly accounts: readonly WorldAccount[]
   readonly store: SimStore
-}
-
-/** How often each kind of step is taken, drawn anew for each seed: some worlds are all crashes. */
-interface Rates {
-  readonly ask: number
-  readonly vendor: number
-  readonly leave: number
-  readonly slow: number
-  readonly take: number
-  readonly give: number
-  readonly time: number
-  readonly disk: number
-  readonly crash: number
-  readonly credit: number
 }
 
 interface Gateway {
@@ -122,6 +111,11 @@ export class MoneyWorld {
   /** Clients whose connection neither side has ended. */
   get openClients(): readonly SimClient[] {
     return this.clients.filter(({ isOpen, isServed }) => isOpen && !isServed)
+  }
+
+  accountOf({ request }: SimClient): string | undefined {
+    const { accounts } = this.#options
+    return accounts.find(({ secret }) => secret === request.secret)?.principal.accountId
   }
 
   async start(): Promise<void> {
@@ -215,15 +209,27 @@ export class MoneyWorld {
   #ask(): void {
     const random = this.#random
     const account = this.#pick(this.#options.accounts)
+    const format = this.#random() < 0.3 ? 'responses' : this.#pick(bodyFormats)
     const request = {
       number: this.clients.length,
-      format: random() < 0.5 ? 'messages' : 'chat',
-      isStream: random() < 0.6,
+      format,
+      isStream: random() < 0.6 && formsOf(format).includes(true),
       maxTokens: 1 + Math.floor(random() * 40),
       secret: account.secret,
-    } as const
+      ...(format === 'responses' ? this.#drawEarlier(account.secret) : {}),
+    }
     this.story.push(`ask ${request.number}`)
     this.clients.push(new SimClient(request, this.#live.accept))
+  }
+
+  /** Often an earlier response, now and then of another account: to continue from it, or to delete it. */
+  #drawEarlier(secret: string): Pick<SimRequest, 'earlierId' | 'isDeletion'> {
+    const takesOwn = this.#random() < 0.7
+    const ids = this.clients.flatMap(({ request, responseId }) =>
+      responseId !== undefined && (request.secret === secret) === takesOwn ? [responseId] : [],
+    )
+    if (ids.length === 0 || this.#random() < 0.2) return {}
+    return { earlierId: this.#pick(ids), isDeletion: this.#random() < 0.2 }
   }
 
   #leave(client: SimClient): void {
@@ -325,7 +331,7 @@ export class MoneyWorld {
       }),
       earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
-      answerStates: { find: () => Promise.resolve(new Map()), forget: () => Promise.resolve() },
+      answerStates: openAnswerStates(this.store.database),
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),
       tokenCounter: {
         count: (text) => Promise.resolve(estimateTokens(text)),
@@ -359,28 +365,6 @@ function mortalClock(clock: Clock, isAlive: () => boolean): Clock {
           })
         : noTimer,
   }
-}
-
-function drawRates(random: Random): Rates {
-  const usual = (rate: number): number => rate * (0.5 + random())
-  const seldom = (rate: number): number => (random() < 0.5 ? rate * random() * 2 : 0)
-  return {
-    ask: usual(10),
-    vendor: usual(40),
-    leave: seldom(2),
-    slow: seldom(4),
-    take: usual(20),
-    give: usual(20),
-    time: usual(2),
-    disk: seldom(0.6),
-    crash: seldom(0.5),
-    credit: seldom(1),
-  }
-}
-
-function drawMood(random: Random): VendorMood {
-  const some = (share: number): number => (random() < 0.5 ? share * random() : 0)
-  return { failureShare: some(0.6), stallShare: some(0.3), withoutUsageShare: some(0.3) }
 }
 
 export function principalOf(accountId: string, number: number): Principal {

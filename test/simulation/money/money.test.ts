@@ -12,12 +12,21 @@ const seedCount = Number(process.env['TURNPIKE_TEST_SEEDS'] ?? 200)
 const seeds =
   only === undefined ? Array.from({ length: seedCount }, (_, index) => index) : [Number(only)]
 
+const countNames = ['steps', 'requests', 'ends', 'continuations', 'charges', 'crashes'] as const
+
 test(`money under ${seeds.length} seeded schedules`, async (context) => {
-  const sum: SeedRun = { steps: 0, requests: 0, ends: 0, charges: 0, crashes: 0, story: [] }
+  const sum: SeedRun = {
+    steps: 0,
+    requests: 0,
+    ends: 0,
+    continuations: 0,
+    charges: 0,
+    crashes: 0,
+    story: [],
+  }
   for (const seed of seeds) {
     const run = await runSeed(seed)
-    for (const name of ['steps', 'requests', 'ends', 'charges', 'crashes'] as const)
-      sum[name] += run[name]
+    for (const name of countNames) sum[name] += run[name]
     if (only !== undefined) context.diagnostic(run.story.join('\n'))
   }
   const { story, ...counts } = sum
@@ -26,6 +35,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
   // A world in which nothing happens proves nothing.
   assert.equal(story.length, 0)
   assert.ok(sum.ends > 10 * seeds.length && sum.charges > sum.ends, JSON.stringify(counts))
+  assert.ok(sum.continuations > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.crashes > seeds.length / 2, JSON.stringify(counts))
 })
 

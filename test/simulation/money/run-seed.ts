@@ -15,6 +15,8 @@ export interface SeedRun {
   requests: number
   /** Clients that have seen the end of their answer. */
   ends: number
+  /** Those of them that continue an earlier response. */
+  continuations: number
   charges: number
   crashes: number
   readonly story: readonly string[]
@@ -81,10 +83,14 @@ export async function runSeed(seed: number): Promise<SeedRun> {
   } finally {
     store.close()
   }
+  const answered = world.clients.filter(
+    ({ hasEnd, request }) => hasEnd && request.isDeletion !== true,
+  )
   return {
     steps: step,
     requests: world.clients.length,
-    ends: world.clients.filter(({ hasEnd }) => hasEnd).length,
+    ends: answered.length,
+    continuations: answered.filter(({ request }) => request.earlierId !== undefined).length,
     charges: invariants.chargeCount,
     crashes: world.crashCount,
     story: world.story,

@@ -4,14 +4,18 @@
  * the client reads slowly.
  */
 import { Socket } from 'node:net'
-import type { FormatName } from '../../../src/formats/format.ts'
+import { lastEvents } from '../../support/answers.ts'
+import { type BodyFormat, places } from '../../support/requests.ts'
 
 export interface SimRequest {
   readonly number: number
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly isStream: boolean
   readonly maxTokens: number
   readonly secret: string
+  /** The stored response that this request continues or deletes; its account may be another one. */
+  readonly earlierId?: string
+  readonly isDeletion?: boolean
 }
 
 /** Small, so that a client which does not read is noticed within an answer. */
@@ -102,6 +106,12 @@ export class SimClient {
     return this.#isServed
   }
 
+  /** The id of the response that it got to its end. */
+  get responseId(): string | undefined {
+    if (!this.#hasEnd || this.request.format !== 'responses') return undefined
+    return /"id":"(resp_[^"]+)"/.exec(this.#text)?.[1]
+  }
+
   /** It got an error in place of an answer. */
   get isRefused(): boolean {
     return this.#isRefused
@@ -133,10 +143,9 @@ export class SimClient {
   }
 
   #isWhole(): boolean {
-    if (this.request.isStream)
-      return this.request.format === 'messages'
-        ? this.#text.includes('event: message_stop\n')
-        : this.#text.includes('data: [DONE]')
+    const { format, isStream } = this.request
+    if (isStream && format !== 'embeddings')
+      return this.#text.includes(`${lastEvents[format]}${format === 'responses' ? '\n' : ''}`)
     const [head = '', body = ''] = this.#text.split('\r\n\r\n')
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Infinity)
     return body.length >= length
@@ -144,16 +153,33 @@ export class SimClient {
 }
 
 function requestBytes(request: SimRequest): Buffer {
-  const { format, number, isStream, maxTokens, secret } = request
-  const body = JSON.stringify({
-    model: format === 'messages' ? 'large-1' : 'chat-1',
-    max_tokens: maxTokens,
-    stream: isStream,
-    messages: [{ role: 'user', content: `This is the request of client ${number}.` }],
-  })
-  const path = format === 'messages' ? '/alpha/v1/messages' : '/beta/v1/chat/completions'
+  const { format, secret, earlierId } = request
+  const { path } = places[format]
+  const isDeletion = request.isDeletion === true
+  const body = isDeletion ? '' : JSON.stringify(bodyOf(request))
+  const line = isDeletion ? `DELETE ${path}/${earlierId}` : `POST ${path}`
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n` +
+    `${line} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n` +
       `x-api-key: ${secret}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+}
+
+function bodyOf({ format, number, isStream, maxTokens, earlierId }: SimRequest): object {
+  const { model } = places[format]
+  const text = `This is the request of client ${number}.`
+  switch (format) {
+    case 'messages':
+    case 'chat': {
+      const messages = [{ role: 'user', content: text }]
+      return { model, max_tokens: maxTokens, stream: isStream, messages }
+    }
+    case 'responses': {
+      const earlier = earlierId === undefined ? {} : { previous_response_id: earlierId }
+      return { model, max_output_tokens: maxTokens, stream: isStream, input: text, ...earlier }
+    }
+    case 'completions':
+      return { model, max_tokens: maxTokens, stream: isStream, prompt: text }
+    case 'embeddings':
+      return { model, input: text }
+  }
 }

@@ -174,6 +174,13 @@ export class SimStore {
     }))
   }
 
+  /** The account to which a stored response belongs. */
+  ownerOf(responseId: string): string | undefined {
+    const sql = `SELECT account_id FROM answer_state WHERE id = $1 AND kind = 'response'`
+    const [row] = this.#connection.all(sql, [responseId])
+    return row === undefined ? undefined : String(row['account_id'])
+  }
+
   balances(): readonly BalanceRow[] {
     const rows = this.#connection.all(
       `SELECT id, balance_picos,

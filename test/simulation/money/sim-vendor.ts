@@ -4,7 +4,8 @@
  * of what it counted and how far it got: one of the three sides of the reconciliation.
  */
 import type { Socket, TcpNetConnectOpts } from 'node:net'
-import type { FormatName } from '../../../src/formats/format.ts'
+import { lastEvents } from '../../support/answers.ts'
+import { type BodyFormat, bodyFormats, places } from '../../support/requests.ts'
 import type { Random } from '../../../src/base/random.ts'
 import { buildUsage, framesOf, wholeBodyOf, type Counts } from './vendor-bytes.ts'
 import { VendorSocket, type Piece, type SeenRequest } from './vendor-socket.ts'
@@ -13,8 +14,11 @@ export interface VendorRecord {
   readonly callId: string
   /** Which client's request it served, read from the prompt. */
   readonly client: number
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly counts: Counts
+  /** Which vendor account it is: the host and path that were asked. */
+  readonly channel: string
+  readonly earlierId: string | undefined
   /** Whether the counts were in the answer at all. */
   readonly hasUsage: boolean
   /** It said everything that matters: the last event of a stream, the last byte of a whole answer. */
@@ -30,9 +34,11 @@ export interface VendorMood {
 
 interface Asked {
   readonly client: number
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly isStream: boolean
   readonly maxTokens: number
+  readonly channel: string
+  readonly earlierId: string | undefined
 }
 
 export class SimVendors {
@@ -70,12 +76,15 @@ export class SimVendors {
   }
 
   #answer(request: SeenRequest): readonly Piece[] {
+    if (request.method === 'DELETE') return splitAtRandom(deletedPieces, this.#random)
     const asked = readAsked(request)
     const record: VendorRecord = {
       callId: `call-${this.records.length}`,
       client: asked.client,
       format: asked.format,
       counts: this.#drawCounts(asked),
+      channel: asked.channel,
+      earlierId: asked.earlierId,
       hasUsage: this.#random() >= this.#mood.withoutUsageShare,
       isTold: false,
     }
@@ -85,8 +94,9 @@ export class SimVendors {
 
   #drawCounts(asked: Asked): Counts {
     const random = this.#random
-    const cached = random() < 0.3 ? Math.floor(random() * 8) : 0
-    const output = random() < 0.1 ? 0 : 1 + Math.floor(random() * asked.maxTokens)
+    const cached = asked.format !== 'embeddings' && random() < 0.3 ? Math.floor(random() * 8) : 0
+    const isEmpty = asked.format === 'embeddings' || random() < 0.1
+    const output = isEmpty ? 0 : 1 + Math.floor(random() * asked.maxTokens)
     return { input: 1 + Math.floor(random() * 8), cached, output }
   }
 
@@ -106,7 +116,7 @@ export class SimVendors {
     for (const [index, chunk] of chunks.entries()) {
       content += chunk.toString()
       const isTerminal = asked.isStream
-        ? /data: (\[DONE\]|\{"type":"message_stop"\})/.test(content)
+        ? hasLastEvent(content, asked.format)
         : index === chunks.length - 1
       const bytes = isChunked ? chunkOf(chunk) : chunk
       pieces.push({ kind: 'bytes', bytes, ...(isTerminal ? { told: record } : {}) })
@@ -167,18 +177,48 @@ function splitAtRandom(pieces: readonly Piece[], random: Random): readonly Piece
   })
 }
 
+/** The whole last event has been said. */
+function hasLastEvent(content: string, format: BodyFormat): boolean {
+  const start = format === 'embeddings' ? -1 : content.indexOf(lastEvents[format])
+  return start >= 0 && content.includes('\n\n', start)
+}
+
+const deletedBody = Buffer.from('{"object":"response","deleted":true}')
+const deletedPieces: readonly Piece[] = [
+  headOf(200, {
+    'content-type': 'application/json',
+    'content-length': String(deletedBody.length),
+  }),
+  { kind: 'bytes', bytes: deletedBody },
+]
+
 function readAsked({ path, body: text }: SeenRequest): Asked {
   const body = JSON.parse(text) as {
-    readonly stream: boolean
-    readonly max_tokens: number
-    readonly messages: readonly { readonly content: string }[]
+    readonly stream?: boolean
+    readonly max_tokens?: number
+    readonly max_output_tokens?: number
+    readonly input?: string
+    readonly prompt?: string
+    readonly messages?: readonly { readonly content: string }[]
+    readonly previous_response_id?: string
   }
+  const prompt = body.messages?.[0]?.content ?? body.input ?? body.prompt ?? ''
+  const format = bodyFormats.find((name) => path.endsWith(suffixOf(name)))
+  if (format === undefined) throw new Error(`no vendor serves ${path}`)
   return {
-    client: Number(body.messages[0]?.content.replace(/\D/g, '')),
-    format: path.includes('messages') ? 'messages' : 'chat',
-    isStream: body.stream,
-    maxTokens: body.max_tokens,
+    client: Number(prompt.replace(/\D/g, '')),
+    format,
+    isStream: body.stream ?? false,
+    maxTokens: body.max_tokens ?? body.max_output_tokens ?? 0,
+    channel: path.slice(0, -suffixOf(format).length),
+    earlierId: body.previous_response_id,
   }
+}
+
+/** The path at the vendor: without the name that the vendor has at the gateway. */
+function suffixOf(format: BodyFormat): string {
+  const { path } = places[format]
+  return path.slice(path.indexOf('/', 1))
 }
 
 /** Several frames in one piece, and frames in two. */

@@ -1,5 +1,5 @@
-/** What a scripted vendor says, in the bytes of either format: streams as frames, whole bodies. */
-import type { FormatName } from '../../../src/formats/format.ts'
+/** What a scripted vendor says, in the bytes of each operation: streams as frames, whole bodies. */
+import type { BodyFormat } from '../../support/requests.ts'
 
 /** Tokens of an answer; `cached` ones are beside `input`. */
 export interface Counts {
@@ -10,7 +10,7 @@ export interface Counts {
 
 interface Told {
   readonly callId: string
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly counts: Counts
   readonly hasUsage: boolean
 }
@@ -53,8 +53,15 @@ function chatUsage({ input, cached, output }: Counts): object {
 }
 
 export function framesOf(told: Told): Buffer[] {
-  const frames = told.format === 'messages' ? messagesFrames(told) : chatFrames(told)
-  return frames.map((frame) => Buffer.from(frame))
+  return streams[told.format](told).map((frame) => Buffer.from(frame))
+}
+
+const streams: Readonly<Record<BodyFormat, (told: Told) => string[]>> = {
+  messages: messagesFrames,
+  chat: chatFrames,
+  responses: responsesFrames,
+  completions: completionsFrames,
+  embeddings: () => [],
 }
 
 function messagesFrames({ callId, counts, hasUsage }: Told): string[] {
@@ -107,27 +114,105 @@ function chatFrames({ callId, counts, hasUsage }: Told): string[] {
   ]
 }
 
-export function wholeBodyOf({ callId, format, counts, hasUsage }: Told): Buffer {
+function completionsFrames({ callId, counts, hasUsage }: Told): string[] {
+  const chunk = (more: object): string => {
+    const frame = { id: callId, object: 'text_completion', model: 'chat-1', ...more }
+    return `data: ${JSON.stringify(frame)}\n\n`
+  }
+  const choice = (text: string, reason: string | null): object => ({
+    choices: [{ index: 0, text, finish_reason: reason }],
+  })
+  return [
+    ...textPieces(counts).map((text) => chunk(choice(text, null))),
+    chunk(choice('', 'stop')),
+    ...(hasUsage ? [chunk({ choices: [], usage: chatUsage(counts) })] : []),
+    'data: [DONE]\n\n',
+  ]
+}
+
+function responsesUsage({ input, cached, output }: Counts): object {
+  return {
+    input_tokens: input + cached,
+    output_tokens: output,
+    total_tokens: input + cached + output,
+    input_tokens_details: { cached_tokens: cached },
+  }
+}
+
+function responseOf(told: Told, status: string): object {
+  const { callId, counts, hasUsage } = told
   const text = wordsOf(counts).join('')
-  const body =
-    format === 'messages'
-      ? {
-          id: callId,
-          type: 'message',
-          role: 'assistant',
-          model: 'large-1',
-          content: counts.output === 0 ? [] : [{ type: 'text', text }],
-          stop_reason: 'end_turn',
-          ...(hasUsage ? { usage: messagesUsage(counts) } : {}),
-        }
-      : {
-          id: callId,
-          object: 'chat.completion',
-          model: 'chat-1',
-          choices: [
-            { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
-          ],
-          ...(hasUsage ? { usage: chatUsage(counts) } : {}),
-        }
-  return Buffer.from(JSON.stringify(body))
+  const item = {
+    id: `msg_${callId}`,
+    type: 'message',
+    role: 'assistant',
+    status,
+    content: [{ type: 'output_text', text, annotations: [] }],
+  }
+  const isDone = status === 'completed'
+  return {
+    id: `resp_${callId}`,
+    object: 'response',
+    status,
+    error: null,
+    model: 'chat-1',
+    store: true,
+    output: isDone && counts.output > 0 ? [item] : [],
+    usage: isDone && hasUsage ? responsesUsage(counts) : null,
+  }
+}
+
+function responsesFrames(told: Told): string[] {
+  const event = (type: string, more: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+  const working = { response: responseOf(told, 'in_progress') }
+  return [
+    event('response.created', working),
+    event('response.in_progress', working),
+    ...textPieces(told.counts).map((delta) =>
+      event('response.output_text.delta', { output_index: 0, delta }),
+    ),
+    event('response.completed', { response: responseOf(told, 'completed') }),
+  ]
+}
+
+export function wholeBodyOf(told: Told): Buffer {
+  return Buffer.from(JSON.stringify(wholeOf(told)))
+}
+
+function wholeOf(told: Told): object {
+  const { callId, format, counts, hasUsage } = told
+  const text = wordsOf(counts).join('')
+  const chat = { id: callId, model: 'chat-1', ...(hasUsage ? { usage: chatUsage(counts) } : {}) }
+  switch (format) {
+    case 'messages':
+      return {
+        id: callId,
+        type: 'message',
+        role: 'assistant',
+        model: 'large-1',
+        content: counts.output === 0 ? [] : [{ type: 'text', text }],
+        stop_reason: 'end_turn',
+        ...(hasUsage ? { usage: messagesUsage(counts) } : {}),
+      }
+    case 'chat': {
+      const message = { role: 'assistant', content: text }
+      const choices = [{ index: 0, message, finish_reason: 'stop' }]
+      return { ...chat, object: 'chat.completion', choices }
+    }
+    case 'responses':
+      return responseOf(told, 'completed')
+    case 'completions':
+      return {
+        ...chat,
+        object: 'text_completion',
+        choices: [{ index: 0, text, finish_reason: 'stop' }],
+      }
+    case 'embeddings':
+      return {
+        ...chat,
+        object: 'list',
+        data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+      }
+  }
 }

@@ -17,6 +17,7 @@ export type Piece =
 type Step = Piece | { readonly kind: 'connect' | 'refuse' }
 
 export interface SeenRequest {
+  readonly method: string
   readonly path: string
   readonly body: string
 }
@@ -82,13 +83,14 @@ export class VendorSocket extends Socket {
 
   override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
     this.#received += typeof chunk === 'string' ? chunk : chunk.toString('latin1')
-    const [, path = '', length = ''] =
-      /^POST (\S+) [^]*?\r\ncontent-length: (\d+)\r\n/i.exec(this.#received) ?? []
+    const [, method = '', path = ''] = /^(POST|DELETE) (\S+) /.exec(this.#received) ?? []
     const headEnd = this.#received.indexOf('\r\n\r\n') + 4
+    const head = this.#received.slice(0, headEnd)
+    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1] ?? '0'
     if (headEnd > 3 && this.#received.length === headEnd + Number(length)) {
       const body = this.#received.slice(headEnd)
       this.#received = ''
-      this.#steps.push(...this.#side.answer({ path, body }))
+      this.#steps.push(...this.#side.answer({ method, path, body }))
     }
     done()
   }
