@@ -94,7 +94,8 @@ interface Resolved {
 
 function resolveItem(item: JsonObject, { account, stores }: Keeper): Resolved {
   const { type, id, encrypted_content: encrypted } = item
-  if (type === 'reasoning' && typeof encrypted === 'string') {
+  const canBeEncrypted = type === 'reasoning' || type === 'compaction'
+  if (canBeEncrypted && typeof encrypted === 'string') {
     return { item, fault: findEncryptionFault(encrypted, { account, itemId: id }) }
   }
   const isReference = type === 'item_reference' || type === 'reasoning'

@@ -1,5 +1,5 @@
 /**
- * Encrypted reasoning: what a client sends back so that the vendor need not keep it. Only the
+ * Encrypted reasoning and compactions: what a client sends back so that the vendor need not keep it. Only the
  * vendor account that made it can read it.
  */
 import { hash } from 'node:crypto'

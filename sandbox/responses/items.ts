@@ -1,6 +1,6 @@
 /**
- * The items of a simulated response: reasoning, messages, refusals, calls of the client's tools.
- * Each knows how it looks while it runs and when it is done, and which events lie between.
+ * The items of a simulated response: reasoning, compactions, messages, refusals, calls of the
+ * client's tools. Each knows how it looks while it runs and when it is done, and which events lie between.
  * hosted.ts has the tools that the vendor runs.
  */
 import { joinPieces } from '../pieces.ts'
@@ -57,6 +57,12 @@ export function reasoningItem({ id, summary, encrypted }: ReasoningOptions): Out
       yield { type: 'response.reasoning_summary_part.done', members: { ...place, part: whole } }
     },
   }
+}
+
+/** All of the conversation so far, which only the vendor account can read. */
+export function compactionItem(id: string, encrypted: string): OutputItem {
+  const item = { id, type: 'compaction', encrypted_content: encrypted }
+  return { id, added: item, done: () => item, *events() {} }
 }
 
 export interface TextOptions {

@@ -18,7 +18,7 @@ import type { SandboxUsage } from '../usage.ts'
 import { encrypt } from './encrypted.ts'
 import { findHosted, hostedItem } from './hosted.ts'
 import type { HostedName } from './hosted.ts'
-import { callItem, reasoningItem, refusalItem, textItem } from './items.ts'
+import { callItem, compactionItem, reasoningItem, refusalItem, textItem } from './items.ts'
 import type { OutputItem } from './items.ts'
 import type { ResponsesRequest } from './request.ts'
 import { actionOf, typedCallItem } from './typed-calls.ts'
@@ -40,6 +40,7 @@ export interface ResponsesPlan {
 }
 
 const reasoningText = fromList(splitWords('Simulated reasoning about the request. '))
+const compactionTokens = 50
 const refusalText = fromList(splitWords('[simulated] The sandbox declines this request.'))
 
 export function planResponse(request: ResponsesRequest): ResponsesPlan {
@@ -79,7 +80,8 @@ function endOf(
 }
 
 function kindsOf(request: ResponsesRequest): readonly string[] {
-  const { directives, toolToCall, scriptedCalls } = request
+  const { context, directives, toolToCall, scriptedCalls } = request
+  if (context.own.some(({ type }) => type === 'compaction_trigger')) return ['compaction']
   const kinds: string[] = request.reasons ? [request.showsSummary ? 'reasoning' : 'omitted'] : []
   if (directives.webSearch !== undefined) kinds.push('search')
   const callsClient = scriptedCalls.length > 0 || toolToCall?.isHosted === false
@@ -127,6 +129,8 @@ class Planner {
       case 'reasoning':
       case 'omitted':
         return this.#addReasoning(kind !== 'omitted')
+      case 'compaction':
+        return this.#addCompaction()
       case 'refusal':
         return this.#addRefusal()
       case 'tool':
@@ -152,6 +156,12 @@ class Planner {
     const isEncrypted = includes.has('reasoning.encrypted_content')
     const encrypted = isEncrypted ? encrypt(account, id) : undefined
     this.items.push(reasoningItem({ id, summary: isShown ? pieces : noPieces, encrypted }))
+  }
+
+  #addCompaction(): void {
+    this.budget.spendCount(compactionTokens)
+    const id = this.makeId('cmp')
+    this.items.push(compactionItem(id, encrypt(this.#request.account, id)))
   }
 
   /** A partial refusal ends in the middle of the text. */

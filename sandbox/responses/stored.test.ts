@@ -139,6 +139,17 @@ test('reads encrypted reasoning of its own credential only', async () => {
   assert.match(unreadable.body.error?.message ?? '', /could not be decrypted or parsed/)
 })
 
+test('compacts a conversation into one item that its own credential only can read', async () => {
+  const trigger = { type: 'compaction_trigger' }
+  const { body } = await create({ input: [{ role: 'user', content: 'x' }, trigger], store: false })
+  const [compaction, ...rest] = body.output ?? []
+  assert.deepEqual([compaction?.['type'], rest], ['compaction', []])
+  const input = [compaction, { role: 'user', content: 'y' }]
+  assert.equal((await create({ input, store: false })).status, 200)
+  const foreign = await create({ input, store: false }, 'other')
+  assert.equal(foreign.body.error?.code, 'invalid_encrypted_content')
+})
+
 test('wants a call for each result, and a result for each call', async () => {
   const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }]
   const first = await create({ input: 'x', tools, tool_choice: 'required' })

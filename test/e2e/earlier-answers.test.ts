@@ -244,6 +244,23 @@ describe('earlier answers', () => {
       }
     })
 
+    test('continues from a compaction on its channel only, and for its own account only', async () => {
+      for (const channel of ['beta-main', 'beta-reserve']) {
+        const input = [user, { type: 'compaction_trigger' }]
+        const { output } = await makeOn(channel, { input, store: false })
+        assert.deepEqual(
+          output.map(({ type }) => type),
+          ['compaction'],
+        )
+        const fields = { input: [output[0], user], store: false }
+        for (const gateway of gateways) {
+          assert.equal(await channelOf(await ask(fields, { gateway })), channel)
+          const foreign = await ask(fields, { gateway, key: other.key })
+          assert.match(foreign.text, /invalid_encrypted_content/)
+        }
+      }
+    })
+
     test('is refused where that channel is disabled or retired', async () => {
       const response = await makeOn('beta-reserve', reasoned)
       const secret = await makeOn('beta-reserve', encrypted)
