@@ -83,6 +83,18 @@ const packagesOf: Readonly<Record<string, readonly Package[]>> = {
   'qwen-code': npm('@qwen-code/qwen-code'),
 }
 
+/** What somebody who tries an example in its folder installs there. */
+const installed = /^(node_modules|\.venv|target|package(-lock)?\.json|go\.sum)$/
+
+function listPrograms(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => !installed.test(name))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`
+      return entry.isDirectory() ? listPrograms(path) : [path]
+    })
+}
+
 const pages = readdirSync(join(root, 'docs', 'clients'))
   .map((file) => file.replace(/\.md$/, ''))
   .filter((name) => name !== 'readme')
@@ -122,11 +134,8 @@ for (const [name, packages] of Object.entries(packagesOf)) {
   const folder = `examples/${name}`
   if (existsSync(join(root, folder)))
     test(`the page ${name} shows the programs that the tests run`, () => {
-      const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      for (const file of files.filter((entry) => entry.isFile() && entry.name !== 'go.sum')) {
-        const program = read(join(file.parentPath, file.name).slice(root.length + 1))
-        assert.ok(page.includes(`\n${program}\`\`\``), file.name)
-      }
+      for (const path of listPrograms(folder))
+        assert.ok(page.includes(`\n${read(path)}\`\`\``), path)
     })
 }
 

@@ -39,7 +39,15 @@ const ownFolders = [
   'examples',
   'console',
 ]
-const foreignFolders = new Set(['node_modules', 'transcripts', 'dist', 'clients', 'peers'])
+const foreignFolders = new Set([
+  'node_modules',
+  '.venv',
+  'target',
+  'transcripts',
+  'dist',
+  'clients',
+  'peers',
+])
 
 function listFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { billFor } from './charges.ts'
 import { runChild, type ChildResult } from './child.ts'
 import type { ClientRig } from './client-rig.ts'
@@ -87,9 +87,11 @@ async function runCopy(
   assert.ok(page.includes(`${example.command}\n`), 'the page has another command')
   const copy = await mkdtemp(join(tmpdir(), 'turnpike-example-'))
   try {
-    await cp(join(root, 'examples', example.name), copy, { recursive: true })
-    for (const [name, path] of Object.entries(example.links ?? {}))
-      await symlink(path, join(copy, name))
+    const { links = {} } = example
+    // Somebody may have installed there what the page says.
+    const filter = (path: string): boolean => !(basename(path) in links)
+    await cp(join(root, 'examples', example.name), copy, { recursive: true, filter })
+    for (const [name, path] of Object.entries(links)) await symlink(path, join(copy, name))
     return await runChild({
       command: 'sh',
       args: ['-c', `exec ${example.command}`],
