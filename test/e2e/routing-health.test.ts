@@ -138,10 +138,13 @@ test('vendors that rest are not down: requests are still served', async (t) => {
   const askAll = async (): Promise<ReadonlySet<number>> => {
     const statuses = new Set<number>()
     for (const { id, vendor } of gateway.app.snapshot().models.values()) {
-      const isChat = vendor === 'beta'
-      const body = isChat ? chatRequest({ model: id }) : messagesRequest({ model: id })
-      const answer = await post(gateway.url + (isChat ? chatPath : messagesPath), key, body)
-      statuses.add(answer.status)
+      const [path, body] =
+        vendor === 'alpha'
+          ? [messagesPath, messagesRequest({ model: id })]
+          : id === 'embed-1'
+            ? ['/beta/v1/embeddings', { model: id, input: 'hello' }]
+            : [chatPath, chatRequest({ model: id })]
+      statuses.add((await post(gateway.url + path, key, body)).status)
     }
     return statuses
   }
