@@ -103,9 +103,15 @@ export type AnswerReading =
 
 /**
  * State of an earlier answer, which lives in the operator's vendor account: a stored response, one of its
- * output items, or content that was encrypted for the client and that only its vendor account can read.
+ * output items, content that was encrypted for the client and that only its vendor account can read, or the
+ * container in which the vendor has run code.
  */
-export type StateKind = 'response' | 'item' | 'encrypted'
+export type StateKind = 'response' | 'item' | 'encrypted' | 'container'
+
+/** Whether the vendor keeps such state only where it stores the answer. */
+export function isStoredWithAnswer(kind: StateKind): boolean {
+  return kind === 'response' || kind === 'item'
+}
 
 /** State that an answer has made. */
 export interface MadeState {

@@ -13,7 +13,7 @@ const keptNames = `
   input_audio format file file_data audio id max_uses text thinking name tool_calls
   instructions max_output_tokens max_tool_calls background conversation prompt
   previous_response_id prompt_cache_options prewarm generate comparison_response_id output summary
-  encrypted_content refusal result code queries file_url file_ids environment
+  encrypted_content container_id refusal result code queries file_url file_ids environment
   input_image_mask approval_request_id memory_limit output_format frame_count svg tunnel_id
 `
 

@@ -7,7 +7,10 @@ import type { Database, Queryable, Row } from '../storage/database.ts'
 
 type AnswerStateKind = 'response' | 'item' | 'encrypted'
 
-/** How vendors name state: an id of theirs, or the SHA-256 of encrypted content as base64url. */
+/**
+ * How vendors name state: an id of theirs, or the SHA-256 of encrypted content as base64url. Kind `encrypted`
+ * also has the ids of containers: all that does not end with a stored answer.
+ */
 export interface AnswerStateKey {
   readonly kind: AnswerStateKind
   readonly id: string
@@ -116,7 +119,7 @@ export interface AnswerStates {
     keys: readonly AnswerStateKey[],
     owner: StateOwner & { readonly nowMs: number },
   ): Promise<ReadonlyMap<string, FoundState>>
-  /** Forgets a stored answer of an account, and its items. */
+  /** Forgets a stored answer of an account, and its items. What is encrypted can still be sent back. */
   forget(responseId: string, owner: StateOwner): Promise<void>
 }
 
@@ -189,7 +192,8 @@ async function forgetAnswer(
   { vendor, accountId }: StateOwner,
 ): Promise<void> {
   await database.query(
-    'DELETE FROM answer_state WHERE response_id = $1 AND vendor = $2 AND account_id = $3',
+    `DELETE FROM answer_state
+      WHERE response_id = $1 AND vendor = $2 AND account_id = $3 AND kind <> 'encrypted'`,
     [responseId, vendor, accountId],
   )
 }

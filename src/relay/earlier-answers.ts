@@ -7,14 +7,16 @@
  *     needed         pins the exchange to its channel   refused      refused
  *     encrypted      pins the exchange to its channel   refused      passes
  *     repeated in    its channel is tried first         refused      passes
- *     full
+ *     full, or a
+ *     container
  */
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import { noExtras } from '../formats/fields.ts'
 import type { RequestFacts, StateReference, StoredOperation } from '../formats/format.ts'
+import { isStoredWithAnswer } from '../formats/answer.ts'
 import { dropRest } from '../http/server/request.ts'
-import { stateName, type FoundState } from '../ledger/answer-state-store.ts'
+import { stateName, type AnswerStateKey, type FoundState } from '../ledger/answer-state-store.ts'
 import type { BodyRoom } from '../access/limits.ts'
 import { bodyLimits, findHeadFault, findModel, printable, type ModelRefusal } from './prepare.ts'
 import { RequestBody, type Identified, type Prepared, type RelayServices } from './stages.ts'
@@ -43,7 +45,7 @@ export async function findEarlierAnswers(
     )
   const states = await find(prepared, references, services)
   for (const reference of references) {
-    const state = states.get(stateName(reference))
+    const state = states.get(stateName(stateKey(reference)))
     if (state === undefined ? reference.isNeeded : !isUsable(reference, state))
       return unknown(reference)
   }
@@ -52,11 +54,11 @@ export async function findEarlierAnswers(
 
 /** What an item says in full is the request's own, under whatever name the account has seen. */
 function isUsable({ kind, isNeeded }: StateReference, { owner }: FoundState): boolean {
-  return owner === 'own' || (owner === 'made_again' && kind === 'item' && !isNeeded)
+  return owner === 'own' || (owner === 'made_again' && kind !== 'encrypted' && !isNeeded)
 }
 
 function isStored({ kind, isNeeded }: StateReference): boolean {
-  return isNeeded && kind !== 'encrypted'
+  return isNeeded && isStoredWithAnswer(kind)
 }
 
 const notStored = refuse(
@@ -72,9 +74,18 @@ async function find(
   const known =
     vendor.storedResponses === 'own'
       ? references
-      : references.filter(({ kind }) => kind === 'encrypted')
+      : references.filter(({ kind }) => !isStoredWithAnswer(kind))
   const { accountId } = principal
-  return answerStates.find(known, { vendor: vendor.name, accountId, nowMs: clock.now() })
+  return answerStates.find(known.map(stateKey), {
+    vendor: vendor.name,
+    accountId,
+    nowMs: clock.now(),
+  })
+}
+
+/** The store knows one kind of all that outlasts a stored answer: no id of a container is a hash. */
+export function stateKey({ kind, id }: Pick<StateReference, 'kind' | 'id'>): AnswerStateKey {
+  return { kind: kind === 'container' ? 'encrypted' : kind, id }
 }
 
 /** Every refusal says what the vendor says of state that does not exist. */
@@ -87,6 +98,8 @@ function unknown({ kind, id }: Pick<StateReference, 'kind' | 'id'>): Refusal {
       )
     case 'item':
       return refuse('relay.item_unknown', `Item with id '${printable(id)}' not found.`)
+    case 'container':
+      return refuse('relay.item_unknown', `Container with id '${printable(id)}' not found.`)
     case 'encrypted':
       return refuse(
         'relay.encrypted_content_unreadable',
@@ -105,7 +118,7 @@ function place(
   const pins = new Set<string>()
   let preferred: string | undefined
   for (const reference of references) {
-    const state = states.get(stateName(reference))
+    const state = states.get(stateName(stateKey(reference)))
     if (state === undefined) continue
     if (reference.isNeeded) needed.push(state)
     if (reference.isNeeded || reference.kind === 'encrypted') pins.add(state.channel)

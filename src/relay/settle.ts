@@ -3,6 +3,7 @@
  * frees the hold in the same step. The only caller of `ledger.settle`.
  */
 import { addPicos, zeroPicos } from '../base/money.ts'
+import { isStoredWithAnswer } from '../formats/answer.ts'
 import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
@@ -15,6 +16,7 @@ import {
 import type { Telemetry } from '../telemetry/events.ts'
 import { outputTokensMax } from './admit.ts'
 import type { Delivered } from './deliver.ts'
+import { stateKey } from './earlier-answers.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 
 type SettleServices = Pick<
@@ -152,16 +154,21 @@ function madeStates(
 ): MadeStates | undefined {
   const { vendor, facts } = admitted
   const made = reading?.made ?? []
-  const keys =
-    vendor.storedResponses === 'own' ? made : made.filter(({ kind }) => kind === 'encrypted')
-  if (keys.length === 0) return undefined
+  const known =
+    vendor.storedResponses === 'own' ? made : made.filter(({ kind }) => !isStoredWithAnswer(kind))
+  if (known.length === 0) return undefined
   // Without a count the most that the answer can have been.
   const counted = decision.usage?.reported ?? {
     inputTokens: facts.inputTokensEstimate + (facts.extras.storedPromptTokens ?? 0),
     outputTokens: outputTokensMax(admitted),
   }
   const { inputTokens, outputTokens } = counted
-  return { keys, expiresAtMs: endedAtMs + keptStateMs, inputTokens, outputTokens }
+  return {
+    keys: known.map(stateKey),
+    expiresAtMs: endedAtMs + keptStateMs,
+    inputTokens,
+    outputTokens,
+  }
 }
 
 /** The vendor has deleted it. Where that cannot be noted, later requests for it get the vendor's own 404. */

@@ -168,6 +168,15 @@ describe('earlier answers', () => {
       assert.equal((await call('GET', response.id)).status, 200)
     })
 
+    test('leave encrypted content that stays their own where they are deleted', async () => {
+      const { id, output } = await make({ ...encrypted, store: true })
+      assert.equal((await call('DELETE', id)).status, 200)
+      const fields = { input: [output[0], user], store: false }
+      const foreign = await ask(fields, { key: other.key })
+      assert.match(foreign.text, /"code":"invalid_encrypted_content"/)
+      assert.equal((await ask(fields)).status, 200)
+    })
+
     test('do not exist for another account while they are made', async () => {
       const gate = 'held'
       const body = {

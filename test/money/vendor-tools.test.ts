@@ -150,6 +150,31 @@ describe('a tool that the vendor runs', () => {
   })
 })
 
+for (const store of [true, false])
+  test(`a container is its account's own, with store ${store}`, async () => {
+    const owner = await gateway.createAccount()
+    const made = await ask({
+      model: 'tools-1',
+      tool: 'code_interpreter',
+      key: owner.key,
+      sandbox: 'content=code_interpreter,text',
+      more: { store },
+    })
+    assert.equal(made.status, 200, made.text)
+    const { output } = JSON.parse(made.text) as {
+      output: { type: string; container_id?: string }[]
+    }
+    const id = output.find(({ type }) => type === 'code_interpreter_call')?.container_id
+    // The item itself is the client's own: it has every id but that of the container.
+    const item = { type: 'code_interpreter_call', id: 'ci_own', code: '1', container_id: id }
+    const more = { input: [item, { role: 'user', content: 'go on' }] }
+    const enter = (key: string) => ask({ model: 'tools-1', tool: 'code_interpreter', key, more })
+    const foreign = await enter((await gateway.createAccount()).key)
+    assert.equal(foreign.status, 404, foreign.text)
+    assert.equal(messageOf(foreign), `Container with id '${id}' not found.`)
+    assert.equal((await enter(owner.key)).status, 200)
+  })
+
 test('the uses reconcile with the vendor’s own log, and one more of them is a difference', async () => {
   const sums: Record<string, number> = {}
   let requests = 0

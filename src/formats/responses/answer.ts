@@ -6,7 +6,7 @@
 import { ChatUsage } from '../chat/usage.ts'
 import { isCount } from '../counts.ts'
 import type { UseClass, UseCounts } from '../../metering/usage.ts'
-import type { MadeState, MeterReading, StateKind } from '../answer.ts'
+import { isStoredWithAnswer, type MadeState, type MeterReading, type StateKind } from '../answer.ts'
 import type { RequestFacts } from '../format.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json.ts'
 import { LongText } from '../json-extract.ts'
@@ -63,6 +63,7 @@ export class GatheredResponse {
       if (typeof encrypted === 'string' && encrypted !== '')
         this.#remember('encrypted', encryptedId(encrypted))
       else if (encrypted instanceof LongText) this.#remember('encrypted', encrypted.id)
+      this.#remember('container', item['container_id'])
     }
     this.#uses.read(item)
   }
@@ -98,7 +99,7 @@ export class GatheredResponse {
     const webSearches = this.#billedSearches ?? this.#uses.webSearches
     const vendorToolUses = this.#uses.others
     const made = [...this.#made.values()].filter(
-      ({ kind }) => this.#isStored || kind === 'encrypted',
+      ({ kind }) => this.#isStored || !isStoredWithAnswer(kind),
     )
     return {
       usage: usage.toUsage(this.#model, this.#tier, webSearches),

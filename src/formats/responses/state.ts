@@ -83,6 +83,8 @@ function addItem(found: References, item: JsonObject): void {
   for (const encrypted of encryptedIn(item))
     if (typeof encrypted === 'string' && encrypted !== '')
       found.add('encrypted', encryptedId(Buffer.from(encrypted, 'latin1')), false)
+  // The vendor goes on in a container that an item names.
+  found.add('container', item['container_id'], false)
   if (!plainTypes.has(type)) found.add('item', item['id'], !isSelfContained(item))
 }
 
