@@ -99,13 +99,12 @@ export function answerEmbeddings(options: FactsOptions): Answer {
   const { body, directives } = options
   const inputs = readInputs(body['input']) ?? []
   const promptTokens = inputs.reduce((sum, input) => sum + countTokens(input), 0)
-  // Embeddings have no output, whatever a directive for the whole channel says.
-  const { outputTokens: _, ...inputDirectives } = directives
+  // Embeddings have no output and no cache, whatever a directive for the whole channel says.
+  const { outputTokens: _output, cached: _cached, ...inputDirectives } = directives
   const request = { ...readFacts(options), promptTokens, directives: inputDirectives }
   const usage = countUsage(request, { output: 0, reasoning: 0, audio: 0 })
-  const { input, cacheRead } = usage.counts
-  const total = input + cacheRead
-  const counts = { prompt_tokens: total, total_tokens: total }
+  const { input } = usage.counts
+  const counts = { prompt_tokens: input, total_tokens: input }
   const wireUsage = distort(counts, directives.usage)
   const size = typeof body['dimensions'] === 'number' ? body['dimensions'] : usualDimensions
   const isBase64 = body['encoding_format'] === 'base64'

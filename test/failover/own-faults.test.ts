@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { TracePoint } from '../../src/relay/stages.ts'
 import { send } from '../support/http-client.ts'
-import { formats, places } from '../support/requests.ts'
+import { formsOf, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 import { createAdminToken } from '../support/operations.ts'
 
@@ -53,7 +53,7 @@ async function endedSince(
   )
 }
 
-for (const format of formats) {
+for (const format of streamedFormats) {
   const { main, path } = places[format]
 
   test(`at the first event of a ${format} stream: the vendor is not left talking`, async () => {
@@ -72,7 +72,7 @@ for (const format of formats) {
     assert.deepEqual([ending, chargeCount], ['failed', 0])
   })
 
-  for (const isStream of [false, true])
+  for (const isStream of formsOf(format))
     test(`behind the end of a ${format} ${isStream ? 'stream' : 'answer'}: it is logged as ended once`, async () => {
       const earlier = await endings()
       faultAt = 'answer_released'

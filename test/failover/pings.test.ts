@@ -5,31 +5,37 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import type { FormatName } from '../../src/formats/format.ts'
 import { smallCatalogue } from '../support/catalogues.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { formats, openAsk } from '../support/requests.ts'
+import { openAsk, places, streamedFormats, type StreamedFormat } from '../support/requests.ts'
 import { scenario, type ScenarioOptions } from '../support/scenario.ts'
 
 const minute = 60_000
 
-const begun: Readonly<Record<FormatName, string>> = {
+const begun: Readonly<Record<StreamedFormat, string>> = {
   messages:
     'event: message_start\ndata: {"type":"message_start","message":{"model":"large-1","content":[],"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
   chat: 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n',
+  responses:
+    'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}\n\n',
+  completions: 'data: {"choices":[{"index":0,"text":""}]}\n\n',
 }
-const pings: Readonly<Record<FormatName, string>> = {
+const pings: Readonly<Record<StreamedFormat, string>> = {
   messages: 'event: ping\ndata: {"type": "ping"}\n\n',
   chat: ': still thinking\n\n',
+  responses: 'event: keepalive\ndata: {"type":"keepalive","sequence_number":3}\n\n',
+  completions: ': still thinking\n\n',
 }
-const events: Readonly<Record<FormatName, string>> = {
+const events: Readonly<Record<StreamedFormat, string>> = {
   messages:
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n',
   chat: 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+  responses: 'data: {"type":"response.output_text.delta","output_index":0,"delta":"a"}\n\n',
+  completions: 'data: {"choices":[{"index":0,"text":"a"}]}\n\n',
 }
 
 /** A minute passes before each of these pieces. Returns the answer and how many pings are in it. */
-async function play(format: FormatName, pieces: readonly string[], options: ScenarioOptions) {
+async function play(format: StreamedFormat, pieces: readonly string[], options: ScenarioOptions) {
   const clock = new ManualClock()
   const gateway = await scenario({ ...options, vendors: 'scripted', clock })
   try {
@@ -61,8 +67,8 @@ async function play(format: FormatName, pieces: readonly string[], options: Scen
   }
 }
 
-for (const format of formats) {
-  const main = format === 'messages' ? 'alpha-main' : 'beta-main'
+for (const format of streamedFormats) {
+  const { main } = places[format]
   const onlyPings = Array.from({ length: 30 }, () => pings[format])
 
   test(`pings keep a ${format} stream alive for ten minutes, and no longer`, async () => {

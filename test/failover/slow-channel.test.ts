@@ -16,7 +16,7 @@ const usual = { p50: '6s', p95: '9s' }
 /** More than three times the median, less than a check may take. */
 const slowMs = 25 * second
 
-for (const format of formats) {
+for (const format of [...formats, 'responses'] as const) {
   const { main, reserve, model } = places[format]
 
   describe(`a slow main route (${format})`, () => {

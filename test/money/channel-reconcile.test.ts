@@ -12,7 +12,7 @@ import type { Reconciliation } from '../../src/operations/reconcile/reconcile.ts
 import { billedParts } from '../../sandbox/served-record.ts'
 import { runProgram, type Ran } from '../support/program.ts'
 import { only, usd, vendorPrice } from '../support/money.ts'
-import { formats, places, sendAsk } from '../support/requests.ts'
+import { bodyFormats, formats, formsOf, places, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
@@ -42,8 +42,8 @@ before(async () => {
   gateway = await scenario()
   account = await gateway.createAccount()
   let asked = 0
-  for (const format of formats)
-    for (const isStream of [true, false])
+  for (const format of bodyFormats)
+    for (const isStream of formsOf(format))
       for (const sandbox of behaviours) {
         await sendAsk(gateway.url, account.key, { format, isStream, sandbox })
         asked++
