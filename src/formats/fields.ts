@@ -59,7 +59,7 @@ export interface RequestRules {
   readonly toolPromptTokens: number
   /** Returns what is wrong with the prompt, such as that there is none. */
   findPromptFault(body: JsonObject, source: BodyText): RequestFault | undefined
-  /** How many prompts the body has, each with choices of its own; absent where there is always one. */
+  /** How many prompts the body has, each with its choices; absent where there is always one. */
   countPrompts?(source: BodyText): number
   /** What the body names of earlier answers; absent where the operation knows none. */
   findState?(body: JsonObject): RequestState

@@ -188,7 +188,7 @@ export function listRate(prices: Prices, usageClass: UsageClass): Picos {
   return rateOf(listCard(prices), usageClass).pricePicos
 }
 
-/** Whether a request may use a tool: all but searches need a price of their own. */
+/** Whether a request may use a tool: all but searches need one in the catalogue. */
 export function isPricedUse({ classes }: Prices, use: UseClass): boolean {
   return use === 'web_search' || classes[use] !== undefined
 }

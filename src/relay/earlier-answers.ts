@@ -139,7 +139,7 @@ const divided = refuse(
 
 const gone = refuse(
   'relay.state_unavailable',
-  'What this request names of an earlier answer cannot be reached any more. Start the conversation anew: send the whole input without ids of earlier answers and without encrypted content.',
+  'An earlier answer that this request names can no longer be reached. Start a new conversation: send the whole input without ids of earlier answers and without encrypted content.',
 )
 
 /** Undefined where it is retired, disabled by the operator or does not serve the model. */

@@ -69,8 +69,8 @@ const workingEvents: ReadonlySet<string> = new Set([
 const pings: ReadonlySet<string | undefined> = new Set(['ping', 'keepalive', 'heartbeat'])
 
 /**
- * The response object repeats long instructions and tools. What is longer begins the answer: the bytes before
- * an answer are kept in memory.
+ * The response object repeats long instructions and tools. A longer event commits the answer: the bytes
+ * before that are kept in memory.
  */
 const workingBytesMax = 512 * 1024
 

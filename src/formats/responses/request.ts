@@ -247,7 +247,7 @@ function asksPreparation(body: JsonObject): boolean {
   return generate !== true || isAsked(asObject(body['prompt_cache_options'])?.['prewarm'])
 }
 
-/** For a request without a limit of its own. */
+/** For a request that has no limit. */
 const usualUsesMax = 10
 /** The gateway believes no answer that reports more; a larger limit holds no more money. */
 const usesMax = 200
