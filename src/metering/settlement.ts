@@ -52,6 +52,8 @@ export interface AnswerCounts {
   readonly webSearches?: number
   /** Uses of the vendor's own tools, where the answer shows them and its usage does not count them. */
   readonly vendorToolUses?: UseCounts
+  /** The tier that the answer names without a count. */
+  readonly tier?: string
 }
 
 /** How an exchange ended; the ledger uses the same names. */
@@ -202,7 +204,8 @@ async function estimateUsage(
   const { bounds } = facts
   const delivered = await estimateDelivered(facts, counts, counter)
   const running = counts.usage
-  const usable = running !== undefined && isWellFormed(running) ? running : noUsage
+  const usable =
+    running !== undefined && isWellFormed(running) ? running : servedWithoutCounts(counts.tier)
   const withOutput = withDelivered(withPromptEstimate(usable, bounds), delivered)
   return withUses(withOutput, seenUses(counts, bounds))
 }
@@ -255,9 +258,11 @@ async function estimateText(
   return Math.ceil((tokens * tokenRatioPercent[format]) / 100)
 }
 
-const noUsage: Usage = {
-  parts: [],
-  reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
+function servedWithoutCounts(tier: string | undefined): Usage {
+  return {
+    parts: [{ promptTokens: 0, counts: {}, ...(tier !== undefined && { tier }) }],
+    reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
+  }
 }
 
 /** Audio is estimated separately. */

@@ -37,3 +37,20 @@ for (const format of formats)
     )
     assert.match(JSON.stringify(charged[0]), /"input":2\b/)
   })
+
+for (const format of ['chat', 'responses'] as const)
+  for (const isStream of [true, false])
+    test(`estimates a ${format} answer, ${isStream ? 'streamed' : 'whole'}, at the tier that it names`, async () => {
+      const amounts: bigint[] = []
+      for (const tier of ['default', 'flex', 'priority']) {
+        const account = await gateway.createAccount()
+        const sandbox = `output=4; usage=none; tier=${tier}`
+        const more = { service_tier: tier }
+        await gateway.ask({ format, isStream, more, sandbox, key: account.key })
+        const { marks, amountPicos } = only(await gateway.ended(account, 1))
+        assert.ok(marks.includes('estimated'))
+        amounts.push(amountPicos)
+      }
+      const [list = 0n, flex = 0n, priority = 0n] = amounts
+      assert.deepEqual([flex * 2n, priority], [list, list * 2n])
+    })

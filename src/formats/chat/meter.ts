@@ -104,6 +104,7 @@ class GatheredAnswer {
       output,
       webSearches: 0,
       model: this.#model,
+      ...(this.#tier !== undefined && { tier: this.#tier }),
     }
   }
 

@@ -112,6 +112,7 @@ export class GatheredResponse {
       webSearches,
       ...(vendorToolUses !== undefined && { vendorToolUses }),
       model: this.#model,
+      ...(this.#tier !== undefined && { tier: this.#tier }),
       ...(made.length > 0 && { made }),
     }
   }
