@@ -3,11 +3,24 @@
  * text as bytes in one growing buffer (a list of small strings would cost many times as much memory), and the
  * size of all text and audio. It knows no frames and no vendors.
  */
+import type { MeterReading } from './answer.ts'
 
 /** Enough for any estimate; the rest is extrapolated from `bytes`. */
 export const outputTextBytesMax = 256 * 1024
 
 const firstCapacity = 1024
+
+/** Of a whole answer without counts and without output. */
+export const emptyReading: MeterReading = {
+  usage: undefined,
+  isFinal: true,
+  isImplausible: false,
+  hasOutput: false,
+  isRefusal: false,
+  output: { text: '', bytes: 0, audioBytes: 0 },
+  webSearches: 0,
+  model: undefined,
+}
 
 export class OutputText {
   /** Some output has been seen, with text or without. */

@@ -5,6 +5,7 @@
 import { ChatUsage } from '../chat/usage.ts'
 import type { AnswerEdges, AnswerReading } from '../answer.ts'
 import { asArray, asObject, asText, parseJson, type JsonObject } from '../json.ts'
+import { emptyReading } from '../output.ts'
 
 export function readEmbeddings(body: Buffer): AnswerReading {
   const answer = asObject(parseJson(body.toString('utf8')))
@@ -26,19 +27,14 @@ function readAnswer(answer: JsonObject): AnswerReading {
   return {
     kind: 'answer',
     reading: {
+      ...emptyReading,
       usage: usage.toUsage(model, undefined),
-      isFinal: true,
       isImplausible: usage.isImplausible,
       hasOutput: data.length > 0,
-      isRefusal: false,
-      output: noOutput,
-      webSearches: 0,
       model,
     },
   }
 }
-
-const noOutput = { text: '', bytes: 0, audioBytes: 0 }
 
 /** Some servers give the total only; it is the same, because there is no output. */
 function readUsage(value: unknown): ChatUsage {

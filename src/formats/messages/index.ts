@@ -7,6 +7,7 @@ import type { AnswerReading } from '../answer.ts'
 import type { Format, ForwardedOperation, ListedModel } from '../format.ts'
 import { asObject, parseJson } from '../json.ts'
 import { modelsOperations, toJson } from '../models.ts'
+import { emptyReading } from '../output.ts'
 import { peek } from '../peek.ts'
 import { renameModel } from '../rename-model.ts'
 import { notOffered, readErrorBody } from '../vendor-error.ts'
@@ -82,19 +83,7 @@ export const messagesFormat: Format = {
 }
 
 /** Nothing of it is billed. */
-const countAnswer: AnswerReading = {
-  kind: 'answer',
-  reading: {
-    usage: undefined,
-    isFinal: true,
-    isImplausible: false,
-    hasOutput: false,
-    isRefusal: false,
-    output: { text: '', bytes: 0, audioBytes: 0 },
-    webSearches: 0,
-    model: undefined,
-  },
-}
+const countAnswer: AnswerReading = { kind: 'answer', reading: emptyReading }
 
 function isTokenCount(body: Buffer): boolean {
   return typeof asObject(parseJson(body.toString('utf8')))?.['input_tokens'] === 'number'

@@ -7,6 +7,7 @@ import { openChatMeter } from '../chat/meter.ts'
 import { fault } from '../fields.ts'
 import type { AnswerReading } from '../answer.ts'
 import type { RequestFault, StoredOperation } from '../format.ts'
+import { emptyReading } from '../output.ts'
 
 export const storedResponses: readonly StoredOperation[] = [
   stored('responses.get', { method: 'GET', path: '/v1/responses/{id}' }),
@@ -54,16 +55,4 @@ function readStored(body: Buffer): AnswerReading {
   return first === brace ? storedAnswer : { kind: 'not_the_format' }
 }
 
-const storedAnswer: AnswerReading = {
-  kind: 'answer',
-  reading: {
-    usage: undefined,
-    isFinal: true,
-    isImplausible: false,
-    hasOutput: false,
-    isRefusal: false,
-    output: { text: '', bytes: 0, audioBytes: 0 },
-    webSearches: 0,
-    model: undefined,
-  },
-}
+const storedAnswer: AnswerReading = { kind: 'answer', reading: emptyReading }
