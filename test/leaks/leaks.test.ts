@@ -8,18 +8,19 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FormatName } from '../../src/formats/format.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { exchangeRaw, send, type WireAnswer, type WireRequest } from '../support/http-client.ts'
+import {
+  type BodyFormat,
+  bodyFormats,
+  formsOf,
+  places,
+  responsesPath,
+} from '../support/requests.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 import { Canaries, filesIn, findIn, type Place } from './canaries.ts'
 
 const canaries = new Canaries()
-const formats: readonly FormatName[] = ['messages', 'chat']
-const paths: Readonly<Record<FormatName, string>> = {
-  messages: '/alpha/v1/messages',
-  chat: '/beta/v1/chat/completions',
-}
 
 /** A hostile name: a page, a table or a shell might run it. */
 function hostile(word: string): string {
@@ -61,6 +62,8 @@ const sent = {
   path: canaries.plant('unknown path'),
   unknownModel: canaries.plant('unknown model', 'answer'),
   brokenBody: canaries.plant('body that is no JSON'),
+  earlierId: canaries.plant('id of an earlier answer', 'answer'),
+  encrypted: canaries.plant('encrypted content of no vendor', 'answer'),
   method: canaries.plant('unknown method'),
   wrongKey: canaries.plant('wrong key'),
   head: canaries.plant('head that is no HTTP'),
@@ -145,7 +148,7 @@ after(async () => {
 async function untilServed(): Promise<void> {
   for (let look = 0; look < 5_000; look++) {
     const answers = await Promise.all(
-      formats.map((format) => ask({ format, isStream: false, maxTokens: 1 })),
+      bodyFormats.map((format) => ask({ format, isStream: false, maxTokens: 16 })),
     )
     if (answers.every((answer) => answer.status === 200)) return
   }
@@ -153,7 +156,7 @@ async function untilServed(): Promise<void> {
 }
 
 interface Ask {
-  readonly format: FormatName
+  readonly format: BodyFormat
   readonly isStream: boolean
   readonly sandbox?: string
   readonly maxTokens?: number
@@ -164,44 +167,58 @@ function bodyOf({ format, isStream, maxTokens }: Ask): Record<string, unknown> {
   const schema = { type: 'object', properties: { [sent.tool]: { type: 'string' } } }
   const common = {
     model: `${names.model}-${format === 'messages' ? 'a' : 'b'}`,
-    max_tokens: maxTokens ?? 60,
-    stream: isStream,
     [sent.field]: sent.field,
   }
-  if (format === 'messages')
-    return {
-      ...common,
-      system: sent.system,
-      stop_sequences: [sent.stop],
-      metadata: { user_id: sent.user },
-      tools: [{ name: 'look_up', description: sent.tool, input_schema: schema }],
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: sent.prompt },
-            {
-              type: 'image',
-              source: { type: 'base64', media_type: 'image/png', data: btoa(sent.image) },
-            },
-          ],
-        },
-      ],
+  const limited = { ...common, max_tokens: maxTokens ?? 60, stream: isStream }
+  const image = btoa(sent.image)
+  const tool = { name: 'look_up', description: sent.tool }
+  switch (format) {
+    case 'messages': {
+      const source = { type: 'base64', media_type: 'image/png', data: image }
+      const content = [
+        { type: 'text', text: sent.prompt },
+        { type: 'image', source },
+      ]
+      return {
+        ...limited,
+        system: sent.system,
+        stop_sequences: [sent.stop],
+        metadata: { user_id: sent.user },
+        tools: [{ ...tool, input_schema: schema }],
+        messages: [{ role: 'user', content }],
+      }
     }
-  return {
-    ...common,
-    user: sent.user,
-    stop: [sent.stop],
-    tools: [
-      {
-        type: 'function',
-        function: { name: 'look_up', description: sent.tool, parameters: schema },
-      },
-    ],
-    messages: [
-      { role: 'system', content: sent.system },
-      { role: 'user', content: sent.prompt },
-    ],
+    case 'chat':
+      return {
+        ...limited,
+        user: sent.user,
+        stop: [sent.stop],
+        tools: [{ type: 'function', function: { ...tool, parameters: schema } }],
+        messages: [
+          { role: 'system', content: sent.system },
+          { role: 'user', content: sent.prompt },
+        ],
+      }
+    case 'responses': {
+      const content = [
+        { type: 'input_text', text: sent.prompt },
+        { type: 'input_image', image_url: `data:image/png;base64,${image}` },
+      ]
+      return {
+        ...common,
+        max_output_tokens: maxTokens ?? 60,
+        stream: isStream,
+        user: sent.user,
+        instructions: sent.system,
+        metadata: { user_id: sent.user },
+        tools: [{ type: 'function', ...tool, parameters: schema }],
+        input: [{ role: 'user', content }],
+      }
+    }
+    case 'completions':
+      return { ...limited, user: sent.user, stop: [sent.stop], prompt: sent.prompt }
+    case 'embeddings':
+      return { ...common, user: sent.user, input: [sent.system, sent.prompt] }
   }
 }
 
@@ -214,7 +231,7 @@ const privateHeaders = {
 
 async function ask(wish: Ask): Promise<WireAnswer> {
   const { format, sandbox: directives, onChunk } = wish
-  const answer = await send(`${gateway.url}${paths[format]}?beta=${sent.query}`, {
+  const answer = await send(`${gateway.url}${places[format].path}?beta=${sent.query}`, {
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${key}`,
@@ -269,8 +286,8 @@ const streamFaults: readonly string[] = [
 ]
 
 async function runLoad(): Promise<void> {
-  for (const format of formats) {
-    for (const isStream of [false, true]) {
+  for (const format of bodyFormats) {
+    for (const isStream of formsOf(format)) {
       const plain = `piece=${answered.text}; header=x-vendor:${answered.header}; output=8`
       assert.equal((await ask({ format, isStream, sandbox: plain })).status, 200)
       await ask({ format, isStream, sandbox: `${plain}; content=thinking,text,tool` })
@@ -283,16 +300,65 @@ async function runLoad(): Promise<void> {
     // Clients that leave in the middle.
     const leaving = `piece=${answered.text}; output=30; event_delay_ms=1`
     for (let count = 0; count < 3; count++)
-      await ask({ format, isStream: true, sandbox: leaving, onChunk: () => 'leave' })
+      await ask({
+        format,
+        isStream: format !== 'embeddings',
+        sandbox: leaving,
+        onChunk: () => 'leave',
+      })
   }
+  await useEarlierAnswers()
   await sendWrongRequests()
+}
+
+/** Stored responses and encrypted content, of this account and of none. */
+async function useEarlierAnswers(): Promise<void> {
+  const create = async (fields: object): Promise<WireAnswer> => {
+    const body = { ...bodyOf({ format: 'responses', isStream: false }), ...fields }
+    const answer = await request(responsesPath, {
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    })
+    otherAnswers.pop()
+    exchangeAnswers.push({ name: 'answer', bytes: wholeAnswer(answer) })
+    return answer
+  }
+  const reasoning = { reasoning: { effort: 'low' }, include: ['reasoning.encrypted_content'] }
+  const made = await create(reasoning)
+  assert.equal(made.status, 200, made.text)
+  const { id, output } = JSON.parse(made.text) as {
+    readonly id: string
+    readonly output: readonly { readonly encrypted_content?: string }[]
+  }
+  const [thought] = output
+  assert.ok(thought?.encrypted_content !== undefined)
+  canaries.watch('encrypted content', thought.encrypted_content, 'answer')
+  const user = { role: 'user', content: sent.prompt }
+  assert.equal((await create({ input: [thought, user] })).status, 200)
+  assert.equal((await create({ previous_response_id: id })).status, 200)
+  const foreign = { ...thought, id: sent.earlierId, encrypted_content: sent.encrypted }
+  await create({ input: [foreign, user] })
+  await create({ previous_response_id: sent.earlierId })
+  await create({ input: [{ type: 'item_reference', id: sent.earlierId }] })
+  for (const name of [id, sent.earlierId])
+    for (const [method, path] of [
+      ['GET', name],
+      ['GET', `${name}/input_items`],
+      ['POST', `${name}/cancel`],
+      ['DELETE', name],
+    ] as const) {
+      const headers = { authorization: `Bearer ${key}` }
+      await request(`${responsesPath}/${path}`, { method, headers })
+      const answer = otherAnswers.pop()
+      if (answer !== undefined) exchangeAnswers.push({ ...answer, name: 'answer' })
+    }
 }
 
 async function sendWrongRequests(): Promise<void> {
   const json = { 'content-type': 'application/json' }
   const keyed = { ...json, authorization: `Bearer ${key}` }
-  for (const format of formats) {
-    const path = paths[format]
+  for (const format of bodyFormats) {
+    const { path } = places[format]
     const body = JSON.stringify(bodyOf({ format, isStream: false }))
     const wrongKeys = [sent.wrongKey, `cr_${sent.wrongKey}`, key.slice(0, -1), token, adminToken]
     for (const wrong of wrongKeys) {
