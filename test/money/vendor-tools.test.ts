@@ -85,6 +85,17 @@ describe('a tool that the vendor runs', () => {
       assert.match(messageOf(answer), /not available here; leave/)
     })
 
+  test('that a request limits to no use is charged where the vendor runs it all the same', async () => {
+    const sandbox = 'content=image_generation,text; input=10; output=5'
+    const more = { max_tool_calls: 0 }
+    const answer = await ask({ model: 'tools-1', tool: 'image_generation', sandbox, more })
+    assert.equal(answer.status, 200, answer.text)
+    const { amountPicos } = await gateway.recorded(answer)
+    assert.equal(amountPicos, 10n * 1_000_000n + 5n * 2_000_000n + usePicos.image_generation)
+    const unpriced = await ask({ model: 'plain-1', tool: 'image_generation', more })
+    assert.equal(unpriced.status, 400)
+  })
+
   for (const tool of ['file_search', 'code_interpreter', 'image_generation'] as const)
     test(`(${tool}) is refused with a model that has no price for it`, async () => {
       const answer = await ask({ model: 'plain-1', tool })

@@ -306,6 +306,8 @@ describe('what acts on the operator’s account', () => {
       return [extras.webSearchesMax, extras.vendorTools]
     }
     assert.deepEqual(usesOf(3), [3, { file_search: 3 }])
+    // A server may know no such limit: then its uses are charged too.
+    assert.deepEqual(usesOf(0), [1, { file_search: 1 }])
     assert.deepEqual(usesOf(), [10, { file_search: 10 }])
     assert.deepEqual(usesOf(100_000), [200, { file_search: 200 }])
   })

@@ -267,7 +267,9 @@ function findBillableFeatures(body: JsonObject): BillableFeatures | undefined {
   if (isPlain && otherModels.length === 0) return undefined
   const limit = body['max_tool_calls']
   const uses =
-    typeof limit === 'number' && limit >= 0 ? Math.min(Math.ceil(limit), usesMax) : usualUsesMax
+    typeof limit === 'number' && limit >= 0
+      ? Math.min(Math.max(Math.ceil(limit), 1), usesMax)
+      : usualUsesMax
   const others = ['file_search', 'code_interpreter', 'image_generation'] as const
   const billed = others.filter((tool) => run.has(tool)).map((tool) => [tool, uses] as const)
   return {
