@@ -245,6 +245,16 @@ describe('what acts on the operator’s account', () => {
   test('files and ids of containers need their own permission beside that of the tool', () => {
     const files = { ...plain, tools: [codeInterpreter({ type: 'auto', file_ids: ['file-1'] })] }
     assert.match(faultOf(files, { allowed: ['code_interpreter'] }), /Files/)
+    const variables = { one: { type: 'input_file', file_id: 'file-1' }, two: '"file_id": "a"' }
+    const prompt = JSON.stringify({ ...plain, prompt: { id: 'pmpt_1', variables } })
+    for (const text of [prompt, prompt.replaceAll('file_id', 'file\\u005fid')])
+      assert.match(faultOf(text, { allowed: ['stored_prompts'] }), /Files/)
+    factsOf(prompt, { allowed: ['stored_prompts', 'account_files'] })
+    const { one: _, ...texts } = variables
+    factsOf(
+      { ...plain, prompt: { id: 'pmpt_1', variables: texts } },
+      { allowed: ['stored_prompts'] },
+    )
     const named = { ...plain, tools: [codeInterpreter('cntr_1')] }
     assert.match(faultOf(named, { allowed: ['code_interpreter'] }), /Containers/)
     factsOf(named, { allowed: ['code_interpreter', 'containers'] })

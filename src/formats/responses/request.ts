@@ -12,6 +12,7 @@ import {
   requestedService,
   responsesFields,
   type BillableFeatures,
+  type BodyText,
   type PayloadEstimate,
   type RequestRules,
 } from '../fields.ts'
@@ -71,8 +72,9 @@ function isItem(item: unknown): boolean {
 
 const imageTokens = 1500
 
-function estimatePayloads(body: JsonObject): PayloadEstimate {
+function estimatePayloads(body: JsonObject, source: BodyText): PayloadEstimate {
   const sum = new PayloadSum()
+  if (fillsPromptWithFile(source)) sum.isInAccount = true
   sum.addText(body['instructions'])
   sum.addText(body['input'])
   for (const item of itemsOf(body)) addItem(sum, item)
@@ -86,6 +88,17 @@ function estimatePayloads(body: JsonObject): PayloadEstimate {
       sum.isInAccount = true
   }
   return sum
+}
+
+/** The variables of a stored prompt have names of the client's own, so they are not read one by one. */
+function fillsPromptWithFile({ text, spans }: BodyText): boolean {
+  const span = spans.get('prompt')
+  if (span === undefined) return false
+  const prompt = text.slice(span.start, span.end)
+  const unescaped = prompt.replace(/\\u00([3-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return /"file_id"\s*:\s*"/i.test(unescaped)
 }
 
 /** The text of an item, also of those that earlier answers had. */
