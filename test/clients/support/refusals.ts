@@ -45,7 +45,7 @@ export const refusalCases: readonly RefusalCase[] = [
     status: 402,
     messagesType: 'billing_error',
     chatCode: 'insufficient_quota',
-    says: /balance 0\.0001 USD.*max_tokens/,
+    says: /balance 0\.0001 USD.*\bmax_(output_)?tokens/,
     wish: { balance_usd: '0.0001' },
   },
   {
