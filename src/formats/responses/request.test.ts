@@ -127,6 +127,13 @@ describe('the fields', () => {
     const cached = { ...plain, prompt_cache_options: { ttl: '12h' } }
     assert.equal(factsOf(cached).asksOneHourCache, true)
     assert.equal(factsOf(plain).asksOneHourCache, false)
+    for (const [letter, escaped] of [
+      ['t', 't\\u0074l'],
+      ['1', '\\u0031'],
+    ] as const) {
+      const text = JSON.stringify(cached).replace(letter === 't' ? 'ttl' : '1', escaped)
+      assert.equal(factsOf(text).asksOneHourCache, true, text)
+    }
   })
 })
 

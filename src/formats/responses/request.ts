@@ -38,8 +38,13 @@ export const responsesRules: RequestRules = {
     return requestedService({ tier: tier === 'fast' ? 'priority' : tier })
   },
   // The price class of the longer lifetime of a cache write.
-  asksOneHourCache: (text) => /"ttl"\s*:\s*"12h"/.test(text),
+  asksOneHourCache: (text) =>
+    /"ttl"\s*:\s*"12h"/.test(text) || (text.includes('\\u00') && escapedTwelveHours.test(text)),
 }
+
+/** The same in any spelling that JSON allows for its letters. */
+const escapedTwelveHours =
+  /"(?:t|\\u0074){2}(?:l|\\u006[cC])"\s*:\s*"(?:1|\\u0031)(?:2|\\u0032)(?:h|\\u0068)"/
 
 /** Any of these can stand in for `input`. */
 const inputSources = ['previous_response_id', 'conversation', 'prompt'] as const
