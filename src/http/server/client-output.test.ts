@@ -50,7 +50,39 @@ describe('a client to which no byte leaves this process', () => {
     assert.equal(stalledAtMs, 126_000)
   })
 
+  it('has not stalled where it has acknowledged all: then this process is behind', () => {
+    assert.equal(judge(() => 0).stalledAtMs, undefined)
+  })
+
   it('has 90 seconds more where the kernel has no figure', () => {
     assert.equal(judge(() => undefined).stalledAtMs, 150_000)
   })
+})
+
+/** A socket whose kernel sends on what it has when the test says so. */
+class SlowSocket extends Socket {
+  #sent: () => void = () => undefined
+
+  override _write(_chunk: Buffer, _encoding: string, sent: () => void): void {
+    this.#sent = sent
+  }
+
+  sendOn(): void {
+    this.#sent()
+  }
+}
+
+it('a client has not stalled where as much as left this process was written again', () => {
+  const socket = new SlowSocket()
+  const output = new ClientOutput(socket, owner, () => 4_000_000)
+  const piece = Buffer.alloc(16_384)
+  for (let nowMs = 0; nowMs < 10 * limitMs; nowMs += lookMs) {
+    if (nowMs % 30_000 === 0) {
+      socket.sendOn()
+      output.write([piece])
+      output.flush()
+    }
+    assert.equal(output.unsentBytes, piece.length)
+    assert.equal(output.hasStalled(nowMs, limitMs), false, `at ${nowMs} ms`)
+  }
 })

@@ -30,11 +30,12 @@ export class ClientOutput {
   /** Not yet given to the socket. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
+  #writtenBytes = 0
   #isDue = false
   /** What to do when nothing waits any more. */
   #ending: 'end' | 'close' | undefined
-  /** Unsent at the last check, and since when it has been the same number. */
-  #unsentSeen = 0
+  /** What had left this process at the last check, and since when it has been the same number. */
+  #sentSeen = 0
   #progressAtMs = 0
   /** The same of what the kernel has; undefined before the first reading. */
   #unacknowledgedSeen: number | undefined
@@ -68,6 +69,7 @@ export class ClientOutput {
       if (piece.length === 0) continue
       this.#waiting.push(piece)
       this.#waitingBytes += piece.length
+      this.#writtenBytes += piece.length
     }
     if (!this.#isDue && this.#waitingBytes > 0) {
       this.#isDue = true
@@ -110,27 +112,32 @@ export class ClientOutput {
 
   /** Starts to measure whether the client receives anything. */
   startWatching(nowMs: number): void {
-    this.#unsentSeen = this.unsentBytes
+    this.#sentSeen = this.#sentBytes
     this.#unacknowledgedSeen = undefined
     this.#progressAtMs = nowMs
   }
 
   /**
    * Returns whether, for as long as the limit, nothing has left this process and the client has acknowledged
-   * nothing of what the kernel has. Before the first reading of the kernel's figure nothing is known of the
-   * client: the time runs from there.
+   * nothing of what the kernel has. A client that has acknowledged all of that waits for this process.
+   * Before the first reading of the kernel's figure nothing is known of the client: the time runs from there.
    */
   hasStalled(nowMs: number, limitMs: number): boolean {
-    if (this.unsentBytes !== this.#unsentSeen) this.startWatching(nowMs)
+    if (this.#sentBytes !== this.#sentSeen) this.startWatching(nowMs)
     const idleMs = nowMs - this.#progressAtMs
     const isFirst = this.#unacknowledgedSeen === undefined
     if (idleMs < (isFirst ? limitMs * firstCheckShare : limitMs)) return false
     const unacknowledged = this.#unacknowledgedBytes(this.#socket)
     if (unacknowledged === undefined) return idleMs >= limitMs + unknownMs
-    if (unacknowledged === this.#unacknowledgedSeen) return true
+    if (unacknowledged > 0 && unacknowledged === this.#unacknowledgedSeen) return true
     this.#unacknowledgedSeen = unacknowledged
     this.#progressAtMs = nowMs
     return false
+  }
+
+  /** A total, which cannot return to an earlier number as the unsent bytes can. */
+  get #sentBytes(): number {
+    return this.#writtenBytes - this.unsentBytes
   }
 
   /** The next part of what waits. */
