@@ -13,7 +13,7 @@ import type { WireAnswer } from '../support/http-client.ts'
 import { assertBrokenOff, assertOwnError, assertWhole } from '../support/answers.ts'
 import type { CatalogueChange } from '../support/catalogues.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { type Ask, formats, places } from '../support/requests.ts'
+import { type Ask, firstShown, formats, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 const second = 1_000
@@ -73,7 +73,7 @@ describe('a silent vendor', () => {
       )
   }
 
-  for (const format of formats) {
+  for (const format of streamedFormats) {
     const { main, reserve } = places[format]
     const silences: readonly [string, string, (marker: string) => Promise<unknown>][] = [
       ['before the head', 'hold=GATE@before_head', atGate],
@@ -108,7 +108,9 @@ describe('a silent vendor', () => {
 
     test(`in the middle of a ${format} stream ends it at the idle limit, with an error event`, async () => {
       const ask = { format, isStream: true }
-      const { marker, answer, begun } = await fallSilent(ask, 'stall_event=4', afterEvents(4))
+      const events = firstShown(format) + 3
+      const fault = `stall_event=${events}`
+      const { marker, answer, begun } = await fallSilent(ask, fault, afterEvents(events))
       await begun
       clock.advance(90 * second + 2 * tickMs)
       assertBrokenOff(await answer, await gateway.served(marker, main), format, 'idle')
@@ -272,11 +274,13 @@ test('a stream has the whole limit where no other channel is left, and a slow re
 })
 
 describe('a commit point at the first content', () => {
-  for (const format of formats)
+  // The first event of completions has content.
+  for (const format of [...formats, 'responses'] as const) {
+    const shown = firstShown(format)
     for (const [moment, fault] of [
-      ['tells an error', 'error_at=1; event_error=500'],
-      ['breaks off', 'cut_event=1'],
-      ['ends cleanly', 'cut_event=1; cut_as=end'],
+      ['tells an error', `error_at=${shown}; event_error=500`],
+      ['breaks off', `cut_event=${shown}`],
+      ['ends cleanly', `cut_event=${shown}; cut_as=end`],
     ] as const)
       test(`a ${format} stream that ${moment} before any is replaced by the reserve`, async () => {
         const gateway = await scenario({
@@ -298,10 +302,11 @@ describe('a commit point at the first content', () => {
           await gateway.close()
         }
       })
+  }
 })
 
 describe('a request deadline shorter than every limit of a channel', () => {
-  for (const format of formats)
+  for (const format of streamedFormats)
     for (const isStream of [false, true]) {
       const asked = isStream ? 'stream' : 'plain request'
       test(`counts no failure for a ${format} ${asked}, however often it strikes`, async () => {
@@ -438,7 +443,7 @@ describe('a vendor that cannot be reached', () => {
       channels: { every: { check: 'none', url: closed.url } },
     })
     try {
-      for (const format of formats) {
+      for (const format of streamedFormats) {
         const answer = await gateway.ask({ format, isStream: true })
         assertOwnError(answer, format, 502, 'no server')
         assert.equal((await gateway.recorded(answer)).chargeCount, 0)
