@@ -1,14 +1,13 @@
 /**
- * Every error answer the vendors are known to give, in both formats, to streams and to plain
+ * Every error answer the vendors are known to give, to messages, chat and responses, to streams and to plain
  * requests: who is tried next, who is blamed, what the client sees when another channel is left and
  * when none is. The expectations are written here row by row from what the vendors document.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { FormatName } from '../../src/formats/format.ts'
 import { errorPresets, type ErrorPreset } from '../../sandbox/error-presets.ts'
 import { assertBrokenOff, assertOwnError, assertWhole, namesOperator } from '../support/answers.ts'
-import { formats, places } from '../support/requests.ts'
+import { firstShown, formats, places, type StreamedFormat } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 
 /**
@@ -129,12 +128,35 @@ const classes: Readonly<Record<Class, readonly string[]>> = {
   ],
 }
 
+type Format = Exclude<StreamedFormat, 'completions'>
+const tested: readonly Format[] = [...formats, 'responses']
+
+/** To responses these say that the server lacks the endpoint; test/e2e/responses.test.ts covers that. */
+const withoutEndpoint: ReadonlySet<string> = new Set([
+  'chat.404_page',
+  'chat.404_path',
+  'chat.405',
+  'chat.501',
+])
+
 const rows = Object.entries(classes).flatMap(([kind, names]) =>
-  names.map((name) => ({ kind: kind as Class, name, format: name.split('.')[0] as FormatName })),
+  names.flatMap((name) =>
+    formatsOf(name).map((format): Row => ({
+      kind: kind as Class,
+      name,
+      format,
+    })),
+  ),
 )
 
+/** The vendor answers both of its operations with the same errors. */
+function formatsOf(name: string): readonly Format[] {
+  if (name.startsWith('messages.')) return ['messages']
+  return withoutEndpoint.has(name) ? ['chat'] : ['chat', 'responses']
+}
+
 test('every error the simulated vendors know has its row here', () => {
-  assert.deepEqual(rows.map((row) => row.name).sort(), [...errorPresets.keys()].sort())
+  assert.deepEqual(Object.values(classes).flat().sort(), [...errorPresets.keys()].sort())
 })
 
 interface Expected {
@@ -220,9 +242,10 @@ const alwaysTried: Readonly<Record<Class, readonly ('main' | 'reserve')[]>> = {
   hard: ['main', 'reserve'],
 }
 
-const otherModel: Readonly<Record<FormatName, string>> = {
+const otherModel: Readonly<Record<Format, string>> = {
   messages: 'small-1',
   chat: 'chat-mini-1',
+  responses: 'chat-mini-1',
 }
 
 let gateway: Scenario
@@ -232,7 +255,7 @@ before(async () => {
 })
 after(() => gateway.close())
 
-function named(format: FormatName, roles: readonly ('main' | 'reserve')[]): string[] {
+function named(format: Format, roles: readonly ('main' | 'reserve')[]): string[] {
   return roles.map((role) => places[format][role])
 }
 
@@ -247,8 +270,8 @@ for (const kind of Object.keys(classes) as Class[])
     const asked = isStream ? 'a stream' : 'a plain request'
     describe(`${kind} errors to ${asked}`, () => {
       for (const row of rows.filter((one) => one.kind === kind)) {
-        test(`${row.name} from the main channel`, () => meetsOnce(row, isStream))
-        test(`${row.name} from every channel`, () => meetsAlways(row, isStream))
+        test(`${row.name} to ${row.format} from the main channel`, () => meetsOnce(row, isStream))
+        test(`${row.name} to ${row.format} from every channel`, () => meetsAlways(row, isStream))
       }
     })
   }
@@ -256,7 +279,7 @@ for (const kind of Object.keys(classes) as Class[])
 interface Row {
   readonly kind: Class
   readonly name: string
-  readonly format: FormatName
+  readonly format: Format
 }
 
 async function meetsOnce({ kind, name, format }: Row, isStream: boolean): Promise<void> {
@@ -318,7 +341,7 @@ async function meetsAlways({ kind, name, format }: Row, isStream: boolean): Prom
   assert.equal(booked.ending, kind === 'client' || kind === 'conflict' ? 'refused' : 'failed')
 }
 
-for (const format of formats)
+for (const format of tested)
   describe(`a lone 500 from the ${format} reserve`, () => {
     const { main, reserve, model } = places[format]
 
@@ -386,7 +409,7 @@ const eventStatuses: Readonly<Record<string, number>> = {
   request_too_large: 413,
 }
 
-for (const format of formats)
+for (const format of tested)
   describe(`the same errors as an event of a ${format} stream`, () => {
     const events = rows.filter(
       (row) => row.format === format && presetOf(row.name).page === undefined,
@@ -428,7 +451,7 @@ async function breaksStream({ kind, name, format }: Row): Promise<void> {
   const marker = `middle-${markerCount++}`
   gateway.resetHealth()
   gateway.sandbox.faults.clear()
-  gateway.sandbox.faults.set(main, [`error_at=3; event_error=${name}`])
+  gateway.sandbox.faults.set(main, [`error_at=${firstShown(format) + 2}; event_error=${name}`])
   await gateway.attempts()
   const answer = await gateway.ask({ format, isStream: true, marker })
   assert.deepEqual(gateway.tried(marker), [main])
@@ -463,7 +486,7 @@ const middleWords: Readonly<Record<Class, string>> = {
 }
 
 describe('an error page in place of a refused credential', () => {
-  for (const format of formats)
+  for (const format of tested)
     test(`a 403 page of a proxy in front of the vendor never passes (${format})`, async () => {
       const page = 'status=403; content_type=text/html; body=%3Chtml%3Eno%3C/html%3E'
       const marker = `page-${markerCount++}`
