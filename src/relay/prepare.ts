@@ -154,6 +154,7 @@ function findTypeFault(request: IncomingRequest): Refusal | undefined {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     return refuse('http.unsupported_media_type', 'Send the body without a content-encoding.')
   const contentType = (request.header('content-type') ?? '').toLowerCase()
+  if (contentType === 'application/json') return undefined
   const mediaType = contentType.split(';', 1)[0]?.trim()
   if (mediaType !== 'application/json' && mediaType?.endsWith('+json') !== true)
     return refuse(
