@@ -68,6 +68,20 @@ for (const format of streamedFormats) {
         }
       })
 
+    test('hangs late in every stream, where the short answer to a probe passes: is off all the same', async () => {
+      const clock = new ManualClock()
+      const settings = { check_interval: '1440m', idle_timeout: '30s' }
+      const gateway = await scenario({ ...failoverDefaults, clock, channels: {}, settings })
+      try {
+        const story = { gateway, clock, isHanging: true, keys: [gateway.account.key] }
+        const fault = `stall_event=${firstShown(format) + 4}`
+        // A probe clears the first failures, and no later ones.
+        await failUntilOff(story, { isStream: true, fault, most: 7 })
+      } finally {
+        await gateway.close()
+      }
+    })
+
     async function playThrough(
       gateway: Scenario,
       clock: ManualClock,
@@ -83,20 +97,7 @@ for (const format of streamedFormats) {
       for (const asksStream of [isStream, isStream, !isStream])
         assert.deepEqual(gateway.tried(await ask(asksStream)), [main])
 
-      gateway.sandbox.faults.set(main, (_index, subject) =>
-        subject.isStream === isStream ? fault : undefined,
-      )
-      let failed = 0
-      while (gateway.grade(main, model) !== 'off') {
-        const marker = await ask(isStream)
-        if (gateway.tried(marker)[0] === main) failed++
-        assert.ok(failed <= 5, `${failed} requests met the failing channel`)
-        // The other form is answered meanwhile, and proves nothing for this one.
-        await ask(!isStream)
-        await probesEnded(gateway, isHanging)
-        // Probes that hang end at their time limit.
-        if (isHanging) clock.advance(5 * second)
-      }
+      await failUntilOff({ gateway, clock, isHanging, keys }, { isStream, fault, most: 5 })
 
       // Half an hour later the reserve has served every request, and no probe has brought it back.
       for (let asked = 0; asked < 30; asked++) {
@@ -115,6 +116,28 @@ for (const format of streamedFormats) {
         return gateway.grade(main, model) === 'on'
       })
       assert.deepEqual(gateway.tried(await ask(isStream)), [main])
+    }
+
+    /** Asks until the main channel is off, which takes so many failures at most. */
+    async function failUntilOff(
+      story: Story,
+      { isStream, fault, most }: { isStream: boolean; fault: string; most: number },
+    ): Promise<void> {
+      const { gateway, clock, isHanging } = story
+      gateway.sandbox.faults.set(main, (_index, subject) =>
+        subject.isStream === isStream ? fault : undefined,
+      )
+      let failed = 0
+      while (gateway.grade(main, model) !== 'off') {
+        const marker = await request(story, isStream)
+        if (gateway.tried(marker)[0] === main) failed++
+        assert.ok(failed <= most, `${failed} requests met the failing channel`)
+        // The other form is answered meanwhile, and proves nothing for this one.
+        await request(story, !isStream)
+        await probesEnded(gateway, isHanging)
+        // Probes that hang end at their time limit.
+        if (isHanging) clock.advance(5 * second)
+      }
     }
 
     /** One request; where the channel hangs, time passes until the request has its answer. */

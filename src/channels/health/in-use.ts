@@ -153,12 +153,14 @@ export function passProbe(state: InUse, { form }: AttemptResult, { now }: Moment
   return unchanged(state.burst?.form === form ? endBurst(passed, now) : passed)
 }
 
-/** The requests were at fault, or the trouble is over. A listing does not prove that models answer. */
+/**
+ * The requests were at fault, or the trouble is over: once, until an answer of this form shows which. A
+ * listing does not prove that models answer.
+ */
 function cleared(state: InUse, form: Form): InUse {
   const { failures, outcomes, isCleared } = state.evidence[form]
   if (state.check !== 'request' || failures.length === 0 || isCleared) return state
-  const isRun = failures.length >= proofCount
-  return withEvidence(state, form, { failures: [], outcomes, isCleared: isRun })
+  return withEvidence(state, form, { failures: [], outcomes, isCleared: true })
 }
 
 /** The gap to the next burst grows while bursts find nothing. */

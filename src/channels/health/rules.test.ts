@@ -213,6 +213,18 @@ test('probes clear a form once: the next five failures in a row switch off witho
   assert.deepEqual(again.effects, [{ kind: 'probe', count: 3, form: 'stream' }])
 })
 
+test('failures that are far apart add up, although a probe passes after each', () => {
+  let state: HealthState = freshState
+  let failed = 0
+  while (state.mode !== 'off') {
+    state = apply(state, ended('hard', 'a'), failed * 60_000).state
+    state = apply(state, probed('ok'), failed * 60_000 + 15_000).state
+    failed++
+    assert.ok(failed <= 6, `${failed} failures in a row`)
+  }
+  assert.equal(state.why, 'failures_in_a_row')
+})
+
 test('a key that fails while another succeeds switches nothing off, however long it goes on', () => {
   let state: HealthState = freshState
   for (let now = 0; now < 3_600_000; now += 1_000) {
