@@ -50,6 +50,8 @@ export interface AgentRun {
 export interface AgentResult extends ChildResult {
   /** What `greeting.txt` says at the end; it begins as `Good morning`. */
   readonly greeting: string
+  /** What its command has written to `count.txt`; undefined where it ran none. */
+  readonly count: string | undefined
   /** Hosts beyond loopback that it asked for. */
   readonly outside: readonly string[]
 }
@@ -94,6 +96,7 @@ export async function runAgent(rig: ClientRig, agent: Agent, run: AgentRun): Pro
     return {
       ...result,
       greeting: await readFile(greeting, 'utf8'),
+      count: await readFile(join(work, 'count.txt'), 'utf8').catch(() => undefined),
       outside: [...outside.hosts],
     }
   } finally {

@@ -11,8 +11,10 @@ export interface CodingAgent extends Agent {
   readonly title: string
   /** The package that tests install. */
   readonly package: string
-  /** Reads `greeting.txt`, makes an evening of its morning, and counts its bytes. */
+  /** Reads `greeting.txt`, makes an evening of its morning, and counts its bytes into `count.txt`. */
   readonly task: (file: string) => Script
+  /** It reports the output of a command that ends at once on some runs only. */
+  readonly mayLoseOutput?: true
 }
 
 export function isInstalled(agent: CodingAgent): boolean {
@@ -20,7 +22,7 @@ export function isInstalled(agent: CodingAgent): boolean {
 }
 
 const [before, after] = ['Good morning', 'Good evening']
-const count = 'wc -c greeting.txt'
+const count = 'wc -c greeting.txt | tee count.txt'
 
 const patch = `*** Begin Patch
 *** Update File: greeting.txt
@@ -130,6 +132,7 @@ export const otherAgents: readonly CodingAgent[] = [
     title: 'Qwen Code',
     page: 'qwen-code',
     package: '@qwen-code/qwen-code',
+    mayLoseOutput: true,
     env: {},
     files: {
       '.qwen/settings.json': `{
