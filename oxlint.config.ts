@@ -22,6 +22,7 @@ const allRooms = [
   'access',
   'channels',
   'operations',
+  'endpoints',
   'relay',
   'api',
   'sandbox',
@@ -64,6 +65,10 @@ export const layers: Readonly<Record<string, Layer>> = {
     mayImport: ['storage', 'ledger', 'access', 'metering', 'channels', 'formats'],
     because: 'commands, admin API and console share the operations, which know none of them',
   },
+  endpoints: {
+    mayImport: ['operations'],
+    because: 'an endpoint says how an operation is called, and decides nothing',
+  },
   relay: {
     mayImport: [
       'telemetry',
@@ -78,7 +83,16 @@ export const layers: Readonly<Record<string, Layer>> = {
     because: 'the path of an exchange serves clients, not operators',
   },
   api: {
-    mayImport: ['access', 'ledger', 'operations', 'http', 'telemetry', 'channels', 'formats'],
+    mayImport: [
+      'access',
+      'ledger',
+      'operations',
+      'endpoints',
+      'http',
+      'telemetry',
+      'channels',
+      'formats',
+    ],
     because: 'our own endpoints read and operate; they relay nothing',
   },
   sandbox: {

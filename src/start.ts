@@ -8,7 +8,7 @@ import type { App } from './app.ts'
 import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
-import { createAccount, listAccounts } from './operations/accounts.ts'
+import { createAccount, showAccount } from './operations/accounts.ts'
 import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogue.ts'
 import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
@@ -140,8 +140,8 @@ async function openSandbox(port: number): Promise<Sandbox> {
 /** Creates the demo's account, key and token. Undefined where an earlier start has created them. */
 async function makeFirstSecrets(context: OperationContext): Promise<DemoSecrets | undefined> {
   const account = demoAccount
-  const accounts = await listAccounts(context)
-  if (!accounts.some(({ name }) => name === account))
+  const known = await showAccount(context, { account })
+  if (known.kind === 'refusal')
     valueOf(
       await createAccount(context, {
         name: account,

@@ -1,12 +1,9 @@
 /** `turnpike account …` and `turnpike usage`. */
 import type { Command } from 'commander'
+import { accountEndpoints } from '../endpoints/accounts.ts'
 import {
-  createAccount,
-  creditAccount,
   limitAccount,
-  listAccounts,
   setAccountStatus,
-  showAccount,
   type AccountView,
   type Credited,
 } from '../operations/accounts.ts'
@@ -20,7 +17,7 @@ import {
   withStore,
   type Answer,
 } from './command.ts'
-import { formatFields, formatTable } from './output.ts'
+import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 import { addStatementCommand } from './statement-command.ts'
 
 export function addAccountCommands(program: Command): void {
@@ -32,15 +29,17 @@ export function addAccountCommands(program: Command): void {
     .command('list')
     .description('list all accounts')
     .action(
-      command({ store: 'existing' }, async ({ context }) => showList(await listAccounts(context))),
+      command({ store: 'existing' }, async ({ callAll }) =>
+        shown(await callAll(accountEndpoints.list), showList),
+      ),
     )
   account
     .command('show')
     .description('show one account')
     .argument('<account>', 'name or id of the account')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
-        shown(await showAccount(context, { account: name }), showOne),
+      command({ store: 'existing' }, async ({ call, arguments: [name] }) =>
+        shown(await call(accountEndpoints.show, { account: name }), showOne),
       ),
     )
   addLimitsCommand(account)
@@ -65,9 +64,9 @@ Example:
   turnpike account create acme --balance 25 --daily 5 --rpm 60`,
     )
     .action(
-      command({ store: 'create' }, async ({ context, arguments: [name], options }) =>
+      command({ store: 'create' }, async ({ call, arguments: [name], options }) =>
         shown(
-          await createAccount(context, {
+          await call(accountEndpoints.create, {
             name,
             balance_usd: options['balance'],
             ...limitOptions(options),
@@ -129,9 +128,9 @@ Examples:
         const [name = '', amount = ''] = words
         const question = `This takes ${amount.slice(1)} USD from the account ${name}.`
         if (Number(amount) < 0 && !(await hasConsent(question, given))) return declined
-        return withStore(given, 'existing', async ({ context }) =>
+        return withStore(given, 'existing', async ({ call }) =>
           shown(
-            await creditAccount(context, {
+            await call(accountEndpoints.credit, {
               account: name,
               amount_usd: amount,
               reference: options['reference'],
@@ -176,14 +175,14 @@ function addUsageCommand(program: Command): void {
 
 function showOne(account: AccountView): Answer {
   const { limits, ...rest } = account
-  return { json: account, text: formatFields({ ...rest, ...limits }) }
+  return { json: usdAsNumbers(account), text: formatFields({ ...rest, ...limits }) }
 }
 
 function showCredited(credited: Credited): Answer {
   const verdict = credited.repeated
     ? 'This reference is booked already. Nothing changed.'
     : `Booked ${credited.amount_usd} USD.`
-  return { json: credited, text: `${verdict}\nbalance  ${credited.balance_usd} USD` }
+  return { json: usdAsNumbers(credited), text: `${verdict}\nbalance  ${credited.balance_usd} USD` }
 }
 
 function showList(accounts: readonly AccountView[]): Answer {
@@ -200,7 +199,7 @@ function showList(accounts: readonly AccountView[]): Answer {
     ]),
     'There are no accounts. Create one with: turnpike account create NAME --balance 10',
   )
-  return { json: accounts, text }
+  return { json: usdAsNumbers(accounts), text }
 }
 
 function showUsage({ figures, period }: AccountUsage): Answer {

@@ -11,6 +11,7 @@ import { commandClock, systemClock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { RunCheck } from '../operations/channel-check.ts'
 import {
   refusalOf,
@@ -18,6 +19,7 @@ import {
   type OperationRefusal,
   type Outcome,
 } from '../operations/operation.ts'
+import type { Page } from '../operations/paging.ts'
 import type { Config } from '../settings.ts'
 import type { Database } from '../storage/database.ts'
 import { loadMasterKey } from '../storage/master-key.ts'
@@ -49,6 +51,10 @@ export type StoreUse =
   | 'as_it_is' // must exist; its schema is not changed
 
 export interface Run extends Given {
+  /** Calls the operation of an endpoint. */
+  call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
+  /** Reads all pages of a list. */
+  callAll<Item>(endpoint: Endpoint<Page<Item>>): Promise<Outcome<readonly Item[]>>
   readonly context: OperationContext
   readonly config: Config
   /** What opening the store changed in its schema. */
@@ -142,11 +148,35 @@ export async function withStore<Value>(
   const { database, migrated } = await openStore(config.store, use)
   try {
     const context = buildContext(config, database)
-    return await work({ context, config, migrated, arguments: words, options, text: undefined })
+    const call = <Result>(endpoint: Endpoint<Result>, input: object): Promise<Outcome<Result>> =>
+      endpoint.operation(context, { ...input, ...endpoint.fixed })
+    const callAll = <Item>(endpoint: Endpoint<Page<Item>>) => readAllPages(endpoint, call)
+    const given = { arguments: words, options, text: undefined }
+    return await work({ ...given, call, callAll, context, config, migrated })
   } finally {
     await database.close()
   }
 }
+
+async function readAllPages<Item>(
+  endpoint: Endpoint<Page<Item>>,
+  call: Run['call'],
+): Promise<Outcome<readonly Item[]>> {
+  const items: Item[] = []
+  let cursor: string | null = null
+  do {
+    const outcome: Outcome<Page<Item>> = await call(endpoint, {
+      limit: itemsPerPage,
+      ...(cursor !== null && { cursor }),
+    })
+    if (outcome.kind === 'refusal') return outcome
+    items.push(...outcome.value.items)
+    cursor = outcome.value.next_cursor
+  } while (cursor !== null)
+  return { kind: 'done', value: items }
+}
+
+const itemsPerPage = 1_000
 
 interface Opened {
   readonly database: Database

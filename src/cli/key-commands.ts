@@ -12,7 +12,7 @@ import {
   type NewKey,
 } from '../operations/keys.ts'
 import { command, shown, type Answer } from './command.ts'
-import { formatTable } from './output.ts'
+import { formatTable, usdAsNumbers } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   addClientKeyCommands(program)
@@ -120,7 +120,7 @@ function addRevokeCommand(parent: Command, kind: KeyKind, description: string): 
     .action(
       command({ store: 'existing' }, async ({ context, arguments: [id] }) =>
         shown(await revokeKey(context, { kind, id }), (revoked) => ({
-          json: revoked,
+          json: usdAsNumbers(revoked),
           text: `${revoked.id} (${revoked.head}) is revoked.`,
         })),
       ),
@@ -131,7 +131,7 @@ function showSecret(word: 'key' | 'token' | 'admin-token', { key, secret }: NewK
   const { id, ...rest } = key
   const field = word === 'key' ? 'key' : 'token'
   return {
-    json: { id, [field]: secret, ...rest },
+    json: usdAsNumbers({ id, [field]: secret, ...rest }),
     text: `${secret}\n\nCopy it now: it is not shown again. Its id is ${id}.`,
     ifLost: `The secret is lost. Revoke it: turnpike ${word} revoke ${id}`,
   }
@@ -153,7 +153,7 @@ function showKeys(keys: readonly KeyView[]): Answer {
     ]),
     'There are none.',
   )
-  return { json: keys, text }
+  return { json: usdAsNumbers(keys), text }
 }
 
 export function splitList(text: string): readonly string[] {

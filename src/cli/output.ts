@@ -66,6 +66,18 @@ export function formatAge(ageMs: number): string {
   return '0 s'
 }
 
+/** Replaces exact decimal text by the closest JSON number in every field that ends in `_usd`. */
+export function usdAsNumbers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(usdAsNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      name.endsWith('_usd') && typeof field === 'string' ? Number(field) : usdAsNumbers(field),
+    ]),
+  )
+}
+
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }

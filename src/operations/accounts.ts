@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { InvariantError } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
-import { formatUsd, usdNumber, zeroPicos } from '../base/money.ts'
+import { formatUsd, zeroPicos } from '../base/money.ts'
 import {
   changeLimits,
   changeStatus,
@@ -42,6 +42,7 @@ import {
   timeText,
   type OperationContext,
 } from './operation.ts'
+import { pageFields, pageOf, type Page } from './paging.ts'
 
 const limitFields = {
   daily_usd: limitUsd.optional(),
@@ -89,10 +90,14 @@ export const createAccount = operation(
   },
 )
 
-export async function listAccounts(context: OperationContext): Promise<readonly AccountView[]> {
-  const accounts = await readAccounts(context.database)
-  return accounts.map(viewAccount)
-}
+/** Ordered by name. */
+export const listAccounts = operation(
+  z.strictObject(pageFields),
+  async ({ database }, { cursor, limit }): Promise<Page<AccountView>> => {
+    const rows = await readAccounts(database, { afterName: cursor ?? '', countMax: limit + 1 })
+    return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewAccount })
+  },
+)
 
 export const showAccount = operation(
   z.strictObject({ account: accountReference }),
@@ -146,8 +151,8 @@ export const limitAccount = operation(
 export interface Credited {
   readonly account_id: string
   readonly reference: string
-  readonly amount_usd: number
-  readonly balance_usd: number
+  readonly amount_usd: string
+  readonly balance_usd: string
   /** True where the same credit is booked already. Then nothing has changed. */
   readonly repeated: boolean
 }
@@ -171,8 +176,8 @@ export const creditAccount = operation(
       return {
         account_id: account.id,
         reference: given.reference,
-        amount_usd: usdNumber(given.amount_usd),
-        balance_usd: usdNumber(result.balancePicos),
+        amount_usd: formatUsd(given.amount_usd),
+        balance_usd: formatUsd(result.balancePicos),
         repeated: result.kind === 'repeated',
       }
     }),
@@ -262,10 +267,10 @@ function viewAccount(account: Account) {
     id: account.id,
     name: account.name,
     status: account.status,
-    balance_usd: usdNumber(account.balancePicos),
+    balance_usd: formatUsd(account.balancePicos),
     limits: {
       /** 0 = no limit, here and for `rpm`. */
-      daily_usd: usdNumber(account.dailyLimitPicos),
+      daily_usd: formatUsd(account.dailyLimitPicos),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
       /** Factor on the list price. */

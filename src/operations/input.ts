@@ -89,6 +89,8 @@ export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
 /** At most a day, because the window keeps each request in memory. */
 export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
 export const listCount = wholeNumber({ min: 1, max: 10_000 })
+/** Items on one page of a list. */
+export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
 
 /** A factor on list prices with at most six decimals, read into millionths. */
 export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85').transform(

@@ -13,7 +13,7 @@ import {
   type KeyRow,
 } from '../access/key-store.ts'
 import { newId } from '../base/id.ts'
-import { usdNumber, zeroPicos } from '../base/money.ts'
+import { formatUsd, zeroPicos } from '../base/money.ts'
 import type { Secret } from '../base/secret.ts'
 import { readCatalogue } from '../channels/channel-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
@@ -243,7 +243,7 @@ function viewKey(key: KeyRow, nowMs: number) {
     /** Null = every address. */
     ip: key.ipRanges ?? null,
     /** 0 = only the limits of the account. */
-    daily_usd: usdNumber(key.dailyLimitPicos),
+    daily_usd: formatUsd(key.dailyLimitPicos),
     created_at: timeText(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),
     revoked_at: timeOrNull(key.revokedAtMs),

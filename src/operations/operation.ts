@@ -36,6 +36,17 @@ export interface OperationRefusal extends Refusal {
 
 export type Outcome<Value> = { readonly kind: 'done'; readonly value: Value } | OperationRefusal
 
+/** Checks its input, then works. `Effects` are what only its caller can give. */
+export interface Operation<
+  Value = unknown,
+  Schema extends z.ZodType = z.ZodType,
+  Effects extends readonly unknown[] = [],
+> {
+  (context: OperationContext, input: unknown, ...effects: Effects): Promise<Outcome<Value>>
+  /** What it accepts. */
+  readonly input: Schema
+}
+
 /**
  * Makes an operation from the schema of its input and its work. Inside `work` a refusal is thrown
  * (`conflict`, `notFound`, `invalid`), so that a transaction rolls back; the caller gets a value.
@@ -43,8 +54,12 @@ export type Outcome<Value> = { readonly kind: 'done'; readonly value: Value } | 
 export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
   schema: Schema,
   work: (context: OperationContext, input: z.output<Schema>, ...effects: Effects) => Promise<Value>,
-): (context: OperationContext, input: unknown, ...effects: Effects) => Promise<Outcome<Value>> {
-  return async (context, input, ...effects) => {
+): Operation<Value, Schema, Effects> {
+  const perform = async (
+    context: OperationContext,
+    input: unknown,
+    ...effects: Effects
+  ): Promise<Outcome<Value>> => {
     const parsed = schema.safeParse(input)
     if (parsed.success) return attempt(() => work(context, parsed.data, ...effects))
     const fields = parsed.error.issues.map(({ path, message }) => ({
@@ -53,6 +68,7 @@ export function operation<Schema extends z.ZodType, Value, Effects extends reado
     }))
     return refusalOfFields(fields)
   }
+  return Object.assign(perform, { input: schema })
 }
 
 /** Returns what `work` returns, or the refusal that it throws. */

@@ -11,7 +11,6 @@ import { Secret } from '../../src/base/secret.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openNewStore } from '../support/test-store.ts'
-import { listAccounts } from '../../src/operations/accounts.ts'
 import { readStatement } from '../support/statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { RunCheck } from '../../src/operations/channel-check.ts'
@@ -24,6 +23,7 @@ import {
   createAccount,
   creditAccount,
   limitAccount,
+  listAccounts,
   setAccountStatus,
   showAccount,
   recentActions,
@@ -113,16 +113,16 @@ describe('accounts', () => {
         price_multiplier: '0.85',
       })
       assert.equal(made.name, 'acme')
-      assert.equal(made.balance_usd, 12.5)
+      assert.equal(made.balance_usd, '12.5')
       assert.deepEqual(made.limits, {
-        daily_usd: 5,
+        daily_usd: '5',
         rpm: 60,
         window_minutes: 2,
         price_multiplier: 0.85,
       })
       assert.deepEqual(await showAccount(context, { account: 'acme' }), made)
       assert.deepEqual(await showAccount(context, { account: made.id }), made)
-      assert.deepEqual(await listAccounts(context), [made])
+      assert.deepEqual(await listAccounts(context, {}), { items: [made], next_cursor: null })
       const { figures } = await accountUsage(context, { account: 'acme' })
       assert.equal(figures.balancePicos, 12_500_000_000_000n)
     }))
@@ -185,9 +185,9 @@ describe('accounts', () => {
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme', balance_usd: '10' })
       const correction = { account: 'acme', amount_usd: '-12.5', reference: 'chargeback-1' }
-      assert.equal((await creditAccount(context, correction)).balance_usd, -2.5)
+      assert.equal((await creditAccount(context, correction)).balance_usd, '-2.5')
       const again = await creditAccount(context, correction)
-      assert.deepEqual([again.repeated, again.balance_usd], [true, -2.5])
+      assert.deepEqual([again.repeated, again.balance_usd], [true, '-2.5'])
       const { lines } = await readStatement(context, { account: 'acme' })
       assert.deepEqual(
         lines.map((line) => [line.kind, line.amount]),
@@ -207,7 +207,7 @@ describe('accounts', () => {
       assert.equal((await creditAccount(context, credit)).repeated, false)
       const again = await creditAccount(context, { ...credit, amount_usd: '10.00' })
       assert.equal(again.repeated, true)
-      assert.equal(again.balance_usd, 10)
+      assert.equal(again.balance_usd, '10')
       await rejectsWith('operations.conflict', /invoice-1 is in use for another entry/, () =>
         creditAccount(context, { ...credit, amount_usd: '11' }),
       )
@@ -260,13 +260,13 @@ describe('accounts', () => {
       await createAccount(context, { name: 'acme', daily_usd: '5', rpm: 60 })
       const changed = await limitAccount(context, { account: 'acme', rpm: '0' })
       assert.equal(changed.limits.rpm, 0)
-      assert.equal(changed.limits.daily_usd, 5)
+      assert.equal(changed.limits.daily_usd, '5')
       await rejectsWith('operations.invalid', /at least one limit/, () =>
         limitAccount(context, { account: 'acme' }),
       )
       const [action] = await recentActions(context, { count: 1 })
       assert.deepEqual(action?.detail['before'], {
-        daily_usd: 5,
+        daily_usd: '5',
         rpm: 60,
         window_minutes: 1,
         price_multiplier: 1,

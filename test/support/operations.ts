@@ -23,6 +23,7 @@ function orThrow<Parameters extends readonly unknown[], Value>(
 }
 
 export const createAccount = orThrow(accounts.createAccount)
+export const listAccounts = orThrow(accounts.listAccounts)
 export const showAccount = orThrow(accounts.showAccount)
 export const setAccountStatus = orThrow(accounts.setAccountStatus)
 export const limitAccount = orThrow(accounts.limitAccount)

@@ -1,0 +1,48 @@
+/**
+ * Pages of a list: how a caller asks for one, and how an operation answers. A cursor is opaque to
+ * callers; it is the sort key of the last item, so items that are added meanwhile are neither skipped
+ * nor repeated.
+ */
+import { z } from 'zod'
+import { pageLimit } from './input.ts'
+
+export const pageFields = {
+  /** Where the page begins: `next_cursor` of the page before. Absent = the first page. */
+  cursor: z
+    .string('must be the next_cursor of a page')
+    .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of a page')
+    .transform((text) => Buffer.from(text, 'base64url').toString('utf8'))
+    .optional(),
+  limit: pageLimit.default(100),
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Null on the last page. */
+  readonly next_cursor: string | null
+}
+
+/**
+ * Makes a page from rows of which one more than `limit` was read where there are more. `cursorOf`
+ * returns the sort key of a row.
+ */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  {
+    limit,
+    cursorOf,
+    view,
+  }: {
+    readonly limit: number
+    readonly cursorOf: (row: Row) => string
+    readonly view: (row: Row) => Item
+  },
+): Page<Item> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit && last !== undefined
+  return {
+    items: shown.map(view),
+    next_cursor: hasMore ? Buffer.from(cursorOf(last)).toString('base64url') : null,
+  }
+}
