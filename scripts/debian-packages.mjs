@@ -7,7 +7,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 
 /** Command → the package it is in. */
-const packageOf = { strace: 'strace', postgres: 'postgresql', pgbouncer: 'pgbouncer' }
+const packageOf = {
+  strace: 'strace',
+  postgres: 'postgresql',
+  pgbouncer: 'pgbouncer',
+  zsh: 'zsh',
+  fish: 'fish',
+}
 
 const postgresFolder = '/usr/lib/postgresql'
 

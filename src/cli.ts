@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
+import { addCompletionCommands } from './cli/completion/completion-commands.ts'
 import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
@@ -56,6 +57,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   program.commandsGroup('Store:')
   addStoreCommands(program)
   program.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')
+  addCompletionCommands(program)
   refuseRepeatedOptions(program)
   return program
 }

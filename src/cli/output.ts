@@ -2,29 +2,32 @@
  * Output for people and spreadsheets: tables, `name  value` lines, ages, CSV. The invariant: names
  * that operators or clients chose can neither move a terminal's cursor nor run as a formula.
  */
+import { layOut } from './table-layout.ts'
 
 /** A cell. Null and undefined show as a dash. */
 export type Cell = string | number | boolean | null | undefined | readonly string[]
 
-/** Formats rows below a heading, or returns `empty` where there are no rows. */
+/**
+ * Formats rows below a heading, or returns `empty` where there are no rows. The table fits the terminal;
+ * in a pipe or a file each row is one line.
+ */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],
   empty: string,
+  width: number | undefined = terminalWidth(),
 ): string {
   if (rows.length === 0) return empty
-  const lines = [heading, ...rows].map((row) => row.map(cellText))
-  const widths = heading.map((_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+  return layOut(
+    heading,
+    rows.map((row) => row.map(cellText)),
+    width,
   )
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+}
+
+/** Undefined where standard output is no terminal. */
+function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined
 }
 
 /** Formats one `name  value` line per field. Values are not nested. */

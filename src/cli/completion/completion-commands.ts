@@ -1,0 +1,90 @@
+/** `turnpike completion`, and `complete-words`, which its scripts call at each press of the Tab key. */
+import { Argument, type Command } from 'commander'
+import { commandClock } from '../../base/clock.ts'
+import { accountEndpoints } from '../../endpoints/accounts.ts'
+import { reportChannels } from '../../operations/channel-health.ts'
+import { listPrices } from '../../operations/prices/versions.ts'
+import { exitCodes, plainCommand, withStore, type Run } from '../command.ts'
+import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
+import { filesMark, scripts, shells, type Shell } from './scripts.ts'
+
+export function addCompletionCommands(program: Command): void {
+  program
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>', 'your shell').choices(shells))
+    .addHelpText(
+      'after',
+      `
+Add one of these lines to the start-up file of your shell:
+  source <(turnpike completion bash)        ~/.bashrc
+  source <(turnpike completion zsh)         ~/.zshrc
+  turnpike completion fish | source         ~/.config/fish/config.fish`,
+    )
+    .action(
+      plainCommand(async ({ arguments: [shell = 'bash'] }) => {
+        const script = scripts[shell as Shell]
+        return { json: { shell, script }, text: script }
+      }),
+    )
+  program
+    .command('complete-words', { hidden: true })
+    .description('print what may stand in place of the last word')
+    .argument('[words...]', 'the words of the line, without the name of the program')
+    .action(
+      plainCommand(async ({ arguments: [words] }) => {
+        const lines = await completionLines(program, (words ?? []) as unknown as string[])
+        return { json: lines, text: lines.join('\n') }
+      }),
+    )
+}
+
+async function completionLines(
+  program: Command,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  const candidates = candidatesFor(program, words)
+  if (candidates.kind === 'files') return [filesMark]
+  const current = words.at(-1) ?? ''
+  const list =
+    candidates.kind === 'list'
+      ? candidates.list
+      : (await findNames(candidates.of, readOptions(program, words))).map((value): Candidate => ({
+          value,
+          description: candidates.of,
+        }))
+  return list
+    .filter(({ value }) => value.startsWith(current) && !/\p{C}/u.test(value))
+    .map(({ value, description }) => `${value}\t${description}`)
+}
+
+/** Someone waits for the names with a finger on the key. */
+const namesTimeoutMs = 2_000
+
+/** Returns the names there are. Without a store, settings or time there are none: Tab shows no errors. */
+async function findNames(
+  kind: NameKind,
+  options: Readonly<Record<string, unknown>>,
+): Promise<readonly string[]> {
+  const timer = commandClock.after(namesTimeoutMs, () => process.exit(exitCodes.done))
+  try {
+    return await withStore({ arguments: [], options }, 'as_it_is', (run) => readNames(kind, run))
+  } catch {
+    return []
+  } finally {
+    timer.cancel()
+  }
+}
+
+async function readNames(kind: NameKind, run: Run): Promise<readonly string[]> {
+  switch (kind) {
+    case 'account': {
+      const listed = await run.callAll(accountEndpoints.list)
+      return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
+    }
+    case 'channel':
+      return (await reportChannels(run.context)).channels.map(({ name }) => name)
+    case 'model':
+      return [...new Set((await listPrices(run.context)).map(({ model }) => model))]
+  }
+}
