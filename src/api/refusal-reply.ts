@@ -1,4 +1,4 @@
-/** Replies of our own endpoints. Their errors are `{"error":{"type","message"}}`. */
+/** Replies of our own endpoints. Their errors are `{"error":{"type","message","request_id"}}`. */
 import type { Clock } from '../base/clock.ts'
 import { errorCatalogue, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
@@ -9,10 +9,10 @@ export function refusalReply(refusal: Refusal, clock: Clock): Reply {
   const headers: string[] = []
   if (status === 401) headers.push('www-authenticate', 'Bearer')
   for (const [name, value] of Object.entries(refusal.headers ?? {})) headers.push(name, value)
-  return namedReply(
-    jsonReply(status, { error: { type: refusal.code, message: refusal.message } }, headers),
-    clock,
-  )
+  const requestId = newId('ex', clock.now())
+  headers.push(exchangeIdHeader, requestId)
+  const error = { type: refusal.code, message: refusal.message, request_id: requestId }
+  return jsonReply(status, { error }, headers)
 }
 
 /** Adds a new exchange id, as every response has one. */

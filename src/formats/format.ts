@@ -294,6 +294,9 @@ export interface ErrorToShow {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
+  /** The gateway's own id of the exchange. */
+  readonly exchangeId: string
+  /** The value of the answer's request id header: the vendor's id, or the same as `exchangeId`. */
   readonly requestId: string
   readonly details?: ErrorDetails
 }

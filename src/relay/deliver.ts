@@ -78,7 +78,7 @@ function deliverStream(
         pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
         errorEvent(ending) {
           const isLate = services.clock.monotonic() >= deadlineMs
-          const error = errorToShow(reasonOf(ending, isLate), vendorRequestId ?? exchangeId)
+          const error = errorToShow(reasonOf(ending, isLate), { exchangeId, vendorRequestId })
           return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),

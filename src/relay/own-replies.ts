@@ -19,12 +19,22 @@ import { pricesAt } from '../metering/prices.ts'
 import { mayUse } from './prepare.ts'
 import type { Identified, Incoming } from './stages.ts'
 
-export function errorToShow(refusal: Refusal, requestId: string): ErrorToShow {
+interface ShownIds {
+  readonly exchangeId: string
+  /** The answer's request id header, where the vendor has given it. */
+  readonly vendorRequestId?: string | undefined
+}
+
+export function errorToShow(
+  refusal: Refusal,
+  { exchangeId, vendorRequestId }: ShownIds,
+): ErrorToShow {
   return {
     code: refusal.code,
     status: errorCatalogue[refusal.code].status,
     message: refusal.message,
-    requestId,
+    exchangeId,
+    requestId: vendorRequestId ?? exchangeId,
     ...(refusal.details === undefined ? {} : { details: refusal.details }),
   }
 }
@@ -34,7 +44,7 @@ type Shape = Pick<Incoming, 'format' | 'exchangeId'>
 
 export function errorReply(incoming: Shape, refusal: Refusal): Reply {
   const { format, exchangeId } = incoming
-  const error = errorToShow(refusal, exchangeId)
+  const error = errorToShow(refusal, { exchangeId })
   const headers = jsonHeaders(incoming)
   if (error.status === 401) headers.push('www-authenticate', 'Bearer')
   for (const [name, value] of Object.entries(refusal.headers ?? {})) headers.push(name, value)

@@ -499,17 +499,6 @@ test('every response has a request id', async () => {
   assert.equal(ids.size, responses.length)
 })
 
-test('a request that is not HTTP gets a request id too', async () => {
-  for (const head of ['BREW / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n']) {
-    const connection = await connectRaw(gateway.url)
-    connection.write(head)
-    const answer = await connection.next()
-    connection.close()
-    assert.equal(answer?.status, 400)
-    assert.match(answer.headers['x-turnpike-request-id'] ?? '', /^ex_[0-9a-z]{26}$/)
-  }
-})
-
 test('accepts an unencoded answer, however its header says so', async () => {
   for (const encoding of ['identity', 'Identity', 'IDENTITY \t', '']) {
     answerWith([['content-encoding', encoding]])
@@ -517,30 +506,4 @@ test('accepts an unencoded answer, however its header says so', async () => {
     assert.equal(answer.status, 200, encoding)
     assert.equal(answer.body.toString(), messagesAnswer)
   }
-})
-
-test('an error event of ours has the request id of the headers', async () => {
-  const start = 'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\n'
-  for (const headers of [{}, { 'request-id': 'req_vendor_1' }] as Record<string, string>[]) {
-    vendor.answer((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
-      response.write(start, () => response.destroy())
-    })
-    const request = messagesRequest({ stream: true })
-    const answer = await post(gateway.url + messagesPath, account.key, request)
-    const data = /^event: error\ndata: (.*)$/m.exec(answer.body.toString())?.[1] ?? ''
-    const event = JSON.parse(data) as { request_id: string }
-    const id = answer.headers['request-id']
-    assert.equal(id, headers['request-id'] ?? answer.headers['x-turnpike-request-id'])
-    assert.equal(event.request_id, id)
-  }
-})
-
-test("an error's body and headers have the same request id", async () => {
-  const messages = await post(gateway.url + messagesPath, account.key, '{')
-  const body = JSON.parse(messages.body.toString()) as { request_id: string }
-  assert.equal(body.request_id, messages.headers['request-id'])
-  assert.equal(body.request_id, messages.headers['x-turnpike-request-id'])
-  const chat = await post(gateway.url + chatPath, account.key, '{')
-  assert.equal(chat.headers['x-request-id'], chat.headers['x-turnpike-request-id'])
 })

@@ -162,7 +162,7 @@ test('a path outside every prefix gets 404 in the plain shape that lists the pre
     assert.equal(answer.status, 404, path)
     assert.match(messageOf(answer), /\/health, \/v1\/usage, \/alpha, \/beta/)
     const { error } = JSON.parse(answer.body.toString()) as { error: Record<string, unknown> }
-    assert.deepEqual(Object.keys(error), ['type', 'message'])
+    assert.deepEqual(Object.keys(error), ['type', 'message', 'request_id'])
   }
 })
 

@@ -50,12 +50,13 @@ function ask(method: string, path: string, key = account.key): Promise<WireAnswe
   return send(`${gateway.url}/beta/v1/responses/${path}`, { method, headers })
 }
 
-const unknown = (name: string): unknown => ({
+const unknown = (name: string, { headers }: WireAnswer): unknown => ({
   error: {
     message: `Response with id '${name}' not found.`,
     type: 'invalid_request_error',
     param: null,
     code: null,
+    request_id: headers['x-turnpike-request-id'],
   },
 })
 
@@ -104,7 +105,7 @@ describe('a stored response', () => {
       for (const [method, path] of operations(name)) {
         const answer = await ask(method, path, other.key)
         assert.equal(answer.status, 404)
-        assert.deepEqual(JSON.parse(answer.text), unknown(name))
+        assert.deepEqual(JSON.parse(answer.text), unknown(name, answer))
       }
     assert.equal(vendor.requestCount, before)
     assert.equal((await ask('GET', id)).status, 200)
@@ -230,6 +231,7 @@ describe('a stored response', () => {
 
   test('does not exist after 30 days', async () => {
     await store('resp_old', { days: 0 })
-    assert.deepEqual(JSON.parse((await ask('GET', 'resp_old')).text), unknown('resp_old'))
+    const answer = await ask('GET', 'resp_old')
+    assert.deepEqual(JSON.parse(answer.text), unknown('resp_old', answer))
   })
 })

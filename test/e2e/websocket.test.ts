@@ -65,6 +65,7 @@ test('a WebSocket on the responses path gets 426 in the chat format, and its con
       type: 'invalid_request_error',
       param: null,
       code: null,
+      request_id: answer.headers['x-turnpike-request-id'],
     })
   }
   const body = JSON.stringify({ model: 'chat-1', input: 'Hello' })

@@ -42,7 +42,7 @@ function readError(path: string, answer: WireAnswer, type: string): string {
     assert.deepEqual(Object.keys(error.error), ['type', 'message'])
     assert.equal(error['request_id'], answer.headers['request-id'])
   } else {
-    assert.deepEqual(Object.keys(error.error), ['message', 'type', 'param', 'code'])
+    assert.deepEqual(Object.keys(error.error), ['message', 'type', 'param', 'code', 'request_id'])
     assert.ok(answer.headers['x-request-id'])
   }
   assert.equal(error.error['type'], type)

@@ -88,6 +88,8 @@ export interface OwnError {
   readonly type: string
   readonly code: string | null | undefined
   readonly message: string
+  /** In the chat format. */
+  readonly request_id?: string
 }
 
 /** An error of the gateway's own in the format's shape, without a word about the operator's account. */
@@ -102,7 +104,7 @@ export function assertOwnError(
   assert.ok(answer.isComplete, what)
   const body = JSON.parse(text) as { readonly error: OwnError; readonly request_id?: string }
   const id = answer.headers['x-turnpike-request-id']
-  if (format === 'messages') assert.equal(body.request_id, id, what)
+  assert.equal(format === 'messages' ? body.request_id : body.error.request_id, id, what)
   assert.equal(vendorIdOf(answer), id, what)
   assert.ok(!namesOperator(text + answer.rawHeaders.join('\n')), `${what}: ${text}`)
   assert.doesNotMatch(text, /simulated|sandbox|127\.0\.0\.1/i, what)

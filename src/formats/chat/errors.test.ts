@@ -120,17 +120,19 @@ describe('a gateway error', () => {
     ['relay.no_channel_available', 503, 'service_unavailable_error', 'server_is_overloaded'],
     ['relay.upstream_timeout', 504, 'timeout_error', null],
   ]
+  const ids = { exchangeId: 'ex_1', requestId: 'req_1' }
   for (const [code, status, type, word] of cases) {
     test(`${code} has the type ${type} and the code ${word}`, () => {
-      const error = { code, status, message: 'What is wrong.', requestId: 'ex_1' }
+      const error = { code, status, message: 'What is wrong.', ...ids }
       const body: unknown = JSON.parse(chatFormat.errorBody(error).toString())
       const param = code === 'relay.model_unknown' ? 'model' : null
-      assert.deepEqual(body, { error: { message: 'What is wrong.', type, param, code: word } })
+      const shown = { message: 'What is wrong.', type, param, code: word, request_id: 'ex_1' }
+      assert.deepEqual(body, { error: shown })
     })
   }
 
   test('in a stream is a frame of its own without an event name', () => {
-    const error = { code: 'relay.upstream_failed', status: 502, message: 'a\nb', requestId: 'x' }
+    const error = { code: 'relay.upstream_failed', status: 502, message: 'a\nb', ...ids }
     const event = chatCompletions
       .errorEvent({ ...error, code: 'relay.upstream_failed' }, 0)
       .toString()

@@ -148,6 +148,8 @@ export function errorFields(error: ErrorToShow) {
     type: typeOfStatus[error.status] ?? fallback,
     param: vendorParams[error.code] ?? null,
     code: vendorCodes[error.code] ?? null,
+    // The vendor's clients ignore it.
+    request_id: error.exchangeId,
   }
 }
 

@@ -177,6 +177,7 @@ describe('a gateway error', () => {
     code,
     status,
     message: 'What is wrong\nand what to do: "é".',
+    exchangeId: 'ex_1',
     requestId: 'ex_1',
   })
 
@@ -203,6 +204,13 @@ describe('a gateway error', () => {
       assert.deepEqual(body, { type: 'error', error: { type, message }, request_id: requestId })
     })
   }
+
+  test("has both ids where the vendor's is in the head", () => {
+    const error = { ...shown(502), requestId: 'req_1' }
+    const body = JSON.parse(messagesFormat.errorBody(error).toString()) as Record<string, unknown>
+    assert.equal(body['request_id'], 'req_1')
+    assert.equal(body['turnpike_request_id'], 'ex_1')
+  })
 
   test('in a stream is a frame of its own, also if the stream was cut inside a frame', () => {
     const event = messagesCreate.errorEvent(shown(502), 0).toString()

@@ -103,6 +103,8 @@ function errorJson(error: ErrorToShow): string {
       details: error.details,
     },
     request_id: error.requestId,
+    // A stream has the vendor's id in its head, and so in `request_id`.
+    ...(error.exchangeId !== error.requestId && { turnpike_request_id: error.exchangeId }),
   })
 }
 

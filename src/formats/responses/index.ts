@@ -44,7 +44,15 @@ export const responsesCreate: ForwardedOperation = {
  */
 function responsesErrorEvent(error: ErrorToShow, eventCount: number): Buffer {
   const fields = errorFields(error)
-  const { message, param, code } = fields
-  const data = { type: 'error', code, message, param, sequence_number: eventCount, error: fields }
+  const { message, param, code, request_id } = fields
+  const data = {
+    type: 'error',
+    code,
+    message,
+    param,
+    request_id,
+    sequence_number: eventCount,
+    error: fields,
+  }
   return Buffer.from(`\n\nevent: error\ndata: ${JSON.stringify(data)}\n\n`)
 }

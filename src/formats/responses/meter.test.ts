@@ -266,17 +266,20 @@ test('a gateway error is an event that every client reads as one', () => {
     code: 'relay.upstream_failed',
     status: 502,
     message: 'a\nb',
-    requestId: 'x',
+    exchangeId: 'ex_1',
+    requestId: 'req_1',
   } as const
   const bytes = responsesCreate.errorEvent(shown, 17)
   assert.match(bytes.toString(), /^\n\nevent: error\ndata: \{[^\n]*\}\n\n$/)
   const data: unknown = JSON.parse(/data: (.*)/.exec(bytes.toString())?.[1] ?? '')
-  const error = { message: 'a\nb', type: 'server_error', param: null, code: null }
+  const id = { request_id: 'ex_1' }
+  const error = { message: 'a\nb', type: 'server_error', param: null, code: null, ...id }
   assert.deepEqual(data, {
     type: 'error',
     code: null,
     message: 'a\nb',
     param: null,
+    ...id,
     sequence_number: 17,
     error,
   })

@@ -92,7 +92,7 @@ export const notHttp: RequestFault = {
  */
 export function plainRefusal(fault: RequestFault, requestId: string): Buffer {
   const { status, message } = fault
-  const body = JSON.stringify({ error: { type: types[status], message } })
+  const body = JSON.stringify({ error: { type: types[status], message, request_id: requestId } })
   const head =
     statusLine(status) +
     fieldLine('content-type', 'application/json') +
