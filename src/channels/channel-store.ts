@@ -64,6 +64,8 @@ export interface ChannelRow {
   readonly check: CheckKind
   readonly override: ChannelOverride
   readonly baselines: ReadonlyMap<string, PinnedBaseline>
+  /** What the operator pays, as `encodeCost` of metering/cost-form.ts writes it; undefined = not known. */
+  readonly cost: string | undefined
   readonly retiredAtMs: number | undefined
 }
 
@@ -174,6 +176,7 @@ export async function saveChannel(transaction: Transaction, channel: ChannelRow)
     check_kind: channel.check,
     override: channel.override,
     baselines: JSON.stringify(Object.fromEntries(channel.baselines)),
+    cost: channel.cost ?? null,
     retired_at_ms: channel.retiredAtMs ?? null,
   }
   await upsert(transaction, 'channel', row, { key: ['name'], kept: ['override'] })
@@ -254,6 +257,7 @@ function readChannel(row: Row): ChannelRow {
     check: String(row['check_kind']) as CheckKind,
     override: String(row['override']) as ChannelOverride,
     baselines: new Map(Object.entries(baselines)),
+    cost: textOrNone(row['cost']),
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }
 }

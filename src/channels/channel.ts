@@ -5,6 +5,7 @@
  */
 import type { Secret } from '../base/secret.ts'
 import type { FormatName, ModelOperation, VendorFeature } from '../formats/format.ts'
+import type { CostPrices } from '../metering/cost-prices.ts'
 import type { ModelPrices } from '../metering/prices.ts'
 
 export type CredentialScheme = 'x-api-key' | 'bearer'
@@ -67,6 +68,8 @@ export interface Channel {
   readonly override: ChannelOverride
   /** By model; a missing baseline is learned. */
   readonly baselines?: ReadonlyMap<string, PinnedBaseline>
+  /** What the operator pays here; absent = not known. */
+  readonly cost?: CostPrices | undefined
 }
 
 export interface Snapshot {

@@ -22,6 +22,7 @@ function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow 
     check: 'request',
     override: 'enabled',
     baselines: new Map(),
+    cost: undefined,
     retiredAtMs: undefined,
     ...change,
   }

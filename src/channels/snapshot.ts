@@ -6,6 +6,8 @@
 import { Secret } from '../base/secret.ts'
 import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
+import { decodeCost } from '../metering/cost-form.ts'
+import type { CostPrices } from '../metering/cost-prices.ts'
 import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
 import { readCredentialFile, stampOf } from './credential-file.ts'
@@ -179,6 +181,18 @@ function buildChannel(
     check: row.check,
     override: row.override,
     baselines: row.baselines,
+    cost: readCost(row),
+  }
+}
+
+/** Returns undefined where the channel has no cost prices, or a newer version wrote them. */
+export function readCost({ cost }: Pick<ChannelRow, 'cost'>): CostPrices | undefined {
+  if (cost === undefined) return undefined
+  try {
+    return decodeCost(cost)
+  } catch {
+    // The channel serves all the same: what it costs the operator changes no charge.
+    return undefined
   }
 }
 

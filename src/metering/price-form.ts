@@ -9,7 +9,7 @@ import { changeRule, refineSets } from './price-sets.ts'
 import type { ClassPrices, ModelPrices, PriceChange, Prices } from './prices.ts'
 import { isUse, usageClasses, type UsageClass } from './usage.ts'
 
-type DecimalForm = number | string
+export type DecimalForm = number | string
 type ClassPriceForm = { readonly [Class in UsageClass]?: DecimalForm | undefined }
 
 interface PriceChangeForm extends ClassPriceForm {
@@ -80,6 +80,22 @@ function ofKind(rule: string) {
     error: (issue: { readonly code?: string | undefined }) =>
       issue.code === 'invalid_type' ? rule : undefined,
   }
+}
+
+/** A factor on prices, from 0, with at most six decimals. */
+export function isFactor(value: unknown): value is DecimalForm {
+  return parseDecimal(value, usualDecimals) !== undefined
+}
+
+/** Parses a valid factor into millionths. */
+export function parseFactor(value: DecimalForm): number {
+  // Picos of a dollar are millionths of millionths; a factor has six decimals.
+  return Number(toPicos(value, usualDecimals) / 1_000_000n)
+}
+
+/** Inverse of `parseFactor`. */
+export function printFactor(ppm: number): DecimalForm {
+  return printDecimal(picos(BigInt(ppm) * 1_000_000n))
 }
 
 type OptionalClassSchema = z.ZodOptional<ReturnType<typeof classSchema>>
@@ -241,11 +257,8 @@ function parseClasses(form: ClassPriceForm): ClassPrices {
 }
 
 function parseChange(form: PriceChangeForm): PriceChange {
-  if (form.multiplier !== undefined) {
-    // Picos of a dollar are millionths of millionths; the schema allows six decimals.
-    const ppm = Number(toPicos(form.multiplier, usualDecimals) / 1_000_000n)
-    return { kind: 'multiplier', ppm }
-  }
+  if (form.multiplier !== undefined)
+    return { kind: 'multiplier', ppm: parseFactor(form.multiplier) }
   const classes = parseClasses(form)
   if (form.long_context === undefined) return { kind: 'prices', classes }
   return { kind: 'prices', classes, longContext: parseClasses(form.long_context) }
@@ -305,8 +318,7 @@ function printClasses(prices: ClassPrices): ClassPriceForm & Pick<PriceForm, 'in
 function printChanges(changes: ReadonlyMap<string, PriceChange>): PriceChangeForms {
   return Object.fromEntries(
     [...changes].map(([name, change]): [string, PriceChangeForm] => {
-      if (change.kind === 'multiplier')
-        return [name, { multiplier: printDecimal(picos(BigInt(change.ppm) * 1_000_000n)) }]
+      if (change.kind === 'multiplier') return [name, { multiplier: printFactor(change.ppm) }]
       const form = printClasses(change.classes)
       if (change.longContext === undefined) return [name, form]
       return [name, { ...form, long_context: printClasses(change.longContext) }]

@@ -191,11 +191,20 @@ async function bookCheck(
 ): Promise<void> {
   const { snapshot, channel, model, usage } = made
   const atMs = clock.now()
-  const amountPicos = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
-  if (amountPicos === undefined) return
+  const priced = priceCheck({ channel, model }, usage, { snapshot, nowMs: atMs })
+  if (priced === undefined) return
+  const { amountPicos, isKnown: isOwnCostKnown } = priced
   const id = newId('evt', atMs)
   const place = { node: undefined, channel, model }
-  const cost = { id, atMs, ...place, kind: 'check', usage: countsOf(usage), amountPicos } as const
+  const cost = {
+    id,
+    atMs,
+    ...place,
+    kind: 'check',
+    usage: countsOf(usage),
+    amountPicos,
+    isOwnCostKnown,
+  } as const
   await database.transact((transaction) => appendCosts(transaction, [cost]))
 }
 

@@ -913,7 +913,7 @@ test('the catalogue page explains every key, and its examples apply', async (t) 
   const page = readFileSync(join(import.meta.dirname, '../../docs/catalogue.md'), 'utf8')
   for (const key of Object.values(entryKeys).flat()) assert.ok(page.includes(`\`${key}\``), key)
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
-  assert.equal(examples.length, 4)
+  assert.equal(examples.length, 5)
   for (const example of examples) {
     const { apply } = await openStore(t)
     assert.equal((await apply(example)).kind, 'applied')
@@ -945,6 +945,12 @@ test('property: whatever catalogue is applied, its export is unchanged and expor
       weights: fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 4, maxLength: 4 }),
       credential: fc.constantFrom('env:ALPHA_KEY', 'sk-one', 'sk-two'),
       isMapped: fc.boolean(),
+      cost: fc.option(
+        fc.oneof(
+          price.map((factor) => ({ factor })),
+          price,
+        ),
+      ),
     })
     .map((parts) => {
       const vendorOf = (index: number): string => parts.vendors[index % parts.vendors.length] ?? ''
@@ -967,6 +973,10 @@ test('property: whatever catalogue is applied, its export is unchanged and expor
                 credential: parts.credential,
                 models: parts.isMapped ? { [model]: 'other' } : [model],
                 weight: parts.weights[index],
+                ...(typeof parts.cost === 'number' && {
+                  cost: { [model]: { input: parts.cost, output: parts.cost } },
+                }),
+                ...(typeof parts.cost === 'object' && parts.cost !== null && { cost: parts.cost }),
               },
             ]
           }),

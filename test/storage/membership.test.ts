@@ -369,6 +369,7 @@ for (const engine of engines)
         kind: 'check',
         usage: { input: 8, output: 1 },
         amountPicos: picos(39n),
+        isOwnCostKnown: false,
       } as const
       await database.transact(async (transaction) => {
         await appendChanges(transaction, [change(1)])

@@ -22,6 +22,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/015.do.check-answers.sql': 'ea412efbc3aa78e1047ca0f66de44d98',
   'sqlite/016.do.answer-states.sql': '584e49875ec4a032499ababf22fcdee9',
   'sqlite/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
+  'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
   'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
@@ -35,6 +36,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/015.do.check-answers.sql': '9667c208549a11807e3bd34b7651757e',
   'postgres/016.do.answer-states.sql': '88d8585b07c1133f45d33855642ad2b0',
   'postgres/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
+  'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
 }
 
 test('migrations that stores have applied are never edited', () => {

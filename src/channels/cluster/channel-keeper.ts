@@ -178,14 +178,15 @@ export class ChannelKeeper {
     telemetry.probeEnded(place.channel, outcome)
     if (usage === undefined) return
     const atMs = clock.now()
-    const amountPicos = priceCheck(place, usage, { snapshot: snapshot(), nowMs: atMs })
-    if (amountPicos === undefined) return
+    const priced = priceCheck(place, usage, { snapshot: snapshot(), nowMs: atMs })
+    if (priced === undefined) return
+    const { amountPicos, isKnown: isOwnCostKnown } = priced
     telemetry.checkCost(place.channel, amountPicos)
     const id = newId('evt', atMs)
     const { node } = this
     const { channel, model } = place
     const counts = countsOf(usage)
-    const cost = { id, atMs, node, channel, model, usage: counts, amountPicos }
+    const cost = { id, atMs, node, channel, model, usage: counts, amountPicos, isOwnCostKnown }
     this.#journal.addCost({ ...cost, kind: 'check' })
     void this.#publisher.write()
   }

@@ -18,6 +18,8 @@ export interface OperatorCost {
   /** Counts only: what else a vendor says of its answer stays out. */
   readonly usage: UsageCounts
   readonly amountPicos: Picos
+  /** Priced at the channel's cost prices; otherwise at list price, an estimate. */
+  readonly isOwnCostKnown: boolean
 }
 
 export async function appendCosts(
@@ -26,8 +28,9 @@ export async function appendCosts(
 ): Promise<void> {
   for (const cost of costs)
     await transaction.query(
-      `INSERT INTO operator_cost (id, at_ms, node, channel, model, kind, usage, amount_picos)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      `INSERT INTO operator_cost (id, at_ms, node, channel, model, kind, usage, amount_picos,
+                                  is_own_cost_known)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (id) DO NOTHING`,
       [
         cost.id,
@@ -38,6 +41,7 @@ export async function appendCosts(
         cost.kind,
         JSON.stringify(cost.usage),
         cost.amountPicos,
+        cost.isOwnCostKnown ? 1 : 0,
       ],
     )
 }

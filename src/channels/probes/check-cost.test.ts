@@ -1,8 +1,9 @@
 /** What a check cost, by the vendor's counts and the prices in force; nonsense costs nothing known. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeModel, makeSnapshot } from '../../../test/support/snapshots.ts'
+import { makeChannel, makeModel, makeSnapshot } from '../../../test/support/snapshots.ts'
 import { picos } from '../../base/money.ts'
+import { costSchema } from '../../metering/cost-form.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Model, Snapshot } from '../channel.ts'
 import { countsOf, priceCheck } from './check-cost.ts'
@@ -40,8 +41,21 @@ function usage(input: number, output: number): Usage {
 }
 
 test('counts times the prices of the moment, with the fee', () => {
-  assert.equal(priceCheck(place, usage(8, 1), { snapshot, nowMs: 999 }), 39_000_007n)
-  assert.equal(priceCheck(place, usage(8, 1), { snapshot, nowMs: 1_000 }), 10n)
+  const at = (nowMs: number) => priceCheck(place, usage(8, 1), { snapshot, nowMs })
+  assert.deepEqual(at(999), { amountPicos: 39_000_007n, isKnown: false })
+  assert.deepEqual(at(1_000), { amountPicos: 10n, isKnown: false })
+})
+
+test('the channel’s own cost prices are exact', () => {
+  const models = new Map([['large-1', undefined]])
+  const channel = makeChannel('alpha-main', { models, cost: costSchema.parse({ factor: 0.5 }) })
+  const counts = usage(8, 1)
+  const own = { ...counts, parts: counts.parts.map((part) => ({ ...part, model: 'large-1' })) }
+  const withCost = makeSnapshot([channel], [...snapshot.models.values()])
+  assert.deepEqual(priceCheck(place, own, { snapshot: withCost, nowMs: 1_000 }), {
+    amountPicos: 5n,
+    isKnown: true,
+  })
 })
 
 test('nothing is known without a price, or from counts that cannot be', () => {

@@ -1,9 +1,8 @@
 /**
- * Prices a paid probe from the vendor's own counts and the price book in force. Pure. Counts that are
- * impossible for so small a request are ignored; the cost is unknown then.
+ * Prices a paid probe from the vendor's own counts: at the channel's cost prices, or at list price. Pure.
+ * Counts that are impossible for so small a request are ignored; the cost is unknown then.
  */
-import type { Picos } from '../../base/money.ts'
-import { charge } from '../../metering/charge.ts'
+import { ownCost, type OwnCost } from '../../metering/cost-prices.ts'
 import {
   checkAgainstRequest,
   usageClasses,
@@ -11,7 +10,7 @@ import {
   type UsageClass,
   type UsageCounts,
 } from '../../metering/usage.ts'
-import { pricesAt, unchangedPpm } from '../../metering/prices.ts'
+import { pricesAt } from '../../metering/prices.ts'
 import type { Snapshot } from '../channel.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
@@ -29,25 +28,26 @@ export function priceCheck(
   { channel: name, model: id }: HealthPlace,
   usage: Usage,
   { snapshot, nowMs }: { readonly snapshot: Snapshot; readonly nowMs: number },
-): Picos | undefined {
+): OwnCost | undefined {
   const model = snapshot.models.get(id)
   const vendor = model === undefined ? undefined : snapshot.vendors.get(model.vendor)
   const prices = model === undefined ? undefined : pricesAt(model.prices, nowMs)
   if (vendor === undefined || prices === undefined) return undefined
   if (checkAgainstRequest(usage, checkBounds) !== 'ok') return undefined
-  const { amountPicos } = charge({
+  const channel = snapshot.channels.get(name)
+  return ownCost({
     usage,
     format: vendor.format,
-    multiplierPpm: unchangedPpm,
+    cost: channel?.cost,
+    atMs: nowMs,
     requestedModel: id,
-    upstreamModel: snapshot.channels.get(name)?.models.get(id),
+    upstreamModel: channel?.models.get(id),
     prices,
     pricesFor(served) {
       const other = snapshot.models.get(served)
       return other === undefined ? undefined : pricesAt(other.prices, nowMs)
     },
   })
-  return amountPicos
 }
 
 /** All parts of an answer together. */

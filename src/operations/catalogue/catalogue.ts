@@ -252,6 +252,7 @@ export async function exportCatalogue(
       ...(row.maxConcurrent !== undefined && { max_concurrent: row.maxConcurrent }),
       check: row.check,
       ...(row.baselines.size > 0 && { baselines: printBaselines(row.baselines) }),
+      ...(row.cost !== undefined && { cost: JSON.parse(row.cost) as unknown }),
     },
   ])
   return stringify(

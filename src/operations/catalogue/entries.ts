@@ -19,6 +19,8 @@ import {
   type VendorFeature,
 } from '../../formats/format.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
+import { costSchema } from '../../metering/cost-form.ts'
+import type { CostPrices } from '../../metering/cost-prices.ts'
 import { parseModelPrices, priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import { type ModelPrices } from '../../metering/prices.ts'
 
@@ -57,6 +59,8 @@ export interface ChannelEntry {
   readonly maxConcurrent: number | undefined
   readonly check: CheckKind
   readonly baselines: ReadonlyMap<string, PinnedBaseline>
+  /** What the operator pays; undefined = not known. */
+  readonly cost: CostPrices | undefined
 }
 
 const rankMax = 99
@@ -255,6 +259,7 @@ export const channelSchema = z
         error: 'must be a mapping of models to { p50: 800ms, p95: 2s }',
       })
       .default({}),
+    cost: costSchema.optional(),
   })
   .transform((form): ChannelEntry => ({
     vendor: form.vendor,
@@ -266,6 +271,7 @@ export const channelSchema = z
     maxConcurrent: form.max_concurrent,
     check: form.check,
     baselines: new Map(Object.entries(form.baselines)),
+    cost: form.cost,
   }))
 
 /**
@@ -353,6 +359,7 @@ export const entryKeys = {
     'max_concurrent',
     'check',
     'baselines',
+    'cost',
   ],
 } as const
 

@@ -11,10 +11,17 @@ import type {
   VendorRow,
 } from '../../channels/channel-store.ts'
 import { formatDuration } from '../../base/clock.ts'
+import { encodeCost } from '../../metering/cost-form.ts'
 import { encodePrices } from '../../metering/price-form.ts'
 import type { DemoAccess } from './demo.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
-import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
+import {
+  currentPrices,
+  describeForm,
+  describePrices,
+  planPrices,
+  readVersions,
+} from '../prices/versions.ts'
 import type { Catalogue } from './review.ts'
 
 export interface FieldChange {
@@ -167,6 +174,7 @@ function planChannels({ stored, catalogue, credentials, nowMs }: PlanInput) {
       check: entry.check,
       override: old?.override ?? 'enabled',
       baselines: entry.baselines,
+      cost: entry.cost === undefined ? undefined : encodeCost(entry.cost),
       retiredAtMs: undefined,
     } as const
     const oldView = liveView(old, (one) => viewChannel(one, describeCredential(one.credential)))
@@ -231,7 +239,7 @@ function viewChannel(row: Omit<ChannelRow, 'credential'>, credential: string): V
     ([model, { p50Ms, p95Ms }]) =>
       `${model} p50 ${formatDuration(p50Ms)}, p95 ${formatDuration(p95Ms)}`,
   )
-  return view({
+  const own = view({
     vendor: row.vendor,
     url: row.url,
     credential,
@@ -242,6 +250,7 @@ function viewChannel(row: Omit<ChannelRow, 'credential'>, credential: string): V
     check: row.check,
     baselines: baselines.length === 0 ? undefined : baselines.sort().join('; '),
   })
+  return new Map([...own, ...describeForm('cost', JSON.parse(row.cost ?? '{}'))])
 }
 
 function view(fields: Readonly<Record<string, string | number | boolean | undefined>>): View {

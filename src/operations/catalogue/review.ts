@@ -6,6 +6,7 @@
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
+import type { Prices } from '../../metering/prices.ts'
 import { isMapping, type Complain, type Located, type Mistake, type Path } from './document.ts'
 import {
   channelSchema,
@@ -99,6 +100,7 @@ export function reviewCatalogue(document: Located): Review {
   }
   for (const [id, model] of models)
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
+  for (const [name, channel] of channels) checkCosts(name, { channel, models }, complain)
   checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }
 }
@@ -107,8 +109,31 @@ export function reviewCatalogue(document: Located): Review {
 function checkMessagesModel(id: string, { operations, prices }: ModelEntry, complain: Complain) {
   if (operations !== undefined)
     complain(['models', id, 'operations'], 'is for models of the chat format; leave it out')
-  if (prices?.some((version) => version.prices.classes.output === undefined) === true)
+  if (prices?.every((version) => hasOutput(version.prices)) === false)
     complain(['models', id, 'price'], 'output is missing: a model of the messages format needs it')
+}
+
+/** Without a price for output, a cost price would take the price of input in its place. */
+function checkCosts(
+  name: string,
+  {
+    channel,
+    models,
+  }: { readonly channel: ChannelEntry; readonly models: ReadonlyMap<string, ModelEntry> },
+  complain: Complain,
+): void {
+  for (const [id, versions] of channel.cost?.models ?? []) {
+    const makesOutput = models.get(id)?.prices?.some(({ prices }) => hasOutput(prices)) === true
+    if (makesOutput && !versions.every(({ prices }) => hasOutput(prices)))
+      complain(
+        ['channels', name, 'cost', id],
+        `output is missing: the model ${id} has a price for it`,
+      )
+  }
+}
+
+function hasOutput({ classes }: Prices): boolean {
+  return classes.output !== undefined
 }
 
 const emptyCatalogue: Catalogue = { vendors: new Map(), models: new Map(), channels: new Map() }
@@ -195,6 +220,7 @@ function complainOfIssue(
 function knownKeys(section: Section, within: readonly (string | number)[]): readonly string[] {
   const [field, ...rest] = within
   if (field === undefined) return entryKeys[section]
+  if (field === 'cost') return priceKeysAt(rest.slice(1))
   return field === 'price' ? priceKeysAt(rest) : []
 }
 
@@ -230,7 +256,8 @@ function checkReferences(
     checkVendor([...path, 'vendor'], vendorOf(channel))
     const models = modelsOf(channel)
     if (models === undefined) continue
-    checkBaselines({ path, channel, models }, complain)
+    checkServed({ path, channel, models }, 'baselines', complain)
+    checkServed({ path, channel, models }, 'cost', complain)
     checkModels({ path, channel, models, given, vendors }, complain)
   }
 }
@@ -267,12 +294,19 @@ function checkModels(
   }
 }
 
-function checkBaselines({ path, channel, models }: ChannelReferences, complain: Complain): void {
-  const baselines = isMapping(channel) ? channel['baselines'] : undefined
-  if (!isMapping(baselines)) return
-  for (const id of Object.keys(baselines))
-    if (!models.has(id))
-      complain([...path, 'baselines', id], `this channel does not serve ${id}`, 'key')
+/** Checks that the models below one key of a channel are models that it serves. */
+function checkServed(
+  { path, channel, models }: ChannelReferences,
+  key: 'baselines' | 'cost',
+  complain: Complain,
+): void {
+  const given = isMapping(channel) ? channel[key] : undefined
+  if (!isMapping(given)) return
+  for (const [id, value] of Object.entries(given)) {
+    const isFactor = key === 'cost' && id === 'factor' && !isMapping(value)
+    if (!isFactor && !models.has(id))
+      complain([...path, key, id], `this channel does not serve ${id}`, 'key')
+  }
 }
 
 function vendorOf(entry: unknown): string | undefined {

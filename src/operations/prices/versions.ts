@@ -94,6 +94,13 @@ export function describePrices(current: ModelPrices): ReadonlyMap<string, string
   return described
 }
 
+/** Returns a form of the catalogue as `path → text`, to show differences. */
+export function describeForm(path: string, form: unknown): ReadonlyMap<string, string> {
+  const described = new Map<string, string>()
+  flatten(path, form, described)
+  return described
+}
+
 function flatten(path: string, value: unknown, into: Map<string, string>): void {
   if (typeof value === 'object' && value !== null)
     for (const [key, inner] of Object.entries(value)) flatten(`${path}.${key}`, inner, into)

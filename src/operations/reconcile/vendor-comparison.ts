@@ -10,13 +10,16 @@ import {
   maxPicos,
   minPicos,
   multiplyPicos,
+  picos,
   subtractPicos,
   zeroPicos,
   type Picos,
 } from '../../base/money.ts'
 import type { CatalogueRows } from '../../channels/channel-store.ts'
+import { readCost } from '../../channels/snapshot.ts'
 import type { ChannelSums, ClassCounts } from '../../ledger/channel-sums.ts'
-import { pricesAt, type Prices } from '../../metering/prices.ts'
+import { costPricesAt } from '../../metering/cost-prices.ts'
+import { pricesAt, unchangedPpm, type Prices } from '../../metering/prices.ts'
 import { listRate } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
 import { readVersions } from '../prices/versions.ts'
@@ -57,7 +60,7 @@ export interface ModelVerdict {
    * counts never came, or by what a gateway served when it stopped uncleanly; `unexplained` by neither.
    */
   readonly verdict: 'explained' | 'possible' | 'unexplained'
-  /** The tokens the vendor counted beyond ours, at list price. */
+  /** The tokens the vendor counted beyond ours, at the cheapest of list price and cost price. */
   readonly difference_usd: string
   /** The recorded cost and the estimates. */
   readonly explained_up_to_usd: string
@@ -230,11 +233,30 @@ function judge(
   }
 }
 
-/** Returns the price in force as a list; empty without a price. */
-function pricesOf(model: string, { catalogue, atMs }: ComparisonFacts): readonly Prices[] {
+/** Prices, and a factor on them in millionths. */
+interface FactoredPrices {
+  readonly prices: Prices
+  readonly ppm: number
+}
+
+/** Returns the price in force, and what it costs on each channel: estimates were made with either. */
+function pricesOf(
+  model: string,
+  { catalogue, atMs, channel }: ComparisonFacts,
+): readonly FactoredPrices[] {
   const versions = readVersions(catalogue.prices.filter((row) => row.model === model))
   const prices = pricesAt(versions, atMs)
-  return prices === undefined ? [] : [prices]
+  if (prices === undefined) return []
+  const costs = catalogue.channels
+    .filter(({ name }) => channel === 'all' || name === channel)
+    .map((row): FactoredPrices => {
+      const cost = readCost(row)
+      const own = costPricesAt(cost, model, atMs)
+      return own === undefined
+        ? { prices, ppm: cost?.factorPpm ?? unchangedPpm }
+        : { prices: own, ppm: unchangedPpm }
+    })
+  return [{ prices, ppm: unchangedPpm }, ...costs]
 }
 
 /** Returns the highest cost that the output of one answer of these models can have. */
@@ -247,9 +269,17 @@ function maxOutputCost(models: readonly string[], facts: ComparisonFacts): Picos
 }
 
 /** Returns the least cost of `count` tokens of these classes: at the cheapest price among them. */
-function worth(classes: readonly UsageClass[], prices: readonly Prices[], count: number): Picos {
-  const rates = prices.flatMap((one) => classes.map((usageClass) => listRate(one, usageClass)))
-  const [first = zeroPicos, ...others] = rates
-  const cheapest = others.reduce((least, price) => minPicos(least, price), first)
-  return multiplyPicos(cheapest, count)
+function worth(
+  classes: readonly UsageClass[],
+  factored: readonly FactoredPrices[],
+  count: number,
+): Picos {
+  const amounts = factored.flatMap(({ prices, ppm }) =>
+    classes.map((usageClass) => {
+      const amount = multiplyPicos(listRate(prices, usageClass), count)
+      return picos((amount * BigInt(ppm)) / BigInt(unchangedPpm))
+    }),
+  )
+  const [first = zeroPicos, ...others] = amounts
+  return others.reduce((least, amount) => minPicos(least, amount), first)
 }
