@@ -16,7 +16,7 @@ import { addDoctorCommand, addStoreCommands } from './cli/store-commands.ts'
 const wantsJson = process.argv.includes('--json')
 
 /** Options that may be repeated; their values add up. */
-const repeatable: ReadonlySet<string> = new Set(['ip', 'map'])
+const repeatable: ReadonlySet<string> = new Set(['ip', 'map', 'metadata'])
 
 function buildProgram(): Command {
   const program = new Command('turnpike')

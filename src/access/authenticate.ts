@@ -60,6 +60,11 @@ const accountSuspended = refuse(
   'This account is suspended. Ask the operator of this gateway.',
 )
 
+const accountClosed = refuse(
+  'access.account_closed',
+  'This account is closed. Ask the operator of this gateway.',
+)
+
 export function createAuthenticate(directory: KeyDirectory, failures: FailedSignIns): Authenticate {
   async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
     if (presented === undefined) return invalidCredential
@@ -99,7 +104,14 @@ function judge(
   if (key.ipRanges !== undefined && !isInRanges(key.ipRanges, caller.address)) {
     return { ...addressNotAllowed, owner }
   }
-  return key.isSuspended ? { ...accountSuspended, owner } : owner
+  const refusal = kind === 'client' ? refuseAccount(key) : undefined
+  return refusal === undefined ? owner : { ...refusal, owner }
+}
+
+/** A suspended or closed account sends no requests; its tokens still read its figures. */
+function refuseAccount({ accountStatus }: KnownKey): Refusal | undefined {
+  if (accountStatus === 'suspended') return accountSuspended
+  return accountStatus === 'closed' ? accountClosed : undefined
 }
 
 /**

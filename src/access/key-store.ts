@@ -31,7 +31,8 @@ export interface KnownKey {
   readonly ipRanges: BlockList | undefined
   readonly expiresAtMs: number | undefined
   readonly isRevoked: boolean
-  readonly isSuspended: boolean
+  /** Undefined for admin tokens, which belong to no account. */
+  readonly accountStatus: 'active' | 'suspended' | 'closed' | undefined
 }
 
 export async function insertKey(
@@ -101,7 +102,8 @@ export async function findKnownKey(
   secretHash: string,
 ): Promise<KnownKey | undefined> {
   const rows = await queryable.query(
-    `SELECT key.*, account.status AS account_status, account.price_multiplier_ppm
+    `SELECT key.*, account.status AS account_status,
+       account.closed_at_ms, account.price_multiplier_ppm
      FROM key LEFT JOIN account ON account.id = key.account_id
      WHERE key.secret_hash = $1`,
     [secretHash],
@@ -122,8 +124,14 @@ export async function findKnownKey(
     ipRanges: key.ipRanges === undefined ? undefined : buildIpRanges(key.ipRanges),
     expiresAtMs: key.expiresAtMs,
     isRevoked: key.revokedAtMs !== undefined,
-    isSuspended: row['account_status'] === 'suspended',
+    accountStatus: readAccountStatus(row),
   }
+}
+
+function readAccountStatus(row: Row): KnownKey['accountStatus'] {
+  if (row['account_status'] === null) return undefined
+  if (row['closed_at_ms'] !== null) return 'closed'
+  return row['account_status'] === 'active' ? 'active' : 'suspended'
 }
 
 function readKey(row: Row): KeyRow {

@@ -16,6 +16,7 @@ export const errorCatalogue = {
   'access.credential_wrong_kind': { status: 403, origin: 'client' },
   'access.address_not_allowed': { status: 403, origin: 'client' },
   'access.account_suspended': { status: 403, origin: 'account' },
+  'access.account_closed': { status: 403, origin: 'account' },
   'access.model_not_allowed': { status: 403, origin: 'client' },
   'access.rate_limited': { status: 429, origin: 'account' },
   'access.too_many_running': { status: 429, origin: 'account' },
@@ -52,6 +53,7 @@ export const errorCatalogue = {
   'operations.invalid': { status: 400, origin: 'client' },
   'operations.not_found': { status: 404, origin: 'client' },
   'operations.conflict': { status: 409, origin: 'client' },
+  'operations.confirmation_required': { status: 409, origin: 'client' },
   'gateway.internal': { status: 500, origin: 'gateway' },
 } as const satisfies Record<string, ErrorFact>
 

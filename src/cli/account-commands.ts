@@ -1,12 +1,8 @@
 /** `turnpike account …` and `turnpike usage`. */
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { accountEndpoints } from '../endpoints/accounts.ts'
-import {
-  limitAccount,
-  setAccountStatus,
-  type AccountView,
-  type Credited,
-} from '../operations/accounts.ts'
+import type { AccountView, Credited } from '../operations/accounts.ts'
+import type { OperationRefusal } from '../operations/operation.ts'
 import { accountUsage, usageAnswer, type AccountUsage } from '../operations/reports/usage.ts'
 import {
   command,
@@ -16,6 +12,8 @@ import {
   shown,
   withStore,
   type Answer,
+  type Given,
+  type Run,
 } from './command.ts'
 import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 import { addStatementCommand } from './statement-command.ts'
@@ -27,11 +25,21 @@ export function addAccountCommands(program: Command): void {
   addCreateCommand(account)
   account
     .command('list')
-    .description('list all accounts')
+    .description('list accounts, by name')
+    .option('--status <status>', 'only accounts that are active, suspended or closed')
+    .option('--name <part>', 'only accounts whose name contains this')
+    .option('--external-id <id>', 'only the account with this external id')
     .action(
-      command({ store: 'existing' }, async ({ callAll }) =>
-        shown(await callAll(accountEndpoints.list), showList),
-      ),
+      command({ store: 'existing' }, async ({ callAll, options }) => {
+        const filter = {
+          status: options['status'],
+          name_contains: options['name'],
+          external_id: options['externalId'],
+        }
+        return shown(await callAll(accountEndpoints.list, filter), (accounts) =>
+          showList(accounts, Object.values(filter).some(Boolean)),
+        )
+      }),
     )
   account
     .command('show')
@@ -42,10 +50,10 @@ export function addAccountCommands(program: Command): void {
         shown(await call(accountEndpoints.show, { account: name }), showOne),
       ),
     )
+  addEditCommand(account)
   addLimitsCommand(account)
   addCreditCommand(account)
-  addStatusCommand(account, 'suspend', 'suspended', 'refuse all requests of an account')
-  addStatusCommand(account, 'resume', 'active', 'accept requests of a suspended account again')
+  for (const change of statusChanges) addStatusCommand(account, change)
   addStatementCommand(account)
   addUsageCommand(program)
 }
@@ -56,7 +64,7 @@ function addCreateCommand(account: Command): void {
     .description('create an account; creates the store too where there is none')
     .argument('<name>', 'a unique name, at most 64 characters')
     .option('--balance <usd>', 'book a first credit, in USD')
-  addLimitOptions(create)
+  addLimitOptions(addProfileOptions(create))
     .addHelpText(
       'after',
       `
@@ -69,6 +77,7 @@ Example:
           await call(accountEndpoints.create, {
             name,
             balance_usd: options['balance'],
+            ...profileOptions(options),
             ...limitOptions(options),
           }),
           showOne,
@@ -77,14 +86,73 @@ Example:
     )
 }
 
+function addEditCommand(account: Command): void {
+  const edit = account
+    .command('edit')
+    .description('change name, note, contact, external id, metadata; the rest stays as it is')
+    .argument('<account>', 'name or id of the account')
+    .option('--name <name>', 'a new unique name; the id stays')
+  addProfileOptions(edit)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  turnpike account edit acme --name acme-europe --contact billing@acme.example
+  turnpike account edit acme --metadata plan=gold --metadata region=eu
+  turnpike account edit acme --metadata region= --note ""      remove both`,
+    )
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [account], options }) =>
+        shown(
+          await call(accountEndpoints.change, {
+            account,
+            name: options['name'],
+            ...profileOptions(options),
+          }),
+          showOne,
+        ),
+      ),
+    )
+}
+
+function addProfileOptions(to: Command): Command {
+  return to
+    .option('--note <text>', 'a note for operators')
+    .option('--contact <email>', 'address for alerts about this account')
+    .option('--external-id <id>', 'your own id of the account holder; unique')
+    .option(
+      '--metadata <name=text>',
+      'a fact to keep; repeat it for more, leave the text out to remove',
+      collectMetadata,
+    )
+}
+
+function collectMetadata(
+  given: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const [name = '', ...rest] = given.split('=')
+  if (rest.length === 0) throw new InvalidArgumentError('Write it as name=text.')
+  return { ...before, [name]: rest.join('=') }
+}
+
+function profileOptions(options: Readonly<Record<string, unknown>>) {
+  return {
+    note: options['note'],
+    contact: options['contact'],
+    external_id: options['externalId'],
+    metadata: options['metadata'],
+  }
+}
+
 function addLimitsCommand(account: Command): void {
   const limits = account
     .command('limits')
     .description('change limits; options that you leave out stay as they are')
     .argument('<account>', 'name or id of the account')
   addLimitOptions(limits).action(
-    command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
-      shown(await limitAccount(context, { account: name, ...limitOptions(options) }), showOne),
+    command({ store: 'existing' }, async ({ call, arguments: [account], options }) =>
+      shown(await call(accountEndpoints.change, { account, ...limitOptions(options) }), showOne),
     ),
   )
 }
@@ -114,7 +182,7 @@ function addCreditCommand(account: Command): void {
     .argument('<usd>', 'amount in USD, such as 12.50 or -3')
     .requiredOption('--reference <ref>', 'your own id of this entry; repeating it books nothing')
     .option('--note <text>', 'a note that is stored with the entry')
-    .option('--yes', 'book a negative amount without a question')
+    .option('--yes', 'book a negative or an unusually large amount without a question')
     .addHelpText(
       'after',
       `
@@ -124,38 +192,63 @@ Examples:
     )
     .action(
       plainCommand(async (given) => {
-        const { arguments: words, options } = given
-        const [name = '', amount = ''] = words
+        const [name = '', amount = ''] = given.arguments
+        const isNegative = Number(amount) < 0
         const question = `This takes ${amount.slice(1)} USD from the account ${name}.`
-        if (Number(amount) < 0 && !(await hasConsent(question, given))) return declined
-        return withStore(given, 'existing', async ({ call }) =>
-          shown(
-            await call(accountEndpoints.credit, {
-              account: name,
-              amount_usd: amount,
-              reference: options['reference'],
-              note: options['note'],
-            }),
-            showCredited,
-          ),
-        )
+        if (isNegative && !(await hasConsent(question, given))) return declined
+        return withStore(given, 'existing', (run) => bookCredit(run, given, isNegative))
       }),
     )
 }
 
-function addStatusCommand(
-  account: Command,
-  word: 'suspend' | 'resume',
-  status: AccountView['status'],
-  description: string,
-): void {
+/** Asks where the operation wants a confirmation, and books with it. */
+async function bookCredit(
+  { call }: Pick<Run, 'call'>,
+  given: Given,
+  isConfirmed: boolean,
+): Promise<Answer | OperationRefusal | undefined> {
+  const { arguments: words, options } = given
+  const booked = await call(accountEndpoints.credit, {
+    account: words[0],
+    amount_usd: words[1],
+    reference: options['reference'],
+    note: options['note'],
+    confirm: isConfirmed || options['yes'] === true,
+  })
+  const isQuestion = booked.kind === 'refusal' && booked.code === 'operations.confirmation_required'
+  if (!isQuestion) return shown(booked, showCredited)
+  return (await hasConsent(booked.message, given)) ? bookCredit({ call }, given, true) : declined
+}
+
+interface StatusChange {
+  readonly word: string
+  readonly status: AccountView['status']
+  readonly description: string
+}
+
+const statusChanges: readonly StatusChange[] = [
+  { word: 'suspend', status: 'suspended', description: 'refuse all requests of an account' },
+  {
+    word: 'resume',
+    status: 'active',
+    description: 'accept requests of a suspended account again',
+  },
+  {
+    word: 'close',
+    status: 'closed',
+    description: 'refuse all requests and credits of an account; its figures and balance stay',
+  },
+  { word: 'reopen', status: 'active', description: 'make a closed account active again' },
+]
+
+function addStatusCommand(account: Command, { word, status, description }: StatusChange): void {
   account
     .command(word)
     .description(description)
     .argument('<account>', 'name or id of the account')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
-        shown(await setAccountStatus(context, { account: name, status }), showOne),
+      command({ store: 'existing' }, async ({ call, arguments: [account] }) =>
+        shown(await call(accountEndpoints.change, { account, status }), showOne),
       ),
     )
 }
@@ -174,8 +267,15 @@ function addUsageCommand(program: Command): void {
 }
 
 function showOne(account: AccountView): Answer {
-  const { limits, ...rest } = account
-  return { json: usdAsNumbers(account), text: formatFields({ ...rest, ...limits }) }
+  const { limits, metadata, ...rest } = account
+  const facts = Object.entries(metadata).map(([name, text]) => `${name}=${text}`)
+  const fields = { ...rest, ...limits, metadata: facts }
+  return { json: accountJson(account), text: formatFields(fields) }
+}
+
+/** Names in the metadata may end in `_usd`, too; their texts stay texts. */
+function accountJson({ metadata, ...account }: AccountView): unknown {
+  return { ...(usdAsNumbers(account) as object), metadata }
 }
 
 function showCredited(credited: Credited): Answer {
@@ -185,7 +285,7 @@ function showCredited(credited: Credited): Answer {
   return { json: usdAsNumbers(credited), text: `${verdict}\nbalance  ${credited.balance_usd} USD` }
 }
 
-function showList(accounts: readonly AccountView[]): Answer {
+function showList(accounts: readonly AccountView[], isFiltered: boolean): Answer {
   const text = formatTable(
     ['name', 'id', 'status', 'balance USD', 'daily USD', 'rpm', 'window'],
     accounts.map((account) => [
@@ -197,9 +297,11 @@ function showList(accounts: readonly AccountView[]): Answer {
       account.limits.rpm,
       account.limits.window_minutes,
     ]),
-    'There are no accounts. Create one with: turnpike account create NAME --balance 10',
+    isFiltered
+      ? 'No account fits these options.'
+      : 'There are no accounts. Create one with: turnpike account create NAME --balance 10',
   )
-  return { json: usdAsNumbers(accounts), text }
+  return { json: accounts.map(accountJson), text }
 }
 
 function showUsage({ figures, period }: AccountUsage): Answer {

@@ -54,7 +54,7 @@ export interface Run extends Given {
   /** Calls the operation of an endpoint. */
   call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
   /** Reads all pages of a list. */
-  callAll<Item>(endpoint: Endpoint<Page<Item>>): Promise<Outcome<readonly Item[]>>
+  callAll<Item>(endpoint: Endpoint<Page<Item>>, input?: object): Promise<Outcome<readonly Item[]>>
   readonly context: OperationContext
   readonly config: Config
   /** What opening the store changed in its schema. */
@@ -150,7 +150,8 @@ export async function withStore<Value>(
     const context = buildContext(config, database)
     const call = <Result>(endpoint: Endpoint<Result>, input: object): Promise<Outcome<Result>> =>
       endpoint.operation(context, { ...input, ...endpoint.fixed })
-    const callAll = <Item>(endpoint: Endpoint<Page<Item>>) => readAllPages(endpoint, call)
+    const callAll = <Item>(endpoint: Endpoint<Page<Item>>, input: object = {}) =>
+      readAllPages(endpoint, input, call)
     const given = { arguments: words, options, text: undefined }
     return await work({ ...given, call, callAll, context, config, migrated })
   } finally {
@@ -160,12 +161,14 @@ export async function withStore<Value>(
 
 async function readAllPages<Item>(
   endpoint: Endpoint<Page<Item>>,
+  input: object,
   call: Run['call'],
 ): Promise<Outcome<readonly Item[]>> {
   const items: Item[] = []
   let cursor: string | null = null
   do {
     const outcome: Outcome<Page<Item>> = await call(endpoint, {
+      ...input,
       limit: itemsPerPage,
       ...(cursor !== null && { cursor }),
     })

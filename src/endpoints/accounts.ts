@@ -1,13 +1,19 @@
 /** Endpoints of accounts and their credits. */
 import { z } from 'zod'
-import { createAccount, creditAccount, listAccounts, showAccount } from '../operations/accounts.ts'
+import {
+  changeAccount,
+  createAccount,
+  creditAccount,
+  listAccounts,
+  showAccount,
+} from '../operations/accounts.ts'
 import { endpoint } from './endpoint.ts'
 import { moment, pageOf, usd } from './views.ts'
 
 const account = z.strictObject({
   id: z.string(),
   name: z.string(),
-  status: z.enum(['active', 'suspended']),
+  status: z.enum(['active', 'suspended', 'closed']),
   balance_usd: usd,
   limits: z.strictObject({
     daily_usd: usd.meta({ description: '0 = no limit.' }),
@@ -15,7 +21,12 @@ const account = z.strictObject({
     window_minutes: z.int(),
     price_multiplier: z.number().meta({ description: 'Factor on list prices.' }),
   }),
+  note: z.string(),
+  contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
+  external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
+  metadata: z.record(z.string(), z.string()),
   created_at: moment,
+  closed_at: moment.nullable(),
 })
 
 const credited = z.strictObject({
@@ -54,6 +65,15 @@ export const accountEndpoints = {
     summary: 'Show one account, by id or name.',
     role: 'viewer',
     operation: showAccount,
+    answer: account,
+  }),
+  change: endpoint({
+    id: 'accounts.change',
+    method: 'PATCH',
+    path: '/accounts/{account}',
+    summary: 'Change an account: name, profile, limits, status.',
+    role: 'operator',
+    operation: changeAccount,
     answer: account,
   }),
   credit: endpoint({

@@ -1,6 +1,6 @@
 /**
- * SQL of table account: create, find, list, limits, status. Reads balances; only entries change them
- * (entry-store.ts and the booking of charges).
+ * SQL of table account: create, find, list, limits, profile, status. Reads balances; only entries change
+ * them (entry-store.ts and the booking of charges).
  */
 import { invariant } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
@@ -13,7 +13,8 @@ import {
 } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
-export type AccountStatus = 'active' | 'suspended'
+/** A suspended or closed account sends no requests; it still reads its figures. */
+export type AccountStatus = 'active' | 'suspended' | 'closed'
 
 export interface AccountLimits {
   /** Zero = no limit. */
@@ -25,11 +26,22 @@ export interface AccountLimits {
   readonly priceMultiplierPpm: number
 }
 
-export interface Account extends AccountLimits {
+/** What an operator notes down about the account holder. */
+export interface AccountProfile {
+  readonly note: string
+  /** E-mail address for alerts; empty = none. */
+  readonly contact: string
+  /** The operator's own id of the account holder; unique. */
+  readonly externalId: string | undefined
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+export interface Account extends AccountLimits, AccountProfile {
   readonly id: string
   /** Unique. */
   readonly name: string
   readonly status: AccountStatus
+  readonly closedAtMs: number | undefined
   readonly balancePicos: Picos
   readonly createdAtMs: number
 }
@@ -37,17 +49,16 @@ export interface Account extends AccountLimits {
 /** Adds an account without any money; false where the name is taken. */
 export async function insertAccount(
   transaction: Transaction,
-  account: Omit<Account, 'balancePicos'>,
+  account: NewAccount,
 ): Promise<boolean> {
   const inserted = await transaction.query(
     `INSERT INTO account (id, name, status, daily_limit_picos, rpm, window_minutes,
        price_multiplier_ppm, created_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     VALUES ($1, $2, 'active', $3, $4, $5, $6, $7)
      ON CONFLICT (name) DO NOTHING RETURNING id`,
     [
       account.id,
       account.name,
-      account.status,
       account.dailyLimitPicos,
       account.rpm,
       account.windowMinutes,
@@ -57,6 +68,9 @@ export async function insertAccount(
   )
   return inserted.length === 1
 }
+
+/** An account begins active, without a profile. */
+export type NewAccount = Pick<Account, 'id' | 'name' | 'createdAtMs' | keyof AccountLimits>
 
 export async function findAccount(
   database: Queryable,
@@ -74,16 +88,50 @@ export async function findAccountByName(
   return row === undefined ? undefined : readAccount(row)
 }
 
-/** Ordered by name; `afterName` and `countMax` page through very many. */
+export async function findAccountByExternalId(
+  database: Queryable,
+  externalId: string,
+): Promise<Account | undefined> {
+  const [row] = await database.query('SELECT * FROM account WHERE external_id = $1', [externalId])
+  return row === undefined ? undefined : readAccount(row)
+}
+
+export interface AccountsQuestion {
+  readonly status?: AccountStatus | undefined
+  /** A part of the name; upper and lower case of A to Z are equal. */
+  readonly nameContains?: string | undefined
+  readonly externalId?: string | undefined
+  /** Pages through very many, together with `countMax`. */
+  readonly afterName?: string
+  readonly countMax?: number
+}
+
+/** Ordered by name. */
 export async function listAccounts(
   database: Queryable,
-  page: { readonly afterName?: string; readonly countMax?: number } = {},
+  question: AccountsQuestion = {},
 ): Promise<Account[]> {
+  const { status, nameContains, externalId, afterName = '', countMax } = question
+  const values: SqlValue[] = [countMax ?? Number.MAX_SAFE_INTEGER, afterName]
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const where = ['name > $2']
+  if (status !== undefined) where.push(`${statusSql} = ${place(status)}`)
+  if (nameContains !== undefined)
+    where.push(`LOWER(name) LIKE ${place(patternOf(nameContains))} ESCAPE '!'`)
+  if (externalId !== undefined) where.push(`external_id = ${place(externalId)}`)
   const rows = await database.query(
-    'SELECT * FROM account WHERE name > $1 ORDER BY name LIMIT $2',
-    [page.afterName ?? '', page.countMax ?? Number.MAX_SAFE_INTEGER],
+    `SELECT * FROM account WHERE ${where.join(' AND ')} ORDER BY name LIMIT $1`,
+    values,
   )
   return rows.map(readAccount)
+}
+
+const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
+
+/** Both engines lower only A to Z in a column that is compared by its bytes. */
+function patternOf(part: string): string {
+  const lowered = part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return `%${lowered.replace(/[!%_]/g, '!$&')}%`
 }
 
 const accountsPerPage = 100
@@ -116,23 +164,57 @@ export async function changeLimits(
   return findAccount(transaction, accountId)
 }
 
-/** Undefined where there is no such account. */
+/** Sets the fields that are given. A name and an external id must be free. */
+export async function changeProfile(
+  transaction: Transaction,
+  accountId: string,
+  profile: Partial<AccountProfile> & { readonly name?: string },
+): Promise<void> {
+  const { name, note, contact, metadata } = profile
+  const changes: [column: string, value: SqlValue | undefined][] = [
+    ['name', name],
+    ['note', note],
+    ['contact', contact],
+    ['external_id', 'externalId' in profile ? (profile.externalId ?? null) : undefined],
+    ['metadata', metadata === undefined ? undefined : JSON.stringify(metadata)],
+  ]
+  for (const [column, value] of changes)
+    if (value !== undefined)
+      await transaction.query(`UPDATE account SET ${column} = $2 WHERE id = $1`, [accountId, value])
+}
+
 export async function changeStatus(
   transaction: Transaction,
   accountId: string,
-  status: AccountStatus,
-): Promise<Account | undefined> {
-  await transaction.query('UPDATE account SET status = $2 WHERE id = $1', [accountId, status])
-  return findAccount(transaction, accountId)
+  { status, atMs }: { readonly status: AccountStatus; readonly atMs: number },
+): Promise<void> {
+  const isClosed = status === 'closed'
+  await transaction.query('UPDATE account SET status = $2, closed_at_ms = $3 WHERE id = $1', [
+    accountId,
+    isClosed ? 'suspended' : status,
+    isClosed ? atMs : null,
+  ])
+}
+
+/** Reads the status from the columns `status` and `closed_at_ms`. */
+function readStatus(row: Row): AccountStatus {
+  const status = row['status']
+  invariant(status === 'active' || status === 'suspended', 'an account is active or suspended')
+  return row['closed_at_ms'] === null ? status : 'closed'
 }
 
 function readAccount(row: Row): Account {
-  const status = row['status']
-  invariant(status === 'active' || status === 'suspended', 'an account is active or suspended')
+  const closedAtMs = row['closed_at_ms'] ?? null
+  const externalId = row['external_id']
   return {
     id: String(row['id']),
     name: String(row['name']),
-    status,
+    status: readStatus(row),
+    closedAtMs: closedAtMs === null ? undefined : Number(closedAtMs),
+    note: String(row['note']),
+    contact: String(row['contact']),
+    externalId: typeof externalId === 'string' ? externalId : undefined,
+    metadata: JSON.parse(String(row['metadata'])) as Record<string, string>,
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
     rpm: Number(row['rpm']),
     windowMinutes: Number(row['window_minutes']),

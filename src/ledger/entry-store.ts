@@ -85,6 +85,20 @@ export async function credit(
   return { kind: 'booked', entry, balancePicos }
 }
 
+/** Returns the largest credit of the account before `entry`; undefined where there is none. */
+export async function largestCreditBefore(
+  database: Queryable,
+  { accountId, sequence }: Pick<Entry, 'accountId' | 'sequence'>,
+): Promise<Picos | undefined> {
+  const [row] = await database.query(
+    `SELECT amount_picos FROM entry
+      WHERE account_id = $1 AND sequence < $2 AND kind = 'credit' AND kind <> 'charge'
+      ORDER BY amount_picos DESC LIMIT 1`,
+    [accountId, sequence],
+  )
+  return row === undefined ? undefined : readPicos(row, 'amount_picos')
+}
+
 /** Finds the newest entry of the whole store. */
 export async function newestEntry(database: Queryable): Promise<Entry | undefined> {
   const [row] = await database.query(

@@ -1,5 +1,5 @@
 /**
- * Accounts: create, list, limit, suspend, credit. A change and its line in the operators' log are one
+ * Accounts: create, list, change, suspend, close, credit. A change and its line in the operators' log are one
  * transaction. Only functions of the ledger move money.
  */
 import { z } from 'zod'
@@ -8,26 +8,34 @@ import { newId } from '../base/id.ts'
 import { formatUsd, zeroPicos } from '../base/money.ts'
 import {
   changeLimits,
+  changeProfile,
   changeStatus,
   findAccount,
+  findAccountByExternalId,
   findAccountByName,
   insertAccount,
   listAccounts as readAccounts,
   type Account,
   type AccountLimits,
+  type AccountProfile,
   type AccountStatus,
 } from '../ledger/account-store.ts'
-import { credit, type CreditRequest, type CreditResult, type Entry } from '../ledger/entry-store.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { recordAction } from './actions.ts'
+import { book } from './credit.ts'
 import {
   accountName,
+  accountNote,
   accountReference,
-  amountUsdMax,
   balanceUsd,
+  contact,
   entryReference,
   entryUsd,
+  externalId,
   limitUsd,
+  metadataChanges,
+  metadataCountMax,
+  namePart,
   note,
   priceMultiplier,
   requestsPerMinute,
@@ -39,6 +47,7 @@ import {
   invalidField,
   notFound,
   operation,
+  timeOrNull,
   timeText,
   type OperationContext,
 } from './operation.ts'
@@ -49,6 +58,15 @@ const limitFields = {
   rpm: requestsPerMinute.optional(),
   window_minutes: windowMinutes.optional(),
   price_multiplier: priceMultiplier.optional(),
+}
+
+const accountStatuses = ['active', 'suspended', 'closed'] as const
+
+const profileFields = {
+  note: accountNote.optional(),
+  contact: contact.optional(),
+  external_id: externalId.optional(),
+  metadata: metadataChanges.optional(),
 }
 
 /** The reference of the credit that `balance_usd` books. */
@@ -62,39 +80,54 @@ const noLimits: AccountLimits = {
 }
 
 export const createAccount = operation(
-  z.strictObject({ name: accountName, balance_usd: balanceUsd.optional(), ...limitFields }),
-  (context, { name, balance_usd: amountPicos = zeroPicos, ...limits }): Promise<AccountView> => {
+  z.strictObject({
+    name: accountName,
+    balance_usd: balanceUsd.optional(),
+    ...profileFields,
+    ...limitFields,
+  }),
+  (context, { name, balance_usd: amountPicos = zeroPicos, ...given }): Promise<AccountView> => {
     const createdAtMs = context.clock.now()
-    const account = {
-      id: newId('acc', createdAtMs),
-      name,
-      status: 'active',
-      ...noLimits,
-      ...readLimits(limits),
-      createdAtMs,
-    } as const
+    const id = newId('acc', createdAtMs)
+    const { metadata = {}, ...profile } = readProfile(given)
     return context.database.transact(async (transaction) => {
+      const account = { id, name, ...noLimits, ...readLimits(given), createdAtMs }
       const isNew = await insertAccount(transaction, account)
-      if (!isNew) throw conflict(`There is an account named ${name} already.`)
+      if (!isNew) throw nameTaken(name)
+      await requireFree(transaction, id, profile)
+      const merged = mergeMetadata({ metadata: {} }, metadata)
+      await changeProfile(transaction, id, { ...profile, metadata: merged })
+      const made = await getAccount(transaction, id)
       await recordAction(transaction, context, {
         action: 'account.create',
-        subject: account.id,
-        detail: { ...viewAccount({ ...account, balancePicos: zeroPicos }) },
+        subject: id,
+        detail: { ...viewAccount(made) },
       })
       if (amountPicos > 0n) {
-        const reference = firstCreditReference
-        await book(context, transaction, { accountId: account.id, amountPicos, reference })
+        const entry = { accountId: id, amountPicos, reference: firstCreditReference }
+        await book(context, transaction, entry, { isConfirmed: true })
       }
-      return viewAccount({ ...account, balancePicos: amountPicos })
+      return viewAccount({ ...made, balancePicos: amountPicos })
     })
   },
 )
 
 /** Ordered by name. */
 export const listAccounts = operation(
-  z.strictObject(pageFields),
-  async ({ database }, { cursor, limit }): Promise<Page<AccountView>> => {
-    const rows = await readAccounts(database, { afterName: cursor ?? '', countMax: limit + 1 })
+  z.strictObject({
+    status: z.enum(accountStatuses).optional(),
+    name_contains: namePart.optional(),
+    external_id: externalId.optional(),
+    ...pageFields,
+  }),
+  async ({ database }, { cursor, limit, ...filter }): Promise<Page<AccountView>> => {
+    const rows = await readAccounts(database, {
+      status: filter.status,
+      nameContains: filter.name_contains,
+      externalId: filter.external_id,
+      afterName: cursor ?? '',
+      countMax: limit + 1,
+    })
     return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewAccount })
   },
 )
@@ -104,49 +137,118 @@ export const showAccount = operation(
   async ({ database }, { account }) => viewAccount(await getAccount(database, account)),
 )
 
-/** Suspends or resumes. Where the account has that status already, nothing changes. */
-export const setAccountStatus = operation(
-  z.strictObject({ account: accountReference, status: z.enum(['active', 'suspended']) }),
-  (context, { account: reference, status }): Promise<AccountView> =>
-    context.database.transact(async (transaction) => {
+/** Changes the fields that are given and keeps the others. */
+export const changeAccount = operation(
+  z.strictObject({
+    account: accountReference,
+    name: accountName.optional(),
+    ...profileFields,
+    status: z.enum(accountStatuses).optional(),
+    ...limitFields,
+  }),
+  (context, { account: reference, status, name, ...given }): Promise<AccountView> => {
+    const limits = readLimits(given)
+    const profile = { ...(name !== undefined && { name }), ...readProfile(given) }
+    const counts = [limits, profile].map((changes) => Object.keys(changes).length)
+    if (status === undefined && counts.every((count) => count === 0))
+      throw invalid('Give at least one change.')
+    return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, reference)
-      if (account.status === status) return viewAccount(account)
-      await changeAccountStatus(context, transaction, { account, status })
-      return viewAccount({ ...account, status })
-    }),
+      await changeAccountProfile(context, transaction, { account, profile })
+      await changeAccountLimits(context, transaction, { account, limits })
+      if (status !== undefined) await changeAccountStatus(context, transaction, { account, status })
+      return viewAccount(await getAccount(transaction, account.id))
+    })
+  },
 )
 
+/** Suspends, resumes, closes or reopens. Where the account has that status already, nothing changes. */
 export async function changeAccountStatus(
   context: OperationContext,
   transaction: Transaction,
   { account, status }: { readonly account: Account; readonly status: AccountStatus },
 ): Promise<void> {
-  await changeStatus(transaction, account.id, status)
+  if (account.status === status) return
+  await changeStatus(transaction, account.id, { status, atMs: context.clock.now() })
+  const verb = account.status === 'closed' ? 'reopen' : statusVerbs[status]
   await recordAction(transaction, context, {
-    action: status === 'suspended' ? 'account.suspend' : 'account.resume',
+    action: `account.${verb}`,
     subject: account.id,
+    detail: { before: account.status, after: status },
   })
 }
 
-/** Changes the limits that are given and keeps the others. */
-export const limitAccount = operation(
-  z.strictObject({ account: accountReference, ...limitFields }),
-  (context, { account: reference, ...given }): Promise<AccountView> => {
-    const limits = readLimits(given)
-    if (Object.keys(limits).length === 0) throw invalid('Give at least one limit to change.')
-    return context.database.transact(async (transaction) => {
-      const account = await getAccount(transaction, reference)
-      const changed = await changeLimits(transaction, account.id, limits)
-      if (changed === undefined) throw new InvariantError('account not found after its change')
-      await recordAction(transaction, context, {
-        action: 'account.limits',
-        subject: account.id,
-        detail: { before: viewAccount(account).limits, after: viewAccount(changed).limits },
-      })
-      return viewAccount(changed)
-    })
-  },
-)
+const statusVerbs = { active: 'resume', suspended: 'suspend', closed: 'close' } as const
+
+async function changeAccountLimits(
+  context: OperationContext,
+  transaction: Transaction,
+  change: { readonly account: Account; readonly limits: Partial<AccountLimits> },
+): Promise<void> {
+  const { account, limits } = change
+  if (Object.keys(limits).length === 0) return
+  const changed = await changeLimits(transaction, account.id, limits)
+  if (changed === undefined) throw new InvariantError('account not found after its change')
+  await recordAction(transaction, context, {
+    action: 'account.limits',
+    subject: account.id,
+    detail: { before: viewAccount(account).limits, after: viewAccount(changed).limits },
+  })
+}
+
+type Profile = ReturnType<typeof readProfile> & { readonly name?: string }
+
+async function changeAccountProfile(
+  context: OperationContext,
+  transaction: Transaction,
+  { account, profile }: { readonly account: Account; readonly profile: Profile },
+): Promise<void> {
+  if (Object.keys(profile).length === 0) return
+  const { name, metadata: changes } = profile
+  await requireFree(transaction, account.id, profile)
+  const metadata = changes === undefined ? account.metadata : mergeMetadata(account, changes)
+  await changeProfile(transaction, account.id, { ...profile, metadata })
+  const changed = { ...account, ...profile, metadata, name: name ?? account.name }
+  await recordAction(transaction, context, {
+    action: 'account.edit',
+    subject: account.id,
+    detail: {
+      before: { name: account.name, ...viewProfile(account) },
+      after: { name: changed.name, ...viewProfile(changed) },
+    },
+  })
+}
+
+/** Refuses a name or an external id that another account has. */
+async function requireFree(
+  transaction: Transaction,
+  accountId: string,
+  { name, externalId: id }: Pick<Profile, 'name' | 'externalId'>,
+): Promise<void> {
+  const named = name === undefined ? undefined : await findAccountByName(transaction, name)
+  if (named !== undefined && named.id !== accountId) throw nameTaken(named.name)
+  const other = id === undefined ? undefined : await findAccountByExternalId(transaction, id)
+  if (other !== undefined && other.id !== accountId)
+    throw conflict(`The account ${other.name} has the external id ${id} already.`)
+}
+
+function nameTaken(name: string): Error {
+  return conflict(`There is an account named ${name} already.`)
+}
+
+/** A text is set, an empty text or null removes the name, other names stay. */
+function mergeMetadata(
+  { metadata }: Pick<Account, 'metadata'>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const merged = new Map(Object.entries(metadata))
+  for (const [name, text] of Object.entries(changes))
+    if (text === null || text === '') merged.delete(name)
+    else merged.set(name, text)
+  if (merged.size > metadataCountMax)
+    throw invalidField('metadata', `an account has at most ${metadataCountMax} names`)
+  return Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)))
+}
 
 export interface Credited {
   readonly account_id: string
@@ -163,16 +265,29 @@ export const creditAccount = operation(
     amount_usd: entryUsd,
     reference: entryReference,
     note,
+    /** Books an amount that is probably a mistake; see `book`. */
+    confirm: z.boolean('must be true or false').default(false),
   }),
   (context, given): Promise<Credited> =>
     context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
-      const result = await book(context, transaction, {
-        accountId: account.id,
-        amountPicos: given.amount_usd,
-        reference: given.reference,
-        ...(given.note !== undefined && { note: given.note }),
-      })
+      const { amount_usd: amountPicos, reference, confirm: isConfirmed } = given
+      const result = await book(
+        context,
+        transaction,
+        {
+          accountId: account.id,
+          amountPicos,
+          reference,
+          ...(given.note !== undefined && { note: given.note }),
+        },
+        { isConfirmed },
+      )
+      if (result.kind === 'booked' && account.status === 'closed' && amountPicos > 0n)
+        throw conflict(
+          `The account ${account.name} is closed and takes no credits. Nothing was booked. ` +
+            'Reopen it first, with: turnpike account reopen NAME',
+        )
       return {
         account_id: account.id,
         reference: given.reference,
@@ -182,62 +297,6 @@ export const creditAccount = operation(
       }
     }),
 )
-
-type Booked = Extract<CreditResult, { kind: 'booked' | 'repeated' }>
-
-async function book(
-  context: OperationContext,
-  transaction: Transaction,
-  entry: Omit<CreditRequest, 'kind' | 'atMs'>,
-): Promise<Booked> {
-  const kind = entry.amountPicos > 0n ? 'credit' : 'adjustment'
-  const request: CreditRequest = { ...entry, kind, atMs: context.clock.now() }
-  const result = await credit(transaction, request)
-  switch (result.kind) {
-    case 'repeated':
-      return result
-    case 'booked':
-      await recordAction(transaction, context, {
-        action: 'account.credit',
-        subject: entry.accountId,
-        detail: { amount_usd: formatUsd(entry.amountPicos), reference: entry.reference },
-      })
-      return result
-    case 'conflict':
-      throw conflict(
-        `The reference ${entry.reference} is in use for ${describeOther(result.entry, request)} ` +
-          'Nothing was booked. Use a new reference.',
-      )
-    case 'invalid':
-      throw invalidCredit(result.reason)
-    case 'unknown_account':
-      throw new InvariantError('account not found while it was credited')
-  }
-}
-
-/** Describes the entry that has the reference, by its difference to the request. */
-function describeOther(entry: Entry, request: CreditRequest): string {
-  const at = timeText(entry.createdAtMs)
-  if (entry.amountPicos !== request.amountPicos)
-    return `another entry of this account: ${formatUsd(entry.amountPicos)} USD on ${at}.`
-  const before = entry.note === undefined ? 'without a note' : `with the note "${entry.note}"`
-  const now = request.note === undefined ? 'no note' : `the note "${request.note}"`
-  return `the same amount ${before}, booked on ${at}; this request has ${now}.`
-}
-
-function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reason']): Error {
-  switch (reason) {
-    case 'amount_sign':
-      return invalidField('amount_usd', 'must not be 0')
-    case 'balance_out_of_range':
-      return invalidField(
-        'amount_usd',
-        `the balance must stay between -${amountUsdMax} and ${amountUsdMax} USD`,
-      )
-    case 'reference':
-      return invalidField('reference', 'must not begin with ex_, the prefix of charges')
-  }
-}
 
 /** Finds an account by name, else by id. Throws `operations.not_found` where there is neither. */
 export async function getAccount(queryable: Queryable, reference: string): Promise<Account> {
@@ -259,6 +318,19 @@ function readLimits(given: {
   }
 }
 
+/** Undefined where the field is absent; an empty external id removes it. */
+function readProfile(given: {
+  readonly [Name in keyof typeof profileFields]?: z.output<(typeof profileFields)[Name]>
+}) {
+  const { note, contact: address, external_id: id, metadata } = given
+  return {
+    ...(note !== undefined && { note }),
+    ...(address !== undefined && { contact: address }),
+    ...(id !== undefined && { externalId: id === '' ? undefined : id }),
+    ...(metadata !== undefined && { metadata }),
+  }
+}
+
 /** An account as operators see it. Holds are not in it: the running gateway keeps them. */
 export type AccountView = Readonly<ReturnType<typeof viewAccount>>
 
@@ -266,6 +338,7 @@ function viewAccount(account: Account) {
   return {
     id: account.id,
     name: account.name,
+    /** A suspended or closed account sends no requests. */
     status: account.status,
     balance_usd: formatUsd(account.balancePicos),
     limits: {
@@ -276,6 +349,19 @@ function viewAccount(account: Account) {
       /** Factor on the list price. */
       price_multiplier: account.priceMultiplierPpm / 1_000_000,
     },
+    ...viewProfile(account),
     created_at: timeText(account.createdAtMs),
+    closed_at: timeOrNull(account.closedAtMs),
+  }
+}
+
+function viewProfile(account: Pick<Account, keyof AccountProfile>) {
+  return {
+    note: account.note,
+    /** E-mail address for alerts; empty = none. */
+    contact: account.contact,
+    /** The operator's own id of the account holder. */
+    external_id: account.externalId ?? null,
+    metadata: account.metadata,
   }
 }

@@ -42,6 +42,35 @@ export const entryReference = printableText(128).refine(
 
 export const note = printableText(256).optional()
 
+/** What an operator notes down about an account; may be empty. */
+export const accountNote = printableText(256)
+
+/** The address for alerts about an account; empty = none. */
+export const contact = printableText(254).refine(
+  (text) => text === '' || z.regexes.html5Email.test(text),
+  'must be one e-mail address such as ops@customer.example, or empty',
+)
+
+/** The operator's own id of an account holder; empty = none. */
+export const externalId = printableText(128)
+
+/** A part of a name, to search for. */
+export const namePart = printableText(64).refine((text) => text !== '', 'must not be empty')
+
+export const metadataCountMax = 16
+const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/
+
+/** Changes of the metadata of an account: texts by name. An empty text or null removes the name. */
+export const metadataChanges = z
+  .record(z.string(), printableText(200).nullable(), 'must be an object of texts')
+  .superRefine((given, context) => {
+    for (const name of Object.keys(given)) {
+      if (metadataName.test(name)) continue
+      const message = `"${name}" must begin with a letter and have at most 40 letters, digits, or any of _ . -`
+      context.addIssue({ code: 'custom', message })
+    }
+  })
+
 function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
 }

@@ -149,6 +149,11 @@ export function conflict(message: string): Error {
   return refused('operations.conflict', message)
 }
 
+/** Refuses what is probably a mistake; the same input with `confirm: true` is accepted. */
+export function confirmationRequired(message: string): Error {
+  return refused('operations.confirmation_required', `${message} Nothing was booked.`)
+}
+
 /** A moment as results show it. */
 export function timeText(atMs: number): string {
   return new Date(atMs).toISOString()

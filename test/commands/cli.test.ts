@@ -38,6 +38,41 @@ describe('account commands', () => {
     assert.equal(newest?.['actor'], `cli:${userInfo().username}`)
   })
 
+  it('are edited, closed, reopened, and found by what was noted down', async () => {
+    const folder = newFolder()
+    const made = await json(folder, 'account create acme --external-id crm-7')
+    const line = 'account edit acme --name north --contact a@b.example --metadata plan=gold=1'
+    const edited = await json(folder, `${line} --metadata max_usd=5 --note`, 'pays late')
+    assert.deepEqual(edited, {
+      ...made,
+      name: 'north',
+      note: 'pays late',
+      contact: 'a@b.example',
+      metadata: { max_usd: '5', plan: 'gold=1' },
+    })
+    assert.deepEqual(await json(folder, 'account list --external-id crm-7 --name ort'), [edited])
+    assert.equal((await json(folder, 'account close north'))['status'], 'closed')
+    assert.deepEqual(await json(folder, 'account list --status active'), [])
+    assert.equal((await json(folder, 'account reopen north'))['status'], 'active')
+    const kept = await json(folder, 'account edit north --metadata plan= --external-id', '')
+    assert.deepEqual([kept['metadata'], kept['external_id']], [{ max_usd: '5' }, null])
+    const wrong = await failure(folder, 'account edit north --metadata plan')
+    assert.deepEqual([wrong.exit, wrong.code], [2, 'usage'])
+  })
+
+  it('book an unusually large credit only with --yes, or with a yes at a terminal', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme --balance 1')
+    const line = 'account credit acme 100.01 --reference bank-3'
+    const asked = await failure(folder, line)
+    assert.deepEqual([asked.exit, asked.code], [2, 'usage'])
+    assert.match(asked.message, /more than 100 times .* so far, 1 USD.*Add --yes to agree/)
+    assert.match(await runAtTerminal(folder, line, 'n'), /Do it\? \[y\/N\][^]*Nothing was changed/)
+    assert.match(await runAtTerminal(folder, line, 'y'), /Booked 100\.01 USD/)
+    assert.equal((await json(folder, `${line} --yes`))['repeated'], true)
+    assert.equal((await json(folder, 'account show acme'))['balance_usd'], 101.01)
+  })
+
   it('book one credit per reference when several processes try at once', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')

@@ -283,6 +283,27 @@ test('a suspended account gets 403 within a second, and is served again once res
   await statusWithinASecond(owner.key, 200)
 })
 
+test('a closed account gets 403 within a second, and is served again once reopened', async () => {
+  const owner = await gateway.createAccount()
+  await statusWithinASecond(owner.key, 200)
+  await setAccountStatus(gateway.context, { account: owner.name, status: 'closed' })
+  await statusWithinASecond(owner.key, 403)
+  assert.match(String(errorOf(await ask(owner.key))['message']), /closed/)
+  await setAccountStatus(gateway.context, { account: owner.name, status: 'active' })
+  await statusWithinASecond(owner.key, 200)
+})
+
+test('a suspended or closed account still reads its figures', async () => {
+  const owner = await gateway.createAccount()
+  for (const status of ['suspended', 'closed'] as const) {
+    await setAccountStatus(gateway.context, { account: owner.name, status })
+    await gateway.app.refresh()
+    assert.equal((await ask(owner.key)).status, 403)
+    const read = await send(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': owner.token } })
+    assert.equal(read.status, 200)
+  }
+})
+
 test('a new limit applies within a second, and so does its removal', async () => {
   const owner = await gateway.createAccount()
   await statusWithinASecond(owner.key, 200)

@@ -25,7 +25,12 @@ describe('accounts', () => {
     name: 'north',
     status: 'active',
     balancePicos: picos(0n),
+    note: '',
+    contact: '',
+    externalId: undefined,
+    metadata: {},
     createdAtMs: 1_795_260_000_000,
+    closedAtMs: undefined,
   }
   const insert = (changes: Partial<Account> = {}): Promise<boolean> =>
     harness.database.transact((transaction) =>
@@ -73,13 +78,15 @@ describe('accounts', () => {
     )
   })
 
-  it('are suspended and resumed', async () => {
+  it('are suspended, closed and active again', async () => {
     await insert()
-    for (const status of ['suspended', 'active'] as const) {
-      const changed = await harness.database.transact((transaction) =>
-        changeStatus(transaction, 'acc_1', status),
+    const { database } = harness
+    for (const status of ['suspended', 'closed', 'active'] as const) {
+      await database.transact((transaction) =>
+        changeStatus(transaction, 'acc_1', { status, atMs: 7 }),
       )
-      assert.deepEqual(changed, { ...account, status })
+      const closedAtMs = status === 'closed' ? 7 : undefined
+      assert.deepEqual(await findAccount(database, 'acc_1'), { ...account, status, closedAtMs })
     }
   })
 })

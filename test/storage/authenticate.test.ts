@@ -157,10 +157,16 @@ describe('authentication', () => {
       assert.equal(await outcome(world, secret), 'access.credential_invalid')
     }))
 
-  it('refuses the keys of a suspended account', () =>
+  it('refuses the keys of a suspended or closed account, not its read-only tokens', () =>
     withWorld(async (world) => {
       const secret = await world.addKey('client', { accountId: 'acc_2' })
+      const token = await world.addKey('reader', { accountId: 'acc_2' })
       assert.equal(await outcome(world, secret), 'access.account_suspended')
+      assert.equal(await outcome(world, token, { wanted: 'reader' }), 'reader')
+      await world.database.query("UPDATE account SET closed_at_ms = 1 WHERE id = 'acc_2'")
+      world.directory.clear()
+      assert.equal(await outcome(world, secret), 'access.account_closed')
+      assert.equal(await outcome(world, token, { wanted: 'reader' }), 'reader')
     }))
 
   it('lets a key be used only from its addresses', () =>

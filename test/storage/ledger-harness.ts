@@ -44,7 +44,7 @@ export async function makeAccount(
   const id = newId('acc', createdAtMs)
   const name = `account ${++accountCount}`
   await harness.database.transact((transaction) =>
-    insertAccount(transaction, { ...limits, id, name, status: 'active', createdAtMs }),
+    insertAccount(transaction, { ...limits, id, name, createdAtMs }),
   )
   if (balancePicos !== 0n) await addCredit(harness, id, balancePicos)
   return id

@@ -20,6 +20,7 @@ import { diagnose } from '../../src/operations/store/doctor.ts'
 import { createFirstAdminToken, listAdminTokens } from '../../src/operations/keys.ts'
 import { listPrices } from '../../src/operations/prices/versions.ts'
 import {
+  changeAccount,
   createAccount,
   creditAccount,
   limitAccount,
@@ -199,6 +200,180 @@ describe('accounts', () => {
       assert.ok((await auditLedger(context)).clean)
     }))
 
+  it('ask before a correction that makes the balance negative', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme', balance_usd: '10' })
+      const book = (amount: string, confirm = false) =>
+        creditAccount(context, { account: 'acme', amount_usd: amount, reference: amount, confirm })
+      assert.equal((await book('-10')).balance_usd, '0')
+      await rejectsWith(
+        'operations.confirmation_required',
+        /would make the balance -0\.5 USD\. Nothing was booked\./,
+        () => book('-0.5'),
+      )
+      assert.equal((await showAccount(context, { account: 'acme' })).balance_usd, '0')
+      assert.equal((await book('-0.5', true)).balance_usd, '-0.5')
+      // What is booked is booked: a repetition needs no confirmation.
+      assert.equal((await book('-0.5')).repeated, true)
+      assert.ok((await auditLedger(context)).clean)
+    }))
+
+  it('ask before a credit of more than a hundred times the largest one so far', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      const book = (amount: string, confirm = false) =>
+        creditAccount(context, { account: 'acme', amount_usd: amount, reference: amount, confirm })
+      await book('2')
+      await book('1')
+      await rejectsWith(
+        'operations.confirmation_required',
+        /more than 100 times the largest credit of the account so far, 2 USD/,
+        () => book('200.000000000001'),
+      )
+      assert.equal((await book('200')).repeated, false)
+      assert.equal((await book('20000.01', true)).balance_usd, '20203.01')
+      // An account without a credit has no usual amount.
+      await createAccount(context, { name: 'other' })
+      await creditAccount(context, { account: 'other', amount_usd: '5000', reference: 'first' })
+      const actions = await recentActions(context, {})
+      assert.equal(actions.filter((one) => one.action === 'account.credit').length, 5)
+      assert.ok((await auditLedger(context)).clean)
+    }))
+
+  it('are closed, take no credits then, give money back, and are opened again', () =>
+    withWorld(async ({ context, clock }) => {
+      await createAccount(context, { name: 'acme', balance_usd: '10' })
+      const closed = await changeAccount(context, { account: 'acme', status: 'closed' })
+      assert.deepEqual(
+        [closed.status, closed.closed_at, closed.balance_usd],
+        ['closed', new Date(clock.now()).toISOString(), '10'],
+      )
+      const book = (amount: string) =>
+        creditAccount(context, { account: 'acme', amount_usd: amount, reference: amount })
+      await rejectsWith('operations.conflict', /acme is closed and takes no credits/, () =>
+        book('1'),
+      )
+      assert.equal((await book('-10')).balance_usd, '0')
+      const open = await changeAccount(context, { account: 'acme', status: 'active' })
+      assert.deepEqual([open.status, open.closed_at], ['active', null])
+      const names = (await recentActions(context, {})).map((action) => action.action)
+      assert.deepEqual(names, [
+        'account.reopen',
+        'account.credit',
+        'account.close',
+        'account.credit',
+        'account.create',
+      ])
+    }))
+
+  it('are renamed and described, and keep their id and all other fields', () =>
+    withWorld(async ({ context }) => {
+      const made = await createAccount(context, {
+        name: 'acme',
+        external_id: 'crm-7',
+        metadata: { plan: 'gold' },
+      })
+      const changed = await changeAccount(context, {
+        account: 'acme',
+        name: 'acme europe',
+        note: 'pays by invoice',
+        contact: 'billing@acme.example',
+        metadata: { region: 'eu' },
+      })
+      assert.deepEqual(changed, {
+        ...made,
+        name: 'acme europe',
+        note: 'pays by invoice',
+        contact: 'billing@acme.example',
+        metadata: { plan: 'gold', region: 'eu' },
+      })
+      await rejectsWith('operations.not_found', /no account acme\./, () =>
+        showAccount(context, { account: 'acme' }),
+      )
+      const cleared = await changeAccount(context, {
+        account: made.id,
+        note: '',
+        external_id: '',
+        metadata: { plan: null, region: '' },
+      })
+      assert.deepEqual([cleared.note, cleared.external_id, cleared.metadata], ['', null, {}])
+      const [action] = await recentActions(context, { count: 1 })
+      assert.equal(action?.action, 'account.edit')
+      assert.deepEqual(action.detail['before'], {
+        name: 'acme europe',
+        note: 'pays by invoice',
+        contact: 'billing@acme.example',
+        external_id: 'crm-7',
+        metadata: { plan: 'gold', region: 'eu' },
+      })
+    }))
+
+  it('share neither a name nor an external id', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme', external_id: 'crm-1' })
+      await createAccount(context, { name: 'other', external_id: 'crm-2' })
+      await rejectsWith('operations.conflict', /named acme already/, () =>
+        changeAccount(context, { account: 'other', name: 'acme' }),
+      )
+      await rejectsWith('operations.conflict', /acme has the external id crm-1 already/, () =>
+        changeAccount(context, { account: 'other', external_id: 'crm-1' }),
+      )
+      await rejectsWith('operations.conflict', /acme has the external id crm-1 already/, () =>
+        createAccount(context, { name: 'third', external_id: 'crm-1' }),
+      )
+      await changeAccount(context, { account: 'acme', name: 'acme', external_id: 'crm-1' })
+      assert.equal((await listAccounts(context, {})).items.length, 2)
+    }))
+
+  it('refuse contacts and metadata that are not what they should be', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme' })
+      const names = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'x']))
+      for (const [field, value] of [
+        ['contact', 'billing'],
+        ['contact', 'a@b.example, c@d.example'],
+        ['contact', 'a@b.example\nBcc: c@d.example'],
+        ['metadata', { 'a b': 'x' }],
+        ['metadata', { __proto__x: 'y', _a: 'x' }],
+        ['metadata', { a: 1 }],
+        ['metadata', { a: { b: 'c' } }],
+        ['metadata', { a: 'x'.repeat(201) }],
+        ['metadata', names(17)],
+        ['external_id', 'x'.repeat(129)],
+        ['note', 'two\nlines'],
+      ] as const)
+        await rejectsWith('operations.invalid', new RegExp(`^${field}`), () =>
+          changeAccount(context, { account: 'acme', [field]: value }),
+        )
+      await changeAccount(context, { account: 'acme', metadata: names(16) })
+      await rejectsWith('operations.invalid', /at most 16 names/, () =>
+        changeAccount(context, { account: 'acme', metadata: { more: 'x' } }),
+      )
+    }))
+
+  it('are listed by status, part of the name, and external id', () =>
+    withWorld(async ({ context }) => {
+      for (const name of ['North 1%', 'north 2', 'south'])
+        await createAccount(context, { name, external_id: `id of ${name}` })
+      await changeAccount(context, { account: 'north 2', status: 'suspended' })
+      await changeAccount(context, { account: 'south', status: 'closed' })
+      const listed = async (filter: object): Promise<readonly string[]> =>
+        (await listAccounts(context, filter)).items.map(({ name }) => name)
+      assert.deepEqual(await listed({ status: 'active' }), ['North 1%'])
+      assert.deepEqual(await listed({ status: 'suspended' }), ['north 2'])
+      assert.deepEqual(await listed({ status: 'closed' }), ['south'])
+      assert.deepEqual(await listed({ name_contains: 'NORTH' }), ['North 1%', 'north 2'])
+      assert.deepEqual(await listed({ name_contains: '%' }), ['North 1%'])
+      assert.deepEqual(await listed({ name_contains: '_' }), [])
+      assert.deepEqual(await listed({ external_id: 'id of south' }), ['south'])
+      assert.deepEqual(await listed({ name_contains: 'north', status: 'closed' }), [])
+      const first = await listAccounts(context, { name_contains: 'o', limit: 2 })
+      assert.equal(first.items.length, 2)
+      const rest = { name_contains: 'o', limit: 2, cursor: first.next_cursor }
+      assert.deepEqual(await listed(rest), ['south'])
+    }))
+
   it('book a reference once, and refuse it for another amount', () =>
     withWorld(async ({ context }) => {
       await createAccount(context, { name: 'acme' })
@@ -261,7 +436,7 @@ describe('accounts', () => {
       const changed = await limitAccount(context, { account: 'acme', rpm: '0' })
       assert.equal(changed.limits.rpm, 0)
       assert.equal(changed.limits.daily_usd, '5')
-      await rejectsWith('operations.invalid', /at least one limit/, () =>
+      await rejectsWith('operations.invalid', /at least one change/, () =>
         limitAccount(context, { account: 'acme' }),
       )
       const [action] = await recentActions(context, { count: 1 })

@@ -23,6 +23,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/016.do.answer-states.sql': '584e49875ec4a032499ababf22fcdee9',
   'sqlite/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
+  'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
   'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
@@ -37,6 +38,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/016.do.answer-states.sql': '88d8585b07c1133f45d33855642ad2b0',
   'postgres/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
+  'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
 }
 
 test('migrations that stores have applied are never edited', () => {

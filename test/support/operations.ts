@@ -9,7 +9,7 @@ import * as channelHealth from '../../src/operations/channel-health.ts'
 import * as channelCheck from '../../src/operations/channel-check.ts'
 import * as channels from '../../src/operations/channels.ts'
 import * as keys from '../../src/operations/keys.ts'
-import { valueOf, type Outcome } from '../../src/operations/operation.ts'
+import { valueOf, type OperationContext, type Outcome } from '../../src/operations/operation.ts'
 import * as prices from '../../src/operations/prices/import.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
@@ -25,9 +25,12 @@ function orThrow<Parameters extends readonly unknown[], Value>(
 export const createAccount = orThrow(accounts.createAccount)
 export const listAccounts = orThrow(accounts.listAccounts)
 export const showAccount = orThrow(accounts.showAccount)
-export const setAccountStatus = orThrow(accounts.setAccountStatus)
-export const limitAccount = orThrow(accounts.limitAccount)
-export const creditAccount = orThrow(accounts.creditAccount)
+export const changeAccount = orThrow(accounts.changeAccount)
+export const setAccountStatus = orThrow(accounts.changeAccount)
+export const limitAccount = orThrow(accounts.changeAccount)
+/** Confirms unusual amounts, which tests often book. */
+export const creditAccount = (context: OperationContext, input: object) =>
+  orThrow(accounts.creditAccount)(context, { confirm: true, ...input })
 export const recentActions = orThrow(actions.recentActions)
 export const applyCatalogue = orThrow(catalogue.applyCatalogue)
 export const channelHistory = orThrow(channelHealth.channelHistory)

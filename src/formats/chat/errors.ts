@@ -116,6 +116,7 @@ const typeOfStatus: Readonly<Record<number, string>> = {
 const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'access.credential_invalid': 'invalid_api_key',
   'access.account_suspended': 'account_deactivated',
+  'access.account_closed': 'account_deactivated',
   'access.model_not_allowed': 'model_not_allowed',
   'access.rate_limited': 'rate_limit_exceeded',
   'access.too_many_running': 'rate_limit_exceeded',
