@@ -97,6 +97,13 @@ function recordOf(
     priceLines: '{"parts":[{"model":"model-0","lines":[["input",1,"1000000"]]}]}',
     vendorRequestId: undefined,
     operatorCostPicos: zeroPicos,
+    firstEventMs: 250,
+    attempts: [],
+    code: undefined,
+    client: '',
+    address: '',
+    ownCostPicos: zeroPicos,
+    isOwnCostKnown: false,
   }
 }
 

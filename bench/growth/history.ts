@@ -166,6 +166,17 @@ const bookingStatements: readonly string[] = [
        ON CONFLICT (account_id, month, model) DO UPDATE SET
        ${figures.map((name) => `${name} = usage_month.${name} + excluded.${name}`).join(', ')}`,
   ),
+  `INSERT INTO report_day
+   SELECT day, account_id, key_id, model, 'alpha-main', requests, requests, 0, 0, 0,
+     input_tokens, output_tokens, cache_tokens, 0, ${Array(15).fill(0).join(', ')},
+     cost_picos, 0, 0, 0 FROM figure`,
+  ...['month', "'total'"].map(
+    (month) =>
+      `INSERT INTO usage_key_month (account_id, key_id, month, cost_picos)
+       SELECT account_id, key_id, ${month}, SUM(cost_picos) FROM figure GROUP BY 1, 2, 3
+       ON CONFLICT (account_id, key_id, month) DO UPDATE SET
+         cost_picos = usage_key_month.cost_picos + excluded.cost_picos`,
+  ),
   `UPDATE account SET balance_picos = balance_picos - spent.amount
      FROM (SELECT account_id, SUM(cost_picos) AS amount FROM figure GROUP BY 1) AS spent
     WHERE spent.account_id = account.id`,

@@ -56,7 +56,7 @@ export async function hasDistantCharges(
 ): Promise<boolean> {
   const days = wholeDays(period)
   const [figures] = await snapshot.query(
-    `SELECT ${sumOf('cost_picos')} FROM usage_day
+    `SELECT ${sumOf('revenue_picos')} FROM report_day
       WHERE account_id = $1 AND day >= $2 AND day <= $3`,
     [days.accountId, utcDay(days.fromMs), utcDay(days.toMs - 1)],
   )

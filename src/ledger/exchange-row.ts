@@ -5,7 +5,8 @@
  */
 import type { Picos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
-import type { Ending, ExchangeRecord } from './ledger.ts'
+import type { AttemptRecord, Ending, ExchangeRecord } from './ledger.ts'
+import { cacheWriteTokens } from './report-day.ts'
 
 /** The columns of table `exchange`, in the order of an `ExchangeRow`. */
 export const exchangeColumns = [
@@ -28,6 +29,13 @@ export const exchangeColumns = [
   'price_lines',
   'vendor_request_id',
   'operator_cost_picos',
+  'first_event_ms',
+  'attempts',
+  'code',
+  'client',
+  'address',
+  'own_cost_picos',
+  'is_own_cost_known',
 ] as const
 
 type ExchangeRow = readonly [
@@ -50,6 +58,13 @@ type ExchangeRow = readonly [
   priceLines: string,
   vendorRequestId: string | null,
   operatorCostPicos: Picos,
+  firstEventMs: number | null,
+  attempts: string,
+  code: string | null,
+  client: string,
+  address: string,
+  ownCostPicos: Picos,
+  isOwnCostKnown: 0 | 1,
 ]
 
 /** Indexes of the values that booking reads. */
@@ -58,19 +73,26 @@ export const indexOf = {
   exchangeId: 1,
   keyId: 2,
   model: 4,
+  channel: 7,
   endedAtMs: 9,
+  ending: 10,
+  attemptCount: 12,
   amountPicos: 13,
+  operatorCostPicos: 18,
+  firstEventMs: 19,
+  ownCostPicos: 24,
+  isOwnCostKnown: 25,
 } as const
 
 export interface EndedExchange {
   readonly row: ExchangeRow
   /** The tokens that its figures count; zeros without a usage. */
-  readonly tokens: readonly [input: number, output: number, cache: number]
+  readonly tokens: readonly [input: number, output: number, cache: number, cacheWrite: number]
   /** Absent where the answer has made none. */
   readonly states?: readonly AnswerStateRow[]
 }
 
-const noTokens = [0, 0, 0] as const
+const noTokens = [0, 0, 0, 0] as const
 
 export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const { usage } = record
@@ -94,11 +116,30 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.priceLines,
     record.vendorRequestId ?? null,
     record.operatorCostPicos,
+    record.firstEventMs ?? null,
+    record.attempts.length === 0 ? '[]' : JSON.stringify(record.attempts.map(toFields)),
+    record.code ?? null,
+    record.client,
+    record.address,
+    record.ownCostPicos,
+    record.isOwnCostKnown ? 1 : 0,
   ]
   const states = statesOf(record)
   if (usage === undefined) return { row, tokens: noTokens, ...states }
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
-  return { row, tokens: [inputTokens, outputTokens, cacheTokens], ...states }
+  const tokens = [inputTokens, outputTokens, cacheTokens, cacheWriteTokens(usage)] as const
+  return { row, tokens, ...states }
+}
+
+/** An attempt with the names of the stored list. */
+function toFields(attempt: AttemptRecord): Readonly<Record<string, string | number | null>> {
+  return {
+    channel: attempt.channel,
+    status: attempt.status,
+    class: attempt.class,
+    first_event_ms: attempt.firstEventMs,
+    duration_ms: attempt.durationMs,
+  }
 }
 
 function statesOf(record: ExchangeRecord): Pick<EndedExchange, 'states'> {

@@ -78,6 +78,19 @@ export type Ending =
   | 'refused' // the vendor answered with an error that is the client's own
   | 'failed' // no channel gave an answer
 
+/** One attempt of an exchange, as it is recorded. */
+export interface AttemptRecord {
+  readonly channel: string
+  /** The vendor's status; null where no answer came. */
+  readonly status: number | null
+  /** What became of it: `streaming`, `whole`, or why it failed. */
+  readonly class: string
+  /** From the start of the attempt to its first event; null where there was none. */
+  readonly firstEventMs: number | null
+  /** From the start of the attempt to its outcome; of a stream that was delivered, to its end. */
+  readonly durationMs: number
+}
+
 /** Everything recorded about one admitted exchange when it ends. */
 export interface ExchangeRecord {
   readonly exchangeId: string
@@ -108,6 +121,19 @@ export interface ExchangeRecord {
    * and a charge that was withheld with the end of its answer.
    */
   readonly operatorCostPicos: Picos
+  /** From the start of the request to the first event or byte that the client got. */
+  readonly firstEventMs: number | undefined
+  readonly attempts: readonly AttemptRecord[]
+  /** The error code where the gateway answered with an error of its own. */
+  readonly code: string | undefined
+  /** The family of the client's user agent; empty = unknown. */
+  readonly client: string
+  /** As much of the client's address as the setting `record_addresses` allows. */
+  readonly address: string
+  /** What the delivered answer cost the operator, by the cost prices of its channel. */
+  readonly ownCostPicos: Picos
+  /** False where the channel has no cost prices; the cost is then zero here. */
+  readonly isOwnCostKnown: boolean
   /** What later requests of the account may name of the answer. Absent = nothing. */
   readonly made?: MadeStates | undefined
 }

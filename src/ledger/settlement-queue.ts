@@ -301,6 +301,9 @@ function withhold(settlement: Settlement, error: Error): void {
     marks: [],
     priceLines: '',
     operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
+    // The amount above stands for it.
+    ownCostPicos: zeroPicos,
+    isOwnCostKnown: false,
   }
   settlement.reject(error)
 }

@@ -163,7 +163,7 @@ export async function readOpeningBalance(
     return row === undefined ? zeroPicos : readSum(row)
   }
   const chargedBefore = await sum(
-    `SELECT ${sumOf('cost_picos')} FROM usage_day WHERE account_id = $1 AND day < $2`,
+    `SELECT ${sumOf('revenue_picos')} FROM report_day WHERE account_id = $1 AND day < $2`,
     utcDay(dayStartMs),
   )
   const thatDay = { accountId, fromMs: dayStartMs, toMs: fromMs }

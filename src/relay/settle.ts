@@ -142,6 +142,13 @@ function exchangeRecord(
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
     operatorCostPicos: addPicos(notes.operatorCostPicos, decision.operatorCostPicos),
+    firstEventMs: undefined,
+    attempts: [],
+    code: undefined,
+    client: '',
+    address: '',
+    ownCostPicos: zeroPicos,
+    isOwnCostKnown: false,
     made: madeStates(admitted, delivered, { decision, endedAtMs }),
   }
 }

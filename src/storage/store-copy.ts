@@ -15,6 +15,8 @@ const copiedTables = [
   'exchange',
   'usage_day',
   'usage_month',
+  'usage_key_month',
+  'report_day',
   'vendor',
   'model',
   'price',
@@ -38,6 +40,7 @@ const skippedTables = [
   'channel_check',
   'channel_check_answer',
   'audit_checkpoint',
+  'token_minute',
 ]
 
 /** Has one partition per month on PostgreSQL. */

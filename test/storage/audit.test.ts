@@ -69,7 +69,13 @@ describe('the audit', () => {
     [
       'a charge that was taken out',
       () => "DELETE FROM entry WHERE kind = 'charge'",
-      ['I5 exchange_without_charge', 'I10 usage_day', 'I1 balance', 'I9 sequence'],
+      [
+        'I5 exchange_without_charge',
+        'I10 usage_day',
+        'I10 report_day',
+        'I1 balance',
+        'I9 sequence',
+      ],
     ],
     [
       'a credit that was taken out',
@@ -94,17 +100,17 @@ describe('the audit', () => {
     [
       'a charge that was changed',
       () => "UPDATE entry SET amount_picos = -31 WHERE kind = 'charge'",
-      ['I5 amount', 'I10 usage_day', 'I1 balance'],
+      ['I5 amount', 'I10 usage_day', 'I10 report_day', 'I1 balance'],
     ],
     [
       'an exchange that was taken out',
       () => 'DELETE FROM exchange WHERE amount_picos > 0',
-      ['I5 charge_without_exchange', 'I10 usage_day'],
+      ['I5 charge_without_exchange', 'I10 usage_day', 'I10 report_day'],
     ],
     [
       'an exchange whose amount was changed',
       () => 'UPDATE exchange SET amount_picos = 29 WHERE amount_picos = 30',
-      ['I5 amount', 'I8 price_lines', 'I10 usage_day'],
+      ['I5 amount', 'I8 price_lines', 'I10 usage_day', 'I10 report_day'],
     ],
     [
       'price lines that do not add up',
@@ -140,7 +146,7 @@ describe('the audit', () => {
     [
       'a charge for a failure',
       () => `UPDATE exchange SET ending = 'failed' WHERE exchange_id = '${exchangeId}'`,
-      ['I7 attempts'],
+      ['I7 attempts', 'I10 report_day'],
     ],
     [
       'figures of a day that are wrong',
@@ -165,12 +171,32 @@ describe('the audit', () => {
     [
       'figures of nothing',
       () => `INSERT INTO usage_day VALUES ('${accountId}', '2026-01-01', 'k', 'm', 1, 0, 0, 0, 1)`,
-      ['I10 usage_day', 'I10 usage_day', 'I10 usage_month'],
+      ['I10 usage_day', 'I10 usage_day', 'I10 usage_month', 'I10 usage_key_month'],
     ],
     [
       'exchanges without an account',
       () => "UPDATE exchange SET account_id = 'acc_nobody' WHERE amount_picos = 0",
-      ['I1 unknown_account'],
+      ['I10 report_day', 'I1 unknown_account'],
+    ],
+    [
+      'a report that counts a request twice',
+      () => 'UPDATE report_day SET requests = requests + 1',
+      ['I10 report_day', 'I10 report_day'],
+    ],
+    [
+      'a report that is missing',
+      () => 'DELETE FROM report_day',
+      ['I10 report_day', 'I10 report_day', 'I10 report_day'],
+    ],
+    [
+      'revenue of a report that is wrong',
+      () => 'UPDATE report_day SET revenue_picos = revenue_picos + 1 WHERE revenue_picos > 0',
+      ['I10 report_day', 'I10 report_day'],
+    ],
+    [
+      'what a key has used in a month that is wrong',
+      () => "UPDATE usage_key_month SET cost_picos = 31 WHERE month <> 'total'",
+      ['I10 usage_key_month', 'I10 usage_key_month'],
     ],
     [
       'entries without an account',

@@ -1,7 +1,9 @@
 /** The embedded ledger keeps the contract of every ledger. */
 import { openEmbedded } from './embedded-harness.ts'
 import { describeAnswerStates } from './answer-states.ts'
+import { describeFigures } from './figures-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
 
 describeLedger('the embedded ledger', () => openEmbedded())
+describeFigures('figures of the embedded ledger', () => openEmbedded())
 describeAnswerStates('state of answers in the embedded ledger', () => openEmbedded())

@@ -126,6 +126,13 @@ export function recordOf(
     priceLines: amountPicos.toString(),
     vendorRequestId: undefined,
     operatorCostPicos: zeroPicos,
+    firstEventMs: 250,
+    attempts: [],
+    code: undefined,
+    client: '',
+    address: '',
+    ownCostPicos: zeroPicos,
+    isOwnCostKnown: false,
     ...changes,
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { describeAnswerStates } from './answer-states.ts'
+import { describeFigures } from './figures-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
 import { holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
@@ -17,6 +18,9 @@ before(async () => {
 after(() => server.close())
 
 describeLedger('the ledger on PostgreSQL', () => openPostgresHarness(url))
+describeFigures('figures of the ledger on PostgreSQL', async () =>
+  openPostgresHarness(await server.createDatabase()),
+)
 describeAnswerStates('state of answers in the ledger on PostgreSQL', () => openPostgresHarness(url))
 
 test('holds and charges that wait at the same time share one commit', async (t) => {

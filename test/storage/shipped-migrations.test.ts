@@ -24,6 +24,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
+  'sqlite/020.do.settled-figures.sql': '44ca39d2dead7788238f4be6ad6586d2',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
   'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
@@ -39,6 +40,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
+  'postgres/020.do.settled-figures.sql': 'ea6b49a46d1db660b01dccc016895003',
 }
 
 test('migrations that stores have applied are never edited', () => {

@@ -21,7 +21,16 @@ import { copyStoreTo } from '../support/operations.ts'
 const script = join(import.meta.dirname, 'copying-process.ts')
 /** More than two pages of exchanges and entries. */
 const chargeCount = 1_100
-const tables = ['account', 'entry', 'exchange', 'usage_day', 'usage_month', 'answer_state']
+const tables = [
+  'account',
+  'entry',
+  'exchange',
+  'usage_day',
+  'usage_month',
+  'usage_key_month',
+  'report_day',
+  'answer_state',
+]
 
 describe('a copy of the store', () => {
   let server: PostgresServer

@@ -3,14 +3,17 @@
  *
  *     charged exchanges ──▶ usage_day ──▶ usage_month ──▶ total
  *     charges of a day  ──▶ requests and cost of that day, also where exchanges are no longer kept
+ *     refunds           ──▶ lower the cost of the day on which their charge was booked
  *
  * Keeps the sums of one account at a time in memory.
  */
 import { utcDay } from '../../base/clock.ts'
-import { zeroPicos } from '../../base/money.ts'
+import { subtractPicos, zeroPicos } from '../../base/money.ts'
 import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import type { DaySum } from './entries.ts'
 import { report, usd, type Findings } from './findings.ts'
+import type { Refunds } from './refunds.ts'
+import { addKeyCost, auditKeyMonths, type CostByKeyMonth } from './reports.ts'
 import { readReported } from '../statement.ts'
 import {
   addFigures,
@@ -23,14 +26,16 @@ import {
 
 type FiguresByName = Map<string, Figures>
 
-/** Adds a charged exchange to the figures of its day. */
-export function addToDay(figures: FiguresByName, row: Row): void {
+/** Adds a charged exchange to the figures of its day, less what was refunded of it. */
+export function addToDay(figures: FiguresByName, row: Row, refunds: Refunds): void {
   const amount = readPicos(row, 'amount_picos')
   if (amount === 0n) return
   const day = utcDay(Number(row['ended_at_ms']))
   const name = nameOf(day, String(row['key_id']), String(row['model']))
   const reported = readReported(row['usage'])
-  addTo(figures, name, { ...reported, requests: 1, costPicos: amount })
+  const refunded = refunds.byExchange.get(String(row['exchange_id'])) ?? zeroPicos
+  const costPicos = subtractPicos(amount, refunded)
+  addTo(figures, name, { ...reported, requests: 1, costPicos })
 }
 
 export interface FiguresQuestion {
@@ -42,6 +47,7 @@ export interface FiguresQuestion {
   /** Of the charges made on `sinceDay` or later. */
   readonly byEntry: ReadonlyMap<string, DaySum>
   readonly sinceDay: string
+  readonly refunds: Refunds
 }
 
 export async function auditFigures(
@@ -49,9 +55,10 @@ export async function auditFigures(
   question: FiguresQuestion,
   findings: Findings,
 ): Promise<void> {
-  const { accountId, byExchange, fromDay, byEntry, sinceDay } = question
+  const { accountId, byExchange, fromDay, sinceDay } = question
   const months: FiguresByName = new Map()
   const days: FiguresByName = new Map()
+  const costs: CostByKeyMonth = new Map()
   const unseen = new Set(byExchange.keys())
   const compare = comparing('usage_day', accountId, findings)
   // Whole months: each month is compared with the sum of its days.
@@ -62,39 +69,37 @@ export async function auditFigures(
     const stored = readFigures(row)
     addTo(months, nameOf(day.slice(0, 7), model), stored)
     addTo(days, day, stored)
+    addKeyCost(costs, row)
     if (day < fromDay) continue
     const name = nameOf(day, String(row['key_id']), model)
     unseen.delete(name)
     compare(name, stored, byExchange.get(name) ?? noFigures)
   }
   for (const name of unseen) compare(name, undefined, byExchange.get(name) ?? noFigures)
-  compareWithCharges({ accountId, days, byEntry, sinceDay }, findings)
+  compareWithCharges(days, question, findings)
   await auditMonths(snapshot, { accountId, months, sinceMonth: firstDay }, findings)
+  await auditKeyMonths(snapshot, { accountId, costs, sinceMonth: firstDay }, findings)
 }
 
 /** Costs and requests must equal those of the ledger, also where exchanges were deleted. */
 function compareWithCharges(
-  sums: {
-    readonly accountId: string
-    readonly days: FiguresByName
-    readonly byEntry: ReadonlyMap<string, DaySum>
-    readonly sinceDay: string
-  },
+  days: FiguresByName,
+  { accountId, byEntry, sinceDay, refunds }: FiguresQuestion,
   findings: Findings,
 ): void {
-  const { accountId, days, byEntry, sinceDay } = sums
   for (const day of new Set([...days.keys(), ...byEntry.keys()])) {
     if (day < sinceDay) continue
     const stored = days.get(day) ?? noFigures
     const { charges, chargedPicos } = byEntry.get(day) ?? { charges: 0, chargedPicos: zeroPicos }
-    if (stored.requests === charges && stored.costPicos === chargedPicos) continue
+    const costPicos = subtractPicos(chargedPicos, refunds.byDay.get(day) ?? zeroPicos)
+    if (stored.requests === charges && stored.costPicos === costPicos) continue
     report(findings, {
       kind: 'usage_day',
       accountId,
       row: `usage_day ${day}`,
       text: `figures of usage_day for ${day} differ from the charges of that day`,
       stored: `${stored.requests} requests, ${usd(stored.costPicos)}`,
-      derived: `${charges} requests, ${usd(chargedPicos)}`,
+      derived: `${charges} requests, ${usd(costPicos)}`,
     })
   }
 }

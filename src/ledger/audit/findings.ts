@@ -20,7 +20,10 @@ const invariants = {
   guard: 'I9',
   usage_day: 'I10',
   usage_month: 'I10',
+  usage_key_month: 'I10',
+  report_day: 'I10',
   entry_hash: 'I13',
+  refund: 'I15',
 } as const
 
 export type DifferenceKind = keyof typeof invariants

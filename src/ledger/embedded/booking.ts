@@ -10,6 +10,7 @@ import { addFigures, noFigures, readPicos, totalMonth, type Figures } from '../u
 import { dayNumber } from './admission.ts'
 import { keepAnswerStateSql } from '../answer-state-store.ts'
 import { exchangeColumns, indexOf, type EndedExchange } from '../exchange-row.ts'
+import { ReportBooking } from './report-booking.ts'
 
 export interface Booked {
   /** The balance of each charged account after this transaction. */
@@ -41,6 +42,7 @@ export class Booking {
   readonly #addToDay: Statement
   readonly #addToMonth: Statement
   readonly #keepState: Statement
+  readonly #reports: ReportBooking
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
@@ -51,6 +53,7 @@ export class Booking {
     this.#addToDay = connection.prepare(addFiguresSql('usage_day', dayColumns))
     this.#addToMonth = connection.prepare(addFiguresSql('usage_month', monthColumns))
     this.#keepState = connection.prepare(keepAnswerStateSql)
+    this.#reports = new ReportBooking(connection)
   }
 
   /** Durable when it returns, nothing booked when it throws. */
@@ -81,6 +84,7 @@ export class Booking {
     const newestBefore = this.#newestExchange.first()?.['newest'] ?? 0
     const days = new Map<string, DayFigures>()
     const repeatedAccountIds: string[] = []
+    this.#reports.begin()
     for (const exchange of exchanges) {
       const { row } = exchange
       // No row is inserted where the exchange has one.
@@ -89,11 +93,13 @@ export class Booking {
         continue
       }
       if (row[indexOf.amountPicos] > 0n) addToDay(days, exchange)
+      this.#reports.add(exchange)
       for (const state of exchange.states ?? []) this.#keepState.run(...state)
     }
     if (days.size > 0) this.#insertCharges.run(newestBefore)
     for (const figures of days.values()) writeFigures(this.#addToDay, figures)
     for (const figures of toMonths(days.values()).values()) writeFigures(this.#addToMonth, figures)
+    this.#reports.write()
     return { balances: this.#chargeAccounts(days.values()), repeatedAccountIds, refused: [] }
   }
 

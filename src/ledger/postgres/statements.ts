@@ -18,6 +18,7 @@ import {
   type HoldRefusal,
   type HoldRequest,
 } from '../ledger.ts'
+import { firstEventBucket } from '../report-day.ts'
 import { readPicos } from '../usage.ts'
 
 /** `check` only asks what `place` would decide. */
@@ -327,12 +328,14 @@ function toJsonRow({
   readonly record: ExchangeRecord
   readonly ended: EndedExchange
 }): JsonRow {
-  const [inputTokens, outputTokens, cacheTokens] = tokens
+  const [inputTokens, outputTokens, cacheTokens, cacheWriteTokens] = tokens
   return {
     day: utcDay(record.endedAtMs),
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cache_tokens: cacheTokens,
+    cache_write_tokens: cacheWriteTokens,
+    first_event_bucket: firstEventBucket(record.firstEventMs ?? null) ?? null,
     ...toFields(exchangeColumns, row),
   }
 }

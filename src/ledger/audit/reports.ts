@@ -1,0 +1,219 @@
+/**
+ * Audits the figures of reports and what each key has used:
+ *
+ *     exchanges         ──▶ report_day
+ *     charges of a day  ──▶ revenue and charged requests of that day, also where exchanges are gone
+ *     refunds           ──▶ refunded amounts of the day of their charge
+ *     usage_day         ──▶ usage_key_month ──▶ total
+ */
+import { utcDay } from '../../base/clock.ts'
+import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
+import {
+  addExchange,
+  noReport,
+  readReport,
+  readReportedExchange,
+  reportAmountColumns,
+  reportCountColumns,
+  type ReportFigures,
+} from '../report-day.ts'
+import { readPicos, totalMonth } from '../usage.ts'
+import type { DaySum } from './entries.ts'
+import { report, usd, type Findings } from './findings.ts'
+import type { Refunds } from './refunds.ts'
+
+export type ReportsByName = Map<string, ReportFigures>
+
+/** Adds an exchange to the figures of its day. */
+export function addToReport(reports: ReportsByName, row: Row, refunds: Refunds): void {
+  const day = utcDay(Number(row['ended_at_ms']))
+  const channel = row['channel'] ?? ''
+  const name = [day, row['key_id'], row['model'], channel].map(String).join('\0')
+  let figures = reports.get(name)
+  if (figures === undefined) {
+    figures = noReport()
+    reports.set(name, figures)
+  }
+  addExchange(
+    figures,
+    readReportedExchange(row),
+    refunds.byExchange.get(String(row['exchange_id'])),
+  )
+}
+
+export interface ReportsQuestion {
+  readonly accountId: string
+  /** Of the exchanges that ended on `fromDay` or later. */
+  readonly byExchange: ReportsByName
+  readonly fromDay: string
+  /** Of the charges made on `sinceDay` or later. */
+  readonly byEntry: ReadonlyMap<string, DaySum>
+  readonly sinceDay: string
+  readonly refunds: Refunds
+}
+
+interface DayMoney {
+  charged: number
+  revenue: Picos
+  refunded: Picos
+}
+
+const chargedIndex = reportCountColumns.indexOf('charged_requests')
+const revenueIndex = reportAmountColumns.indexOf('revenue_picos')
+const refundedIndex = reportAmountColumns.indexOf('refunded_picos')
+
+export async function auditReports(
+  snapshot: Queryable,
+  question: ReportsQuestion,
+  findings: Findings,
+): Promise<void> {
+  const { accountId, byExchange, fromDay, sinceDay } = question
+  const unseen = new Set(byExchange.keys())
+  const days = new Map<string, DayMoney>()
+  const compare = (name: string, stored: ReportFigures | undefined): void => {
+    const storedText = describe(stored)
+    const derivedText = describe(byExchange.get(name))
+    if (storedText !== derivedText) differ(name.split('\0').join(', '), storedText, derivedText)
+  }
+  const differ = (key: string, stored: string, derived: string): void => {
+    const text = `figures of report_day for ${key}`
+    report(findings, {
+      kind: 'report_day',
+      accountId,
+      row: `report_day ${key}`,
+      text,
+      stored,
+      derived,
+    })
+  }
+  for await (const row of eachReportRow(snapshot, accountId, sinceDay)) {
+    const day = String(row['day'])
+    const stored = readReport(row)
+    addToDay(days, day, stored)
+    if (day < fromDay) continue
+    const name = [day, row['key_id'], row['model'], row['channel']].map(String).join('\0')
+    unseen.delete(name)
+    compare(name, stored)
+  }
+  for (const name of unseen) compare(name, undefined)
+  for (const [day, stored, derived] of moneyOfDays(days, question)) differ(day, stored, derived)
+}
+
+function addToDay(days: Map<string, DayMoney>, day: string, figures: ReportFigures): void {
+  const sum = days.get(day) ?? { charged: 0, revenue: zeroPicos, refunded: zeroPicos }
+  sum.charged += figures.counts[chargedIndex] ?? 0
+  sum.revenue = addPicos(sum.revenue, figures.amounts[revenueIndex] ?? zeroPicos)
+  sum.refunded = addPicos(sum.refunded, figures.amounts[refundedIndex] ?? zeroPicos)
+  days.set(day, sum)
+}
+
+/** Yields the days whose money differs from the ledger's. */
+function* moneyOfDays(
+  days: ReadonlyMap<string, DayMoney>,
+  { byEntry, sinceDay, refunds }: ReportsQuestion,
+): Generator<readonly [day: string, stored: string, derived: string]> {
+  for (const day of new Set([...days.keys(), ...byEntry.keys()])) {
+    if (day < sinceDay) continue
+    const { charged, revenue, refunded } = days.get(day) ?? noMoney
+    const { charges, chargedPicos } = byEntry.get(day) ?? { charges: 0, chargedPicos: zeroPicos }
+    const stored = describeMoney(charged, revenue, refunded)
+    const derived = describeMoney(charges, chargedPicos, refunds.byDay.get(day) ?? zeroPicos)
+    if (stored !== derived) yield [day, stored, derived]
+  }
+}
+
+const noMoney: DayMoney = { charged: 0, revenue: zeroPicos, refunded: zeroPicos }
+
+function describeMoney(charges: number, charged: Picos, refunded: Picos): string {
+  return `${charges} charges, ${usd(charged)}, refunded ${usd(refunded)}`
+}
+
+/** Returns the same text for the same figures: all that are not zero. */
+function describe(figures: ReportFigures | undefined): string {
+  if (figures === undefined) return 'nothing'
+  const counts = reportCountColumns.map((column, index) => [column, figures.counts[index] ?? 0])
+  const amounts = reportAmountColumns.map((column, index) => [column, figures.amounts[index] ?? 0n])
+  return [...counts, ...amounts]
+    .filter(([, value]) => value !== 0 && value !== 0n)
+    .map(([column, value]) => `${String(value)} ${String(column)}`)
+    .join(', ')
+}
+
+const pageSize = 1_000
+
+function eachReportRow(
+  snapshot: Queryable,
+  accountId: string,
+  sinceDay: string,
+): AsyncGenerator<Row> {
+  return eachRow(pageSize, (last) =>
+    snapshot.query(
+      `SELECT * FROM report_day
+        WHERE account_id = $1 AND day >= $2 AND (day, key_id, model, channel) > ($2, $3, $4, $5)
+        ORDER BY day, key_id, model, channel LIMIT $6`,
+      [
+        accountId,
+        last?.['day'] ?? sinceDay,
+        last?.['key_id'] ?? '',
+        last?.['model'] ?? '',
+        last?.['channel'] ?? '',
+        pageSize,
+      ],
+    ),
+  )
+}
+
+/** What each key has used by month: the sum of its days in `usage_day`. */
+export type CostByKeyMonth = Map<string, Picos>
+
+export function addKeyCost(costs: CostByKeyMonth, row: Row): void {
+  const name = `${String(row['key_id'])}\0${String(row['day']).slice(0, 7)}`
+  costs.set(name, addPicos(costs.get(name) ?? zeroPicos, readPicos(row, 'cost_picos')))
+}
+
+/** `costs` is complete from `sinceMonth` on. */
+export async function auditKeyMonths(
+  snapshot: Queryable,
+  question: {
+    readonly accountId: string
+    readonly costs: CostByKeyMonth
+    readonly sinceMonth: string
+  },
+  findings: Findings,
+): Promise<void> {
+  const { accountId, costs, sinceMonth } = question
+  const unseen = new Set(costs.keys())
+  const sums = new Map<string, Picos>()
+  const totals = new Map<string, Picos>()
+  const compare = (name: string, stored: Picos | undefined, derived: Picos | undefined): void => {
+    if ((stored ?? zeroPicos) === (derived ?? zeroPicos)) return
+    const key = name.split('\0').join(', ')
+    report(findings, {
+      kind: 'usage_key_month',
+      accountId,
+      row: `usage_key_month ${key}`,
+      text: `figures of usage_key_month for ${key}`,
+      stored: usd(stored ?? zeroPicos),
+      derived: usd(derived ?? zeroPicos),
+    })
+  }
+  const rows = await snapshot.query(
+    'SELECT key_id, month, cost_picos FROM usage_key_month WHERE account_id = $1',
+    [accountId],
+  )
+  for (const row of rows) {
+    const keyId = String(row['key_id'])
+    const month = String(row['month'])
+    const stored = readPicos(row, 'cost_picos')
+    const sum = month === totalMonth ? totals : sums
+    sum.set(keyId, addPicos(sum.get(keyId) ?? zeroPicos, stored))
+    if (month === totalMonth || month < sinceMonth) continue
+    const name = `${keyId}\0${month}`
+    unseen.delete(name)
+    compare(name, stored, costs.get(name))
+  }
+  for (const name of unseen) compare(name, undefined, costs.get(name))
+  for (const keyId of new Set([...sums.keys(), ...totals.keys()]))
+    compare(`${keyId}\0${totalMonth}`, totals.get(keyId), sums.get(keyId))
+}
