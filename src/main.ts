@@ -12,7 +12,8 @@ import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
 import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
-import { adoptAdminToken, createFirstAdminToken, listAdminTokens } from './operations/keys.ts'
+import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from './operations/keys.ts'
+import { noCheck } from './operations/run-check.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
 import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
 import type { Config } from './settings.ts'
@@ -158,7 +159,7 @@ async function settleAdminToken(
     valueOf(await adoptAdminToken(context, config.adminToken))
     return undefined
   }
-  if ((await listAdminTokens(context)).length > 0) return undefined
+  if (await hasAdminToken(context.database)) return undefined
   if (process.stdout.isTTY) {
     const made = await createFirstAdminToken(context)
     return made === undefined ? undefined : { kind: 'shown', secret: made.secret }
@@ -212,6 +213,7 @@ function contextOn(database: Database): OperationContext {
       throw new GatewayError('gateway.internal', 'the start does not seal credentials')
     },
     environment: () => undefined,
+    runCheck: noCheck,
   }
 }
 

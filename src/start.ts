@@ -13,6 +13,7 @@ import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogu
 import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
+import { noCheck } from './operations/run-check.ts'
 import { serve, type FirstAdminToken } from './main.ts'
 import { demoCatalogueText, demoCredentials } from '../sandbox/demo.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
@@ -88,6 +89,7 @@ function contextOn(database: Database, config: Config): OperationContext {
     actor: firstStartActor,
     masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
     environment: () => undefined,
+    runCheck: noCheck,
   }
 }
 
@@ -122,8 +124,8 @@ async function newCatalogue(
 ): Promise<string | undefined> {
   if (knownPort === undefined) return demoCatalogueText(sandbox.url)
   if (knownPort === sandbox.port) return undefined
-  const catalogue = await exportCatalogue(context)
-  return catalogue.replaceAll(`http://127.0.0.1:${knownPort}/`, `${sandbox.url}/`)
+  const { text } = valueOf(await exportCatalogue(context, {}))
+  return text.replaceAll(`http://127.0.0.1:${knownPort}/`, `${sandbox.url}/`)
 }
 
 /** Starts the vendors on this port, or on a free one where it is in use. */
@@ -150,7 +152,7 @@ async function makeFirstSecrets(context: OperationContext): Promise<DemoSecrets 
         rpm: 600,
       }),
     )
-  else if (valueOf(await listAccountKeys(context, { account, kind: 'client' })).length > 0)
+  else if (valueOf(await listAccountKeys(context, { account, kind: 'client' })).items.length > 0)
     return undefined
   const key = valueOf(await createClientKey(context, { account, name: 'demo' }))
   const token = valueOf(await createReaderToken(context, { account, name: 'demo' }))

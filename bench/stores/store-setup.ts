@@ -2,10 +2,11 @@
  * One measured store with its gateways: one busy account and many others, each with a key, created by the
  * program's own operations. Counts the store's transactions from outside and reads its ledger.
  */
+import { noCheck } from '../../src/operations/run-check.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.ts'
-import { picos, usdNumber, zeroPicos } from '../../src/base/money.ts'
+import { parseUsd, picos, usdNumber, zeroPicos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import { openStore } from '../../src/storage/open.ts'
@@ -112,13 +113,13 @@ function readUsageOfAll(
       { requests: number; input: number; output: number; cost: bigint }
     >()
     for (const account of accounts) {
-      const { figures } = await accountUsage(context, { account, period: 'total' })
-      for (const line of figures.byModel) {
+      const usage = await accountUsage(context, { account, period: 'total' })
+      for (const line of usage.by_model) {
         const sum = sums.get(line.model) ?? { requests: 0, input: 0, output: 0, cost: zeroPicos }
         sum.requests += line.requests
-        sum.input += line.inputTokens
-        sum.output += line.outputTokens
-        sum.cost += line.costPicos
+        sum.input += line.input_tokens
+        sum.output += line.output_tokens
+        sum.cost += parseUsd(line.cost_usd) ?? zeroPicos
         sums.set(line.model, sum)
       }
     }
@@ -145,6 +146,7 @@ async function withContext<Result>(
       // Accounts and keys need no master key.
       masterKey: () => new Secret(''),
       environment: (name) => store.environment[name],
+      runCheck: noCheck,
     })
   } finally {
     await database.close()

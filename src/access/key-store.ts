@@ -79,13 +79,17 @@ export async function findKey(queryable: Queryable, id: string): Promise<KeyRow 
 export async function listKeys(
   queryable: Queryable,
   owner: { readonly kind: KeyKind; readonly accountId: string | undefined },
+  page: { readonly afterId: string; readonly countMax: number } = wholeList,
 ): Promise<KeyRow[]> {
   const rows = await queryable.query(
-    `SELECT * FROM key WHERE kind = $1 AND COALESCE(account_id, '') = $2 ORDER BY id`,
-    [owner.kind, owner.accountId ?? ''],
+    `SELECT * FROM key WHERE kind = $1 AND COALESCE(account_id, '') = $2 AND id > $3
+     ORDER BY id LIMIT $4`,
+    [owner.kind, owner.accountId ?? '', page.afterId, page.countMax],
   )
   return rows.map(readKey)
 }
+
+const wholeList = { afterId: '', countMax: Number.MAX_SAFE_INTEGER }
 
 /** Finds the key with this secret, in any state. */
 export async function findKeyBySecretHash(

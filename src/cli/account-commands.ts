@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { accountEndpoints } from '../endpoints/accounts.ts'
 import type { AccountView, Credited } from '../operations/accounts.ts'
 import type { OperationRefusal } from '../operations/operation.ts'
-import { accountUsage, usageAnswer, type AccountUsage } from '../operations/reports/usage.ts'
+import type { AccountUsage } from '../operations/reports/usage.ts'
 import {
   command,
   declined,
@@ -260,8 +260,11 @@ function addUsageCommand(program: Command): void {
     .argument('<account>', 'name or id of the account')
     .option('--period <period>', 'day, month (both UTC) or total', 'day')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
-        shown(await accountUsage(context, { account: name, period: options['period'] }), showUsage),
+      command({ store: 'existing' }, async ({ call, arguments: [name], options }) =>
+        shown(
+          await call(accountEndpoints.usage, { account: name, period: options['period'] }),
+          showUsage,
+        ),
       ),
     )
 }
@@ -304,8 +307,7 @@ function showList(accounts: readonly AccountView[], isFiltered: boolean): Answer
   return { json: accounts.map(accountJson), text }
 }
 
-function showUsage({ figures, period }: AccountUsage): Answer {
-  const answer = usageAnswer(figures, period)
+function showUsage(answer: AccountUsage): Answer {
   const table = formatTable(
     ['model', 'requests', 'input tokens', 'output tokens', 'cost USD'],
     answer.by_model.map((model) => [
@@ -318,7 +320,7 @@ function showUsage({ figures, period }: AccountUsage): Answer {
     'No usage in this period.',
   )
   const head = formatFields({
-    period,
+    period: answer.period,
     'balance USD': answer.balance_usd,
     'cost USD': answer.usage.cost_usd,
     'used today USD': answer.limits.daily_used_usd,
@@ -328,5 +330,5 @@ function showUsage({ figures, period }: AccountUsage): Answer {
     'output tokens': answer.usage.output_tokens,
     'cache tokens': answer.usage.cache_tokens,
   })
-  return { json: answer, text: `${head}\n\n${table}` }
+  return { json: usdAsNumbers(answer), text: `${head}\n\n${table}` }
 }

@@ -6,7 +6,7 @@ import type {
   FieldChange,
 } from '../operations/catalogue/catalogue.ts'
 import type { ImportedModel, ImportResult } from '../operations/prices/import.ts'
-import { listPrices, type PriceView } from '../operations/prices/versions.ts'
+import type { PriceView } from '../operations/prices/versions.ts'
 import { command, shown, type Answer } from './command.ts'
 import { splitList } from './key-commands.ts'
 import { formatTable } from './output.ts'
@@ -32,10 +32,10 @@ Example:
           file: ({ options }) => options['file'],
           store: ({ options }) => (options['dryRun'] === true ? 'preview' : 'create'),
         },
-        async ({ context, options, text }) => {
-          const { applyCatalogue } = await import('../operations/catalogue/catalogue.ts')
+        async ({ call, options, text }) => {
+          const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
           return shown(
-            await applyCatalogue(context, { text, dry_run: options['dryRun'] }),
+            await call(catalogueEndpoints.apply, { text, dry_run: options['dryRun'] }),
             showApplied,
           )
         },
@@ -45,11 +45,13 @@ Example:
     .command('export')
     .description('print the catalogue as a file for apply')
     .action(
-      command({ store: 'existing' }, async ({ context }) => {
-        const { exportCatalogue } = await import('../operations/catalogue/catalogue.ts')
+      command({ store: 'existing' }, async ({ call }) => {
+        const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
         const { parse } = await import('yaml')
-        const text = await exportCatalogue(context)
-        return { json: parse(text) as unknown, text }
+        return shown(await call(catalogueEndpoints.show, {}), ({ text }) => ({
+          json: parse(text) as unknown,
+          text,
+        }))
       }),
     )
   addPriceCommands(program)
@@ -86,7 +88,10 @@ function addPriceCommands(program: Command): void {
     .command('list')
     .description('list all prices, past, current and future, in USD per million tokens')
     .action(
-      command({ store: 'existing' }, async ({ context }) => showPrices(await listPrices(context))),
+      command({ store: 'existing' }, async ({ callAll }) => {
+        const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
+        return shown(await callAll(catalogueEndpoints.prices), showPrices)
+      }),
     )
   price
     .command('import')
@@ -99,8 +104,8 @@ function addPriceCommands(program: Command): void {
     .action(
       command(
         { file: ({ arguments: [path] }) => path, store: 'existing' },
-        async ({ context, options, text }) => {
-          const { importPrices } = await import('../operations/prices/import.ts')
+        async ({ call, options, text }) => {
+          const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
           const input = {
             text,
             names: options['map'],
@@ -108,7 +113,7 @@ function addPriceCommands(program: Command): void {
             valid_from: options['validFrom'],
             dry_run: options['dryRun'],
           }
-          return shown(await importPrices(context, input), showImport)
+          return shown(await call(catalogueEndpoints.importPrices, input), showImport)
         },
       ),
     )

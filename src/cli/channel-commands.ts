@@ -1,20 +1,18 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
 import type { Command } from 'commander'
-import {
-  channelHistory,
-  reportChannels,
-  showChannel,
-  type ChannelChangeView,
-  type ChannelDetail,
-  type ChannelHealthView,
-  type ChannelListing,
-  type ChannelReport,
-  type FailureView,
-  type NodeView,
+import { channelEndpoints } from '../endpoints/channels.ts'
+import type {
+  ChannelChangeView,
+  ChannelDetail,
+  ChannelHealthView,
+  ChannelListing,
+  ChannelPage,
+  FailureView,
+  NodeView,
 } from '../operations/channel-health.ts'
-import { checkChannel, type ChannelCheck } from '../operations/channel-check.ts'
-import { switchChannel } from '../operations/channels.ts'
-import { command, exitCodes, shown, withCheck, type Answer } from './command.ts'
+import type { ChannelCheck } from '../operations/channel-check.ts'
+import type { Outcome } from '../operations/operation.ts'
+import { command, exitCodes, parseCount, shown, type Answer, type Run } from './command.ts'
 import { formatAge, formatFields, formatTable, type Cell } from './output.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
 
@@ -24,8 +22,8 @@ export function addChannelCommands(program: Command): void {
     .command('list')
     .description('list all channels with their health')
     .action(
-      command({ store: 'existing' }, async ({ context }) =>
-        showReport(await reportChannels(context)),
+      command({ store: 'existing' }, async ({ call }) =>
+        shown(await readChannels(call), showReport),
       ),
     )
   channel
@@ -33,28 +31,49 @@ export function addChannelCommands(program: Command): void {
     .description('show one channel: settings, health, cost of checks, recent history')
     .argument('<channel>', 'name of the channel')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
-        shown(await showChannel(context, { channel: name }), showDetail),
+      command({ store: 'existing' }, async ({ call, arguments: [name] }) =>
+        shown(await call(channelEndpoints.show, { channel: name }), showDetail),
       ),
     )
   channel
     .command('history')
     .description('list state changes and their reasons, newest first')
     .argument('[channel]', 'name of the channel (default: all channels)')
-    .option('--limit <n>', 'show at most this many, 1 to 10000', '50')
+    .option('--limit <n>', 'show at most this many, 1 to 10000', parseCount, 50)
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name], options }) =>
-        shown(
-          await channelHistory(context, { channel: name, count: options['limit'] }),
-          (changes) => ({ json: changes, text: historyTable(changes) }),
-        ),
-      ),
+      command({ store: 'existing' }, async ({ callAll, arguments: [name], options }) => {
+        const list = name === undefined ? channelEndpoints.changes : channelEndpoints.history
+        const input = name === undefined ? {} : { channel: name }
+        return shown(await callAll(list, input, Number(options['limit'])), (changes) => ({
+          json: changes,
+          text: historyTable(changes),
+        }))
+      }),
     )
   addSwitchCommand(channel, 'off', 'disabled', 'disable a channel until you enable it again')
   addSwitchCommand(channel, 'on', 'enabled', 'enable a disabled channel')
   addCheckCommand(channel)
   addReconcileCommand(channel)
 }
+
+const switches = { enabled: channelEndpoints.on, disabled: channelEndpoints.off } as const
+
+/** Reads all pages into one. */
+async function readChannels(call: Run['call']): Promise<Outcome<ChannelPage>> {
+  const whole = await call(channelEndpoints.list, { limit: channelsPerPage })
+  if (whole.kind === 'refusal') return whole
+  const items = [...whole.value.items]
+  let cursor = whole.value.next_cursor
+  while (cursor !== null) {
+    const page = await call(channelEndpoints.list, { limit: channelsPerPage, cursor })
+    if (page.kind === 'refusal') return page
+    items.push(...page.value.items)
+    cursor = page.value.next_cursor
+  }
+  return { kind: 'done', value: { ...whole.value, items, next_cursor: null } }
+}
+
+const channelsPerPage = 1_000
 
 function addSwitchCommand(
   channel: Command,
@@ -67,8 +86,8 @@ function addSwitchCommand(
     .description(description)
     .argument('<channel>', 'name of the channel')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name] }) =>
-        shown(await switchChannel(context, { channel: name, override }), (view) => ({
+      command({ store: 'existing' }, async ({ call, arguments: [name] }) =>
+        shown(await call(switches[override], { channel: name }), (view) => ({
           json: view,
           text: `Channel ${view.name} is ${override}.`,
         })),
@@ -82,10 +101,8 @@ function addCheckCommand(channel: Command): void {
     .description('have each running gateway send a small real request per model')
     .argument('<channel>', 'name of the channel')
     .action(
-      command({ store: 'existing' }, ({ context, config, arguments: [name] }) =>
-        withCheck(config, async (run) =>
-          shown(await checkChannel(context, { channel: name }, run), showCheck),
-        ),
+      command({ store: 'existing' }, async ({ call, arguments: [name] }) =>
+        shown(await call(channelEndpoints.check, { channel: name }), showCheck),
       ),
     )
 }
@@ -107,16 +124,16 @@ const listHeading = [
   'next',
 ]
 
-function showReport(report: ChannelReport): Answer {
+function showReport(report: ChannelPage): Answer {
   const hasNodes = report.nodes.length > 1
-  const rows = report.channels.flatMap((channel) => channelRows(channel, report.at, hasNodes))
+  const rows = report.items.flatMap((channel) => channelRows(channel, report.at, hasNodes))
   const table = formatTable(
     hasNodes ? [...listHeading, 'gateway'] : listHeading,
     rows,
     'There are no channels. A catalogue sets them: turnpike apply -f catalog.yaml',
   )
-  const foot = report.channels.length === 0 ? '' : `\n\n${sourceText(report)}`
-  return { json: report.channels, text: table + foot }
+  const foot = report.items.length === 0 ? '' : `\n\n${sourceText(report)}`
+  return { json: report.items, text: table + foot }
 }
 
 function channelRows(
@@ -168,7 +185,7 @@ function nextText({ rests_until: rests, wakes_at: wakes }: ChannelHealthView, at
 }
 
 /** Says which gateways published the health, and how old it is. */
-function sourceText(report: Pick<ChannelReport, 'is_live' | 'nodes'>): string {
+function sourceText(report: Pick<ChannelPage, 'is_live' | 'nodes'>): string {
   const [first] = report.nodes
   if (first === undefined)
     return 'No gateway has run on this store yet, so the health is not known.'

@@ -11,8 +11,8 @@ import { commandClock, systemClock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import type { UpstreamPools } from '../http/client/pool.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { RunCheck } from '../operations/channel-check.ts'
 import {
   refusalOf,
   type OperationContext,
@@ -20,6 +20,7 @@ import {
   type Outcome,
 } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
+import type { RunCheck } from '../operations/run-check.ts'
 import type { Config } from '../settings.ts'
 import type { Database } from '../storage/database.ts'
 import { loadMasterKey } from '../storage/master-key.ts'
@@ -53,8 +54,12 @@ export type StoreUse =
 export interface Run extends Given {
   /** Calls the operation of an endpoint. */
   call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
-  /** Reads all pages of a list. */
-  callAll<Item>(endpoint: Endpoint<Page<Item>>, input?: object): Promise<Outcome<readonly Item[]>>
+  /** Reads all pages of a list, or its first `countMax` items. */
+  callAll<Item>(
+    endpoint: Endpoint<Page<Item>>,
+    input?: object,
+    countMax?: number,
+  ): Promise<Outcome<readonly Item[]>>
   readonly context: OperationContext
   readonly config: Config
   /** What opening the store changed in its schema. */
@@ -146,36 +151,38 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const config = readConfig(options)
   const { database, migrated } = await openStore(config.store, use)
+  const checks = lazyChecks(config)
   try {
-    const context = buildContext(config, database)
+    const context = { ...buildContext(config, database), runCheck: checks.run }
     const call = <Result>(endpoint: Endpoint<Result>, input: object): Promise<Outcome<Result>> =>
       endpoint.operation(context, { ...input, ...endpoint.fixed })
-    const callAll = <Item>(endpoint: Endpoint<Page<Item>>, input: object = {}) =>
-      readAllPages(endpoint, input, call)
+    const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
+      readPages(call, endpoint, { input, countMax })
     const given = { arguments: words, options, text: undefined }
     return await work({ ...given, call, callAll, context, config, migrated })
   } finally {
+    await checks.close()
     await database.close()
   }
 }
 
-async function readAllPages<Item>(
-  endpoint: Endpoint<Page<Item>>,
-  input: object,
+async function readPages<Item>(
   call: Run['call'],
+  endpoint: Endpoint<Page<Item>>,
+  { input, countMax }: { readonly input: object; readonly countMax: number },
 ): Promise<Outcome<readonly Item[]>> {
   const items: Item[] = []
   let cursor: string | null = null
   do {
     const outcome: Outcome<Page<Item>> = await call(endpoint, {
       ...input,
-      limit: itemsPerPage,
+      limit: Math.min(itemsPerPage, countMax - items.length),
       ...(cursor !== null && { cursor }),
     })
     if (outcome.kind === 'refusal') return outcome
     items.push(...outcome.value.items)
     cursor = outcome.value.next_cursor
-  } while (cursor !== null)
+  } while (cursor !== null && items.length < countMax)
   return { kind: 'done', value: items }
 }
 
@@ -205,7 +212,7 @@ async function openStore(store: string, use: StoreUse): Promise<Opened> {
   }
 }
 
-function buildContext(config: Config, database: Database): OperationContext {
+function buildContext(config: Config, database: Database): Omit<OperationContext, 'runCheck'> {
   const environment = processEnvironment()
   let masterKey: Secret | undefined
   return {
@@ -227,6 +234,13 @@ function loginName(): string {
   }
 }
 
+/** Reads how many lines to show. */
+export function parseCount(text: string): number {
+  const count = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= 10_000) return count
+  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
+}
+
 /** Reads a file; `-` is standard input, read to its end. */
 async function readText(path: string): Promise<string> {
   try {
@@ -241,20 +255,25 @@ async function readText(path: string): Promise<string> {
 
 const checkTimeoutMs = 30_000
 
-/** Lets a command send checks to vendors, with the gateway's own client, while `work` runs. */
-export async function withCheck<Value>(
-  config: Pick<Config, 'connectTimeoutMs'>,
-  work: (run: RunCheck) => Promise<Value>,
-): Promise<Value> {
-  const { checkChannel } = await import('../channels/probes/check.ts')
-  const { UpstreamPools } = await import('../http/client/pool.ts')
-  const upstream = new UpstreamPools({ connectTimeoutMs: config.connectTimeoutMs })
-  try {
-    return await work((check) =>
-      checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock: systemClock }),
-    )
-  } finally {
-    await upstream.close()
+interface Checks {
+  readonly run: RunCheck
+  close(): Promise<void>
+}
+
+/** Sends checks with the gateway's own client, which is opened for the first one. */
+function lazyChecks({ connectTimeoutMs }: Pick<Config, 'connectTimeoutMs'>): Checks {
+  let opening: Promise<UpstreamPools> | undefined
+  const open = async (): Promise<UpstreamPools> => {
+    const { UpstreamPools } = await import('../http/client/pool.ts')
+    return new UpstreamPools({ connectTimeoutMs })
+  }
+  return {
+    async run(check) {
+      const { checkChannel } = await import('../channels/probes/check.ts')
+      const upstream = await (opening ??= open())
+      return checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock: systemClock })
+    },
+    close: async () => (await opening)?.close(),
   }
 }
 

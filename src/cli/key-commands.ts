@@ -1,16 +1,8 @@
 /** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: create, list, revoke. */
 import type { Command } from 'commander'
 import type { KeyKind } from '../access/key.ts'
-import {
-  createAdminToken,
-  createClientKey,
-  createReaderToken,
-  listAccountKeys,
-  listAdminTokens,
-  revokeKey,
-  type KeyView,
-  type NewKey,
-} from '../operations/keys.ts'
+import { keyEndpoints } from '../endpoints/keys.ts'
+import type { KeyView, NewKey } from '../operations/keys.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatTable, usdAsNumbers } from './output.ts'
 
@@ -38,9 +30,9 @@ Example:
   turnpike key create acme --name ci --models large-1,small-1 --daily 2 --ip 192.0.2.0/24`,
     )
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [account], options }) =>
+      command({ store: 'existing' }, async ({ call, arguments: [account], options }) =>
         shown(
-          await createClientKey(context, {
+          await call(keyEndpoints.createKey, {
             account,
             name: options['name'],
             models: options['models'],
@@ -64,8 +56,8 @@ function addReaderTokenCommands(program: Command): void {
     .argument('<account>', 'name or id of the account')
     .option('--name <name>', 'a label, at most 64 characters')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [account], options }) =>
-        shown(await createReaderToken(context, { account, name: options['name'] }), (made) =>
+      command({ store: 'existing' }, async ({ call, arguments: [account], options }) =>
+        shown(await call(keyEndpoints.createToken, { account, name: options['name'] }), (made) =>
           showSecret('token', made),
         ),
       ),
@@ -83,8 +75,8 @@ function addAdminTokenCommands(program: Command): void {
     .description('create an admin token; it is shown only once')
     .option('--name <name>', 'a label, at most 64 characters')
     .action(
-      command({ store: 'existing' }, async ({ context, options }) =>
-        shown(await createAdminToken(context, { name: options['name'] }), (made) =>
+      command({ store: 'existing' }, async ({ call, options }) =>
+        shown(await call(keyEndpoints.createAdminToken, { name: options['name'] }), (made) =>
           showSecret('admin-token', made),
         ),
       ),
@@ -93,8 +85,8 @@ function addAdminTokenCommands(program: Command): void {
     .command('list')
     .description('list all admin tokens')
     .action(
-      command({ store: 'existing' }, async ({ context }) =>
-        showKeys(await listAdminTokens(context)),
+      command({ store: 'existing' }, async ({ callAll }) =>
+        shown(await callAll(keyEndpoints.listAdminTokens), showKeys),
       ),
     )
   addRevokeCommand(admin, 'admin', 'revoke an admin token; its next request is refused')
@@ -106,11 +98,18 @@ function addListCommand(parent: Command, kind: 'client' | 'reader', description:
     .description(description)
     .argument('<account>', 'name or id of the account')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [account] }) =>
-        shown(await listAccountKeys(context, { account, kind }), showKeys),
-      ),
+      command({ store: 'existing' }, async ({ callAll, arguments: [account] }) => {
+        const list = kind === 'client' ? keyEndpoints.listKeys : keyEndpoints.listTokens
+        return shown(await callAll(list, { account }), showKeys)
+      }),
     )
 }
+
+const revocations = {
+  client: keyEndpoints.revokeKey,
+  reader: keyEndpoints.revokeToken,
+  admin: keyEndpoints.revokeAdminToken,
+} as const
 
 function addRevokeCommand(parent: Command, kind: KeyKind, description: string): void {
   parent
@@ -118,8 +117,8 @@ function addRevokeCommand(parent: Command, kind: KeyKind, description: string): 
     .description(description)
     .argument('<id>', 'the id, such as key_…, as the list shows it')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [id] }) =>
-        shown(await revokeKey(context, { kind, id }), (revoked) => ({
+      command({ store: 'existing' }, async ({ call, arguments: [id] }) =>
+        shown(await call(revocations[kind], { id }), (revoked) => ({
           json: usdAsNumbers(revoked),
           text: `${revoked.id} (${revoked.head}) is revoked.`,
         })),

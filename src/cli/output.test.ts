@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvRow, formatFields, formatTable } from './output.ts'
+import { csvRow } from '../base/csv.ts'
+import { formatFields, formatTable } from './output.ts'
 
 test('shows small amounts without an exponent', () => {
   assert.equal(formatFields({ cost: 2.2e-7, least: 1e-12, correction: -2e-8 }).match(/e-/), null)

@@ -1,8 +1,9 @@
 /**
- * Output for people and spreadsheets: tables, `name  value` lines, ages, CSV. The invariant: names
- * that operators or clients chose can neither move a terminal's cursor nor run as a formula.
+ * Output for people: tables, `name  value` lines, ages. The invariant: names that operators or clients
+ * chose cannot move a terminal's cursor.
  */
 import { layOut } from './table-layout.ts'
+import { plainText } from '../base/plain-text.ts'
 
 /** A cell. Null and undefined show as a dash. */
 export type Cell = string | number | boolean | null | undefined | readonly string[]
@@ -44,14 +45,6 @@ function cellText(value: Cell): string {
   return text.replace(/\p{C}/gu, '�')
 }
 
-/** Formats a number without an exponent: `0.00000022`. The smallest amounts have twelve decimals. */
-function plainText(value: string | number | boolean): string {
-  const text = String(value)
-  return typeof value === 'number' && text.includes('e-')
-    ? value.toFixed(12).replace(/\.?0+$/, '')
-    : text
-}
-
 const ageUnits = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -83,24 +76,4 @@ export function usdAsNumbers(value: unknown): unknown {
 
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
-}
-
-export type CsvCell = string | number | null
-
-/** Formats one row of CSV (RFC 4180). */
-export function csvRow(cells: readonly CsvCell[]): string {
-  return `${cells.map(csvText).join(',')}\r\n`
-}
-
-const plainNumber = /^-?\d+(\.\d+)?$/
-/** Also after spaces, and in the full-width forms that some spreadsheets accept. */
-const formulaStart = /^(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/
-
-/** A text that a spreadsheet would run gets a leading apostrophe; numbers stay, so that sums work. */
-function csvText(value: CsvCell): string {
-  const text = value === null ? '' : plainText(value)
-  const isFormula = formulaStart.test(text) && !plainNumber.test(text)
-  const safe = isFormula ? `'${text}` : text
-  // Spreadsheets of some countries separate cells with semicolons or tabs.
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

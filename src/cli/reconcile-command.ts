@@ -1,6 +1,7 @@
 /** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
 import type { Command } from 'commander'
-import { reconcileChannel, type Reconciliation } from '../operations/reconcile/reconcile.ts'
+import { channelEndpoints } from '../endpoints/channels.ts'
+import type { Reconciliation } from '../operations/reconcile/reconcile.ts'
 import type { Comparison, ModelVerdict } from '../operations/reconcile/vendor-comparison.ts'
 import { command, exitCodes, shown, type Answer } from './command.ts'
 import { formatTable } from './output.ts'
@@ -24,9 +25,9 @@ Example:
     .action(
       command(
         { file: ({ options }) => options['vendorFile'], store: 'existing' },
-        async ({ context, arguments: [name], options, text }) =>
+        async ({ call, arguments: [name], options, text }) =>
           shown(
-            await reconcileChannel(context, {
+            await call(channelEndpoints.reconcile, {
               channel: name,
               from: options['from'],
               to: options['to'],

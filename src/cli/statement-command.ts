@@ -7,8 +7,9 @@ import {
   type StatementLine,
   type StatementSink,
 } from '../operations/reports/statement.ts'
+import { printStatement } from '../operations/reports/statement-text.ts'
 import { command, shown, write } from './command.ts'
-import { csvRow, formatFields, formatTable, type CsvCell } from './output.ts'
+import { formatFields, formatTable } from './output.ts'
 
 export function addStatementCommand(account: Command): void {
   account
@@ -22,79 +23,14 @@ export function addStatementCommand(account: Command): void {
       command({ store: 'existing' }, async ({ context, arguments: [name], options }) => {
         const input = { account: name, from: options['from'], to: options['to'] }
         const isCsv = options['csv'] === true
-        const sink = options['json'] === true ? jsonSink() : isCsv ? csvSink() : textSink()
-        return shown(await writeStatement(context, input, sink), () => undefined)
+        const isJson = options['json'] === true
+        const outcome =
+          isJson || isCsv
+            ? await printStatement(context, { ...input, format: isJson ? 'json' : 'csv' }, write)
+            : await writeStatement(context, input, textSink())
+        return shown(outcome, () => undefined)
       }),
     )
-}
-
-function jsonSink(): StatementSink {
-  let separator = ''
-  return {
-    begin: (head) => write(`${JSON.stringify(head).slice(0, -1)},"entries":[`),
-    line(line) {
-      const text = `${separator}\n${JSON.stringify(line)}`
-      separator = ','
-      return write(text)
-    },
-    end: (end) => write(`\n],${JSON.stringify(end).slice(1)}\n`),
-  }
-}
-
-const columns = [
-  'at',
-  'kind',
-  'amount_usd',
-  'balance_usd',
-  'reference',
-  'key',
-  'vendor',
-  'model',
-  'channel',
-  'outcome',
-  'marks',
-  'input_tokens',
-  'output_tokens',
-  'cache_tokens',
-  'calculation',
-  'note',
-]
-
-function cells(line: StatementLine): readonly CsvCell[] {
-  const { exchange } = line
-  return [
-    line.at,
-    line.kind,
-    line.amount,
-    line.balance,
-    line.reference,
-    exchange?.key ?? null,
-    exchange?.vendor ?? null,
-    exchange?.model ?? null,
-    exchange?.channel ?? null,
-    exchange?.outcome ?? null,
-    exchange?.marks.join(' ') ?? null,
-    exchange?.input_tokens ?? null,
-    exchange?.output_tokens ?? null,
-    exchange?.cache_tokens ?? null,
-    exchange?.calculation ?? null,
-    line.note,
-  ]
-}
-
-/** Opening and closing balance are rows too, so that the file can be checked without the gateway. */
-function csvSink(): StatementSink {
-  const balanceRow = (kind: string, at: string | null, balance: string): string =>
-    csvRow([at, kind, null, balance, ...columns.slice(4).map(() => null)])
-  let to: string | null = null
-  return {
-    begin(head) {
-      to = head.to
-      return write(csvRow(columns) + balanceRow('opening', head.from, head.opening_balance))
-    },
-    line: (line) => write(csvRow(cells(line))),
-    end: (end) => write(balanceRow('closing', to, end.closing_balance)),
-  }
 }
 
 const linesPerTable = 200

@@ -2,20 +2,22 @@
 import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { describeConfig } from '../config.ts'
-import { recentActions, type ActionView } from '../operations/actions.ts'
-import { auditLedger, type AuditView } from '../operations/store/audit.ts'
+import { storeEndpoints } from '../endpoints/store.ts'
+import type { ActionView } from '../operations/actions.ts'
+import type { AuditView } from '../operations/store/audit.ts'
 import { backupStore, restoreStore, type RestoredView } from '../operations/store/backup.ts'
-import { diagnose, diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'
+import { diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'
+import type { Outcome } from '../operations/operation.ts'
 import { copyStoreTo, type StoreCopyView } from '../operations/store/store-copy.ts'
 import { parseStoreLocation } from '../storage/location.ts'
 import type { Migrated } from '../storage/migrate.ts'
 import {
   command,
   exitCodes,
+  parseCount,
   plainCommand,
   readConfig,
   shown,
-  withCheck,
   withStore,
   type Answer,
   type Given,
@@ -28,7 +30,9 @@ export function addDoctorCommand(program: Command): void {
     .description('find problems in settings, store, catalogue and vendors')
     .action(
       plainCommand(async (given) =>
-        showDiagnosis(await examine(given), describeConfig(readConfig(given.options))),
+        shown(await examine(given), (diagnosis) =>
+          showDiagnosis(diagnosis, describeConfig(readConfig(given.options))),
+        ),
       ),
     )
 }
@@ -38,15 +42,17 @@ export function addStoreCommands(program: Command): void {
     .command('audit')
     .description('recompute all balances and figures; report differences')
     .action(
-      command({ store: 'existing' }, async ({ context }) => showAudit(await auditLedger(context))),
+      command({ store: 'existing' }, async ({ call }) =>
+        shown(await call(storeEndpoints.audit, {}), showAudit),
+      ),
     )
   program
     .command('actions')
     .description('list what operators have done, newest first')
-    .option('--count <n>', 'show at most this many, 1 to 10000', '100')
+    .option('--count <n>', 'show at most this many, 1 to 10000', parseCount, 100)
     .action(
-      command({ store: 'existing' }, async ({ context, options }) =>
-        shown(await recentActions(context, { count: options['count'] }), showActions),
+      command({ store: 'existing' }, async ({ callAll, options }) =>
+        shown(await callAll(storeEndpoints.actions, {}, Number(options['count'])), showActions),
       ),
     )
   program
@@ -109,15 +115,13 @@ function addCopyCommand(program: Command): void {
     )
 }
 
-async function examine(given: Given): Promise<Diagnosis> {
+async function examine(given: Given): Promise<Outcome<Diagnosis>> {
   try {
-    return await withStore(given, 'as_it_is', ({ context, config }) =>
-      withCheck(config, (run) => diagnose(context, run)),
-    )
+    return await withStore(given, 'as_it_is', ({ call }) => call(storeEndpoints.doctor, {}))
   } catch (error) {
     const diagnosis = diagnoseOutage(error)
     if (diagnosis === undefined) throw error
-    return diagnosis
+    return { kind: 'done', value: diagnosis }
   }
 }
 

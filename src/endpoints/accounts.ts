@@ -7,7 +7,9 @@ import {
   listAccounts,
   showAccount,
 } from '../operations/accounts.ts'
-import { endpoint } from './endpoint.ts'
+import { printStatement } from '../operations/reports/statement-text.ts'
+import { accountUsage } from '../operations/reports/usage.ts'
+import { endpoint, exampleNames, type StreamEndpoint } from './endpoint.ts'
 import { moment, pageOf, usd } from './views.ts'
 
 const account = z.strictObject({
@@ -37,6 +39,27 @@ const credited = z.strictObject({
   repeated: z.boolean().meta({ description: 'True where this credit was booked before.' }),
 })
 
+const modelUsage = {
+  requests: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: usd,
+}
+
+const usage = z.strictObject({
+  balance_usd: usd,
+  currency: z.literal('USD'),
+  period: z.enum(['day', 'month', 'total']),
+  limits: z.strictObject({
+    daily_usd: usd,
+    daily_used_usd: usd,
+    window_minutes: z.int(),
+    rpm: z.int(),
+  }),
+  usage: z.strictObject({ ...modelUsage, cache_tokens: z.int() }),
+  by_model: z.array(z.strictObject({ model: z.string(), ...modelUsage })),
+})
+
 export const accountEndpoints = {
   list: endpoint({
     id: 'accounts.list',
@@ -46,6 +69,7 @@ export const accountEndpoints = {
     role: 'viewer',
     operation: listAccounts,
     answer: pageOf(account),
+    example: {},
   }),
   create: endpoint({
     id: 'accounts.create',
@@ -57,6 +81,7 @@ export const accountEndpoints = {
     answer: account,
     repeats: 'money',
     status: 201,
+    example: { name: 'new-customer', balance_usd: '25', rpm: 60 },
   }),
   show: endpoint({
     id: 'accounts.show',
@@ -66,6 +91,7 @@ export const accountEndpoints = {
     role: 'viewer',
     operation: showAccount,
     answer: account,
+    example: { account: exampleNames.account },
   }),
   change: endpoint({
     id: 'accounts.change',
@@ -75,6 +101,17 @@ export const accountEndpoints = {
     role: 'operator',
     operation: changeAccount,
     answer: account,
+    example: { account: exampleNames.account, daily_usd: '5', rpm: 120 },
+  }),
+  usage: endpoint({
+    id: 'accounts.usage',
+    method: 'GET',
+    path: '/accounts/{account}/usage',
+    summary: 'Show the usage of an account, as its read-only token sees it.',
+    role: 'viewer',
+    operation: accountUsage,
+    answer: usage,
+    example: { account: exampleNames.account, period: 'month' },
   }),
   credit: endpoint({
     id: 'accounts.credit',
@@ -86,5 +123,19 @@ export const accountEndpoints = {
     answer: credited,
     repeats: 'money',
     status: 201,
+    example: { account: exampleNames.account, amount_usd: '12.50', reference: 'invoice-1042' },
   }),
+}
+
+export const accountStreams = {
+  statement: {
+    id: 'accounts.statement',
+    method: 'GET',
+    path: '/accounts/{account}/statement',
+    summary: 'Read credits and charges, oldest first, with the calculation of each charge.',
+    role: 'viewer',
+    stream: printStatement,
+    contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
+    example: { account: exampleNames.account, from: '2026-01-01' },
+  } satisfies StreamEndpoint,
 }

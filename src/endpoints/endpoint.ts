@@ -9,7 +9,7 @@ import type { Operation } from '../operations/operation.ts'
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
 type Role = 'viewer' | 'operator' | 'owner'
 
-export interface Endpoint<Value = unknown> {
+interface Row {
   /** `area.verb`, unique: the name in the OpenAPI document. */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -18,13 +18,23 @@ export interface Endpoint<Value = unknown> {
    * query of a GET or DELETE, in the JSON body of any other method.
    */
   readonly path: string
+  /** Fields that are in the query although the method has a body. */
+  readonly query?: readonly string[]
   /** One line, for the document. */
   readonly summary: string
   /** The least role that may call it. */
   readonly role: Role
-  readonly operation: Operation<Value>
   /** Fields of the operation's input that this endpoint sets itself. */
   readonly fixed?: Readonly<Record<string, unknown>>
+  /**
+   * An input that works, for the document and the tests. Names and ids in it are those of
+   * `exampleNames`; test/api/ creates what they name.
+   */
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+export interface Endpoint<Value = unknown> extends Row {
+  readonly operation: Operation<Value>
   readonly answer: z.ZodType<Value>
   /** Set where the endpoint takes an `Idempotency-Key`: it moves money or makes a secret. */
   readonly repeats?: 'money' | 'secret'
@@ -32,7 +42,29 @@ export interface Endpoint<Value = unknown> {
   readonly status?: 201
 }
 
+/** Writes a piece of text; resolves when more may follow. */
+type WriteText = (text: string) => Promise<void> | void
+
+/** An endpoint whose answer is written while it is read. Its input has a field `format`. */
+export interface StreamEndpoint extends Row {
+  readonly method: 'GET'
+  readonly stream: Operation<void, z.ZodType, [WriteText]>
+  /** By format. */
+  readonly contentTypes: Readonly<Record<'json' | 'csv', string>>
+}
+
 /** Checks that the answer's shape fits the operation. */
-export function endpoint<Value>(row: Endpoint<Value>): Endpoint<Value> {
+export function endpoint<Value>(
+  row: Omit<Endpoint<Value>, 'answer'> & { readonly answer: z.ZodType<NoInfer<Value>> },
+): Endpoint<Value> {
   return row
 }
+
+/** Names and ids that stand in examples. */
+export const exampleNames = {
+  account: 'acme',
+  key: 'key_exampleofakey',
+  token: 'key_exampleofatoken',
+  adminToken: 'key_exampleofanadmintoken',
+  channel: 'alpha-main',
+} as const

@@ -10,9 +10,13 @@ export const usd = z
 /** A moment, UTC. */
 export const moment = z.iso.datetime()
 
-export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({
+export function pageFields<Item extends z.ZodType>(item: Item) {
+  return {
     items: z.array(item),
     next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
-  })
+  }
+}
+
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject(pageFields(item))
 }

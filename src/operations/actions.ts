@@ -3,9 +3,9 @@
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
 import { z } from 'zod'
-import type { Queryable, Transaction } from '../storage/database.ts'
-import { listCount } from './input.ts'
-import { operation, timeText, type OperationContext } from './operation.ts'
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
+import { pageFields, pageOf, type Page } from './paging.ts'
+import { invalidField, operation, timeText, type OperationContext } from './operation.ts'
 
 export interface ActionView {
   readonly sequence: number
@@ -54,19 +54,29 @@ export async function listActionsBy(
 
 /** Returns what operators have done, newest first. */
 export const recentActions = operation(
-  z.strictObject({ count: listCount.default(100) }),
-  async ({ database }, { count }): Promise<readonly ActionView[]> => {
+  z.strictObject(pageFields),
+  async ({ database }, { cursor, limit }): Promise<Page<ActionView>> => {
     const rows = await database.query(
-      'SELECT * FROM operator_action ORDER BY sequence DESC LIMIT $1',
-      [count],
+      'SELECT * FROM operator_action WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2',
+      [readSequence(cursor), limit + 1],
     )
-    return rows.map((row) => ({
-      at: timeText(Number(row['at_ms'])),
-      sequence: Number(row['sequence']),
-      actor: String(row['actor']),
-      action: String(row['action']),
-      subject: String(row['subject']),
-      detail: JSON.parse(String(row['detail'])) as Record<string, unknown>,
-    }))
+    return pageOf(rows, { limit, cursorOf: (row) => String(row['sequence']), view: viewAction })
   },
 )
+
+function readSequence(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw invalidField('cursor', 'must be the next_cursor of a page')
+}
+
+function viewAction(row: Row): ActionView {
+  return {
+    at: timeText(Number(row['at_ms'])),
+    sequence: Number(row['sequence']),
+    actor: String(row['actor']),
+    action: String(row['action']),
+    subject: String(row['subject']),
+    detail: JSON.parse(String(row['detail'])) as Record<string, unknown>,
+  }
+}

@@ -6,7 +6,6 @@
 import { z } from 'zod'
 import { sleep } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
-import type { Channel, Vendor } from '../channels/channel.ts'
 import { readCatalogue } from '../channels/channel-store.ts'
 import { requestCheck } from '../channels/cluster/channel-states.ts'
 import {
@@ -15,31 +14,15 @@ import {
   type CheckedModel,
 } from '../channels/cluster/check-answers.ts'
 import { appendCosts } from '../channels/cluster/operator-cost-store.ts'
-import type { Outcome } from '../channels/health/health-event.ts'
 import { countsOf, priceCheck } from '../channels/probes/check-cost.ts'
 import { explainAbsence, loadSnapshot, type LoadedSnapshot } from '../channels/snapshot.ts'
 import { checkOperation } from '../channels/offer.ts'
-import type { ForwardedOperation } from '../formats/format.ts'
 import { formatOf } from '../formats/registry.ts'
 import type { Usage } from '../metering/usage.ts'
 import { readRevisions } from '../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../storage/node-store.ts'
 import { channelName, noSuchChannel } from './channels.ts'
 import { operation, type OperationContext } from './operation.ts'
-
-/** Sends one real check. The caller provides it, because operations have no network. */
-export type RunCheck = (check: {
-  readonly vendor: Vendor
-  readonly channel: Channel
-  readonly model: string
-  readonly operation: ForwardedOperation
-  readonly by: 'request' | 'models'
-}) => Promise<{
-  readonly outcome: Outcome
-  readonly durationMs: number
-  readonly status: number | undefined
-  readonly usage?: Usage | undefined
-}>
 
 interface ModelCheck {
   readonly model: string
@@ -80,13 +63,12 @@ const lookIntervalMs = 250
  */
 export const checkChannel = operation(
   z.strictObject({ channel: channelName }),
-  async (context, { channel }, run: RunCheck): Promise<ChannelCheck> => {
+  async (context, { channel }): Promise<ChannelCheck> => {
     const { channels } = await context.database.snapshot(readCatalogue)
     const known = channels.filter((row) => row.retiredAtMs === undefined)
     if (!known.some(({ name }) => name === channel)) throw noSuchChannel(channel, known)
     const fromGateways = await checkOnGateways(context, channel)
-    const results =
-      fromGateways.length > 0 ? fromGateways : [await checkHere(context, channel, run)]
+    const results = fromGateways.length > 0 ? fromGateways : [await checkHere(context, channel)]
     const ok = results.every((result) => result.ok)
     return { channel, ok, gateways_asked: fromGateways.length, results }
   },
@@ -153,11 +135,7 @@ function viewResult(
   }
 }
 
-async function checkHere(
-  context: OperationContext,
-  name: string,
-  run: RunCheck,
-): Promise<CheckResultView> {
+async function checkHere(context: OperationContext, name: string): Promise<CheckResultView> {
   const snapshot = await readSnapshot(context)
   const channel = snapshot.channels.get(name)
   const vendor = snapshot.vendors.get(channel?.vendor ?? '')
@@ -172,7 +150,7 @@ async function checkHere(
       context.clock.now(),
     )
     const check = { vendor, channel, model, operation, by } as const
-    const { outcome, durationMs, status, usage } = await run(check)
+    const { outcome, durationMs, status, usage } = await context.runCheck(check)
     if (usage !== undefined) await bookCheck(context, { snapshot, channel: name, model, usage })
     models.push({ model, outcome, status: status ?? null, durationMs })
     if (by === 'models') break

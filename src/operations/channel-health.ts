@@ -6,11 +6,7 @@
 import { z } from 'zod'
 import { utcMonth } from '../base/clock.ts'
 import { formatUsd } from '../base/money.ts'
-import {
-  type ChannelChange,
-  findLastOff,
-  listChanges,
-} from '../channels/cluster/channel-history.ts'
+import { findLastOff, listChanges, type ListedChange } from '../channels/cluster/channel-history.ts'
 import { checkTask, listStates, type PublishedState } from '../channels/cluster/channel-states.ts'
 import type { FailureLine, HealthLine } from '../channels/health/health-line.ts'
 import { sumCosts } from '../channels/cluster/operator-cost-store.ts'
@@ -22,9 +18,15 @@ import {
   readStoreTime,
   type GatewayNode,
 } from '../storage/node-store.ts'
-import { channelName, listChannels, noSuchChannel, type ChannelView } from './channels.ts'
-import { listCount } from './input.ts'
-import { operation, timeOrNull, timeText, type OperationContext } from './operation.ts'
+import { channelName, noSuchChannel, readChannels, type ChannelView } from './channels.ts'
+import { pageFields, pageOf, pageOfList, type Page } from './paging.ts'
+import {
+  invalidField,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+} from './operation.ts'
 
 export interface NodeView {
   readonly id: string
@@ -50,19 +52,33 @@ export interface ChannelListing extends ChannelView {
   readonly health: readonly ChannelHealthView[]
 }
 
-export interface ChannelReport {
+interface HealthMoment {
   /** The store's time; every age counts from here. */
   readonly at: string
   /** Whether a gateway is running on the store; if not, health is the last known state. */
   readonly is_live: boolean
   /** The gateways that published `health`. */
   readonly nodes: readonly NodeView[]
+}
+
+interface ChannelReport extends HealthMoment {
   readonly channels: readonly ChannelListing[]
 }
 
-/** Returns all channels of the catalogue with their health. */
-export async function reportChannels(context: OperationContext): Promise<ChannelReport> {
-  const channels = await listChannels(context)
+export interface ChannelPage extends HealthMoment, Page<ChannelListing> {}
+
+/** Lists channels with their health, by name. */
+export const listChannels = operation(
+  z.strictObject(pageFields),
+  async (context, page): Promise<ChannelPage> => {
+    const { channels, ...moment } = await reportChannels(context)
+    const cursorOf = ({ name }: ChannelListing): string => name
+    return { ...moment, ...pageOfList(channels, page, { cursorOf, view: (channel) => channel }) }
+  },
+)
+
+async function reportChannels(context: OperationContext): Promise<ChannelReport> {
+  const channels = await readChannels(context)
   const nowMs = await readStoreTime(context.database, context.clock)
   const published = await context.database.snapshot((queryable) => readPublished(queryable, nowMs))
   const byChannel = Map.groupBy(published.states, ({ line }) => line.channel)
@@ -183,35 +199,40 @@ function timesView(times: HealthLine['firstEventMs']): TimesView | null {
   return times === undefined ? null : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
 }
 
-export type FailureView = Readonly<ReturnType<typeof viewFailure>>
+export interface FailureView {
+  readonly class: string
+  readonly count: number
+  readonly last_at: string
+}
 
-function viewFailure({ outcome, count, lastAtMs }: FailureLine) {
+function viewFailure({ outcome, count, lastAtMs }: FailureLine): FailureView {
   return { class: outcome, count, last_at: timeText(lastAtMs) }
 }
 
 /** Newest first. A channel that is no longer in the catalogue keeps its history. */
 export const channelHistory = operation(
-  z.strictObject({ channel: channelName.optional(), count: listCount.default(50) }),
-  async (context, { channel, count }) => {
-    const changes = await readHistory(context, channel, count)
-    if (changes.length > 0 || channel === undefined) return changes
-    const channels = await listChannels(context)
-    if (!channels.some(({ name }) => name === channel)) throw noSuchChannel(channel, channels)
-    return changes
+  z.strictObject({ channel: channelName.optional(), ...pageFields }),
+  async (context, { channel, cursor, limit }): Promise<Page<ChannelChangeView>> => {
+    const before = cursor === undefined ? undefined : readPlace(cursor)
+    const changes = await listChanges(context.database, { channel, before, countMax: limit + 1 })
+    if (changes.length === 0 && channel !== undefined && before === undefined) {
+      const channels = await readChannels(context)
+      if (!channels.some(({ name }) => name === channel)) throw noSuchChannel(channel, channels)
+    }
+    const cursorOf = ({ atMs, sequence }: ListedChange): string => `${atMs}.${sequence}`
+    return pageOf(changes, { limit, cursorOf, view: viewChange })
   },
 )
 
-async function readHistory(
-  { database }: OperationContext,
-  channel: string | undefined,
-  countMax: number,
-): Promise<readonly ChannelChangeView[]> {
-  return (await listChanges(database, { channel, countMax })).map(viewChange)
+function readPlace(cursor: string): { readonly atMs: number; readonly sequence: number } {
+  const [, atMs, sequence] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? []
+  if (atMs === undefined) throw invalidField('cursor', 'must be the next_cursor of a page')
+  return { atMs: Number(atMs), sequence: Number(sequence) }
 }
 
 export type ChannelChangeView = Readonly<ReturnType<typeof viewChange>>
 
-function viewChange(change: ChannelChange) {
+function viewChange(change: ListedChange) {
   const { detail } = change
   return {
     at: timeText(change.atMs),
@@ -260,7 +281,9 @@ export const showChannel = operation(
       ...listing,
       ...report,
       check_cost: await monthCost(context, name, Date.parse(report.at)),
-      history: await readHistory(context, name, shownHistoryCount),
+      history: (
+        await listChanges(context.database, { channel: name, countMax: shownHistoryCount })
+      ).map(viewChange),
     }
   },
 )

@@ -11,7 +11,8 @@ import { isReference } from '../channels/snapshot.ts'
 import { recordAction } from './actions.ts'
 import { notFound, operation, type OperationContext } from './operation.ts'
 
-export async function listChannels(context: OperationContext): Promise<readonly ChannelView[]> {
+/** Returns all channels of the catalogue. */
+export async function readChannels(context: OperationContext): Promise<readonly ChannelView[]> {
   const { channels } = await context.database.snapshot(readCatalogue)
   return channels.filter(isInUse).map(viewChannel)
 }

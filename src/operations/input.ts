@@ -117,7 +117,6 @@ function wholeNumber(range: { readonly min: number; readonly max: number }) {
 export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
 /** At most a day, because the window keeps each request in memory. */
 export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
-export const listCount = wholeNumber({ min: 1, max: 10_000 })
 /** Items on one page of a list. */
 export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
 

@@ -20,6 +20,7 @@ import type { Queryable, Transaction } from '../storage/database.ts'
 import { getAccount } from './accounts.ts'
 import { recordAction } from './actions.ts'
 import { accountReference, ipRanges, label, limitUsd, modelIds, untilTime } from './input.ts'
+import { pageFields, pageOf, type Page } from './paging.ts'
 import {
   attempt,
   invalidField,
@@ -88,17 +89,38 @@ export const createAdminToken = operation(
 )
 
 export const listAccountKeys = operation(
-  z.strictObject({ account: accountReference, kind: z.enum(['client', 'reader']) }),
-  async ({ database, clock }, { account: reference, kind }): Promise<readonly KeyView[]> => {
+  z.strictObject({
+    account: accountReference,
+    kind: z.enum(['client', 'reader']),
+    ...pageFields,
+  }),
+  async ({ database, clock }, { account: reference, kind, ...page }): Promise<Page<KeyView>> => {
     const account = await getAccount(database, reference)
-    const rows = await listKeys(database, { kind, accountId: account.id })
-    return rows.map((row) => viewKey(row, clock.now()))
+    return readPage(database, { kind, accountId: account.id }, { ...page, nowMs: clock.now() })
   },
 )
 
-export async function listAdminTokens(context: OperationContext): Promise<readonly KeyView[]> {
-  const rows = await listKeys(context.database, { kind: 'admin', accountId: undefined })
-  return rows.map((row) => viewKey(row, context.clock.now()))
+/** Oldest first. */
+export const listAdminTokens = operation(
+  z.strictObject(pageFields),
+  ({ database, clock }, page): Promise<Page<KeyView>> =>
+    readPage(database, { kind: 'admin', accountId: undefined }, { ...page, nowMs: clock.now() }),
+)
+
+async function readPage(
+  queryable: Queryable,
+  owner: Parameters<typeof listKeys>[1],
+  page: { readonly cursor?: string | undefined; readonly limit: number; readonly nowMs: number },
+): Promise<Page<KeyView>> {
+  const { cursor, limit, nowMs } = page
+  const rows = await listKeys(queryable, owner, { afterId: cursor ?? '', countMax: limit + 1 })
+  return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: (row) => viewKey(row, nowMs) })
+}
+
+/** Whether the store has, or has had, an admin token. */
+export async function hasAdminToken(queryable: Queryable): Promise<boolean> {
+  const owner = { kind: 'admin', accountId: undefined } as const
+  return (await listKeys(queryable, owner, { afterId: '', countMax: 1 })).length > 0
 }
 
 /** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */

@@ -9,6 +9,7 @@ import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database } from '../storage/database.ts'
+import type { RunCheck } from './run-check.ts'
 
 /** What every operation needs: the store, the time, the actor, and facts of the process. */
 export interface OperationContext {
@@ -20,6 +21,8 @@ export interface OperationContext {
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */
   readonly environment: (name: string) => string | undefined
+  /** Sends a check to a vendor. Its client is opened when it is used first. */
+  readonly runCheck: RunCheck
 }
 
 interface FieldMistake {
@@ -36,7 +39,7 @@ export interface OperationRefusal extends Refusal {
 
 export type Outcome<Value> = { readonly kind: 'done'; readonly value: Value } | OperationRefusal
 
-/** Checks its input, then works. `Effects` are what only its caller can give. */
+/** Checks its input, then works. `Effects` are what only its caller can give, such as a sink. */
 export interface Operation<
   Value = unknown,
   Schema extends z.ZodType = z.ZodType,

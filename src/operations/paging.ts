@@ -46,3 +46,17 @@ export function pageOf<Row, Item>(
     next_cursor: hasMore ? Buffer.from(cursorOf(last)).toString('base64url') : null,
   }
 }
+
+/** Makes a page of a short list that is in memory, in the order of its sort keys, which are unique. */
+export function pageOfList<Row, Item>(
+  rows: readonly Row[],
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+  {
+    cursorOf,
+    view,
+  }: { readonly cursorOf: (row: Row) => string; readonly view: (row: Row) => Item },
+): Page<Item> {
+  const rest = cursor === undefined ? rows : rows.filter((row) => cursorOf(row) > cursor)
+  const sorted = rest.toSorted((left, right) => (cursorOf(left) < cursorOf(right) ? -1 : 1))
+  return pageOf(sorted.slice(0, limit + 1), { limit, cursorOf, view })
+}

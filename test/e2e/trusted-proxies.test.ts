@@ -1,9 +1,8 @@
 /** Whose word about a client's address is believed: headers, the PROXY protocol, and who is warned about. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { diagnose } from '../../src/operations/store/doctor.ts'
 import { connectRaw, send, type RawAnswer } from '../support/http-client.ts'
-import { createClientKey } from '../support/operations.ts'
+import { createClientKey, diagnose } from '../support/operations.ts'
 import { scenario, type LogLine, type Scenario } from '../support/scenario.ts'
 
 interface Rig {
@@ -61,7 +60,7 @@ function warnings({ lines }: Rig): readonly string[] {
 
 async function proxyFindings({ gateway }: Rig): Promise<readonly string[]> {
   await gateway.app.refresh()
-  const { findings } = await diagnose(gateway.context, () =>
+  const { findings } = await diagnose(gateway.context, {}, () =>
     Promise.resolve({ outcome: 'ok', durationMs: 1, status: 200 }),
   )
   return findings.filter(({ area }) => area === 'proxies').map(({ message }) => message)

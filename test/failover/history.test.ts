@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { reportChannels, type ChannelHealthView } from '../../src/operations/channel-health.ts'
+import { type ChannelHealthView } from '../../src/operations/channel-health.ts'
 import { demoCredentials } from '../../sandbox/demo.ts'
 import { send } from '../support/http-client.ts'
 import { namesOperator } from '../support/answers.ts'
@@ -17,6 +17,7 @@ import {
   channelHistory,
   showChannel,
   switchChannel,
+  listChannels,
 } from '../support/operations.ts'
 
 const second = 1_000
@@ -86,7 +87,7 @@ async function history(channel = main): Promise<readonly string[]> {
 }
 
 async function healthOf(name: string): Promise<ChannelHealthView | undefined> {
-  const { channels } = await reportChannels(gateway.context)
+  const channels = await listChannels(gateway.context)
   return channels
     .find((channel) => channel.name === name)
     ?.health.find((health) => health.model === model)
@@ -234,7 +235,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
         'all disabled → enabled: operator',
         `${model} off → on: operator`,
       ])
-      const changes = await channelHistory(gateway.context, { channel: main, count: 2 })
+      const changes = await channelHistory(gateway.context, { channel: main, limit: 2 })
       assert.equal(changes.length, 2)
       assert.deepEqual(
         [changes[1]?.actor, changes[1]?.node, changes[1]?.model],
@@ -259,7 +260,7 @@ test('a refused credential is reported without the vendor’s words, its account
     JSON.stringify(written, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
-    JSON.stringify(await reportChannels(gateway.context)),
+    JSON.stringify(await listChannels(gateway.context)),
     JSON.stringify(await showChannel(gateway.context, { channel: main })),
     JSON.stringify(lines),
   ]

@@ -8,14 +8,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { ImportResult } from '../../src/operations/prices/import.ts'
-import { listPrices } from '../../src/operations/prices/versions.ts'
 import { openProgram, type Program } from '../support/program.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { chargesOf } from '../support/money.ts'
 import { openAsk, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
-import { importPrices } from '../support/operations.ts'
+import { importPrices, listPrices } from '../support/operations.ts'
 
 const M = 1_000_000n
 const hourMs = 3_600_000

@@ -4,6 +4,7 @@
  * checked in the head.
  */
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
+import { noCheck } from '../../src/operations/run-check.ts'
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'
@@ -68,6 +69,7 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
         actor: 'test',
         masterKey: () => new Secret('5'.repeat(64)),
         environment: () => undefined,
+        runCheck: noCheck,
       }
       accountId = await makeAccount(harness, { balancePicos: openingPicos })
     })

@@ -2,6 +2,7 @@
  * Applying and exporting catalogues on a real store. Each test has a store of its own; what is
  * asserted is what an operator sees (result, export) or what the gateway would run on (snapshot).
  */
+import { noCheck } from '../../src/operations/run-check.ts'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,15 +17,11 @@ import { pricesAt } from '../../src/metering/prices.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openNewStore } from '../support/test-store.ts'
 import { readRevisions } from '../../src/storage/changes.ts'
-import {
-  applyCatalogue,
-  exportCatalogue,
-  type ApplyResult,
-} from '../../src/operations/catalogue/catalogue.ts'
+import { applyCatalogue, type ApplyResult } from '../../src/operations/catalogue/catalogue.ts'
 import type { Mistake } from '../../src/operations/catalogue/document.ts'
 import { entryKeys } from '../../src/operations/catalogue/entries.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
-import { recentActions } from '../support/operations.ts'
+import { recentActions, exportCatalogue } from '../support/operations.ts'
 
 const masterKey = new Secret('0123456789abcdef'.repeat(4))
 
@@ -67,6 +64,7 @@ async function openStore(t: TestContext, clock = new ManualClock()): Promise<Ben
     actor: 'cli:test',
     masterKey: () => masterKey,
     environment,
+    runCheck: noCheck,
   }
   return {
     clock,
@@ -903,7 +901,7 @@ test('an export quotes text that older YAML would read as another type', async (
 test('the actor and a difference without secrets are recorded with the change', async (t) => {
   const { apply, context } = await openStore(t)
   await apply(demo)
-  const [action] = await recentActions(context, { count: 1 })
+  const [action] = await recentActions(context, { limit: 1 })
   assert.equal(action?.actor, 'cli:test')
   assert.equal(action?.action, 'catalogue.apply')
   assert.ok(!JSON.stringify(action?.detail).includes('sk-'))

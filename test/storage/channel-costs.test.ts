@@ -9,10 +9,12 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Secret } from '../../src/base/secret.ts'
 import { loadSnapshot } from '../../src/channels/snapshot.ts'
-import { applyCatalogue, exportCatalogue } from '../../src/operations/catalogue/catalogue.ts'
+import { applyCatalogue } from '../../src/operations/catalogue/catalogue.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
+import { noCheck } from '../../src/operations/run-check.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { exportCatalogue } from '../support/operations.ts'
 import { openNewStore } from '../support/test-store.ts'
 
 const masterKey = (): Secret => new Secret('0123456789abcdef'.repeat(4))
@@ -26,7 +28,14 @@ async function openContext(t: TestContext): Promise<OperationContext> {
   })
   await migrate(database)
   const environment = (): undefined => undefined
-  return { database, clock: new ManualClock(), actor: 'test', masterKey, environment }
+  return {
+    database,
+    clock: new ManualClock(),
+    actor: 'test',
+    masterKey,
+    environment,
+    runCheck: noCheck,
+  }
 }
 
 function catalogue(cost: string): string {

@@ -1,4 +1,5 @@
 /** What becomes of the demo's account and keys when an operator applies a catalogue of their own. */
+import { noCheck } from '../../src/operations/run-check.ts'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,9 +7,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { demoCatalogueText } from '../../sandbox/demo.ts'
 import { Secret } from '../../src/base/secret.ts'
-import type { RunCheck } from '../../src/operations/channel-check.ts'
+import type { RunCheck } from '../../src/operations/run-check.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
-import { diagnose } from '../../src/operations/store/doctor.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
@@ -19,6 +19,7 @@ import {
   listAccountKeys,
   setAccountStatus,
   showAccount,
+  diagnose,
 } from '../support/operations.ts'
 import { openNewStore } from '../support/test-store.ts'
 
@@ -45,6 +46,7 @@ async function openDemo(t: TestContext, maker = 'start'): Promise<OperationConte
     actor: 'cli:test',
     masterKey: () => new Secret('0123456789abcdef'.repeat(4)),
     environment: () => undefined,
+    runCheck: noCheck,
   }
   const made = { ...context, actor: maker }
   await applyCatalogue(made, { text: demoCatalogueText('http://127.0.0.1:9100') })
@@ -63,7 +65,7 @@ async function accessOf(context: OperationContext): Promise<readonly string[]> {
 
 async function demoFindings(context: OperationContext): Promise<readonly string[]> {
   const run: RunCheck = () => Promise.resolve({ outcome: 'ok', durationMs: 1, status: 200 })
-  const { findings } = await diagnose(context, run)
+  const { findings } = await diagnose(context, {}, run)
   return findings.map(({ message }) => message).filter((message) => message.includes('demo'))
 }
 

@@ -1,3 +1,5 @@
+import { formatUsd, picos } from '../../src/base/money.ts'
+import { noCheck } from '../../src/operations/run-check.ts'
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -13,12 +15,9 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { openNewStore } from '../support/test-store.ts'
 import { readStatement } from '../support/statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
-import type { RunCheck } from '../../src/operations/channel-check.ts'
-import { listChannels } from '../../src/operations/channels.ts'
+import type { RunCheck } from '../../src/operations/run-check.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
-import { diagnose } from '../../src/operations/store/doctor.ts'
-import { createFirstAdminToken, listAdminTokens } from '../../src/operations/keys.ts'
-import { listPrices } from '../../src/operations/prices/versions.ts'
+import { createFirstAdminToken } from '../../src/operations/keys.ts'
 import {
   changeAccount,
   createAccount,
@@ -38,6 +37,10 @@ import {
   listAccountKeys,
   revokeKey,
   accountUsage,
+  listChannels,
+  listPrices,
+  listAdminTokens,
+  diagnose,
 } from '../support/operations.ts'
 
 interface World {
@@ -58,6 +61,7 @@ async function withWorld(test: (world: World) => Promise<void>): Promise<void> {
       actor: 'test',
       masterKey: () => new Secret(Buffer.alloc(32, 7).toString('base64')),
       environment: (name) => (name === 'ALPHA_KEY' ? 'vendor-secret' : undefined),
+      runCheck: noCheck,
     }
     await test({ context, clock, folder })
   } finally {
@@ -124,8 +128,8 @@ describe('accounts', () => {
       assert.deepEqual(await showAccount(context, { account: 'acme' }), made)
       assert.deepEqual(await showAccount(context, { account: made.id }), made)
       assert.deepEqual(await listAccounts(context, {}), { items: [made], next_cursor: null })
-      const { figures } = await accountUsage(context, { account: 'acme' })
-      assert.equal(figures.balancePicos, 12_500_000_000_000n)
+      const { balance_usd } = await accountUsage(context, { account: 'acme' })
+      assert.equal(balance_usd, '12.5')
     }))
 
   it('refuse an existing name and leave nothing of the attempt', () =>
@@ -297,7 +301,7 @@ describe('accounts', () => {
         metadata: { plan: null, region: '' },
       })
       assert.deepEqual([cleared.note, cleared.external_id, cleared.metadata], ['', null, {}])
-      const [action] = await recentActions(context, { count: 1 })
+      const [action] = await recentActions(context, { limit: 1 })
       assert.equal(action?.action, 'account.edit')
       assert.deepEqual(action.detail['before'], {
         name: 'acme europe',
@@ -421,9 +425,9 @@ describe('accounts', () => {
             const reference = `r${index}`
             await creditAccount(context, { account, amount_usd: amountUsd, reference })
           }
-          const { figures } = await accountUsage(context, { account })
+          const { balance_usd } = await accountUsage(context, { account })
           const sum = picosList.reduce((total, amount) => total + amount, 0n)
-          assert.equal(figures.balancePicos, sum)
+          assert.equal(balance_usd, formatUsd(picos(sum)))
         }),
         { numRuns: 15 },
       )
@@ -439,7 +443,7 @@ describe('accounts', () => {
       await rejectsWith('operations.invalid', /at least one change/, () =>
         limitAccount(context, { account: 'acme' }),
       )
-      const [action] = await recentActions(context, { count: 1 })
+      const [action] = await recentActions(context, { limit: 1 })
       assert.deepEqual(action?.detail['before'], {
         daily_usd: '5',
         rpm: 60,
@@ -691,14 +695,14 @@ describe('channels and prices', () => {
 
   it('are checked by the doctor, which says what to do', () =>
     withWorld(async ({ context }) => {
-      const empty = await diagnose(context, answering)
+      const empty = await diagnose(context, {}, answering)
       assert.equal(empty.ok, false)
       assert.match(JSON.stringify(empty), /turnpike apply -f/)
       assert.match(JSON.stringify(empty), /turnpike account create/)
 
       await applyCatalogue(context, { text: catalogue })
       await createAccount(context, { name: 'acme' })
-      const partly = await diagnose(context, answering)
+      const partly = await diagnose(context, {}, answering)
       const messages = partly.findings.map((finding) => `${finding.status} ${finding.message}`)
       const text = messages.join('\n')
       assert.match(text, /problem The channel alpha-reserve is not served: .*NOT_SET/)
@@ -709,7 +713,7 @@ describe('channels and prices', () => {
 
       const unset = catalogue.replace('ALPHA_KEY', 'NOT_SET')
       await applyCatalogue(context, { text: unset })
-      const unserved = JSON.stringify(await diagnose(context, answering))
+      const unserved = JSON.stringify(await diagnose(context, {}, answering))
       assert.match(
         unserved,
         /Every channel of model large-1 is out of service \(alpha-main, alpha-reserve\)/,
@@ -718,7 +722,7 @@ describe('channels and prices', () => {
       assert.doesNotMatch(unserved, /has no channel/)
 
       await applyCatalogue(context, { text: catalogue.replace('NOT_SET', 'ALPHA_KEY') })
-      const well = await diagnose(context, answering)
+      const well = await diagnose(context, {}, answering)
       assert.equal(well.ok, true, JSON.stringify(well.findings))
       const [ledger] = well.findings.filter(({ area }) => area === 'ledger')
       assert.match(
@@ -729,16 +733,16 @@ describe('channels and prices', () => {
       const refused: RunCheck = () =>
         Promise.resolve({ outcome: 'config', durationMs: 1, status: 401 })
       assert.match(
-        JSON.stringify(await diagnose(context, refused)),
+        JSON.stringify(await diagnose(context, {}, refused)),
         /refuses the credential \(401\)/,
       )
       const unpaid: RunCheck = () =>
         Promise.resolve({ outcome: 'no_credit', durationMs: 1, status: 402 })
-      const poor = await diagnose(context, unpaid)
+      const poor = await diagnose(context, {}, unpaid)
       assert.equal(poor.ok, false)
       assert.match(JSON.stringify(poor), /credit or spend limit at the vendor is used up \(402\)/)
       const gone: RunCheck = () =>
         Promise.resolve({ outcome: 'hard', durationMs: 1, status: undefined })
-      assert.equal((await diagnose(context, gone)).ok, false)
+      assert.equal((await diagnose(context, {}, gone)).ok, false)
     }))
 })

@@ -11,15 +11,38 @@ import * as channels from '../../src/operations/channels.ts'
 import * as keys from '../../src/operations/keys.ts'
 import { valueOf, type OperationContext, type Outcome } from '../../src/operations/operation.ts'
 import * as prices from '../../src/operations/prices/import.ts'
+import type { Page } from '../../src/operations/paging.ts'
+import * as versions from '../../src/operations/prices/versions.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
+import type { RunCheck } from '../../src/operations/run-check.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
 import * as usage from '../../src/operations/reports/usage.ts'
+import * as doctor from '../../src/operations/store/doctor.ts'
 import * as storeCopy from '../../src/operations/store/store-copy.ts'
 
 function orThrow<Parameters extends readonly unknown[], Value>(
   operate: (...parameters: Parameters) => Promise<Outcome<Value>>,
 ): (...parameters: Parameters) => Promise<Value> {
   return async (...parameters) => valueOf(await operate(...parameters))
+}
+
+/** Calls a list and returns the items of its first page. */
+function itemsOf<Item>(
+  operate: (context: OperationContext, input: object) => Promise<Outcome<Page<Item>>>,
+): (context: OperationContext, input?: object) => Promise<readonly Item[]> {
+  return async (context, input = {}) => valueOf(await operate(context, input)).items
+}
+
+/** Calls an operation with this answer to every check. */
+function withChecks<Value>(
+  operate: (context: OperationContext, input: object) => Promise<Outcome<Value>>,
+): (context: OperationContext, input: object, runCheck: RunCheck) => Promise<Value> {
+  return async (context, input, runCheck) => valueOf(await operate({ ...context, runCheck }, input))
+}
+
+/** Returns the catalogue as a file. */
+export async function exportCatalogue(context: OperationContext): Promise<string> {
+  return valueOf(await catalogue.exportCatalogue(context, {})).text
 }
 
 export const createAccount = orThrow(accounts.createAccount)
@@ -31,20 +54,24 @@ export const limitAccount = orThrow(accounts.changeAccount)
 /** Confirms unusual amounts, which tests often book. */
 export const creditAccount = (context: OperationContext, input: object) =>
   orThrow(accounts.creditAccount)(context, { confirm: true, ...input })
-export const recentActions = orThrow(actions.recentActions)
+export const recentActions = itemsOf(actions.recentActions)
 export const applyCatalogue = orThrow(catalogue.applyCatalogue)
-export const channelHistory = orThrow(channelHealth.channelHistory)
+export const channelHistory = itemsOf(channelHealth.channelHistory)
+export const listChannels = itemsOf(channelHealth.listChannels)
 export const showChannel = orThrow(channelHealth.showChannel)
 export const switchChannel = orThrow(channels.switchChannel)
-export const checkChannel = orThrow(channelCheck.checkChannel)
+export const checkChannel = withChecks(channelCheck.checkChannel)
 export const createClientKey = orThrow(keys.createClientKey)
 export const createReaderToken = orThrow(keys.createReaderToken)
 export const createAdminToken = orThrow(keys.createAdminToken)
-export const listAccountKeys = orThrow(keys.listAccountKeys)
+export const listAccountKeys = itemsOf(keys.listAccountKeys)
+export const listAdminTokens = itemsOf(keys.listAdminTokens)
 export const revokeKey = orThrow(keys.revokeKey)
 export const adoptAdminToken = orThrow(keys.adoptAdminToken)
 export const importPrices = orThrow(prices.importPrices)
+export const listPrices = itemsOf(versions.listPrices)
 export const reconcileChannel = orThrow(reconcile.reconcileChannel)
 export const writeStatement = orThrow(statement.writeStatement)
 export const accountUsage = orThrow(usage.accountUsage)
+export const diagnose = withChecks(doctor.diagnose)
 export const copyStoreTo = orThrow(storeCopy.copyStoreTo)

@@ -3,6 +3,7 @@
  * separate processes. A test chooses by options and gets what it needs to send and to assert.
  * docs/testing.md shows how.
  */
+import { noCheck } from '../../src/operations/run-check.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -169,6 +170,7 @@ async function openSurroundings(
     actor: 'test',
     masterKey: () => masterKey,
     environment: (name) => process.env[name],
+    runCheck: noCheck,
   }
   const channels = options.channels ?? (options.vendors === 'scripted' ? noProbes : {})
   const catalogueText = (options.catalogue ?? demoCatalogueWith(channels))(vendorUrl)

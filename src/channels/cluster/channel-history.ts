@@ -80,22 +80,31 @@ export async function appendChanges(
 export interface ChangeQuery {
   /** Undefined: of all channels. */
   readonly channel?: string | undefined
+  /** Only changes that are listed after this one. */
+  readonly before?: Pick<ListedChange, 'atMs' | 'sequence'> | undefined
   readonly countMax: number
+}
+
+/** `sequence` tells changes of one millisecond apart. */
+export interface ListedChange extends ChannelChange {
+  readonly sequence: number
 }
 
 /** Lists the newest first, by the time of the change: a line may have waited for the store. */
 export async function listChanges(
   queryable: Queryable,
-  { channel, countMax }: ChangeQuery,
-): Promise<readonly ChannelChange[]> {
+  { channel, before, countMax }: ChangeQuery,
+): Promise<readonly ListedChange[]> {
+  const { atMs, sequence } = before ?? { atMs: Number.MAX_SAFE_INTEGER, sequence: 0 }
   const [where, parameters]: [string, SqlValue[]] =
-    channel === undefined ? ['', [countMax]] : ['WHERE channel = $2', [countMax, channel]]
+    channel === undefined ? ['', []] : ['AND channel = $4', [channel]]
   const rows = await queryable.query(
-    `SELECT id, at_ms, node, channel, model, from_state, to_state, why, actor, detail
-     FROM channel_change ${where} ORDER BY at_ms DESC, sequence DESC LIMIT $1`,
-    parameters,
+    `SELECT id, sequence, at_ms, node, channel, model, from_state, to_state, why, actor, detail
+     FROM channel_change WHERE (at_ms, sequence) < ($1, $2) ${where}
+     ORDER BY at_ms DESC, sequence DESC LIMIT $3`,
+    [atMs, sequence, countMax, ...parameters],
   )
-  return rows.map(readChange)
+  return rows.map((row) => ({ ...readChange(row), sequence: Number(row['sequence']) }))
 }
 
 /** Finds when an operator last switched the channel off. */

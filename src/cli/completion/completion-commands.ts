@@ -2,8 +2,7 @@
 import { Argument, type Command } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { accountEndpoints } from '../../endpoints/accounts.ts'
-import { reportChannels } from '../../operations/channel-health.ts'
-import { listPrices } from '../../operations/prices/versions.ts'
+import { channelEndpoints } from '../../endpoints/channels.ts'
 import { exitCodes, plainCommand, withStore, type Run } from '../command.ts'
 import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
 import { filesMark, scripts, shells, type Shell } from './scripts.ts'
@@ -82,9 +81,14 @@ async function readNames(kind: NameKind, run: Run): Promise<readonly string[]> {
       const listed = await run.callAll(accountEndpoints.list)
       return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
     }
-    case 'channel':
-      return (await reportChannels(run.context)).channels.map(({ name }) => name)
-    case 'model':
-      return [...new Set((await listPrices(run.context)).map(({ model }) => model))]
+    case 'channel': {
+      const listed = await run.callAll(channelEndpoints.list)
+      return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
+    }
+    case 'model': {
+      const { catalogueEndpoints } = await import('../../endpoints/catalogue.ts')
+      const listed = await run.callAll(catalogueEndpoints.models)
+      return listed.kind === 'done' ? listed.value.map(({ id }) => id) : []
+    }
   }
 }

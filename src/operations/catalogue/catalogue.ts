@@ -205,7 +205,12 @@ function findNotes(
 }
 
 /** Returns the catalogue as a file. Secrets in it are sealed; only this store's master key opens them. */
-export async function exportCatalogue(
+export const exportCatalogue = operation(
+  z.strictObject({}),
+  async (context): Promise<{ readonly text: string }> => ({ text: await printCatalogue(context) }),
+)
+
+async function printCatalogue(
   context: Pick<OperationContext, 'database' | 'clock'>,
 ): Promise<string> {
   const rows = await context.database.snapshot(readCatalogue)

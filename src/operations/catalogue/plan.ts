@@ -27,8 +27,8 @@ import type { Catalogue } from './review.ts'
 export interface FieldChange {
   readonly field: string
   /** Undefined: not set. */
-  readonly from: string | undefined
-  readonly to: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
 }
 
 export interface CatalogueChange {

@@ -2,23 +2,33 @@
  * Versions of prices: list them, plan what a catalogue file changes, describe them. The invariant: a
  * version that is or was in force never changes; a new price gets a new version from now on.
  */
+import { z } from 'zod'
 import { readCatalogue, type PriceRow } from '../../channels/channel-store.ts'
 import { decodePrices, encodePrices, printPrices } from '../../metering/price-form.ts'
 import { pricesAt, type ModelPrices, type PriceVersion } from '../../metering/prices.ts'
-import { timeText, type OperationContext } from '../operation.ts'
+import { operation, timeText } from '../operation.ts'
+import { pageFields, pageOfList, type Page } from '../paging.ts'
 
-/** Returns every version of every model in use, by model, then by time. */
-export async function listPrices(context: OperationContext): Promise<readonly PriceView[]> {
-  const { models, prices } = await context.database.snapshot(readCatalogue)
-  const nowMs = context.clock.now()
-  return models
-    .filter((model) => model.retiredAtMs === undefined)
-    .flatMap((model) => {
-      const versions = prices.filter((price) => price.model === model.id)
-      const inForce = versions.findLast((version) => version.validFromMs <= nowMs)
-      return versions.map((version) => viewPrice(version, model.vendor, { inForce, nowMs }))
+/** Lists every version of every model in use, by model, then by time. */
+export const listPrices = operation(
+  z.strictObject(pageFields),
+  async (context, page): Promise<Page<PriceView>> => {
+    const { models, prices } = await context.database.snapshot(readCatalogue)
+    const nowMs = context.clock.now()
+    const byModel = Map.groupBy(prices, (price) => price.model)
+    const all = models
+      .filter((model) => model.retiredAtMs === undefined)
+      .flatMap(({ id, vendor }) => {
+        const versions = byModel.get(id) ?? []
+        const inForce = versions.findLast((version) => version.validFromMs <= nowMs)
+        return versions.map((version) => ({ version, vendor, inForce }))
+      })
+    return pageOfList(all, page, {
+      cursorOf: ({ version }) => `${version.model}\0${timeText(version.validFromMs)}`,
+      view: ({ version, vendor, inForce }) => viewPrice(version, vendor, { inForce, nowMs }),
     })
-}
+  },
+)
 
 export type PriceView = Readonly<ReturnType<typeof viewPrice>>
 

@@ -28,13 +28,25 @@ import { isUse } from '../../metering/usage.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
-import { invalidField, operation, timeOrNull, timeText } from '../operation.ts'
+import {
+  invalidField,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
 
-const statementInput = z.strictObject({
+export const statementFields = {
   account: accountReference,
   from: fromTime.optional(),
   to: untilTime.optional(),
-})
+}
+
+interface Wanted {
+  readonly account: string
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
 
 /** Amounts are exact decimal text in USD; fields that end in `_usd` are JSON numbers for display. */
 export interface StatementHead {
@@ -79,30 +91,37 @@ const dayMs = 86_400_000
 
 /** Writes the statement into `sink`, line by line, from one snapshot of the store. */
 export const writeStatement = operation(
-  statementInput,
-  (context, { account: reference, from, to }, sink: StatementSink): Promise<void> => {
-    if (from !== undefined && to !== undefined && from >= to)
-      throw invalidField('to', 'must be after from')
-    return context.database.snapshot(async (snapshot) => {
-      const account = await getAccount(snapshot, reference)
-      const fromMs = from ?? 0
-      // Without an end, one day more than now: clocks of other machines may run ahead.
-      const toMs = to ?? context.clock.now() + dayMs
-      const period = { accountId: account.id, fromMs, toMs }
-      const opening = await readOpeningBalance(snapshot, period)
-      const cutMs = await readExchangeCut(snapshot)
-      await sink.begin({
-        account_id: account.id,
-        name: account.name,
-        from: timeOrNull(from),
-        to: timeOrNull(to),
-        explained_from: cutMs > fromMs ? timeText(cutMs) : null,
-        opening_balance: formatUsd(opening),
-      })
-      await sink.end(await writeLines(snapshot, period, opening, sink))
-    })
-  },
+  z.strictObject(statementFields),
+  (context, wanted, sink: StatementSink): Promise<void> => readStatement(context, wanted, sink),
 )
+
+/** As `writeStatement`, inside another operation. */
+export async function readStatement(
+  context: OperationContext,
+  { account: reference, from, to }: Wanted,
+  sink: StatementSink,
+): Promise<void> {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw invalidField('to', 'must be after from')
+  return context.database.snapshot(async (snapshot) => {
+    const account = await getAccount(snapshot, reference)
+    const fromMs = from ?? 0
+    // Without an end, one day more than now: clocks of other machines may run ahead.
+    const toMs = to ?? context.clock.now() + dayMs
+    const period = { accountId: account.id, fromMs, toMs }
+    const opening = await readOpeningBalance(snapshot, period)
+    const cutMs = await readExchangeCut(snapshot)
+    await sink.begin({
+      account_id: account.id,
+      name: account.name,
+      from: timeOrNull(from),
+      to: timeOrNull(to),
+      explained_from: cutMs > fromMs ? timeText(cutMs) : null,
+      opening_balance: formatUsd(opening),
+    })
+    await sink.end(await writeLines(snapshot, period, opening, sink))
+  })
+}
 
 async function writeLines(
   snapshot: Queryable,

@@ -1,17 +1,12 @@
 /** The usage of an account, as `turnpike usage` and `GET /v1/usage` show it. */
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
-import { picos, usdNumber } from '../../base/money.ts'
+import { formatUsd, picos, usdNumber, type Picos } from '../../base/money.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
 import { getAccount } from '../accounts.ts'
 import { accountReference } from '../input.ts'
 import { operation } from '../operation.ts'
-
-export interface AccountUsage {
-  readonly period: UsagePeriod
-  readonly figures: UsageFigures
-}
 
 export const accountUsage = operation(
   z.strictObject({
@@ -24,25 +19,36 @@ export const accountUsage = operation(
       const atMs = clock.now()
       const figures = await readUsage(snapshot, { accountId: account.id, period, atMs })
       invariant(figures !== undefined, 'an account has figures')
-      return { period, figures }
+      return viewUsage(figures, period, formatUsd)
     }),
 )
 
-export type UsageAnswer = Readonly<ReturnType<typeof usageAnswer>>
+/** Amounts are exact decimal text. */
+export type AccountUsage = ReturnType<typeof viewUsage<string>>
 
-/** Returns the answer of `/v1/usage` and `turnpike usage --json`. */
+export type UsageAnswer = ReturnType<typeof usageAnswer>
+
+/** Returns the answer of `/v1/usage`: amounts are JSON numbers. */
 export function usageAnswer(figures: UsageFigures, period: UsagePeriod) {
+  return viewUsage(figures, period, usdNumber)
+}
+
+function viewUsage<Amount>(
+  figures: UsageFigures,
+  period: UsagePeriod,
+  printUsd: (amount: Picos) => Amount,
+) {
   const { byModel } = figures
   const sum = (read: (model: ModelFigures) => number): number =>
     byModel.reduce((total, model) => total + read(model), 0)
   const costPicos = byModel.reduce((total, model) => total + model.costPicos, 0n)
   return {
-    balance_usd: usdNumber(figures.balancePicos),
+    balance_usd: printUsd(figures.balancePicos),
     currency: 'USD' as const,
     period,
     limits: {
-      daily_usd: usdNumber(figures.dailyLimitPicos),
-      daily_used_usd: usdNumber(figures.dailyUsedPicos),
+      daily_usd: printUsd(figures.dailyLimitPicos),
+      daily_used_usd: printUsd(figures.dailyUsedPicos),
       window_minutes: figures.windowMinutes,
       rpm: figures.rpm,
     },
@@ -51,14 +57,14 @@ export function usageAnswer(figures: UsageFigures, period: UsagePeriod) {
       output_tokens: sum((model) => model.outputTokens),
       cache_tokens: sum((model) => model.cacheTokens),
       requests: sum((model) => model.requests),
-      cost_usd: usdNumber(picos(costPicos)),
+      cost_usd: printUsd(picos(costPicos)),
     },
     by_model: byModel.map((model) => ({
       model: model.model,
       requests: model.requests,
       input_tokens: model.inputTokens,
       output_tokens: model.outputTokens,
-      cost_usd: usdNumber(model.costPicos),
+      cost_usd: printUsd(model.costPicos),
     })),
   }
 }

@@ -1,9 +1,10 @@
 /** The ledger audit as operators see it: recomputes every balance and figure and reports differences. */
+import { z } from 'zod'
 import { audit, type AuditReport, type SinceCheckpoints } from '../../ledger/audit/audit.ts'
 import { readBill } from '../../metering/price-lines.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
-import { timeText } from '../operation.ts'
+import { operation, timeText } from '../operation.ts'
 
 export interface AuditView {
   readonly clean: boolean
@@ -25,6 +26,9 @@ interface DifferenceView {
 }
 
 /** Audits everything and writes nothing. Gateways may run meanwhile. */
+export const runAudit = operation(z.strictObject({}), (context) => auditLedger(context))
+
+/** As `runAudit`, for callers that have no operator. */
 export async function auditLedger(context: { readonly database: Database }): Promise<AuditView> {
   return viewAudit(await audit(context.database, { readBill }))
 }

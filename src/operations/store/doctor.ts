@@ -2,6 +2,7 @@
  * Checks everything that a gateway needs and says what to do about each problem. It changes nothing: the
  * write that tests the store is rolled back.
  */
+import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { listAccounts } from '../../ledger/account-store.ts'
 import { checkOperation } from '../../channels/offer.ts'
@@ -14,8 +15,8 @@ import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
-import { readSnapshot, type RunCheck } from '../channel-check.ts'
-import type { OperationContext } from '../operation.ts'
+import { readSnapshot } from '../channel-check.ts'
+import { operation, type OperationContext } from '../operation.ts'
 
 interface Finding {
   readonly area: 'store' | 'ledger' | 'proxies' | 'catalogue' | 'vendors' | 'access'
@@ -32,7 +33,7 @@ export interface Diagnosis {
 
 const proxiesShownMax = 10
 
-export async function diagnose(context: OperationContext, run: RunCheck): Promise<Diagnosis> {
+export const diagnose = operation(z.strictObject({}), async (context): Promise<Diagnosis> => {
   const outdated = await findOutdatedSchema(context)
   if (outdated !== undefined) return { ok: false, findings: [outdated] }
   await refuseUnfinishedCopy(context.database)
@@ -42,12 +43,12 @@ export async function diagnose(context: OperationContext, run: RunCheck): Promis
     await examineLedger(context),
     ...(await examineProxies(context)),
     ...examineCatalogue(snapshot),
-    ...(await examineVendors(snapshot, context.clock.now(), run)),
+    ...(await examineVendors(snapshot, context)),
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
   ]
   return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
-}
+})
 
 /** Turns the fault of an unreachable store into a finding; undefined for any other fault. */
 export function diagnoseOutage(error: unknown): Diagnosis | undefined {
@@ -156,9 +157,9 @@ function explainUnserved(model: string, outOfService: LoadedSnapshot['outOfServi
 /** Sends a free listing call to each channel. Any answer but a refused credential shows that it works. */
 async function examineVendors(
   snapshot: LoadedSnapshot,
-  nowMs: number,
-  run: RunCheck,
+  { clock, runCheck }: OperationContext,
 ): Promise<readonly Finding[]> {
+  const nowMs = clock.now()
   return Promise.all(
     [...snapshot.channels.values()].map(async (channel): Promise<Finding> => {
       const vendor = snapshot.vendors.get(channel.vendor)
@@ -168,7 +169,7 @@ async function examineVendors(
       }
       const operation = checkOperation(formatOf(vendor.format), snapshot.models.get(model), nowMs)
       const check = { vendor, channel, model, operation, by: 'models' } as const
-      const { outcome, durationMs, status } = await run(check)
+      const { outcome, durationMs, status } = await runCheck(check)
       if (outcome === 'config') {
         const message = `Channel ${channel.name}: the vendor refuses the credential (${status}). Put a valid one in the catalogue and apply it.`
         return problem('vendors', message)

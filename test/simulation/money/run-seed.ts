@@ -1,4 +1,5 @@
 /** One seed of the money simulation from its first step to its audit. */
+import { noCheck } from '../../../src/operations/run-check.ts'
 import { randomBytes } from 'node:crypto'
 import { Secret } from '../../../src/base/secret.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../../src/channels/snapshot.ts'
@@ -51,6 +52,7 @@ function contextOf(store: SimStore, masterKey: () => Secret): OperationContext {
     actor: 'simulation',
     masterKey,
     environment: () => undefined,
+    runCheck: noCheck,
   }
 }
 

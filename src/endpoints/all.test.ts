@@ -1,0 +1,41 @@
+/** The rows fit together: ids, paths, fields and examples. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { z } from 'zod'
+import { allEndpoints, allStreams } from './all.ts'
+
+const rows = [...allEndpoints, ...allStreams].map((row) => ({
+  ...row,
+  fields: fieldsOf('stream' in row ? row.stream.input : row.operation.input),
+  input: 'stream' in row ? row.stream.input : row.operation.input,
+  pathFields: [...row.path.matchAll(/{(\w+)}/g)].map(([, field]) => String(field)),
+}))
+
+function fieldsOf(schema: z.ZodType): readonly string[] {
+  assert.ok(schema instanceof z.ZodObject)
+  return Object.keys(schema.shape)
+}
+
+test('there are rows, each with an id and a route of its own', () => {
+  assert.ok(rows.length >= 30)
+  assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length)
+  const routes = rows.map(({ method, path }) => `${method} ${path.replaceAll(/{\w+}/g, '{}')}`)
+  assert.equal(new Set(routes).size, rows.length)
+})
+
+test('path, query and fixed fields are fields of the operation', () => {
+  for (const { id, fields, pathFields, fixed = {}, query = [] } of rows)
+    for (const field of [...pathFields, ...query, ...Object.keys(fixed)])
+      assert.ok(fields.includes(field), `${id} has no field ${field}`)
+})
+
+test('each example is a valid input', () => {
+  for (const { id, input, example, fixed } of rows) {
+    const parsed = input.safeParse({ ...example, ...fixed })
+    assert.ok(parsed.success, `${id}: ${parsed.error?.message}`)
+  }
+})
+
+test('reading needs the role viewer, and viewers only read', () => {
+  for (const { id, method, role } of rows) assert.equal(method === 'GET', role === 'viewer', id)
+})

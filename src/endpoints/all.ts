@@ -1,0 +1,18 @@
+/** All endpoints of the admin API. */
+import { accountEndpoints, accountStreams } from './accounts.ts'
+import { catalogueEndpoints } from './catalogue.ts'
+import { channelEndpoints } from './channels.ts'
+import type { Endpoint, StreamEndpoint } from './endpoint.ts'
+import { keyEndpoints } from './keys.ts'
+import { storeEndpoints } from './store.ts'
+
+export const allEndpoints: readonly Endpoint[] = [
+  ...Object.values(accountEndpoints),
+  ...Object.values(keyEndpoints),
+  ...Object.values(catalogueEndpoints),
+  ...Object.values(channelEndpoints),
+  ...Object.values(storeEndpoints),
+]
+
+/** Endpoints whose answer is written while it is read. */
+export const allStreams: readonly StreamEndpoint[] = Object.values(accountStreams)

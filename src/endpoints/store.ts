@@ -1,0 +1,81 @@
+/** Endpoints of the store as a whole: ledger audit, operator actions, doctor. */
+import { z } from 'zod'
+import { recentActions } from '../operations/actions.ts'
+import { runAudit } from '../operations/store/audit.ts'
+import { diagnose } from '../operations/store/doctor.ts'
+import { endpoint } from './endpoint.ts'
+import { moment, pageOf } from './views.ts'
+
+const audit = z.strictObject({
+  clean: z.boolean(),
+  exchanges_from: moment.nullable().meta({ description: 'Null = all exchanges are audited.' }),
+  counts: z.strictObject({
+    accounts: z.int(),
+    entries: z.int(),
+    exchanges: z.int(),
+    charges: z.int(),
+    differences: z.int(),
+  }),
+  differences: z.array(
+    z.strictObject({
+      invariant: z.string(),
+      kind: z.string(),
+      account_id: z.string(),
+      row: z.string(),
+      message: z.string(),
+    }),
+  ),
+})
+
+const action = z.strictObject({
+  at: moment,
+  sequence: z.int(),
+  actor: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+})
+
+const diagnosis = z.strictObject({
+  ok: z.boolean(),
+  findings: z.array(
+    z.strictObject({
+      area: z.enum(['store', 'ledger', 'proxies', 'catalogue', 'vendors', 'access']),
+      status: z.enum(['ok', 'advice', 'problem']),
+      message: z.string(),
+    }),
+  ),
+})
+
+export const storeEndpoints = {
+  audit: endpoint({
+    id: 'audits.create',
+    method: 'POST',
+    path: '/audits',
+    summary: 'Recompute all balances and figures and report every difference.',
+    role: 'operator',
+    operation: runAudit,
+    answer: audit,
+    example: {},
+  }),
+  actions: endpoint({
+    id: 'actions.list',
+    method: 'GET',
+    path: '/actions',
+    summary: 'List what operators have done, newest first.',
+    role: 'viewer',
+    operation: recentActions,
+    answer: pageOf(action),
+    example: {},
+  }),
+  doctor: endpoint({
+    id: 'doctor.run',
+    method: 'POST',
+    path: '/doctor',
+    summary: 'Find problems in store, catalogue and vendors.',
+    role: 'operator',
+    operation: diagnose,
+    answer: diagnosis,
+    example: {},
+  }),
+}
