@@ -64,13 +64,15 @@ export interface Run extends Given {
   readonly config: Config
   /** What opening the store changed in its schema. */
   readonly migrated: Migrated | undefined
-  /** The text of the file that `CommandSpec.file` names. */
+  /** The text of the file that `CommandSpec.file` names; of several, the first. */
   readonly text: string | undefined
+  /** The texts of all of them. */
+  readonly texts: readonly string[]
 }
 
 export interface CommandSpec {
   readonly store: StoreUse | ((given: Given) => StoreUse)
-  /** A file to read before the store is opened; `-` is standard input. */
+  /** A file, or several, to read before the store is opened; `-` is standard input. */
   readonly file?: (given: Given) => unknown
 }
 
@@ -80,10 +82,10 @@ type Result = Answer | OperationRefusal | undefined
 /** Makes the action of a command that works on the store. The store is open while `work` runs. */
 export function command(spec: CommandSpec, work: (run: Run) => Promise<Result>) {
   return plainCommand(async (given) => {
-    const path = spec.file?.(given)
-    const text = typeof path === 'string' ? await readText(path) : undefined
+    const paths = [spec.file?.(given)].flat().filter((path) => typeof path === 'string')
+    const texts = await Promise.all(paths.map(readText))
     const use = typeof spec.store === 'function' ? spec.store(given) : spec.store
-    return withStore(given, use, (run) => work({ ...run, text }))
+    return withStore(given, use, (run) => work({ ...run, text: texts[0], texts }))
   })
 }
 
@@ -158,7 +160,7 @@ export async function withStore<Value>(
       endpoint.operation(context, { ...input, ...endpoint.fixed })
     const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
       readPages(call, endpoint, { input, countMax })
-    const given = { arguments: words, options, text: undefined }
+    const given = { arguments: words, options, text: undefined, texts: [] }
     return await work({ ...given, call, callAll, context, config, migrated })
   } finally {
     await checks.close()
