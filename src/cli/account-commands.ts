@@ -16,6 +16,7 @@ import {
   type Run,
 } from './command.ts'
 import { formatFields, formatTable, usdAsNumbers } from './output.ts'
+import { addRefundCommand } from './refund-command.ts'
 import { addStatementCommand } from './statement-command.ts'
 
 export function addAccountCommands(program: Command): void {
@@ -53,6 +54,7 @@ export function addAccountCommands(program: Command): void {
   addEditCommand(account)
   addLimitsCommand(account)
   addCreditCommand(account)
+  addRefundCommand(account)
   for (const change of statusChanges) addStatusCommand(account, change)
   addStatementCommand(account)
   addUsageCommand(program)

@@ -100,6 +100,7 @@ function endText({ totals, sum, closing_balance }: StatementEnd): string {
     ...(totals.unexplained > 0 && { 'charges without details': totals.unexplained }),
     'charged USD': totals.charged,
     'booked by operators USD': totals.booked_by_operators,
+    ...(totals.refunded !== '0' && { 'of this refunds USD': totals.refunded }),
     'sum USD': sum,
     'closing balance USD': closing_balance,
   })

@@ -4,10 +4,12 @@ import { catalogueEndpoints } from './catalogue.ts'
 import { channelEndpoints } from './channels.ts'
 import type { Endpoint, StreamEndpoint } from './endpoint.ts'
 import { keyEndpoints } from './keys.ts'
+import { refundEndpoints } from './refunds.ts'
 import { storeEndpoints } from './store.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
+  ...Object.values(refundEndpoints),
   ...Object.values(keyEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),

@@ -67,4 +67,5 @@ export const exampleNames = {
   token: 'key_exampleofatoken',
   adminToken: 'key_exampleofanadmintoken',
   channel: 'alpha-main',
+  request: 'ex_exampleofarequest',
 } as const

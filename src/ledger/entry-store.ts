@@ -120,6 +120,9 @@ const entryColumns = 'sequence, account_id, kind, reference, amount_picos, note,
 /** References of charges are exchange ids; no other reference may look like one. */
 const exchangePrefix = 'ex_'
 
+/** The reference of a refund is this with the id of the exchange that it refunds. */
+export const refundPrefix = 'refund:'
+
 /** Smaller than every exchange id made at or after `atMs`: the part that says when, without the rest. */
 export function firstExchangeIdAt(atMs: number): string {
   return newId('ex', Math.min(atMs, latestIdMs)).slice(0, exchangePrefix.length + 10)
@@ -133,7 +136,8 @@ function findInvalid(request: CreditRequest): InvalidCredit | undefined {
   const isUsable =
     reference.length > 0 &&
     reference.length <= referenceLengthMax &&
-    !reference.startsWith(exchangePrefix)
+    !reference.startsWith(exchangePrefix) &&
+    reference.startsWith(refundPrefix + exchangePrefix) === (kind === 'refund')
   return isUsable ? undefined : 'reference'
 }
 

@@ -100,6 +100,9 @@ function invalidCredit(reason: Extract<CreditResult, { kind: 'invalid' }>['reaso
         `the balance must stay between -${amountUsdMax} and ${amountUsdMax} USD`,
       )
     case 'reference':
-      return invalidField('reference', 'must not begin with ex_, the prefix of charges')
+      return invalidField(
+        'reference',
+        'must not begin with ex_ or refund:ex_, the prefixes of charges and refunds',
+      )
   }
 }

@@ -91,6 +91,18 @@ export const entryUsd = usd(
   (amount) => amount !== 0n && amount <= balanceMax && amount >= 0n - balanceMax,
 )
 
+/** A part of a charge to give back. */
+export const refundUsd = usd(
+  'an amount in USD above 0, with at most 12 decimals',
+  (amount) => amount > 0n && amount <= balanceMax,
+)
+
+/** A request, by the gateway's id or the vendor's. */
+export const requestReference = z
+  .string('must be the id of a request')
+  .min(1, 'must be the id of a request')
+  .max(512, 'must be the id of a request')
+
 /** A first credit; 0 books nothing. */
 export const balanceUsd = usd(
   `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,

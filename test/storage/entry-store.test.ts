@@ -52,7 +52,7 @@ describe('entries', () => {
     await book()
     for (const change of [
       { amountPicos: picos(101n) },
-      { kind: 'refund' },
+      { kind: 'adjustment' },
       { note: 'another note' },
     ] as const) {
       const result = await book(change)
@@ -103,8 +103,10 @@ describe('entries', () => {
   })
 
   it('refuse references that are empty, too long, or could be a charge’s', async () => {
-    for (const reference of ['', 'x'.repeat(256), 'ex_01jd8m3v9k'])
-      assert.deepEqual(await book({ reference }), { kind: 'invalid', reason: 'reference' })
+    const refused = { kind: 'invalid', reason: 'reference' }
+    for (const reference of ['', 'x'.repeat(256), 'ex_01jd8m3v9k', 'refund:ex_01jd8m3v9k'])
+      assert.deepEqual(await book({ reference }), refused)
+    assert.deepEqual(await book({ kind: 'refund', reference: 'r 1' }), refused)
   })
 
   it('keep every balance within 64 bits', async () => {

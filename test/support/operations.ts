@@ -14,6 +14,7 @@ import * as prices from '../../src/operations/prices/import.ts'
 import type { Page } from '../../src/operations/paging.ts'
 import * as versions from '../../src/operations/prices/versions.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
+import * as refunds from '../../src/operations/refunds.ts'
 import type { RunCheck } from '../../src/operations/run-check.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
 import * as usage from '../../src/operations/reports/usage.ts'
@@ -54,6 +55,7 @@ export const limitAccount = orThrow(accounts.changeAccount)
 /** Confirms unusual amounts, which tests often book. */
 export const creditAccount = (context: OperationContext, input: object) =>
   orThrow(accounts.creditAccount)(context, { confirm: true, ...input })
+export const refundRequest = orThrow(refunds.refundRequest)
 export const recentActions = itemsOf(actions.recentActions)
 export const applyCatalogue = orThrow(catalogue.applyCatalogue)
 export const channelHistory = itemsOf(channelHealth.channelHistory)

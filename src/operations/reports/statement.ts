@@ -14,6 +14,7 @@ import {
   zeroPicos,
   type Picos,
 } from '../../base/money.ts'
+import { refundPrefix } from '../../ledger/entry-store.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import {
   eachStatementEntry,
@@ -75,6 +76,8 @@ export interface StatementEnd {
     /** A positive amount. */
     readonly charged: string
     readonly booked_by_operators: string
+    /** The part of `booked_by_operators` that gives charges back. */
+    readonly refunded: string
     /** Charges whose tokens are not in the totals, because their exchange is removed. */
     readonly unexplained: number
   }
@@ -137,7 +140,7 @@ async function writeLines(
     addToTotals(totals, entry)
     await sink.line(viewLine(entry, formatUsd(balance), keyNames))
   }
-  const { chargedPicos, bookedPicos, ...counts } = totals
+  const { chargedPicos, bookedPicos, refundedPicos, ...counts } = totals
   return {
     sum: formatUsd(subtractPicos(balance, opening)),
     closing_balance: formatUsd(balance),
@@ -146,6 +149,7 @@ async function writeLines(
       ...counts,
       charged: formatUsd(chargedPicos),
       booked_by_operators: formatUsd(bookedPicos),
+      refunded: formatUsd(refundedPicos),
     },
   }
 }
@@ -167,6 +171,7 @@ function noTotals() {
     unexplained: 0,
     chargedPicos: zeroPicos,
     bookedPicos: zeroPicos,
+    refundedPicos: zeroPicos,
   }
 }
 
@@ -174,6 +179,7 @@ function addToTotals(totals: ReturnType<typeof noTotals>, entry: StatementEntry)
   const { exchange, amountPicos } = entry
   if (entry.kind !== 'charge') {
     totals.bookedPicos = addPicos(totals.bookedPicos, amountPicos)
+    if (entry.kind === 'refund') totals.refundedPicos = addPicos(totals.refundedPicos, amountPicos)
     return
   }
   totals.requests++
@@ -201,10 +207,17 @@ function viewLine(entry: StatementEntry, balance: string, keyNames: KeyNames) {
     balance,
     /** For a charge: the id of its exchange. */
     reference: entry.reference,
+    /** The request that was charged or refunded. */
+    request: requestOf(entry),
     note: entry.note ?? null,
     /** Null for entries of operators, and for charges whose exchange is removed. */
     exchange: entry.exchange === undefined ? null : viewExchange(entry.exchange, keyNames),
   }
+}
+
+function requestOf({ kind, reference }: StatementEntry): string | null {
+  if (kind === 'charge') return reference
+  return kind === 'refund' ? reference.slice(refundPrefix.length) : null
 }
 
 function viewExchange(exchange: ChargedExchange, keyNames: KeyNames) {

@@ -1,0 +1,142 @@
+/**
+ * Refunds: money given back for one charge. Invariants: a charge is refunded at most once, and never by
+ * more than it is; the entry, the balance, and the figures of the day and month in which the charge was
+ * booked change together or not at all. Requests and tokens of the figures stay.
+ *
+ *     entry refund:<exchange id> ──▶ balance + amount
+ *                                ──▶ usage_day, usage_month, usage_key_month − amount   (cost)
+ *                                ──▶ report_day + amount                                (refunded)
+ */
+import { utcDay, utcMonth } from '../base/clock.ts'
+import { invariant } from '../base/errors.ts'
+import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import { credit, refundPrefix, type CreditResult } from './entry-store.ts'
+import { readExchangeCut } from './exchange-retention.ts'
+import { readPicos, totalMonth } from './usage.ts'
+
+/** A recorded exchange, as a refund needs it. */
+export interface BilledExchange {
+  readonly accountId: string
+  readonly exchangeId: string
+  readonly keyId: string
+  readonly model: string
+  /** Empty where no channel's answer was delivered. */
+  readonly channel: string
+  readonly endedAtMs: number
+  /** Zero = not charged. */
+  readonly chargePicos: Picos
+}
+
+/** More exchanges with one vendor's id are not told apart. */
+const foundMax = 10
+
+/**
+ * Finds exchanges by the gateway's id or the vendor's. Only those whose details are all kept: figures
+ * cannot be lowered without the key, the model and the channel of the charge.
+ */
+export async function findBilledExchanges(
+  database: Queryable,
+  id: string,
+): Promise<readonly BilledExchange[]> {
+  const own = await findBy(database, 'exchange_id', id)
+  return own.length > 0 ? own : findBy(database, 'vendor_request_id', id)
+}
+
+async function findBy(
+  database: Queryable,
+  column: 'exchange_id' | 'vendor_request_id',
+  id: string,
+): Promise<readonly BilledExchange[]> {
+  const rows = await database.query(
+    `SELECT x.account_id, x.exchange_id, x.key_id, x.model, x.channel, x.ended_at_ms,
+            e.amount_picos AS charge_picos
+       FROM exchange x
+       LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
+        AND e.kind = 'charge'
+      WHERE x.${column} = $1 AND x.ended_at_ms >= $2
+      ORDER BY x.exchange_id LIMIT ${foundMax}`,
+    [id, await readExchangeCut(database)],
+  )
+  return rows.map(readBilled)
+}
+
+function readBilled(row: Row): BilledExchange {
+  const { channel } = row
+  const charge = row['charge_picos'] === null ? zeroPicos : readPicos(row, 'charge_picos')
+  return {
+    accountId: String(row['account_id']),
+    exchangeId: String(row['exchange_id']),
+    keyId: String(row['key_id']),
+    model: String(row['model']),
+    channel: typeof channel === 'string' ? channel : '',
+    endedAtMs: Number(row['ended_at_ms']),
+    chargePicos: subtractPicos(zeroPicos, charge),
+  }
+}
+
+export interface RefundRequest {
+  readonly exchange: BilledExchange
+  /** Above zero, at most the charge. */
+  readonly amountPicos: Picos
+  readonly reason?: string | undefined
+  readonly atMs: number
+}
+
+/** Books a refund, once for each exchange. */
+export async function refund(
+  transaction: Transaction,
+  { exchange, amountPicos, reason, atMs }: RefundRequest,
+): Promise<CreditResult> {
+  const { accountId, exchangeId, chargePicos } = exchange
+  invariant(amountPicos > 0n && amountPicos <= chargePicos, 'a refund is at most its charge')
+  // First: it locks the account's row on PostgreSQL, as every booking of a charge does.
+  const result = await credit(transaction, {
+    accountId,
+    kind: 'refund',
+    reference: refundPrefix + exchangeId,
+    amountPicos,
+    atMs,
+    ...(reason !== undefined && { note: reason }),
+  })
+  if (result.kind === 'booked') await lowerFigures(transaction, exchange, amountPicos)
+  return result
+}
+
+async function lowerFigures(
+  transaction: Transaction,
+  { accountId, keyId, model, channel, endedAtMs }: BilledExchange,
+  amountPicos: Picos,
+): Promise<void> {
+  const day = utcDay(endedAtMs)
+  const month = utcMonth(endedAtMs)
+  const change = async (
+    sql: string,
+    expectedRows: number,
+    ...key: readonly SqlValue[]
+  ): Promise<void> => {
+    const rows = await transaction.query(sql, [amountPicos, ...key])
+    const isRight = rows.every((row) => readPicos(row, 'left_picos') >= 0n)
+    invariant(rows.length === expectedRows && isRight, 'figures show the charge that is refunded')
+  }
+  await change(lowerDaySql, 1, accountId, day, keyId, model)
+  await change(lowerMonthSql, 2, accountId, month, totalMonth, model)
+  await change(lowerKeyMonthSql, 2, accountId, keyId, month, totalMonth)
+  await change(raiseReportSql, 1, day, accountId, keyId, model, channel)
+}
+
+const lowerDaySql = `UPDATE usage_day SET cost_picos = cost_picos - $1
+  WHERE account_id = $2 AND day = $3 AND key_id = $4 AND model = $5
+  RETURNING cost_picos AS left_picos`
+
+const lowerMonthSql = `UPDATE usage_month SET cost_picos = cost_picos - $1
+  WHERE account_id = $2 AND month IN ($3, $4) AND model = $5
+  RETURNING cost_picos AS left_picos`
+
+const lowerKeyMonthSql = `UPDATE usage_key_month SET cost_picos = cost_picos - $1
+  WHERE account_id = $2 AND key_id = $3 AND month IN ($4, $5)
+  RETURNING cost_picos AS left_picos`
+
+const raiseReportSql = `UPDATE report_day SET refunded_picos = refunded_picos + $1
+  WHERE day = $2 AND account_id = $3 AND key_id = $4 AND model = $5 AND channel = $6
+  RETURNING revenue_picos - refunded_picos AS left_picos`
