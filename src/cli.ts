@@ -8,6 +8,7 @@ import { addAccountCommands } from './cli/account-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
 import { addCompletionCommands } from './cli/completion/completion-commands.ts'
+import { addContextCommands } from './cli/context-commands.ts'
 import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
@@ -24,6 +25,9 @@ function buildProgram(): Command {
     .version(readVersion(), '-V, --version', 'print the version')
     .option('--config <path>', 'settings file (default: turnpike.yaml in this folder)')
     .option('--json', 'print one JSON document, for scripts')
+    .option('--server <url>', 'work through the admin API at this address')
+    .option('--context <name>', 'work through the server that was saved under this name')
+    .option('--local', 'work on the store of this host, whatever is set up')
     .helpOption('-h, --help', 'show help; works after every command')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
@@ -43,6 +47,7 @@ Examples:
   turnpike key create acme                        create a key for it
   turnpike doctor                                 find problems
 
+From another machine: set TURNPIKE_SERVER and TURNPIKE_TOKEN, or save the server: turnpike context add.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
     )
   program.commandsGroup('Gateway:')
@@ -56,6 +61,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   addKeyCommands(program)
   program.commandsGroup('Store:')
   addStoreCommands(program)
+  program.commandsGroup('Servers:')
+  addContextCommands(program)
   program.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')
   addCompletionCommands(program)
   refuseRepeatedOptions(program)
@@ -66,7 +73,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
 function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) {
     const name = option.name()
-    if (option.isBoolean() || option.variadic || repeatable.has(name)) continue
+    if (option.isBoolean() || repeatable.has(name)) continue
     let isGiven = false
     command.on(`option:${name}`, () => {
       if (isGiven) command.error(`error: option '${option.flags}' is given twice`)

@@ -4,20 +4,12 @@ import { accountEndpoints } from '../endpoints/accounts.ts'
 import type { AccountView, Credited } from '../operations/accounts.ts'
 import type { OperationRefusal } from '../operations/operation.ts'
 import type { AccountUsage } from '../operations/reports/usage.ts'
-import {
-  command,
-  declined,
-  hasConsent,
-  plainCommand,
-  shown,
-  withStore,
-  type Answer,
-  type Given,
-  type Run,
-} from './command.ts'
+import { command, declined, hasConsent, plainCommand, shown, type Answer } from './command.ts'
 import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 import { addRefundCommand } from './refund-command.ts'
+import { withRun, type Run } from './run.ts'
 import { addStatementCommand } from './statement-command.ts'
+import type { Given } from './store-run.ts'
 
 export function addAccountCommands(program: Command): void {
   const account = program
@@ -198,7 +190,7 @@ Examples:
         const isNegative = Number(amount) < 0
         const question = `This takes ${amount.slice(1)} USD from the account ${name}.`
         if (isNegative && !(await hasConsent(question, given))) return declined
-        return withStore(given, 'existing', (run) => bookCredit(run, given, isNegative))
+        return withRun(given, 'existing', (run) => bookCredit(run, given, isNegative))
       }),
     )
 }

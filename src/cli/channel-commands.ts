@@ -12,9 +12,10 @@ import type {
 } from '../operations/channel-health.ts'
 import type { ChannelCheck } from '../operations/channel-check.ts'
 import type { Outcome } from '../operations/operation.ts'
-import { command, exitCodes, parseCount, shown, type Answer, type Run } from './command.ts'
+import { command, exitCodes, parseCount, shown, type Answer } from './command.ts'
 import { formatAge, formatFields, formatTable, type Cell } from './output.ts'
 import { addReconcileCommand } from './reconcile-command.ts'
+import type { Run } from './run.ts'
 
 export function addChannelCommands(program: Command): void {
   const channel = program.command('channel').description('show, check, enable and disable channels')

@@ -1,31 +1,18 @@
 /**
- * What every command shares: it reads settings, opens the store, prints the answer or the error, and
- * sets the exit code. What a command means is decided in operations. The invariant: with `--json`
- * standard output gets exactly one JSON document, also when the command fails.
+ * What every command shares: it reads its file, runs, prints the answer or the error, and sets the exit
+ * code. What a command means is decided in operations. The invariant: with `--json` standard output gets
+ * exactly one JSON document, also when the command fails.
  */
 import { readFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { CommanderError, InvalidArgumentError, type Command } from 'commander'
-import { commandClock, systemClock } from '../base/clock.ts'
 import { GatewayError } from '../base/errors.ts'
-import type { Secret } from '../base/secret.ts'
-import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
-import type { UpstreamPools } from '../http/client/pool.ts'
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import {
-  refusalOf,
-  type OperationContext,
-  type OperationRefusal,
-  type Outcome,
-} from '../operations/operation.ts'
-import type { Page } from '../operations/paging.ts'
-import type { RunCheck } from '../operations/run-check.ts'
-import type { Config } from '../settings.ts'
-import type { Database } from '../storage/database.ts'
-import { loadMasterKey } from '../storage/master-key.ts'
-import type { Migrated } from '../storage/migrate.ts'
+import { refusalOf, type OperationRefusal, type Outcome } from '../operations/operation.ts'
 import { formatJson } from './output.ts'
+import { requireThisHost } from './place.ts'
+import { ServerError } from './remote/server-error.ts'
+import { withRun, type Run } from './run.ts'
+import { SettingsError, withStore, type Given, type StoreRun, type StoreUse } from './store-run.ts'
 
 export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
@@ -38,54 +25,40 @@ export interface Answer {
   readonly ifLost?: string
 }
 
-/** The words of the command line. Operations check them. */
-export interface Given {
-  readonly arguments: readonly (string | undefined)[]
-  readonly options: Readonly<Record<string, unknown>>
-}
-
-/** How a command uses the store. All but `as_it_is` bring its schema up to date. */
-export type StoreUse =
-  | 'existing' // fails where there is no store, so that a typo in a path creates none
-  | 'create' // creates the store where there is none
-  | 'preview' // reads the store, or an empty one where there is none
-  | 'as_it_is' // must exist; its schema is not changed
-
-export interface Run extends Given {
-  /** Calls the operation of an endpoint. */
-  call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
-  /** Reads all pages of a list, or its first `countMax` items. */
-  callAll<Item>(
-    endpoint: Endpoint<Page<Item>>,
-    input?: object,
-    countMax?: number,
-  ): Promise<Outcome<readonly Item[]>>
-  readonly context: OperationContext
-  readonly config: Config
-  /** What opening the store changed in its schema. */
-  readonly migrated: Migrated | undefined
-  /** The text of the file that `CommandSpec.file` names; of several, the first. */
-  readonly text: string | undefined
-  /** The texts of all of them. */
-  readonly texts: readonly string[]
-}
-
 export interface CommandSpec {
   readonly store: StoreUse | ((given: Given) => StoreUse)
-  /** A file, or several, to read before the store is opened; `-` is standard input. */
+  /** A file to read before the store is opened; `-` is standard input. */
   readonly file?: (given: Given) => unknown
 }
 
 /** What a command returns. Undefined: it has written its answer itself. */
 type Result = Answer | OperationRefusal | undefined
 
-/** Makes the action of a command that works on the store. The store is open while `work` runs. */
-export function command(spec: CommandSpec, work: (run: Run) => Promise<Result>) {
+/** The text of the file that `CommandSpec.file` names. */
+interface WithText {
+  readonly text: string | undefined
+}
+
+/** Makes the action of a command that works on the store, or through a server. */
+export function command(spec: CommandSpec, work: (run: Run & WithText) => Promise<Result>) {
   return plainCommand(async (given) => {
-    const paths = [spec.file?.(given)].flat().filter((path) => typeof path === 'string')
-    const texts = await Promise.all(paths.map(readText))
+    const path = spec.file?.(given)
+    const text = typeof path === 'string' ? await readText(path) : undefined
     const use = typeof spec.store === 'function' ? spec.store(given) : spec.store
-    return withStore(given, use, (run) => work({ ...run, text: texts[0], texts }))
+    return withRun(given, use, (run) => work({ ...run, text }))
+  })
+}
+
+/** Makes the action of a command that works on a store of this host only. */
+export function storeCommand(store: StoreUse, work: (run: StoreRun & Given) => Promise<Result>) {
+  return hostCommand((given) => withStore(given, store, (run) => work({ ...given, ...run })))
+}
+
+/** Makes the action of a command that works on this host only. */
+export function hostCommand(work: (given: Given) => Promise<Result>) {
+  return plainCommand((given) => {
+    requireThisHost(given.options, 'Run it on the host of the gateway, with --local.')
+    return work(given)
   })
 }
 
@@ -132,110 +105,6 @@ export const declined: Answer = {
   exitCode: exitCodes.failed,
 }
 
-// --- settings and store ---------------------------------------------------------------------------
-
-export function readConfig(options: Given['options']): Config {
-  const config = options['config']
-  const loaded = loadConfig({
-    options: { config: typeof config === 'string' ? config : undefined },
-    env: processEnvironment(),
-    cwd: process.cwd(),
-  })
-  if (loaded.kind === 'mistakes') throw new SettingsError(loaded.list)
-  return loaded.config
-}
-
-/** Opens the store, runs `work`, closes the store. */
-export async function withStore<Value>(
-  { arguments: words, options }: Given,
-  use: StoreUse,
-  work: (run: Run) => Promise<Value>,
-): Promise<Value> {
-  const config = readConfig(options)
-  const { database, migrated } = await openStore(config.store, use)
-  const checks = lazyChecks(config)
-  try {
-    const context = { ...buildContext(config, database), runCheck: checks.run }
-    const call = <Result>(endpoint: Endpoint<Result>, input: object): Promise<Outcome<Result>> =>
-      endpoint.operation(context, { ...input, ...endpoint.fixed })
-    const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
-      readPages(call, endpoint, { input, countMax })
-    const given = { arguments: words, options, text: undefined, texts: [] }
-    return await work({ ...given, call, callAll, context, config, migrated })
-  } finally {
-    await checks.close()
-    await database.close()
-  }
-}
-
-async function readPages<Item>(
-  call: Run['call'],
-  endpoint: Endpoint<Page<Item>>,
-  { input, countMax }: { readonly input: object; readonly countMax: number },
-): Promise<Outcome<readonly Item[]>> {
-  const items: Item[] = []
-  let cursor: string | null = null
-  do {
-    const outcome: Outcome<Page<Item>> = await call(endpoint, {
-      ...input,
-      limit: Math.min(itemsPerPage, countMax - items.length),
-      ...(cursor !== null && { cursor }),
-    })
-    if (outcome.kind === 'refusal') return outcome
-    items.push(...outcome.value.items)
-    cursor = outcome.value.next_cursor
-  } while (cursor !== null && items.length < countMax)
-  return { kind: 'done', value: items }
-}
-
-const itemsPerPage = 1_000
-
-interface Opened {
-  readonly database: Database
-  readonly migrated: Migrated | undefined
-}
-
-async function openStore(store: string, use: StoreUse): Promise<Opened> {
-  const storage = await import('../storage/open.ts')
-  if (use === 'preview' && !(await storage.hasStore(store)))
-    return { database: storage.emptyDatabase, migrated: undefined }
-  if (use === 'existing' || use === 'as_it_is') await storage.requireStore(store)
-  const database = await storage.openStore(store)
-  if (use === 'as_it_is') return { database, migrated: undefined }
-  const { migrate } = await import('../storage/migrate.ts')
-  const { refuseUnfinishedCopy } = await import('../storage/store-copy.ts')
-  try {
-    const migrated = await migrate(database)
-    await refuseUnfinishedCopy(database)
-    return { database, migrated }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
-}
-
-function buildContext(config: Config, database: Database): Omit<OperationContext, 'runCheck'> {
-  const environment = processEnvironment()
-  let masterKey: Secret | undefined
-  return {
-    database,
-    clock: commandClock,
-    actor: `cli:${loginName()}`,
-    masterKey: () =>
-      (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),
-    environment: (name) => environment[name],
-  }
-}
-
-function loginName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    // A container may run under a number that has no name.
-    return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
-}
-
 /** Reads how many lines to show. */
 export function parseCount(text: string): number {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : 0
@@ -252,30 +121,6 @@ async function readText(path: string): Promise<string> {
     const reason = error instanceof Error ? error.message : String(error)
     const what = path === '-' ? 'Standard input' : `The file ${path}`
     throw new InvalidArgumentError(`${what} cannot be read: ${reason}.`)
-  }
-}
-
-const checkTimeoutMs = 30_000
-
-interface Checks {
-  readonly run: RunCheck
-  close(): Promise<void>
-}
-
-/** Sends checks with the gateway's own client, which is opened for the first one. */
-function lazyChecks({ connectTimeoutMs }: Pick<Config, 'connectTimeoutMs'>): Checks {
-  let opening: Promise<UpstreamPools> | undefined
-  const open = async (): Promise<UpstreamPools> => {
-    const { UpstreamPools } = await import('../http/client/pool.ts')
-    return new UpstreamPools({ connectTimeoutMs })
-  }
-  return {
-    async run(check) {
-      const { checkChannel } = await import('../channels/probes/check.ts')
-      const upstream = await (opening ??= open())
-      return checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock: systemClock })
-    },
-    close: async () => (await opening)?.close(),
   }
 }
 
@@ -311,17 +156,6 @@ function endWithLoss(error: NodeJS.ErrnoException, advice: string): void {
   const reason = error.code === 'ENOSPC' ? 'there is no space left' : error.message
   process.stderr.write(`turnpike: Standard output cannot be written: ${reason}. ${advice}\n`)
   process.exit(exitCodes.failed)
-}
-
-/** Settings with mistakes. */
-class SettingsError extends Error {
-  readonly list: readonly SettingMistake[]
-
-  constructor(list: readonly SettingMistake[]) {
-    super(`The settings have mistakes:\n${formatMistakes(list)}`)
-    this.name = 'SettingsError'
-    this.list = list
-  }
 }
 
 interface Failure {
@@ -364,6 +198,8 @@ function failureOfError(error: unknown): Failure {
       exitCode: exitCodes.wrongUsage,
     }
   }
+  if (error instanceof ServerError)
+    return { code: 'server', message: error.message, exitCode: exitCodes.failed }
   const refusal = refusalOf(error)
   if (refusal !== undefined) return failureOfRefusal(refusal)
   if (error instanceof GatewayError)

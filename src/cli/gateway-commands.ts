@@ -2,8 +2,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Ready } from '../main.ts'
 import { formatListenAddress, parseListenAddress, type ListenAddress } from '../settings.ts'
-import { endWithOutput, readConfig, type Given } from './command.ts'
+import { endWithOutput } from './command.ts'
 import { formatJson } from './output.ts'
+import { refuseServer } from './place.ts'
+import { readConfig, type Given } from './store-run.ts'
 
 export function addGatewayCommands(program: Command): void {
   program
@@ -13,6 +15,7 @@ export function addGatewayCommands(program: Command): void {
       const { serve } = await import('../main.ts')
       process.stdout.off('error', endWithOutput)
       const options: Given['options'] = command.optsWithGlobals()
+      refuseServer(options)
       process.exitCode = await serve(
         readConfig(options),
         options['json'] === true
@@ -30,7 +33,9 @@ export function addGatewayCommands(program: Command): void {
     )
     .action(async (options: { readonly listen: ListenAddress }, command: Command) => {
       const { runSandbox } = await import('../../sandbox/sandbox.ts')
-      const isJson = command.optsWithGlobals<Given['options']>()['json'] === true
+      const given = command.optsWithGlobals<Given['options']>()
+      refuseServer(given)
+      const isJson = given['json'] === true
       await runSandbox(options.listen, (url) => {
         const text = `Simulated vendors listen on ${url}. URL of a channel: ${url}/NAME\n`
         process.stdout.write(isJson ? formatJson({ url }) : text)

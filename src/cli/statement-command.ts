@@ -1,13 +1,13 @@
 /** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
 import type { Command } from 'commander'
-import {
-  writeStatement,
-  type StatementHead,
-  type StatementEnd,
-  type StatementLine,
-  type StatementSink,
+import { accountStreams } from '../endpoints/accounts.ts'
+import type {
+  StatementHead,
+  StatementEnd,
+  StatementLine,
+  StatementSink,
 } from '../operations/reports/statement.ts'
-import { printStatement } from '../operations/reports/statement-text.ts'
+import { readStatementText } from '../operations/reports/statement-text.ts'
 import { command, shown, write } from './command.ts'
 import { formatFields, formatTable } from './output.ts'
 
@@ -20,15 +20,12 @@ export function addStatementCommand(account: Command): void {
     .option('--to <date>', 'last day (UTC, included), or a time')
     .option('--csv', 'print CSV')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [name], options }) => {
-        const input = { account: name, from: options['from'], to: options['to'] }
-        const isCsv = options['csv'] === true
-        const isJson = options['json'] === true
-        const outcome =
-          isJson || isCsv
-            ? await printStatement(context, { ...input, format: isJson ? 'json' : 'csv' }, write)
-            : await writeStatement(context, input, textSink())
-        return shown(outcome, () => undefined)
+      command({ store: 'existing' }, async ({ stream, arguments: [account], options }) => {
+        const { from, to, json, csv } = options
+        const format = csv === true && json !== true ? 'csv' : 'json'
+        const sink = json === true || csv === true ? write : readStatementText(textSink())
+        const input = { account, from, to, format }
+        return shown(await stream(accountStreams.statement, input, sink), () => undefined)
       }),
     )
 }

@@ -14,15 +14,17 @@ import type { Migrated } from '../storage/migrate.ts'
 import {
   command,
   exitCodes,
+  hostCommand,
   parseCount,
   plainCommand,
-  readConfig,
   shown,
-  withStore,
+  storeCommand,
   type Answer,
-  type Given,
 } from './command.ts'
 import { formatFields, formatTable } from './output.ts'
+import { findPlace } from './place.ts'
+import { withRun } from './run.ts'
+import { readConfig, type Given } from './store-run.ts'
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -31,7 +33,7 @@ export function addDoctorCommand(program: Command): void {
     .action(
       plainCommand(async (given) =>
         shown(await examine(given), (diagnosis) =>
-          showDiagnosis(diagnosis, describeConfig(readConfig(given.options))),
+          showDiagnosis(diagnosis, settingsOf(given.options)),
         ),
       ),
     )
@@ -58,7 +60,7 @@ export function addStoreCommands(program: Command): void {
   program
     .command('migrate')
     .description('create the store, or bring its schema up to date')
-    .action(command({ store: 'create' }, async ({ migrated }) => showMigrated(migrated)))
+    .action(storeCommand('create', async ({ migrated }) => showMigrated(migrated)))
   addBackupCommands(program)
   addCopyCommand(program)
 }
@@ -69,7 +71,7 @@ function addBackupCommands(program: Command): void {
     .description('copy the store (SQLite) to a new file, and check the copy')
     .argument('<file>', 'the new file; it must not exist. Gateways may run meanwhile')
     .action(
-      command({ store: 'existing' }, async ({ context, arguments: [file] }) =>
+      storeCommand('existing', async ({ context, arguments: [file] }) =>
         shown(await backupStore(context, { file }), (backup) =>
           showCopy(
             backup,
@@ -84,7 +86,7 @@ function addBackupCommands(program: Command): void {
     .description("put a backup in the store's place")
     .argument('<file>', 'the backup. Where the store belongs there must be none')
     .action(
-      plainCommand(async ({ arguments: [file = ''], options }) => {
+      hostCommand(async ({ arguments: [file = ''], options }) => {
         const location = parseStoreLocation(readConfig(options).store)
         return shown(await restoreStore({ file, location }), (restored) =>
           showCopy(restored, {}, 'Put the master key beside it before you start the gateway.'),
@@ -102,7 +104,7 @@ function addCopyCommand(program: Command): void {
     .requiredOption('--from <store>', 'sqlite:PATH; no gateway may run on it')
     .requiredOption('--to <store>', 'postgres://user@host/db; the database must be empty')
     .action(
-      plainCommand(async ({ options }) =>
+      hostCommand(async ({ options }) =>
         shown(
           await copyStoreTo({
             from: String(options['from']),
@@ -117,12 +119,17 @@ function addCopyCommand(program: Command): void {
 
 async function examine(given: Given): Promise<Outcome<Diagnosis>> {
   try {
-    return await withStore(given, 'as_it_is', ({ call }) => call(storeEndpoints.doctor, {}))
+    return await withRun(given, 'as_it_is', ({ call }) => call(storeEndpoints.doctor, {}))
   } catch (error) {
     const diagnosis = diagnoseOutage(error)
     if (diagnosis === undefined) throw error
     return { kind: 'done', value: diagnosis }
   }
+}
+
+function settingsOf(options: Given['options']): Readonly<Record<string, string>> {
+  const place = findPlace(options)
+  return place.kind === 'store' ? describeConfig(readConfig(options)) : { server: place.url.href }
 }
 
 function showDiagnosis(

@@ -156,17 +156,6 @@ const reconciliation = z.strictObject({
           reasons: z.array(z.string()),
         }),
       ),
-      costs: z.array(
-        z.strictObject({
-          model: z.string().nullable(),
-          vendor_models: z.array(z.string()),
-          vendor_usd: usd,
-          charged_usd: usd,
-        }),
-      ),
-      fields_not_compared: z.array(z.string()),
-      rows_outside_period: z.int(),
-      has_more_pages: z.boolean(),
     })
     .nullable()
     .meta({ description: "Null without the vendor's counts." }),

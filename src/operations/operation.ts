@@ -64,14 +64,21 @@ export function operation<Schema extends z.ZodType, Value, Effects extends reado
     ...effects: Effects
   ): Promise<Outcome<Value>> => {
     const parsed = schema.safeParse(input)
-    if (parsed.success) return attempt(() => work(context, parsed.data, ...effects))
-    const fields = parsed.error.issues.map(({ path, message }) => ({
-      field: path.join('.'),
-      message,
-    }))
-    return refusalOfFields(fields)
+    return parsed.success
+      ? attempt(() => work(context, parsed.data, ...effects))
+      : refusalOfIssues(parsed.error)
   }
   return Object.assign(perform, { input: schema })
+}
+
+/** Returns the refusal that an operation gives for the form of its input; undefined where it fits. */
+export function refusalOfInput(schema: z.ZodType, input: unknown): OperationRefusal | undefined {
+  const parsed = schema.safeParse(input)
+  return parsed.success ? undefined : refusalOfIssues(parsed.error)
+}
+
+function refusalOfIssues({ issues }: z.ZodError): OperationRefusal {
+  return refusalOfFields(issues.map(({ path, message }) => ({ field: path.join('.'), message })))
 }
 
 /** Returns what `work` returns, or the refusal that it throws. */

@@ -3,7 +3,8 @@ import { Argument, type Command } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { accountEndpoints } from '../../endpoints/accounts.ts'
 import { channelEndpoints } from '../../endpoints/channels.ts'
-import { exitCodes, plainCommand, withStore, type Run } from '../command.ts'
+import { exitCodes, plainCommand } from '../command.ts'
+import { withRun, type Run } from '../run.ts'
 import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
 import { filesMark, scripts, shells, type Shell } from './scripts.ts'
 
@@ -67,7 +68,7 @@ async function findNames(
 ): Promise<readonly string[]> {
   const timer = commandClock.after(namesTimeoutMs, () => process.exit(exitCodes.done))
   try {
-    return await withStore({ arguments: [], options }, 'as_it_is', (run) => readNames(kind, run))
+    return await withRun({ arguments: [], options }, 'as_it_is', (run) => readNames(kind, run))
   } catch {
     return []
   } finally {

@@ -29,8 +29,8 @@ const reconcileInput = z.strictObject({
   channel: z.string().min(1, 'must name a channel, or all'),
   from: fromTime,
   to: untilTime,
-  /** The vendor's exports, one or several, in forms that `vendor-counts.ts` reads. */
-  vendor_counts: z.union([z.string(), z.array(z.string()).min(1).max(1_000)]).optional(),
+  /** The vendor's counts, in a form that `vendor-counts.ts` reads. */
+  vendor_counts: z.string().optional(),
 })
 
 export interface Reconciliation {
@@ -55,9 +55,7 @@ export const reconcileChannel = operation(
   reconcileInput,
   async (context, { channel, from, to, vendor_counts }): Promise<Reconciliation> => {
     if (from >= to) throw invalidField('to', 'must be after from')
-    const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
-    const counts =
-      texts.length === 0 ? undefined : readVendorCounts(texts, { fromMs: from, toMs: to })
+    const counts = vendor_counts === undefined ? undefined : readVendorCounts(vendor_counts)
     if (typeof counts === 'string') throw invalid(`The vendor's counts cannot be read: ${counts}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
     return context.database.snapshot(async (snapshot) => {

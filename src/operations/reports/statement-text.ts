@@ -5,6 +5,8 @@ import { operation } from '../operation.ts'
 import {
   readStatement,
   statementFields,
+  type StatementEnd,
+  type StatementHead,
   type StatementLine,
   type StatementSink,
 } from './statement.ts'
@@ -31,6 +33,23 @@ function jsonSink(write: WriteText): StatementSink {
       return write(text)
     },
     end: (end) => write(`\n],${JSON.stringify(end).slice(1)}\n`),
+  }
+}
+
+/** Reads what `jsonSink` writes, in pieces of any size, into `sink`. One line at a time is in memory. */
+export function readStatementText(sink: StatementSink): (text: string) => Promise<void> {
+  let rest = ''
+  let isBegun = false
+  const readLine = (line: string): Promise<void> | void => {
+    if (line.startsWith(']')) return sink.end(JSON.parse(`{${line.slice(2)}`) as StatementEnd)
+    if (isBegun) return sink.line(JSON.parse(line.replace(/,$/, '')) as StatementLine)
+    isBegun = true
+    return sink.begin(JSON.parse(`${line}]}`) as StatementHead)
+  }
+  return async (text) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) await readLine(line)
   }
 }
 

@@ -1,0 +1,149 @@
+/** `turnpike context …`: saved servers with their admin tokens, and which one commands use. */
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError, type Command } from 'commander'
+import { headOf } from '../access/key.ts'
+import { describeConfig } from '../config.ts'
+import { plainCommand, type Answer } from './command.ts'
+import { readContexts, writeContexts, type Contexts } from './contexts.ts'
+import { formatFields, formatTable } from './output.ts'
+import { findPlace, parseServer, parseToken } from './place.ts'
+import { readConfig, type Given } from './store-run.ts'
+
+export function addContextCommands(program: Command): void {
+  const context = program
+    .command('context')
+    .description('save servers with their admin tokens, and choose the one that commands use')
+  addAddCommand(context)
+  context
+    .command('list')
+    .description('list the saved contexts')
+    .action(plainCommand(async () => showList(readContexts())))
+  context
+    .command('use')
+    .description('make a context the current one')
+    .argument('<context>', 'name of the context')
+    .action(
+      plainCommand(async ({ arguments: [name = ''] }) => {
+        const contexts = readContexts()
+        const { server } = findContext(contexts, name)
+        writeContexts({ ...contexts, current: name })
+        return { json: { name, server }, text: `Commands now work through ${server}.` }
+      }),
+    )
+  context
+    .command('remove')
+    .description('remove a context and its token from this machine; the token stays valid')
+    .argument('<context>', 'name of the context')
+    .action(plainCommand(async ({ arguments: [name = ''] }) => removeContext(name)))
+  context
+    .command('show')
+    .description('show where commands work, and why')
+    .action(plainCommand(async ({ options }) => showPlace(options)))
+}
+
+function addAddCommand(context: Command): void {
+  context
+    .command('add')
+    .description('save a server; asks for the admin token, or reads it from standard input')
+    .argument('<name>', 'a name of letters, digits, - and _')
+    .addHelpText(
+      'after',
+      `
+The token is never an argument, because other users of this machine could see it.
+The first context becomes the current one.
+
+Examples:
+  turnpike context add prod --server https://ops.example:8081
+  turnpike context add prod --server https://ops.example:8081 < token.txt`,
+    )
+    .action(plainCommand(addContext))
+}
+
+async function addContext({ arguments: [name = ''], options }: Given): Promise<Answer> {
+  const { server } = options
+  if (typeof server !== 'string')
+    throw new InvalidArgumentError('Name the server: --server https://HOST:PORT.')
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new InvalidArgumentError('The name of a context has letters, digits, - and _ only.')
+  const { href } = parseServer(server)
+  const contexts = readContexts()
+  const token = parseToken((await readToken()).trim(), 'The token')
+  const isReplaced = Object.hasOwn(contexts.contexts, name)
+  const current = contexts.current ?? name
+  const path = writeContexts({
+    current,
+    contexts: { ...contexts.contexts, [name]: { server: href, token: token.reveal() } },
+  })
+  const advice =
+    current === name
+      ? 'Commands now work through it.'
+      : `Use it now and then with --context ${name}, or always: turnpike context use ${name}`
+  return {
+    json: { name, server: href, token: headOf(token.reveal()), current: current === name },
+    text: `${isReplaced ? 'Replaced' : 'Saved'} ${name} in ${path}. ${advice}`,
+  }
+}
+
+/** At a terminal what is typed does not show. */
+async function readToken(): Promise<string> {
+  if (!process.stdin.isTTY) return text(process.stdin)
+  const { createInterface } = await import('node:readline/promises')
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true })
+  process.stderr.write('Admin token (ad_…): ')
+  try {
+    return await terminal.question('')
+  } finally {
+    terminal.close()
+    process.stderr.write('\n')
+  }
+}
+
+function findContext({ contexts }: Contexts, name: string): Contexts['contexts'][string] {
+  const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+  if (found !== undefined) return found
+  throw new InvalidArgumentError(
+    `There is no context ${name}. turnpike context list shows those there are.`,
+  )
+}
+
+function removeContext(name: string): Answer {
+  const contexts = readContexts()
+  findContext(contexts, name)
+  const { [name]: removed, ...others } = contexts.contexts
+  const isCurrent = contexts.current === name
+  writeContexts({ current: isCurrent ? null : contexts.current, contexts: others })
+  const note = isCurrent ? ' No context is current now: commands work on the store.' : ''
+  return { json: { name, server: removed?.server }, text: `Removed ${name}.${note}` }
+}
+
+function showList({ current, contexts }: Contexts): Answer {
+  const list = Object.entries(contexts).map(([name, { server, token }]) => ({
+    name,
+    server,
+    token: headOf(token),
+    current: name === current,
+  }))
+  const text = formatTable(
+    ['name', 'current', 'server', 'token'],
+    list.map(({ name, server, token, current: isCurrent }) => [
+      name,
+      isCurrent ? 'yes' : '',
+      server,
+      token,
+    ]),
+    'There are no contexts. Save a server: turnpike context add NAME --server https://HOST:PORT',
+  )
+  return { json: list, text }
+}
+
+function showPlace(options: Given['options']): Answer {
+  const place = findPlace(options)
+  const facts =
+    place.kind === 'server'
+      ? { server: place.url.href, token: headOf(place.token.reveal()) }
+      : { store: describeConfig(readConfig(options))['store'] ?? '' }
+  const shown = { ...facts, because: place.because }
+  return { json: shown, text: formatFields(shown) }
+}

@@ -1,0 +1,172 @@
+/**
+ * A gateway's admin API as a place where commands work: an endpoint's row and input in, the operation's
+ * outcome out, as on the store. The invariant: a change is sent again only where the server recognises the
+ * repetition, so a lost answer books nothing twice.
+ */
+import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { errorCatalogue, type ErrorCode } from '../../base/errors.ts'
+import type { Secret } from '../../base/secret.ts'
+import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import { refusalOfInput, type OperationRefusal, type Outcome } from '../../operations/operation.ts'
+import { requestOf, type ApiRequest } from './request.ts'
+import { roundTrip, type ApiAnswer } from './round-trip.ts'
+import { describeFailure, ServerError, wasSent } from './server-error.ts'
+
+/** A server and the admin token for it. */
+export interface ServerPlace {
+  readonly url: URL
+  readonly token: Secret
+}
+
+/** Calls an endpoint. Rejects with a `ServerError` where there is no usable answer. */
+export async function callServer<Value>(
+  place: ServerPlace,
+  endpoint: Endpoint<Value>,
+  input: object,
+): Promise<Outcome<Value>> {
+  // The same sentence about the same mistake, and nothing is sent.
+  const refusal = refusalOfInput(endpoint.operation.input, { ...input, ...endpoint.fixed })
+  if (refusal !== undefined) return refusal
+  const request = requestOf(endpoint, input)
+  const answer = await send(place, endpoint, request, readWhole)
+  return readAnswer(place, endpoint, answer)
+}
+
+/** Writes the answer of an endpoint while it comes. Rejects where it is not complete. */
+export async function streamServer(
+  place: ServerPlace,
+  endpoint: StreamEndpoint,
+  input: object,
+  write: (text: string) => Promise<void>,
+): Promise<Outcome<void>> {
+  const refusal = refusalOfInput(endpoint.stream.input, { ...input, ...endpoint.fixed })
+  if (refusal !== undefined) return refusal
+  const request = requestOf(endpoint, input)
+  const answer = await send(place, {}, request, (sent) => Promise.resolve(sent))
+  const { status, body, headers } = answer
+  if (status !== 200)
+    return refusalOfAnswer(place, endpoint, { status, headers, text: await text(body) })
+  try {
+    for await (const piece of body.setEncoding('utf8')) await write(String(piece))
+  } catch (error) {
+    throw describeFailure(error, place.url, false)
+  }
+  return { kind: 'done', value: undefined }
+}
+
+interface ReadAnswer {
+  readonly status: number
+  readonly headers: ApiAnswer['headers']
+  readonly text: string
+}
+
+async function readWhole({ status, headers, body }: ApiAnswer): Promise<ReadAnswer> {
+  return { status, headers, text: await text(body) }
+}
+
+/** Sends a request and has its answer read; once more where the connection ends and that is harmless. */
+async function send<Read>(
+  { url, token }: ServerPlace,
+  { repeats }: Pick<Endpoint, 'repeats'>,
+  request: ApiRequest,
+  read: (answer: ApiAnswer) => Promise<Read>,
+): Promise<Read> {
+  const headers = {
+    authorization: `Bearer ${token.reveal()}`,
+    ...(repeats !== undefined && { 'idempotency-key': randomUUID() }),
+  }
+  const once = async (): Promise<Read> => read(await roundTrip(url, request, headers))
+  const isChange = request.method !== 'GET'
+  const isRepeatable = !isChange || repeats !== undefined
+  try {
+    return await once()
+  } catch (error) {
+    const mayHaveChanged = isChange && wasSent(error)
+    if (!isRepeatable || !wasSent(error)) throw describeFailure(error, url, mayHaveChanged)
+  }
+  try {
+    return await once()
+  } catch (error) {
+    throw describeFailure(error, url, isChange)
+  }
+}
+
+function readAnswer<Value>(
+  place: ServerPlace,
+  endpoint: Endpoint<Value>,
+  answer: ReadAnswer,
+): Outcome<Value> {
+  return answer.status >= 200 && answer.status < 300
+    ? readValue(place.url, endpoint, parseJson(answer.text))
+    : refusalOfAnswer(place, endpoint, answer)
+}
+
+/** Returns the operation's refusal. Throws where the answer is none. */
+function refusalOfAnswer(
+  { url }: ServerPlace,
+  row: Pick<Endpoint, 'method' | 'path'>,
+  { status, headers, text: body }: ReadAnswer,
+): OperationRefusal {
+  if (status >= 300 && status < 400)
+    throw new ServerError(
+      `${url.origin} answers with a redirect to ${headers.location ?? 'another address'}. Give the address of the admin listener itself.`,
+    )
+  const refusal = refusalOf(parseJson(body))
+  if (refusal !== undefined) return refusal
+  if (status === 404) throw new ServerError(unknownEndpoint(url, row))
+  throw new ServerError(
+    `${url.origin} answers with status ${status} and no explanation. Check that this is the address of Turnpike's admin listener.`,
+  )
+}
+
+function readValue<Value>(url: URL, endpoint: Endpoint<Value>, document: unknown): Outcome<Value> {
+  const parsed = endpoint.answer.safeParse(document)
+  if (parsed.success) return { kind: 'done', value: parsed.data }
+  // A newer server may say more than this program knows.
+  const isNewer = parsed.error.issues.every(({ code }) => code === 'unrecognized_keys')
+  if (isNewer) return { kind: 'done', value: document as Value }
+  throw new ServerError(
+    `${url.origin} answers in a form that this program does not know (${endpoint.id}). Use the version of Turnpike that the server runs, and check that this is the address of its admin listener.`,
+  )
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+function unknownEndpoint(url: URL, { method, path }: Pick<Endpoint, 'method' | 'path'>): string {
+  return `${url.origin} does not know ${method} /admin/v1${path}. It runs another version of Turnpike, or this is not the address of its admin listener.`
+}
+
+/** Members of problem details (RFC 9457) that are no facts for programs. */
+const plainMembers = new Set([
+  'type',
+  'title',
+  'status',
+  'detail',
+  'instance',
+  'code',
+  'errors',
+  'request_id',
+])
+
+/** Reads problem details into the refusal that the operation gave. Undefined for anything else. */
+function refusalOf(document: unknown): OperationRefusal | undefined {
+  if (typeof document !== 'object' || document === null) return undefined
+  const problem = document as Readonly<Record<string, unknown>>
+  const { code, detail } = problem
+  if (typeof code !== 'string' || typeof detail !== 'string') return undefined
+  if (!Object.hasOwn(errorCatalogue, code) || code === 'http.not_found') return undefined
+  const facts = Object.entries(problem).filter(([name]) => !plainMembers.has(name))
+  return {
+    kind: 'refusal',
+    code: code as ErrorCode,
+    message: detail,
+    ...(facts.length > 0 && { details: Object.fromEntries(facts) }),
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A command's run: it calls endpoints' operations on the store of this host, or through the admin API of a
+ * server, with the same outcome. A command does not know which.
+ */
+import { commandClock } from '../base/clock.ts'
+import type { Endpoint, StreamEndpoint } from '../endpoints/endpoint.ts'
+import type { Outcome } from '../operations/operation.ts'
+import type { Page } from '../operations/paging.ts'
+import { findPlace, type Place } from './place.ts'
+import { withProgress, type ProgressSite } from './progress.ts'
+import { callServer, streamServer } from './remote/server.ts'
+import { withStore, type Given, type StoreUse } from './store-run.ts'
+
+/** Writes a piece of text; resolves when more may follow. */
+type WriteText = (text: string) => Promise<void>
+
+export interface Run extends Given {
+  /** Calls the operation of an endpoint. */
+  call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
+  /** Reads all pages of a list, or its first `countMax` items. */
+  callAll<Item>(
+    endpoint: Endpoint<Page<Item>>,
+    input?: object,
+    countMax?: number,
+  ): Promise<Outcome<readonly Item[]>>
+  /** Writes the answer of an endpoint while it is read. */
+  stream(endpoint: StreamEndpoint, input: object, write: WriteText): Promise<Outcome<void>>
+}
+
+/** What a place can do; all else is the same everywhere. */
+type Calls = Pick<Run, 'call' | 'stream'>
+
+/** Runs `work` where the command line, the environment or the current context says. */
+export async function withRun<Value>(
+  given: Given,
+  use: StoreUse,
+  work: (run: Run) => Promise<Value>,
+): Promise<Value> {
+  const place = findPlace(given.options)
+  const site = progressSite(given)
+  const runWith = (calls: Calls): Promise<Value> => {
+    const call: Calls['call'] = (endpoint, input) =>
+      withProgress(site, () => calls.call(endpoint, input))
+    const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
+      readPages(call, endpoint, { input, countMax })
+    return work({ ...given, call, callAll, stream: calls.stream })
+  }
+  if (place.kind === 'server') return runWith(serverCalls(place))
+  return withStore(given, use, ({ context }) =>
+    runWith({
+      call: (endpoint, input) => endpoint.operation(context, { ...input, ...endpoint.fixed }),
+      stream: (endpoint, input, write) =>
+        endpoint.stream(context, { ...input, ...endpoint.fixed }, write),
+    }),
+  )
+}
+
+function serverCalls(place: Extract<Place, { kind: 'server' }>): Calls {
+  return {
+    call: (endpoint, input) => callServer(place, endpoint, input),
+    stream: (endpoint, input, write) => streamServer(place, endpoint, input, write),
+  }
+}
+
+function progressSite({ options }: Given): ProgressSite | undefined {
+  if (options['json'] === true || !process.stderr.isTTY) return undefined
+  return { clock: commandClock, write: (text) => void process.stderr.write(text) }
+}
+
+async function readPages<Item>(
+  call: Run['call'],
+  endpoint: Endpoint<Page<Item>>,
+  { input, countMax }: { readonly input: object; readonly countMax: number },
+): Promise<Outcome<readonly Item[]>> {
+  const items: Item[] = []
+  let cursor: string | null = null
+  do {
+    const outcome: Outcome<Page<Item>> = await call(endpoint, {
+      ...input,
+      limit: Math.min(itemsPerPage, countMax - items.length),
+      ...(cursor !== null && { cursor }),
+    })
+    if (outcome.kind === 'refusal') return outcome
+    items.push(...outcome.value.items)
+    cursor = outcome.value.next_cursor
+  } while (cursor !== null && items.length < countMax)
+  return { kind: 'done', value: items }
+}
+
+const itemsPerPage = 1_000
