@@ -278,7 +278,7 @@ async function openApp(
     random: effects.random,
     store: config.store,
     auditIntervalMs: config.auditIntervalMs,
-    exchangeRetentionMs: config.exchangeRetentionMs,
+    requestRetentionMs: config.requestRetentionMs,
     onAudit: ({ counts, differences }, durationMs) =>
       telemetry.audited({
         differenceCount: counts.differences,

@@ -259,11 +259,17 @@ export const settings = {
     60 * minuteMs,
   ),
 
-  /** How long an exchange is kept after its end; without a limit by default. */
-  exchangeRetentionMs: setting(
-    'exchange_retention',
+  /** How long the record of a request is kept after its end. */
+  requestRetentionMs: setting(
+    'request_retention',
     duration({ min: 2 * dayMs, max: 36_500 * dayMs }),
-    undefined,
+    30 * dayMs,
+  ),
+  /** How much of a client's address its record keeps. */
+  recordAddresses: setting(
+    'record_addresses',
+    choice(['none', 'family', 'network', 'full']),
+    'family',
   ),
 
   /** How long the gateway reads on for the vendor's final count after the client left; 0 = not at all. */

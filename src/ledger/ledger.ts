@@ -83,7 +83,7 @@ export interface AttemptRecord {
   readonly channel: string
   /** The vendor's status; null where no answer came. */
   readonly status: number | null
-  /** What became of it: `streaming`, `whole`, or why it failed. */
+  /** What became of it, as `relay/attempt-records.ts` names it. */
   readonly class: string
   /** From the start of the attempt to its first event; null where there was none. */
   readonly firstEventMs: number | null

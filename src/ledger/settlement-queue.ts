@@ -302,6 +302,7 @@ function withhold(settlement: Settlement, error: Error): void {
     priceLines: '',
     operatorCostPicos: addPicos(record.operatorCostPicos, record.amountPicos),
     // The amount above stands for it.
+    code: error instanceof GatewayError ? error.code : 'ledger.unavailable',
     ownCostPicos: zeroPicos,
     isOwnCostKnown: false,
   }

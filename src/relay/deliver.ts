@@ -3,7 +3,7 @@
  * until the charge is durable. Resolves once the ending is known; it never throws and never calls the
  * ledger to settle.
  */
-import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
+import { errorCatalogue, refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { MeterReading } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
@@ -31,6 +31,8 @@ export interface Delivered {
   readonly channel: Channel | undefined
   readonly reading: MeterReading | undefined
   readonly vendorRequestId: string | undefined
+  /** Of the gateway's own error, where the client gets one. */
+  readonly code: ErrorCode | undefined
   /** Writes the last piece; with `isDurable` false an error in its place. Call once. */
   finish(isDurable: boolean): void
 }
@@ -55,7 +57,12 @@ export async function deliver(
   }
 }
 
-const nothing = { channel: undefined, reading: undefined, vendorRequestId: undefined } as const
+const nothing = {
+  channel: undefined,
+  reading: undefined,
+  vendorRequestId: undefined,
+  code: undefined,
+} as const
 
 function deliverStream(
   admitted: Admitted,
@@ -68,6 +75,14 @@ function deliverStream(
   const vendorRequestId = head.header(format.requestIdHeader)
   const { onTracePoint } = services
   onTracePoint?.('first_event', exchangeId)
+  const isLate = (): boolean => services.clock.monotonic() >= deadlineMs
+  const codeOfEnd = (ending: Ending): ErrorCode | undefined => {
+    const isBroken = ending === 'upstream_cut' || ending === 'gateway_cut'
+    const { error, isErrorWithheld } = stream.meter
+    return isBroken && (error === undefined || isErrorWithheld)
+      ? reasonOf(ending, isLate()).code
+      : undefined
+  }
   return new Promise((resolve) => {
     const delivery = new StreamDelivery(
       {
@@ -77,8 +92,7 @@ function deliverStream(
         deadlineMs,
         pingTimeoutMs: admitted.model.pingTimeoutMs ?? services.settings.pingTimeoutMs,
         errorEvent(ending) {
-          const isLate = services.clock.monotonic() >= deadlineMs
-          const error = errorToShow(reasonOf(ending, isLate), { exchangeId, vendorRequestId })
+          const error = errorToShow(reasonOf(ending, isLate()), { exchangeId, vendorRequestId })
           return operation.errorEvent(error, stream.meter.eventCount)
         },
         onMore: () => onTracePoint?.('mid_stream', exchangeId),
@@ -90,6 +104,7 @@ function deliverStream(
             channel: lease.channel,
             reading,
             vendorRequestId,
+            code: codeOfEnd(ending),
             finish(isDurable) {
               delivery.release(isDurable)
               if (isDurable) onTracePoint?.('answer_released', exchangeId)
@@ -144,6 +159,7 @@ function deliverWhole(
     channel,
     reading,
     vendorRequestId: head.header(admitted.format.requestIdHeader),
+    code: undefined,
     finish(isDurable) {
       if (isDurable) {
         const headers = answerHeaders(admitted, head, services)
@@ -195,6 +211,7 @@ function deliverOwnError(admitted: Admitted, refusal: Refusal): Delivered {
     ...nothing,
     ending: 'failed',
     status: errorCatalogue[refusal.code].status,
+    code: refusal.code,
     finish: () => sendReply(admitted.request, admitted.response, errorReply(admitted, refusal)),
   }
 }

@@ -9,13 +9,14 @@ import type { AttemptEnd, Lease, Outcome, Route } from '../channels/route.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import { forwardRequestHeaders } from '../formats/headers.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
-import type { Ending } from '../ledger/ledger.ts'
+import type { AttemptRecord, Ending } from '../ledger/ledger.ts'
 import { promptCostPicos } from './admit.ts'
 import { committed, giveUp, type Answered, type FailedAttempt } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
+import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
-import type { Admitted, RelayServices } from './stages.ts'
+import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'onTracePoint'>
@@ -30,6 +31,7 @@ export async function failover(
   const isFree = admitted.hold === undefined
   const route = openRoute(admitted, !isFree, services)
   const failed: FailedAttempt[] = []
+  const attempts: AttemptRecord[] = []
   let attemptCount = 0
   /** Attempts that went into stale connections: the vendor never received them. */
   let lostCount = 0
@@ -43,7 +45,10 @@ export async function failover(
     const lease = repeated === undefined ? route.next(unsuited?.lease) : route.repeat(repeated)
     if (lease === undefined) break
     attemptCount++
+    const startedMs = clock.monotonic()
     const outcome = await tryLease({ admitted, client, lease, deadlineMs }, services)
+    const endedMs = clock.monotonic()
+    attempts.push(attemptRecord(outcome, { channel: lease.channel.name, startedMs, endedMs }))
     const verdict = judge(outcome, {
       isFree,
       hasAlternative: () => route.hasAlternative(),
@@ -54,7 +59,15 @@ export async function failover(
     report({ admitted, lease, outcome, verdict }, clock)
     if (verdict.mayHaveCost)
       operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted))
-    const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
+    const isBegun = isAnswer(outcome) && !client.isGone
+    const notes: AttemptNotes = {
+      count: attemptCount,
+      operatorCostPicos,
+      attempts,
+      firstEventMs: isBegun ? Math.round(endedMs - admitted.startedMonotonicMs) : undefined,
+      streamSinceMs: outcome.kind === 'streaming' ? startedMs : undefined,
+    }
+    const common = { deadlineMs, notes }
     if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
     const isLost = verdict.next === 'retry_same' && outcome.kind === 'broken'
     if (unsuited !== undefined && !isAnswer(outcome) && !isLost) break
@@ -66,7 +79,9 @@ export async function failover(
     repeated = verdict.next === 'retry_same' ? lease : undefined
     if (isLost) lostCount++
   }
-  const common = { deadlineMs, notes: { count: attemptCount, operatorCostPicos } }
+  const none = { firstEventMs: undefined, streamSinceMs: undefined }
+  const notes: AttemptNotes = { count: attemptCount, operatorCostPicos, attempts, ...none }
+  const common = { deadlineMs, notes }
   if (client.isGone) return { ...common, kind: 'client_left' }
   const nowMs = wallTimeMs(admitted, clock)
   if (unsuited !== undefined)

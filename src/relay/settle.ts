@@ -2,10 +2,11 @@
  * Settles every exchange that holds money, however it ended: decides the charge, stores it durably and
  * frees the hold in the same step. The only caller of `ledger.settle`.
  */
+import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
 import { isStoredWithAnswer } from '../formats/answer.ts'
 import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
-import type { ExchangeRecord, Hold } from '../ledger/ledger.ts'
+import type { AttemptRecord, ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
 import {
   decideCharge,
@@ -15,6 +16,8 @@ import {
 } from '../metering/settlement.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import { outputTokensMax } from './admit.ts'
+import { withStreamEnd } from './attempt-records.ts'
+import { clientFacts, type ClientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
@@ -43,7 +46,13 @@ export async function settle(
   }
   const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
   const decision = await decideCharge(facts, tokenCounter)
-  const record = exchangeRecord(admitted, delivered, { decision, notes, endedAtMs: clock.now() })
+  const record = exchangeRecord(admitted, delivered, {
+    decision,
+    notes,
+    endedAtMs: clock.now(),
+    attempts: attemptsOf(delivered, notes, clock),
+    client: clientFacts(admitted.request, settings.recordAddresses),
+  })
   onTracePoint?.('charge_submitted', admitted.exchangeId)
   const stored = ledger.settle(hold, record)
   if (record.amountPicos > 0n || record.made !== undefined) {
@@ -64,7 +73,13 @@ export async function settle(
 /** Frees the hold of an exchange that ended in the gateway's own fault. Never rejects. */
 export async function settleFault(admitted: Admitted, services: SettleServices): Promise<void> {
   const delivered = { ...failedDelivery, finish: () => undefined }
-  const notes: AttemptNotes = { count: 0, operatorCostPicos: zeroPicos }
+  const notes: AttemptNotes = {
+    count: 0,
+    operatorCostPicos: zeroPicos,
+    attempts: [],
+    firstEventMs: undefined,
+    streamSinceMs: undefined,
+  }
   try {
     await settle(admitted, delivered, notes, services)
   } catch (error) {
@@ -78,6 +93,7 @@ const failedDelivery = {
   channel: undefined,
   reading: undefined,
   vendorRequestId: undefined,
+  code: 'gateway.internal',
 } as const
 
 function settlementFacts(
@@ -111,16 +127,28 @@ function settlementFacts(
   }
 }
 
+function attemptsOf(
+  { ending }: Delivered,
+  { attempts, streamSinceMs }: AttemptNotes,
+  clock: Clock,
+): readonly AttemptRecord[] {
+  if (streamSinceMs === undefined) return attempts
+  return withStreamEnd(attempts, ending, clock.monotonic() - streamSinceMs)
+}
+
 interface Outcome {
   readonly decision: ChargeDecision
   readonly notes: AttemptNotes
   readonly endedAtMs: number
+  /** With the end of the delivered stream. */
+  readonly attempts: readonly AttemptRecord[]
+  readonly client: ClientFacts
 }
 
 function exchangeRecord(
   admitted: Admitted,
   delivered: Delivered,
-  { decision, notes, endedAtMs }: Outcome,
+  { decision, notes, endedAtMs, attempts, client }: Outcome,
 ): ExchangeRecord {
   return {
     exchangeId: admitted.exchangeId,
@@ -142,11 +170,10 @@ function exchangeRecord(
     priceLines: decision.priceLines,
     vendorRequestId: delivered.vendorRequestId,
     operatorCostPicos: addPicos(notes.operatorCostPicos, decision.operatorCostPicos),
-    firstEventMs: undefined,
-    attempts: [],
-    code: undefined,
-    client: '',
-    address: '',
+    firstEventMs: notes.firstEventMs,
+    attempts,
+    code: delivered.code,
+    ...client,
     ownCostPicos: zeroPicos,
     isOwnCostKnown: false,
     made: madeStates(admitted, delivered, { decision, endedAtMs }),

@@ -23,12 +23,13 @@ import type { Upstream } from '../http/client/upstream.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { AnswerStates } from '../ledger/answer-state-store.ts'
-import type { Hold, Ledger } from '../ledger/ledger.ts'
+import type { AttemptRecord, Hold, Ledger } from '../ledger/ledger.ts'
 import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
 import type { BodyReader } from './body-reader.ts'
+import type { RecordedAddress } from './client-facts.ts'
 
 /** Each stage names the few it uses. */
 export interface RelayServices {
@@ -65,6 +66,7 @@ export interface RelaySettings {
   /** An answer that is not streamed, or an error, is kept in memory up to this size: it can fail over. */
   readonly answerBytesMax: number
   readonly upstreamCut: CutPolicy
+  readonly recordAddresses: RecordedAddress
 }
 
 /** Named moments of an exchange, in their order, at which a test can stop, crash or measure it. */
@@ -132,6 +134,11 @@ export interface AttemptNotes {
   readonly count: number
   /** At the exchange's own prices; not charged to the client. */
   readonly operatorCostPicos: Picos
+  readonly attempts: readonly AttemptRecord[]
+  /** From the start of the request to the beginning of the answer, where the client was there to get it. */
+  readonly firstEventMs: number | undefined
+  /** Monotonic start of the attempt whose stream was committed to. */
+  readonly streamSinceMs: number | undefined
 }
 
 /**

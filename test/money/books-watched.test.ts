@@ -89,7 +89,7 @@ test('reports an audit that could not run', async () => {
 })
 
 test('removes exchanges older than the setting, and the audit still passes', async () => {
-  await start({ exchange_retention: '2d' })
+  await start({ request_retention: '2d' })
   const { account } = gateway
   const ask = { format: 'messages', isStream: false } as const
   assert.equal((await sendAsk(gateway.url, account.key, ask)).status, 200)

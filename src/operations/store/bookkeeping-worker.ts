@@ -28,12 +28,10 @@ try {
   const { nowMs, keepMs } = order
   await removeExpiredStates(database, { nowMs, pause })
   const audit = await auditSinceCheckpoints(database, nowMs)
-  send({ kind: 'audit', audit, isLast: keepMs === undefined })
+  send({ kind: 'audit', audit, isLast: false })
   // After the audit, so that exchanges are audited before they are removed.
-  if (keepMs !== undefined) {
-    const report = await removeOldExchanges(database, { nowMs, keepMs, pause })
-    send({ kind: 'retention', report, isLast: true })
-  }
+  const report = await removeOldExchanges(database, { nowMs, keepMs, pause })
+  send({ kind: 'retention', report, isLast: true })
 } finally {
   await database.close()
   port.close()

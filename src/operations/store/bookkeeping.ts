@@ -15,8 +15,8 @@ export interface BookkeepingOptions {
   /** The `store` setting. */
   readonly store: string
   readonly auditIntervalMs: number
-  /** Undefined: exchanges are kept without a limit. */
-  readonly exchangeRetentionMs: number | undefined
+  /** How long exchanges are kept. */
+  readonly requestRetentionMs: number
   readonly onAudit: (audit: AuditView, durationMs: number) => void
   readonly onRetention: (report: RetentionReport) => void
   /** A round failed. The next one runs as planned. */
@@ -27,7 +27,7 @@ export interface BookkeepingOptions {
 export interface RoundOrder {
   readonly store: string
   readonly nowMs: number
-  readonly keepMs: number | undefined
+  readonly keepMs: number
 }
 
 export type RoundResult = { readonly isLast: boolean } & (
@@ -59,7 +59,7 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
     if (isRunning) return
     isRunning = true
     const startedMs = clock.monotonic()
-    const { store, exchangeRetentionMs: keepMs } = options
+    const { store, requestRetentionMs: keepMs } = options
     const order: RoundOrder = { store, nowMs: clock.now(), keepMs }
     const thread = new Worker(new URL('./bookkeeping-worker.ts', import.meta.url), {
       workerData: order,

@@ -60,6 +60,7 @@ interface Gateway {
 
 const clientsMax = 12
 const settings: RouteSettings & RelaySettings = {
+  recordAddresses: 'family',
   bodyBytesMax: 10_000,
   bodyTimeoutMs: 10_000,
   attemptsMax: 3,
