@@ -9,10 +9,11 @@ import { FailedSignIns } from './access/failed-sign-ins.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createEarlyLeaves } from './access/early-leaves.ts'
 import { createRunningLimits } from './access/limits.ts'
-import { serveAdmin, type AdminParts } from './api/admin.ts'
+import type { AdminParts } from './api/admin/app.ts'
+import { listenAdmin } from './api/admin/listener.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
-import { buildIpRanges } from './base/ip-address.ts'
+import { buildIpRanges, readAddress } from './base/ip-address.ts'
 import { openAll } from './base/opening.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
@@ -21,12 +22,13 @@ import { ChannelKeeper, measureChannels } from './channels/cluster/channel-keepe
 import { readCatalogue } from './channels/channel-store.ts'
 import { watchCredentialFiles } from './channels/credential-file.ts'
 import type { HealthBook } from './channels/health/health-book.ts'
+import { checkChannel } from './channels/probes/check.ts'
 import { createRoutes } from './channels/route.ts'
 import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './channels/snapshot.ts'
 import { openAnswerStates } from './ledger/answer-state-store.ts'
 import { UpstreamPools } from './http/client/pool.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
-import { openGatewayStore } from './gateway-store.ts'
+import { openGatewayStore, openOperatorStore } from './gateway-store.ts'
 import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
@@ -79,6 +81,7 @@ const keysRememberedMax = 10_000
 /** After the drain timeout: time to settle the cut exchanges, and time to flush written answers. */
 const settleTimeMs = 5_000
 const drainPollMs = 50
+const operatorCheckTimeoutMs = 30_000
 const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 /** All bodies under way together take at most this part of the memory. */
@@ -252,8 +255,21 @@ async function openApp(
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
+  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
+  opened.defer(() => operatorStore.close())
   const admin: AdminParts = {
     clock,
+    operations: {
+      database: operatorStore,
+      clock,
+      masterKey: effects.masterKey,
+      environment: effects.environment,
+      runCheck: (check) =>
+        checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),
+    },
+    addressOf: ({ socket, rawHeaders }) =>
+      addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
+    onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
     metrics,
     isReady: () => !isDraining && isStoreAvailable(),
@@ -266,9 +282,9 @@ async function openApp(
       measureChannels(metrics, health.list(snapshot()))
     },
   }
-  const adminListener = await listen(
-    { ...config.adminListen, ...common, hasProxyProtocol: false },
-    catching((request, response) => serveAdmin(request, response, admin), faults),
+  const adminListener = await listenAdmin(
+    { ...config.adminListen, ...common, stallTimeoutMs: config.writeStallTimeoutMs },
+    admin,
   )
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))

@@ -54,6 +54,22 @@ export interface GatewayStore {
   close(): Promise<void>
 }
 
+/**
+ * Opens the store once more for the work of operators: what takes long there delays no request, and a
+ * running gateway notices its changes like those of commands.
+ */
+export function openOperatorStore(
+  store: string,
+  onFatal: (error: Error) => void,
+): Promise<Database> {
+  const location = parseStoreLocation(store)
+  return location.kind === 'sqlite'
+    ? openSqliteThread(location.path, onFatal)
+    : openPostgres(location, { connectionsMax: operatorConnectionsMax })
+}
+
+const operatorConnectionsMax = 4
+
 export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
   const location = parseStoreLocation(options.config.store)
   return location.kind === 'sqlite'

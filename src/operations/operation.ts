@@ -78,7 +78,17 @@ export function refusalOfInput(schema: z.ZodType, input: unknown): OperationRefu
 }
 
 function refusalOfIssues({ issues }: z.ZodError): OperationRefusal {
-  return refusalOfFields(issues.map(({ path, message }) => ({ field: path.join('.'), message })))
+  return refusalOfFields(issues.flatMap(mistakesOf))
+}
+
+/** Names each field that the schema does not know, instead of the object that holds it. */
+function mistakesOf(issue: z.core.$ZodIssue): readonly FieldMistake[] {
+  const { path, message } = issue
+  if (issue.code !== 'unrecognized_keys') return [{ field: path.join('.'), message }]
+  return issue.keys.map((key) => ({
+    field: [...path, key].join('.'),
+    message: 'there is no such field',
+  }))
 }
 
 /** Returns what `work` returns, or the refusal that it throws. */

@@ -1,0 +1,181 @@
+/**
+ * The admin side as a Hono app: `/livez`, `/readyz`, `/metrics`, and the admin API from its rows. Liveness
+ * means that the event loop runs; it never depends on a vendor or the store. Readiness means that the
+ * gateway takes requests. The only credential is an admin token in a header; cookies mean nothing.
+ */
+import type { HttpBindings } from '@hono/node-server'
+import { Hono, type Context } from 'hono'
+import { stream } from 'hono/streaming'
+import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
+import type { Clock } from '../../base/clock.ts'
+import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
+import { newId } from '../../base/id.ts'
+import { exchangeIdHeader } from '../../http/server/reply.ts'
+import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import { allEndpoints, allStreams } from '../../endpoints/all.ts'
+import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { placesOf, readInput } from './input.ts'
+import { problemOf, problemType } from './problem.ts'
+
+export interface AdminParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly metrics: Metrics
+  readonly isReady: () => boolean
+  /** Updates gauges before they are read. */
+  readonly measure: () => void
+  /** What operations need; the actor is the token of the request. */
+  readonly operations: Omit<OperationContext, 'actor'>
+  /** Finds the address of a client from its connection and headers. */
+  readonly addressOf: (incoming: HttpBindings['incoming']) => string | undefined
+  readonly onFault: (error: unknown) => void
+}
+
+interface Environment {
+  readonly Bindings: HttpBindings
+  readonly Variables: { requestId: string; tokenId: string }
+}
+
+type Request = Context<Environment>
+
+const apiPath = '/admin/v1'
+
+export function createAdminApp(parts: AdminParts): Hono<Environment> {
+  const app = new Hono<Environment>()
+  app.use(async (request, next) => {
+    request.set('requestId', newId('ex', parts.clock.now()))
+    await next()
+    request.res.headers.set(exchangeIdHeader, request.get('requestId'))
+    request.res.headers.set('cache-control', 'no-store')
+    request.res.headers.set('x-content-type-options', 'nosniff')
+  })
+  addProbes(app, parts)
+  app.use(async (request, next) => {
+    const { incoming } = request.env
+    const principal = await parts.authenticate(presentedSecret(incoming.rawHeaders), 'admin', {
+      address: parts.addressOf(incoming),
+      nowMs: parts.clock.now(),
+    })
+    if (principal.kind === 'refusal') return answerRefusal(request, principal)
+    request.set('tokenId', principal.keyId)
+    await next()
+    return undefined
+  })
+  app.get('/metrics', async (request) => {
+    parts.measure()
+    const text = await parts.metrics.registry.metrics()
+    return request.body(text, 200, { 'content-type': parts.metrics.registry.contentType })
+  })
+  refuseOtherMethods(app, '/metrics', ['GET', 'HEAD'])
+  addRows(app, parts)
+  app.notFound((request) =>
+    answerRefusal(
+      request,
+      refuse(
+        'http.not_found',
+        'Unknown path. This address serves /metrics, /livez, /readyz and the admin API below /admin/v1.',
+      ),
+    ),
+  )
+  app.onError((error, request) => {
+    parts.onFault(error)
+    return answerRefusal(request, refusalOfFault(error))
+  })
+  return app
+}
+
+function addProbes(app: Hono<Environment>, { isReady }: AdminParts): void {
+  app.get('/livez', (request) => request.json({ status: 'alive' }))
+  app.get('/readyz', (request) =>
+    isReady() ? request.json({ status: 'ready' }) : request.json({ status: 'not_ready' }, 503),
+  )
+  for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET', 'HEAD'])
+}
+
+function addRows(app: Hono<Environment>, parts: AdminParts): void {
+  const methods = new Map<string, string[]>()
+  for (const row of [...allEndpoints, ...allStreams]) {
+    const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
+    const places = placesOf(row)
+    app.on(row.method, path, async (request) => {
+      const read = await readInput(request.env.incoming, request.req.param(), { row, places })
+      if (read.kind === 'refusal') return answerRefusal(request, read)
+      const context = { ...parts.operations, actor: request.get('tokenId') }
+      return 'stream' in row
+        ? answerStream(request, row, context, read.input)
+        : answerCall(request, row, context, read.input)
+    })
+    const known = methods.get(path) ?? []
+    methods.set(path, [...known, ...(row.method === 'GET' ? ['GET', 'HEAD'] : [row.method])])
+  }
+  for (const [path, allowed] of methods) refuseOtherMethods(app, path, allowed)
+}
+
+function refuseOtherMethods(
+  app: Hono<Environment>,
+  path: string,
+  allowed: readonly string[],
+): void {
+  const allow = allowed.join(', ')
+  app.all(path, (request) =>
+    answerRefusal(request, refuse('http.method_not_allowed', `Use ${allow} here.`, { allow })),
+  )
+}
+
+async function answerCall(
+  request: Request,
+  row: Endpoint,
+  context: OperationContext,
+  input: object,
+): Promise<Response> {
+  const outcome = await row.operation(context, input)
+  if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
+  return request.json(outcome.value, row.status ?? 200)
+}
+
+/** Begins the answer with the first piece of text: until then the operation may refuse. */
+async function answerStream(
+  request: Request,
+  row: StreamEndpoint,
+  context: OperationContext,
+  input: { readonly format?: unknown },
+): Promise<Response> {
+  const pieces = new TransformStream<string, string>()
+  const writer = pieces.writable.getWriter()
+  const begun = Promise.withResolvers<OperationRefusal | undefined>()
+  const write = async (text: string): Promise<void> => {
+    begun.resolve(undefined)
+    await writer.write(text)
+  }
+  const work = async (): Promise<void> => {
+    try {
+      const outcome = await row.stream(context, input, write)
+      begun.resolve(outcome.kind === 'refusal' ? outcome : undefined)
+      await writer.close()
+    } catch (error) {
+      // After the first piece this ends the connection: the client left, or the answer cannot go on.
+      begun.reject(error)
+      await writer.abort(error)
+    }
+  }
+  void work()
+  const refusal = await begun.promise
+  if (refusal !== undefined) return answerRefusal(request, refusal)
+  const format = input.format === 'csv' ? 'csv' : 'json'
+  request.header('content-type', row.contentTypes[format])
+  return stream(request, (out) => out.pipe(pieces.readable.pipeThrough(new TextEncoderStream())))
+}
+
+function answerRefusal(request: Request, refusal: Refusal | OperationRefusal): Response {
+  const { status } = errorCatalogue[refusal.code]
+  if (status === 401) request.header('www-authenticate', 'Bearer')
+  for (const [name, value] of Object.entries(refusal.headers ?? {})) request.header(name, value)
+  const requestId = request.get('requestId')
+  if (request.req.path.startsWith('/admin/')) {
+    request.header('content-type', problemType)
+    return request.body(JSON.stringify(problemOf(refusal, requestId)), status)
+  }
+  const { code, message } = refusal
+  return request.json({ error: { type: code, message, request_id: requestId } }, status)
+}

@@ -1,0 +1,122 @@
+/**
+ * Reads the input of an operation from a request: fields in the path, in the query, in the body. What stands
+ * in the wrong place is unknown there. The operation's own schema decides about everything else.
+ */
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import type { OperationRefusal } from '../../operations/operation.ts'
+import { readJsonBody } from './json-body.ts'
+
+export type Row = Endpoint | StreamEndpoint
+
+/** Where each field of a row's input is sent. */
+export interface Places {
+  readonly path: ReadonlySet<string>
+  readonly query: ReadonlyMap<string, z.ZodType>
+  readonly body: ReadonlySet<string>
+}
+
+function inputOf(row: Row): z.ZodObject {
+  const { input } = 'stream' in row ? row.stream : row.operation
+  if (input instanceof z.ZodObject) return input
+  throw new TypeError(`the input of ${row.id} is no object`)
+}
+
+function hasBody({ method }: Pick<Row, 'method'>): boolean {
+  return method !== 'GET' && method !== 'DELETE'
+}
+
+export function placesOf(row: Row): Places {
+  const path = new Set([...row.path.matchAll(/{(\w+)}/g)].map(([, field]) => String(field)))
+  const fields = Object.entries(inputOf(row).shape).filter(
+    ([field]) => !path.has(field) && row.fixed?.[field] === undefined,
+  )
+  const isInQuery = (field: string): boolean => !hasBody(row) || row.query?.includes(field) === true
+  return {
+    path,
+    query: new Map(
+      fields
+        .filter(([field]) => isInQuery(field))
+        .map(([field, type]) => [field, type as z.ZodType]),
+    ),
+    body: new Set(fields.map(([field]) => field).filter((field) => !isInQuery(field))),
+  }
+}
+
+export type ReadInput =
+  | { readonly kind: 'input'; readonly input: Readonly<Record<string, unknown>> }
+  | Refusal
+  | OperationRefusal
+
+/** `path` has the fields of the path, decoded. */
+export async function readInput(
+  request: IncomingMessage,
+  path: Readonly<Record<string, string>>,
+  { row, places }: { readonly row: Row; readonly places: Places },
+): Promise<ReadInput> {
+  const query = readQuery(request.url ?? '', places.query)
+  if (query.kind === 'refusal') return query
+  const body = hasBody(row) ? await readJsonBody(request) : noBody
+  if (body.kind === 'refusal') return body
+  const given = body.value as Readonly<Record<string, unknown>>
+  const strangers = Object.keys(given).filter((field) => !places.body.has(field))
+  if (strangers.length > 0) return wrongFields(strangers, 'there is no such field in this body')
+  const input = { ...given, ...query.fields, ...path }
+  const hidden = findNul(input, [])
+  if (hidden !== undefined) return wrongFields([hidden], 'must not contain U+0000')
+  return { kind: 'input', input: { ...input, ...row.fixed } }
+}
+
+const noBody = { kind: 'body', value: {} } as const
+
+type ReadQuery =
+  { readonly kind: 'query'; readonly fields: Readonly<Record<string, unknown>> } | OperationRefusal
+
+function readQuery(target: string, fields: Places['query']): ReadQuery {
+  const start = target.indexOf('?')
+  const parameters = new URLSearchParams(start === -1 ? '' : target.slice(start + 1))
+  const names = [...new Set(parameters.keys())]
+  const strangers = names.filter((name) => !fields.has(name))
+  if (strangers.length > 0)
+    return wrongFields(strangers, 'there is no such query parameter at this address')
+  const twice = names.filter((name) => parameters.getAll(name).length > 1)
+  if (twice.length > 0) return wrongFields(twice, 'is given twice')
+  const entries = names.map((name) => [
+    name,
+    fromText(parameters.get(name) ?? '', fields.get(name)),
+  ])
+  return { kind: 'query', fields: Object.fromEntries(entries) as Record<string, unknown> }
+}
+
+/** A query has text only: `true` and `false` become booleans where the field is one. */
+function fromText(text: string, type: z.ZodType | undefined): unknown {
+  if (text !== 'true' && text !== 'false') return text
+  return type !== undefined && innermost(type) instanceof z.ZodBoolean ? text === 'true' : text
+}
+
+function innermost(type: z.ZodType): z.ZodType {
+  return type instanceof z.ZodOptional || type instanceof z.ZodDefault
+    ? innermost(type.unwrap() as z.ZodType)
+    : type
+}
+
+function wrongFields(fields: readonly string[], message: string): OperationRefusal {
+  const mistakes = fields.map((field) => ({ field, message }))
+  return {
+    ...refuse('operations.invalid', mistakes.map((one) => `${one.field}: ${message}`).join('; ')),
+    fields: mistakes,
+  }
+}
+
+/** Finds the path of a text with U+0000, which a database could not store. */
+function findNul(value: unknown, path: readonly string[]): string | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? path.join('.') : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, inner] of Object.entries(value)) {
+    const found = name.includes('\0') ? path.join('.') : findNul(inner, [...path, name])
+    if (found !== undefined) return found
+  }
+  return undefined
+}

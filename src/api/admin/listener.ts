@@ -1,0 +1,172 @@
+/**
+ * The listener of the admin side: Node's own HTTP server with its limits set, and the app behind it. It
+ * answers what is no request, and what is no plain path, itself. It needs no speed, so it has no code of
+ * the public listener.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import { exchangeIdHeader } from '../../http/server/reply.ts'
+import type { Listener } from '../../http/server/listener.ts'
+import { createAdminApp, type AdminParts } from './app.ts'
+import { problemOf, problemType } from './problem.ts'
+
+export interface AdminListenerOptions {
+  readonly host: string
+  readonly port: number
+  /** Bytes of a request's line and headers. */
+  readonly headBytesMax: number
+  readonly headTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  /** How long a connection may stand still while a request or an answer is under way. */
+  readonly stallTimeoutMs: number
+  readonly connectionsMax: number
+  readonly newRequestId: () => string
+}
+
+export async function listenAdmin(
+  options: AdminListenerOptions,
+  parts: AdminParts,
+): Promise<Listener> {
+  const app = createAdminApp(parts)
+  const handle = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
+    overrideGlobalObjects: false,
+  })
+  const server = createServer(
+    {
+      maxHeaderSize: options.headBytesMax,
+      headersTimeout: options.headTimeoutMs,
+      requestTimeout: options.requestTimeoutMs,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      noDelay: true,
+    },
+    (incoming, outgoing) => {
+      if (isPlain(incoming.url ?? '')) return void handle(incoming, outgoing)
+      refuseRequest(outgoing, notPlain, options)
+    },
+  )
+  server.maxConnections = options.connectionsMax
+  server.setTimeout(options.stallTimeoutMs)
+  server.on('clientError', (error, socket) => refuseConnection(error, socket as Socket, options))
+  // Nothing here needs them; without a listener Node would end the connection without an answer.
+  server.on('checkExpectation', (_, outgoing: ServerResponse) =>
+    refuseRequest(outgoing, notExpected, options),
+  )
+  await listening(server, options)
+  return listenerOf(server)
+}
+
+function listening(server: Server, { host, port }: AdminListenerOptions): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      // A connection that cannot be accepted (no descriptor left) must not end the process.
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+}
+
+function listenerOf(server: Server): Listener {
+  const bound = server.address() as AddressInfo
+  const connections = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.on('close', () => connections.delete(socket))
+  })
+  let closed: Promise<void> | undefined
+  const stop = (): Promise<void> =>
+    (closed ??= new Promise((resolve) => {
+      server.close(() => resolve())
+    }))
+  return {
+    address: { host: bound.address, port: bound.port },
+    connectionCount: () => connections.size,
+    drain() {
+      const stopped = stop()
+      server.closeIdleConnections()
+      return stopped
+    },
+    close() {
+      const stopped = stop()
+      server.closeAllConnections()
+      return stopped
+    },
+  }
+}
+
+const notPlain = refuse('http.malformed', 'The request target is not a plain path.')
+const notExpected = refuse('http.malformed', 'Only "expect: 100-continue" is understood.')
+
+/** Routes are compared as they come: nothing that a proxy and this server could read in two ways. */
+function isPlain(target: string): boolean {
+  const [path = ''] = target.split('?', 1)
+  return (
+    /^\/[!-~]*$/.test(target) &&
+    !/\/\/|\/\.{1,2}(?:\/|$)|[\\#]/.test(path) &&
+    !/%(?:2e|5c|00)/i.test(path) &&
+    isDecodable(path)
+  )
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    // A percent sign that begins no UTF-8 character.
+    return false
+  }
+}
+
+function refuseRequest(
+  outgoing: ServerResponse<IncomingMessage>,
+  refusal: Refusal,
+  { newRequestId }: AdminListenerOptions,
+): void {
+  const id = newRequestId()
+  const problem = problemOf(refusal, id)
+  outgoing.writeHead(problem.status, {
+    'content-type': problemType,
+    'cache-control': 'no-store',
+    connection: 'close',
+    [exchangeIdHeader]: id,
+  })
+  outgoing.end(JSON.stringify(problem))
+}
+
+/** Answers bytes that are no request, or that take too long, and closes the connection. */
+function refuseConnection(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { newRequestId }: AdminListenerOptions,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const id = newRequestId()
+  const problem = problemOf(refusalOf(error), id)
+  const body = JSON.stringify(problem)
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${problem.title}`,
+      `content-type: ${problemType}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      'cache-control: no-store',
+      'connection: close',
+      `${exchangeIdHeader}: ${id}`,
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return refuse('http.head_too_large', 'The request line and headers are too large.')
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? refuse('http.body_timeout', 'The request took too long to arrive.')
+    : refuse('http.malformed', 'This is not a valid HTTP/1.1 request.')
+}

@@ -1,0 +1,37 @@
+/**
+ * Errors of the admin API: problem details (RFC 9457). `code` is the stable error code, `errors` names the
+ * fields that are wrong.
+ */
+import { STATUS_CODES } from 'node:http'
+import { errorCatalogue, type Refusal } from '../../base/errors.ts'
+import type { OperationRefusal } from '../../operations/operation.ts'
+
+export const problemType = 'application/problem+json'
+
+export interface Problem {
+  readonly type: 'about:blank'
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly request_id: string
+  readonly errors?: readonly { readonly field: string; readonly message: string }[]
+  /** Mistakes in a file, with their lines. */
+  readonly mistakes?: readonly unknown[]
+}
+
+export function problemOf(refusal: Refusal | OperationRefusal, requestId: string): Problem {
+  const { status } = errorCatalogue[refusal.code]
+  const fields = 'fields' in refusal ? refusal.fields : undefined
+  const mistakes = refusal.details?.['mistakes']
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    request_id: requestId,
+    ...(fields !== undefined && { errors: fields }),
+    ...(Array.isArray(mistakes) && { mistakes }),
+  }
+}
