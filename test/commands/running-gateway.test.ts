@@ -113,6 +113,27 @@ test('lets the next request through after a credit, and ignores a repeated one',
   assert.ok(Number(balance) < 2.5 && Number(balance) > 2)
 })
 
+test('refunds a request by the id that its client has seen', async () => {
+  const { key, name, token } = await newAccount('refunded', '--balance', '5')
+  const answer = await untilStatus(key, 200)
+  const request = String(answer.headers['x-turnpike-request-id'])
+  const before = await figures(token)
+  const line = ['account', 'refund', request, '--reason', 'wrong answer']
+  const refunded = await program.json(...line)
+  assert.deepEqual(
+    [refunded['request_id'], refunded['account'], refunded['balance_usd']],
+    [request, name, '5'],
+  )
+  assert.equal(Number(refunded['amount_usd']), costOf(before))
+  assert.deepEqual(await program.json(...line), { ...refunded, repeated: true })
+  const after = await figures(token)
+  assert.deepEqual([after['balance_usd'], costOf(after)], [5, 0])
+  assert.equal((after['usage'] as { requests: number }).requests, 1)
+  const { totals } = await program.json<{ totals: object }>('account', 'statement', name)
+  assert.ok('refunded' in totals && totals.refunded === refunded['amount_usd'])
+  assert.deepEqual((await program.json('audit'))['differences'], [])
+})
+
 test('follows limits up and down', async () => {
   const { key, name, token } = await newAccount('limited', '--balance', '5')
   await untilStatus(key, 200)

@@ -91,6 +91,7 @@ export class MoneyWorld {
   readonly story: string[] = []
   crashCount = 0
   creditedPicos = 0n
+  refundCount = 0
   readonly #options: WorldOptions
   readonly #random: Random
   readonly #rates: Rates
@@ -198,6 +199,7 @@ export class MoneyWorld {
       [rates.disk, () => this.#changeDisk()],
       [rates.crash, () => this.crash()],
       [rates.credit, () => this.#credit()],
+      [rates.refund, () => this.#refund()],
     ]
     let left = this.#random() * choices.reduce((sum, [rate]) => sum + rate, 0)
     for (const [rate, action] of choices) {
@@ -263,6 +265,17 @@ export class MoneyWorld {
     await this.store.credit(principal.accountId, amountPicos, this.clock.now())
     this.creditedPicos += amountPicos
     // Answered through the same queues as everything else, whenever the writer comes to it.
+    this.ledger.refresh().catch(() => undefined)
+  }
+
+  async #refund(): Promise<void> {
+    const charges = this.store.charges()
+    if (charges.length === 0) return
+    const { exchangeId } = this.#pick(charges)
+    const isBooked = await this.store.refund(exchangeId, this.#random(), this.clock.now())
+    if (!isBooked) return
+    this.story.push('refund')
+    this.refundCount++
     this.ledger.refresh().catch(() => undefined)
   }
 

@@ -12,7 +12,15 @@ const seedCount = Number(process.env['TURNPIKE_TEST_SEEDS'] ?? 200)
 const seeds =
   only === undefined ? Array.from({ length: seedCount }, (_, index) => index) : [Number(only)]
 
-const countNames = ['steps', 'requests', 'ends', 'continuations', 'charges', 'crashes'] as const
+const countNames = [
+  'steps',
+  'requests',
+  'ends',
+  'continuations',
+  'charges',
+  'refunds',
+  'crashes',
+] as const
 
 test(`money under ${seeds.length} seeded schedules`, async (context) => {
   const sum: SeedRun = {
@@ -21,6 +29,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
     ends: 0,
     continuations: 0,
     charges: 0,
+    refunds: 0,
     crashes: 0,
     story: [],
   }
@@ -36,6 +45,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
   assert.equal(story.length, 0)
   assert.ok(sum.ends > 10 * seeds.length && sum.charges > sum.ends, JSON.stringify(counts))
   assert.ok(sum.continuations > seeds.length / 4, JSON.stringify(counts))
+  assert.ok(sum.refunds > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.crashes > seeds.length / 2, JSON.stringify(counts))
 })
 

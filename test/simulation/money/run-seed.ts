@@ -19,6 +19,7 @@ export interface SeedRun {
   /** Those of them that continue an earlier response. */
   continuations: number
   charges: number
+  refunds: number
   crashes: number
   readonly story: readonly string[]
 }
@@ -94,6 +95,7 @@ export async function runSeed(seed: number): Promise<SeedRun> {
     ends: answered.length,
     continuations: answered.filter(({ request }) => request.earlierId !== undefined).length,
     charges: invariants.chargeCount,
+    refunds: world.refundCount,
     crashes: world.crashCount,
     story: world.story,
   }

@@ -16,6 +16,7 @@ import type {
 import { indexOf } from '../../../src/ledger/exchange-row.ts'
 import { StoreWriter } from '../../../src/ledger/embedded/store-writer.ts'
 import { credit } from '../../../src/ledger/entry-store.ts'
+import { findBilledExchanges, refund } from '../../../src/ledger/refund-store.ts'
 import { picos } from '../../../src/base/money.ts'
 import type { Database, Row } from '../../../src/storage/database.ts'
 import { SerialDatabase } from '../../../src/storage/sqlite/sqlite.ts'
@@ -157,6 +158,18 @@ export class SimStore {
         atMs,
       }),
     )
+  }
+
+  /** Gives back a part of a charge, where it has not been refunded yet. */
+  async refund(exchangeId: string, share: number, atMs: number): Promise<boolean> {
+    return this.database.transact(async (transaction) => {
+      const [exchange] = await findBilledExchanges(transaction, exchangeId)
+      assert.ok(exchange !== undefined)
+      const part = (exchange.chargePicos * BigInt(Math.floor(share * 1_000))) / 1_000n
+      const amountPicos = picos(part === 0n ? exchange.chargePicos : part)
+      const { kind } = await refund(transaction, { exchange, amountPicos, atMs })
+      return kind === 'booked'
+    })
   }
 
   /** Every charge there is, with what its exchange's row says of it. */

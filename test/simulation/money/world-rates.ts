@@ -14,6 +14,7 @@ export interface Rates {
   readonly disk: number
   readonly crash: number
   readonly credit: number
+  readonly refund: number
 }
 
 export function drawRates(random: Random): Rates {
@@ -30,6 +31,7 @@ export function drawRates(random: Random): Rates {
     disk: seldom(0.6),
     crash: seldom(0.5),
     credit: seldom(1),
+    refund: seldom(2),
   }
 }
 
