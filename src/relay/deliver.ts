@@ -4,6 +4,7 @@
  * ledger to settle.
  */
 import { errorCatalogue, refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
+import { formatUsd, type Picos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { MeterReading } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
@@ -34,8 +35,17 @@ export interface Delivered {
   /** Of the gateway's own error, where the client gets one. */
   readonly code: ErrorCode | undefined
   /** Writes the last piece; with `isDurable` false an error in its place. Call once. */
-  finish(isDurable: boolean): void
+  finish(settled: Settled): void
 }
+
+/** What settling came to. */
+export interface Settled {
+  readonly isDurable: boolean
+  readonly chargedPicos: Picos
+}
+
+/** The exact cost of an answer in USD. A stream's head is written before its cost is known. */
+const costHeader = 'x-turnpike-cost-usd'
 
 export async function deliver(
   admitted: Admitted,
@@ -105,7 +115,7 @@ function deliverStream(
             reading,
             vendorRequestId,
             code: codeOfEnd(ending),
-            finish(isDurable) {
+            finish({ isDurable }) {
               delivery.release(isDurable)
               if (isDurable) onTracePoint?.('answer_released', exchangeId)
             },
@@ -160,9 +170,10 @@ function deliverWhole(
     reading,
     vendorRequestId: head.header(admitted.format.requestIdHeader),
     code: undefined,
-    finish(isDurable) {
+    finish({ isDurable, chargedPicos }) {
       if (isDurable) {
         const headers = answerHeaders(admitted, head, services)
+        headers.push(costHeader, formatUsd(chargedPicos))
         send(admitted, { status: head.status, headers, body }, services)
       } else {
         sendReply(admitted.request, admitted.response, errorReply(admitted, unstoredCharge))

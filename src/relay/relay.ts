@@ -185,9 +185,9 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
     const delivered = await deliver(admitted, answered, client, services)
     undelivered = undefined
     reportEnding(admitted, answered, delivered.ending)
-    const isDurable = await settle(admitted, delivered, answered.notes, services)
+    const settled = await settle(admitted, delivered, answered.notes, services)
     mustSettle = false
-    delivered.finish(isDurable)
+    delivered.finish(settled)
   } catch (error) {
     if (undelivered !== undefined) abandon(admitted, undelivered)
     if (mustSettle) await settleFault(admitted, services)

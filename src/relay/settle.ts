@@ -18,7 +18,7 @@ import type { Telemetry } from '../telemetry/events.ts'
 import { outputTokensMax } from './admit.ts'
 import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
-import type { Delivered } from './deliver.ts'
+import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 
@@ -28,21 +28,21 @@ type SettleServices = Pick<
 >
 
 /**
- * Resolves true once the charge, and what later requests may name of the answer, are durable; false where
- * they could not be stored: then the client must not get a complete answer. Where there is neither, the
- * client does not wait for the store. Without a hold there is nothing to charge.
+ * Resolves once the charge, and what later requests may name of the answer, are durable; with
+ * `isDurable` false where they could not be stored: then the client must not get a complete answer. Where
+ * there is neither, the client does not wait for the store. Without a hold there is nothing to charge.
  */
 export async function settle(
   admitted: Admitted,
   delivered: Delivered,
   notes: AttemptNotes,
   services: SettleServices,
-): Promise<boolean> {
+): Promise<Settled> {
   const { clock, ledger, telemetry, tokenCounter, settings, onTracePoint } = services
   const { hold } = admitted
   if (hold === undefined) {
     await forgetDeleted(admitted, delivered, services)
-    return true
+    return { isDurable: true, chargedPicos: zeroPicos }
   }
   const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })
   const decision = await decideCharge(facts, tokenCounter)
@@ -60,14 +60,14 @@ export async function settle(
       await stored
     } catch (error) {
       telemetry.fault(error, 'settle')
-      return false
+      return { isDurable: false, chargedPicos: zeroPicos }
     }
     onTracePoint?.('charge_durable', admitted.exchangeId)
   } else {
     stored.catch((error: unknown) => telemetry.fault(error, 'settle'))
   }
   report(record, clock.monotonic() - admitted.startedMonotonicMs, telemetry)
-  return true
+  return { isDurable: true, chargedPicos: record.amountPicos }
 }
 
 /** Frees the hold of an exchange that ended in the gateway's own fault. Never rejects. */
