@@ -12,6 +12,7 @@ import { addContextCommands } from './cli/context-commands.ts'
 import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
+import { addReportCommand } from './cli/report-command.ts'
 import { addDoctorCommand, addStoreCommands } from './cli/store-commands.ts'
 
 const wantsJson = process.argv.includes('--json')
@@ -59,6 +60,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   program.commandsGroup('Accounts and keys:')
   addAccountCommands(program)
   addKeyCommands(program)
+  addReportCommand(program)
   program.commandsGroup('Store:')
   addStoreCommands(program)
   program.commandsGroup('Servers:')

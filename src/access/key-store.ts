@@ -168,3 +168,15 @@ function readList(row: Row, column: string): readonly string[] | undefined {
   const value = readText(row, column)
   return value === undefined ? undefined : (JSON.parse(value) as string[])
 }
+
+/** Reads what keys are called by id, both ends included: the name, or the head of a key without one. */
+export async function readKeyNames(
+  queryable: Queryable,
+  ids: { readonly first: string; readonly last: string },
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await queryable.query(
+    "SELECT id, COALESCE(NULLIF(name, ''), head) AS name FROM key WHERE id >= $1 AND id <= $2",
+    [ids.first, ids.last],
+  )
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
+}

@@ -5,6 +5,7 @@ import { channelEndpoints } from './channels.ts'
 import type { Endpoint, StreamEndpoint } from './endpoint.ts'
 import { keyEndpoints } from './keys.ts'
 import { refundEndpoints } from './refunds.ts'
+import { reportEndpoints } from './reports.ts'
 import { storeEndpoints } from './store.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
@@ -13,6 +14,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(keyEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),
+  ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
 ]
 

@@ -223,3 +223,15 @@ function readAccount(row: Row): Account {
     createdAtMs: Number(row['created_at_ms']),
   }
 }
+
+/** Reads the names of accounts by id; both ends are included. */
+export async function readAccountNames(
+  database: Queryable,
+  ids: { readonly first: string; readonly last: string },
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query('SELECT id, name FROM account WHERE id >= $1 AND id <= $2', [
+    ids.first,
+    ids.last,
+  ])
+  return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
+}

@@ -8,7 +8,7 @@ import type { Row } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
 
 /** Upper bounds of the time to the first event, in milliseconds; the last bucket is above all of them. */
-const firstEventBoundsMs = [
+export const firstEventBoundsMs: readonly number[] = [
   100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 20_000, 60_000,
 ]
 

@@ -2,6 +2,7 @@
  * SQL of table `operator_cost`: the costs of the gateway's own requests. Append-only; no account
  * pays for them.
  */
+import { utcDay } from '../../base/clock.ts'
 import { picos, type Picos } from '../../base/money.ts'
 import type { UsageCounts } from '../../metering/usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -90,4 +91,58 @@ export async function listCosts(
     usage: JSON.parse(String(row['usage'])) as UsageCounts,
     amountPicos: picos(BigInt(String(row['amount_picos']))),
   }))
+}
+
+/** The checks of one model on one channel and UTC day. */
+export interface CheckSum {
+  readonly day: string
+  readonly channel: string
+  readonly model: string
+  readonly checks: number
+  /** At the channel's cost prices. */
+  readonly knownPicos: Picos
+  /** At list price. */
+  readonly estimatedPicos: Picos
+}
+
+const dayMs = 86_400_000
+
+/** Sums checks by day, channel and model; from inclusive, until exclusive. Reads along the index. */
+export async function sumChecks(
+  queryable: Queryable,
+  of: { readonly fromMs: number; readonly untilMs: number },
+): Promise<readonly CheckSum[]> {
+  const sums: CheckSum[] = []
+  for (
+    let channel = await nextChannel(queryable, '');
+    channel !== undefined;
+    channel = await nextChannel(queryable, channel)
+  ) {
+    const rows = await queryable.query(
+      `SELECT at_ms / ${dayMs} AS day_number, model, COUNT(*) AS checks,
+              CAST(SUM(amount_picos * is_own_cost_known) AS BIGINT) AS known_picos,
+              CAST(SUM(amount_picos * (1 - is_own_cost_known)) AS BIGINT) AS estimated_picos
+         FROM operator_cost WHERE channel = $1 AND at_ms >= $2 AND at_ms < $3
+        GROUP BY 1, 2 ORDER BY 1, 2`,
+      [channel, of.fromMs, of.untilMs],
+    )
+    for (const row of rows)
+      sums.push({
+        day: utcDay(Number(row['day_number']) * dayMs),
+        channel,
+        model: String(row['model']),
+        checks: Number(row['checks']),
+        knownPicos: picos(BigInt(String(row['known_picos']))),
+        estimatedPicos: picos(BigInt(String(row['estimated_picos']))),
+      })
+  }
+  return sums
+}
+
+async function nextChannel(queryable: Queryable, after: string): Promise<string | undefined> {
+  const [row] = await queryable.query(
+    'SELECT MIN(channel) AS channel FROM operator_cost WHERE channel > $1',
+    [after],
+  )
+  return typeof row?.['channel'] === 'string' ? row['channel'] : undefined
 }

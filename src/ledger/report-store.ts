@@ -1,0 +1,122 @@
+/**
+ * Reads the figures of table report_day for reports: grouped by any of its keys, over whole days, page by
+ * page. Sums are exact. Writes nothing; settling and refunds do (report-day.ts).
+ */
+import { picos, type Picos } from '../base/money.ts'
+import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import {
+  firstEventBoundsMs,
+  reportAmountColumns,
+  reportCountColumns,
+  type ReportFigures,
+} from './report-day.ts'
+
+/** What a report can be grouped by, and the column of each. */
+export const reportDimensions = {
+  day: 'day',
+  account: 'account_id',
+  key: 'key_id',
+  model: 'model',
+  channel: 'channel',
+} as const
+
+export type ReportDimension = keyof typeof reportDimensions
+
+export interface ReportQuestion {
+  /** Rows are in this order; empty = one row for everything. */
+  readonly by: readonly ReportDimension[]
+  /** `YYYY-MM-DD`; from inclusive, to exclusive. */
+  readonly fromDay: string
+  readonly toDay: string
+  /** Only rows with these values. */
+  readonly only: Readonly<Partial<Record<ReportDimension, string>>>
+  /** The key of the last row of the page before. */
+  readonly after?: readonly string[] | undefined
+  readonly countMax: number
+}
+
+export interface ReportLine {
+  /** A value for each of `by`. */
+  readonly key: readonly string[]
+  readonly figures: ReportFigures
+}
+
+export async function readReportLines(
+  queryable: Queryable,
+  { by, fromDay, toDay, only, after, countMax }: ReportQuestion,
+): Promise<readonly ReportLine[]> {
+  const columns = by.map((dimension) => reportDimensions[dimension])
+  const values: SqlValue[] = [fromDay, toDay]
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const conditions = ['day >= $1', 'day < $2']
+  for (const [dimension, column] of Object.entries(reportDimensions)) {
+    const value = only[dimension as ReportDimension]
+    if (value !== undefined) conditions.push(`${column} = ${place(value)}`)
+  }
+  if (after !== undefined)
+    conditions.push(`(${columns.join(', ')}) > (${after.map(place).join(', ')})`)
+  const order = columns.join(', ')
+  const rows = await queryable.query(
+    `SELECT ${[...columns, sums].join(', ')} FROM report_day
+      WHERE ${conditions.join(' AND ')}
+      ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
+      LIMIT ${place(countMax)}`,
+    values,
+  )
+  return rows.map((row) => ({
+    key: columns.map((column) => String(row[column])),
+    figures: readSums(row),
+  }))
+}
+
+/** Amounts in two halves: a plain sum could exceed 64 bits. */
+const sums = [
+  ...reportCountColumns.map((column) => `CAST(COALESCE(SUM(${column}), 0) AS BIGINT) AS ${column}`),
+  ...reportAmountColumns.flatMap((column) => [
+    `CAST(COALESCE(SUM(${column} >> 32), 0) AS BIGINT) AS ${column}_high`,
+    `CAST(COALESCE(SUM(${column} & 4294967295), 0) AS BIGINT) AS ${column}_low`,
+  ]),
+].join(', ')
+
+function readSums(row: Row): ReportFigures {
+  return {
+    counts: reportCountColumns.map((column) => Number(row[column])),
+    amounts: reportAmountColumns.map((column): Picos => {
+      const high = BigInt(String(row[`${column}_high`]))
+      return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`])))
+    }),
+  }
+}
+
+/** Returns one count by the name of its column. */
+export function countOf({ counts }: ReportFigures, column: string): number {
+  return counts[reportCountColumns.indexOf(column)] ?? 0
+}
+
+export function amountOf(
+  { amounts }: ReportFigures,
+  column: (typeof reportAmountColumns)[number],
+): Picos {
+  return amounts[reportAmountColumns.indexOf(column)] ?? picos(0n)
+}
+
+const firstBucket = reportCountColumns.indexOf(`first_event_le_${firstEventBoundsMs[0] ?? 0}`)
+
+/**
+ * Returns the time to the first event, in whole milliseconds, that this share of the requests (0 to 1)
+ * does not exceed; null without any. Within its bucket it is interpolated; above all bounds it is the last.
+ */
+export function firstEventQuantile({ counts }: ReportFigures, share: number): number | null {
+  const buckets = counts.slice(firstBucket)
+  const total = buckets.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  let left = share * total
+  for (const [index, count] of buckets.entries()) {
+    const lowerMs = firstEventBoundsMs[index - 1] ?? 0
+    const upperMs = firstEventBoundsMs[index] ?? lowerMs
+    if (count > 0 && left <= count)
+      return Math.round(lowerMs + (upperMs - lowerMs) * (left / count))
+    left -= count
+  }
+  return firstEventBoundsMs.at(-1) ?? null
+}

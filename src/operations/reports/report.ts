@@ -1,0 +1,273 @@
+/**
+ * Reports: requests, tokens, revenue, own cost, margin and times by day, account, key, model and channel.
+ * Every figure comes from table report_day, written with each charge, so a report adds up to the ledger
+ * exactly, also for days whose requests are no longer kept. The gateway's own checks belong to no account.
+ */
+import { z } from 'zod'
+import { readKeyNames } from '../../access/key-store.ts'
+import { utcDay } from '../../base/clock.ts'
+import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
+import { readAccountNames } from '../../ledger/account-store.ts'
+import { noReport, type ReportFigures } from '../../ledger/report-day.ts'
+import {
+  amountOf,
+  countOf,
+  firstEventQuantile,
+  readReportLines,
+  reportDimensions,
+  type ReportDimension,
+} from '../../ledger/report-store.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { getAccount } from '../accounts.ts'
+import { accountReference, fromTime, untilTime } from '../input.ts'
+import { invalidField, operation, type OperationContext } from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+
+const dayMs = 86_400_000
+const defaultDays = 30
+const daysMax = 3_660
+
+const dimensionNames = Object.keys(reportDimensions) as readonly ReportDimension[]
+const byRule = `must be total, or a list of ${dimensionNames.join(', ')} with commas`
+
+const dimensions = z
+  .string(byRule)
+  .default('day')
+  .transform((text, context): readonly ReportDimension[] => {
+    const names = text.trim() === 'total' ? [] : text.split(',').map((name) => name.trim())
+    const known = dimensionNames.filter((name) => names.includes(name))
+    if (known.length === names.length)
+      return names.flatMap((name) => known.filter((one) => one === name))
+    context.addIssue({ code: 'custom', message: byRule })
+    return z.NEVER
+  })
+
+const reportInput = z.strictObject({
+  by: dimensions,
+  /** The first day; 30 days up to today without it. */
+  from: fromTime.optional(),
+  /** The last day, included; today without it. */
+  to: untilTime.optional(),
+  account: accountReference.optional(),
+  key: z.string().min(1, 'must be the id of a key').optional(),
+  model: z.string().min(1, 'must be the id of a model').optional(),
+  channel: z.string().min(1, 'must be the name of a channel').optional(),
+  ...pageFields,
+})
+
+type ReportInput = z.output<typeof reportInput>
+
+export const readReport = operation(reportInput, (context, input): Promise<Page<ReportRow>> =>
+  context.database.snapshot(async (snapshot) => {
+    const period = periodOf(context, input)
+    const { by, limit } = input
+    const after = readCursor(input)
+    const lines = await readReportLines(snapshot, {
+      by,
+      fromDay: utcDay(period.fromMs),
+      toDay: utcDay(period.untilMs),
+      only: await filtersOf(snapshot, input),
+      after,
+      countMax: limit + 1,
+    })
+    // Checks belong to no account and no key.
+    const hasChecks = input.account === undefined && input.key === undefined
+    const checks = hasChecks ? await sumChecks(snapshot, period) : []
+    const merged = addChecks(lines, selectChecks(checks, input), { by, after })
+    const names = await readNames(snapshot, by, merged)
+    return pageOf(merged, {
+      limit,
+      cursorOf: ({ key }) => JSON.stringify(key),
+      view: (line) => viewLine(line, by, names),
+    })
+  }),
+)
+
+function periodOf(
+  { clock }: OperationContext,
+  { from, to }: ReportInput,
+): { readonly fromMs: number; readonly untilMs: number } {
+  const todayMs = Math.floor(clock.now() / dayMs) * dayMs
+  const untilMs = to ?? todayMs + dayMs
+  const fromMs = from ?? untilMs - defaultDays * dayMs
+  if (fromMs % dayMs !== 0) throw invalidField('from', 'must be a whole day (UTC)')
+  if (untilMs % dayMs !== 0) throw invalidField('to', 'must be a whole day (UTC)')
+  if (fromMs >= untilMs) throw invalidField('to', 'must not be before from')
+  if (untilMs - fromMs > daysMax * dayMs)
+    throw invalidField('from', `must be at most ${daysMax} days before to`)
+  return { fromMs, untilMs }
+}
+
+async function filtersOf(snapshot: Queryable, { account, key, model, channel }: ReportInput) {
+  const found = account === undefined ? undefined : await getAccount(snapshot, account)
+  return {
+    ...(found !== undefined && { account: found.id }),
+    ...(key !== undefined && { key }),
+    ...(model !== undefined && { model }),
+    ...(channel !== undefined && { channel }),
+  }
+}
+
+function readCursor({ cursor, by }: ReportInput): readonly string[] | undefined {
+  if (cursor === undefined) return undefined
+  const parsed = cursorSchema.safeParse(cursor)
+  if (parsed.success && parsed.data.length === by.length && by.length > 0) return parsed.data
+  throw invalidField('cursor', 'must be the next_cursor of a page of the same report')
+}
+
+const cursorSchema = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      // Made up by its sender.
+      context.addIssue('invalid')
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(z.string()))
+
+// --- checks ---------------------------------------------------------------------------------------
+
+interface Checks {
+  readonly count: number
+  readonly knownPicos: Picos
+  readonly estimatedPicos: Picos
+}
+
+interface Line {
+  readonly key: readonly string[]
+  readonly figures: ReportFigures
+  readonly checks: Checks
+}
+
+const noChecks: Checks = { count: 0, knownPicos: zeroPicos, estimatedPicos: zeroPicos }
+
+function selectChecks(
+  checks: readonly CheckSum[],
+  { model, channel }: ReportInput,
+): readonly CheckSum[] {
+  return checks.filter(
+    (check) =>
+      (model === undefined || check.model === model) &&
+      (channel === undefined || check.channel === channel),
+  )
+}
+
+/** Adds the checks to the lines of a page, and lines for checks without requests; in order. */
+function addChecks(
+  lines: readonly { readonly key: readonly string[]; readonly figures: ReportFigures }[],
+  checks: readonly CheckSum[],
+  {
+    by,
+    after,
+  }: { readonly by: readonly ReportDimension[]; readonly after: readonly string[] | undefined },
+): readonly Line[] {
+  const byKey = new Map<string, Line>()
+  for (const line of lines) byKey.set(nameOf(line.key), { ...line, checks: noChecks })
+  for (const check of checks) {
+    const key = by.map((dimension) => valueOf(check, dimension))
+    if (after !== undefined && nameOf(key) <= nameOf(after)) continue
+    const line = byKey.get(nameOf(key)) ?? { key, figures: noReport(), checks: noChecks }
+    byKey.set(nameOf(key), {
+      ...line,
+      checks: {
+        count: line.checks.count + check.checks,
+        knownPicos: addPicos(line.checks.knownPicos, check.knownPicos),
+        estimatedPicos: addPicos(line.checks.estimatedPicos, check.estimatedPicos),
+      },
+    })
+  }
+  return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
+}
+
+/** Sorts as the columns do: no value contains U+0000. */
+function nameOf(key: readonly string[]): string {
+  return key.join('\0')
+}
+
+function valueOf(check: CheckSum, dimension: ReportDimension): string {
+  return dimension === 'account' || dimension === 'key' ? '' : check[dimension]
+}
+
+// --- view -----------------------------------------------------------------------------------------
+
+interface Names {
+  readonly accounts: ReadonlyMap<string, string>
+  readonly keys: ReadonlyMap<string, string>
+}
+
+async function readNames(
+  snapshot: Queryable,
+  by: readonly ReportDimension[],
+  lines: readonly Line[],
+): Promise<Names> {
+  const rangeOf = (dimension: ReportDimension) => {
+    const index = by.indexOf(dimension)
+    const ids = lines.map(({ key }) => key[index] ?? '').filter((id) => id !== '')
+    const [first, ...others] = ids.sort()
+    return index < 0 || first === undefined ? undefined : { first, last: others.at(-1) ?? first }
+  }
+  const accounts = rangeOf('account')
+  const keys = rangeOf('key')
+  return {
+    accounts: accounts === undefined ? new Map() : await readAccountNames(snapshot, accounts),
+    keys: keys === undefined ? new Map() : await readKeyNames(snapshot, keys),
+  }
+}
+
+export type ReportRow = Readonly<ReturnType<typeof viewLine>>
+
+function viewLine(
+  { key, figures, checks }: Line,
+  by: readonly ReportDimension[],
+  { accounts, keys }: Names,
+) {
+  const dimension = (name: ReportDimension): string | null => key[by.indexOf(name)] ?? null
+  const accountId = dimension('account')
+  const keyId = dimension('key')
+  const count = (column: string): number => countOf(figures, column)
+  const unknown = count('requests') - count('known_cost_requests')
+  const revenue = amountOf(figures, 'revenue_picos')
+  const refunded = amountOf(figures, 'refunded_picos')
+  const ownCost = addPicos(amountOf(figures, 'own_cost_picos'), checks.knownPicos)
+  const estimated = addPicos(amountOf(figures, 'lost_cost_picos'), checks.estimatedPicos)
+  const margin = subtractPicos(subtractPicos(revenue, refunded), addPicos(ownCost, estimated))
+  return {
+    /** Null where the report is not by day; the same with the others. */
+    day: dimension('day'),
+    /** Empty for the gateway's own checks. */
+    account_id: accountId,
+    account: accountId === null ? null : (accounts.get(accountId) ?? ''),
+    key_id: keyId,
+    key: keyId === null ? null : (keys.get(keyId) ?? ''),
+    model: dimension('model'),
+    /** Empty where no channel answered. */
+    channel: dimension('channel'),
+    requests: count('requests'),
+    charged_requests: count('charged_requests'),
+    errors: count('errors'),
+    failovers: count('failovers'),
+    checks: checks.count,
+    input_tokens: count('input_tokens'),
+    output_tokens: count('output_tokens'),
+    cache_read_tokens: count('cache_read_tokens'),
+    cache_write_tokens: count('cache_write_tokens'),
+    /** Charges, before refunds. */
+    revenue_usd: formatUsd(revenue),
+    refunded_usd: formatUsd(refunded),
+    /** Exact: what the vendors counted, at cost prices. */
+    own_cost_usd: formatUsd(ownCost),
+    /** Estimates: lost attempts, answers without final counts, checks without cost prices. */
+    estimated_cost_usd: formatUsd(estimated),
+    /** Their own cost is not known, and in neither figure. */
+    unknown_cost_requests: unknown,
+    /** Null where the own cost of some request is not known. */
+    margin_usd: unknown > 0 ? null : formatUsd(margin),
+    /** Null without any first event. */
+    first_event_p50_ms: firstEventQuantile(figures, 0.5),
+    first_event_p95_ms: firstEventQuantile(figures, 0.95),
+  }
+}

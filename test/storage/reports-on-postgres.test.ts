@@ -1,0 +1,15 @@
+/** Reports mean the same on PostgreSQL. */
+import { after, before } from 'node:test'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { openPostgresHarness } from './postgres-harness.ts'
+import { describeReports } from './reports-conformance.ts'
+
+let server: PostgresServer
+before(async () => {
+  server = await startPostgres()
+})
+after(() => server.close())
+
+describeReports('reports on PostgreSQL', async () =>
+  openPostgresHarness(await server.createDatabase()),
+)
