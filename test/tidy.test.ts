@@ -78,6 +78,7 @@ const tableOwners: TableOwners = {
   expired_hold: ['src/ledger/'],
   request_window: ['src/ledger/'],
   token_count_window: ['src/ledger/'],
+  key_request_window: ['src/ledger/'],
   node: ['src/storage/node-store.ts', 'src/ledger/audit/'],
   store_copy: ['src/storage/store-copy.ts', 'src/operations/store/store-copy.ts'],
   store_copy_progress: ['src/storage/store-copy.ts'],

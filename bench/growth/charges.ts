@@ -4,6 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
+import { noKeyLimits } from '../../src/base/key-limits.ts'
 import { picos, zeroPicos } from '../../src/base/money.ts'
 import { firstExchangeIdAt, longestExchangeMs } from '../../src/ledger/entry-store.ts'
 import {
@@ -65,7 +66,7 @@ export class Charging {
       amountPicos: picos(1_000_000n),
       atMs,
     }
-    const hold = await this.#ledger.place({ ...request, keyDailyLimitPicos: zeroPicos })
+    const hold = await this.#ledger.place({ ...request, keyLimits: noKeyLimits })
     if (hold.kind !== 'hold') throw new Error(`a charge was refused: ${hold.kind}`)
     await this.#ledger.settle(hold, recordOf(request))
   }

@@ -4,7 +4,8 @@
  */
 import type { BlockList } from 'node:net'
 import { buildIpRanges } from '../base/ip-address.ts'
-import { picos, type Picos } from '../base/money.ts'
+import type { KeyLimits } from '../base/key-limits.ts'
+import { picos } from '../base/money.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import type { KeyKind, Principal } from './key.ts'
 
@@ -18,7 +19,7 @@ export interface KeyRow {
   readonly head: string
   readonly allowedModels: readonly string[] | undefined
   readonly ipRanges: readonly string[] | undefined
-  readonly dailyLimitPicos: Picos
+  readonly limits: KeyLimits
   readonly createdAtMs: number
   readonly expiresAtMs: number | undefined
   readonly revokedAtMs: number | undefined
@@ -41,8 +42,9 @@ export async function insertKey(
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO key (id, kind, account_id, name, head, secret_hash, allowed_models, ip_ranges,
-       daily_limit_picos, created_at_ms, expires_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       daily_limit_picos, monthly_limit_picos, total_limit_picos, rpm, tokens_per_minute,
+       created_at_ms, expires_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       key.id,
       key.kind,
@@ -52,7 +54,11 @@ export async function insertKey(
       key.secretHash,
       key.allowedModels === undefined ? null : JSON.stringify(key.allowedModels),
       key.ipRanges === undefined ? null : JSON.stringify(key.ipRanges),
-      key.dailyLimitPicos,
+      key.limits.dailyPicos,
+      key.limits.monthlyPicos,
+      key.limits.totalPicos,
+      key.limits.rpm,
+      key.limits.tpm,
       key.createdAtMs,
       key.expiresAtMs ?? null,
     ],
@@ -123,7 +129,7 @@ export async function findKnownKey(
       accountId: key.accountId ?? '',
       allowedModels: key.allowedModels === undefined ? undefined : new Set(key.allowedModels),
       priceMultiplierPpm: Number(row['price_multiplier_ppm'] ?? 1_000_000),
-      keyDailyLimitPicos: key.dailyLimitPicos,
+      keyLimits: key.limits,
     },
     ipRanges: key.ipRanges === undefined ? undefined : buildIpRanges(key.ipRanges),
     expiresAtMs: key.expiresAtMs,
@@ -147,7 +153,13 @@ function readKey(row: Row): KeyRow {
     head: String(row['head']),
     allowedModels: readList(row, 'allowed_models'),
     ipRanges: readList(row, 'ip_ranges'),
-    dailyLimitPicos: picos(row['daily_limit_picos'] as bigint),
+    limits: {
+      dailyPicos: picos(row['daily_limit_picos'] as bigint),
+      monthlyPicos: picos(row['monthly_limit_picos'] as bigint),
+      totalPicos: picos(row['total_limit_picos'] as bigint),
+      rpm: Number(row['rpm']),
+      tpm: Number(row['tokens_per_minute']),
+    },
     createdAtMs: Number(row['created_at_ms']),
     expiresAtMs: readTime(row, 'expires_at_ms'),
     revokedAtMs: readTime(row, 'revoked_at_ms'),

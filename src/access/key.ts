@@ -6,7 +6,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Picos } from '../base/money.ts'
+import type { KeyLimits } from '../base/key-limits.ts'
 
 /** `client` = `cr_…`, `reader` = `ro_…`, `admin` = `ad_…`. */
 export type KeyKind = 'client' | 'reader' | 'admin'
@@ -22,8 +22,7 @@ export interface Principal {
   readonly allowedModels: ReadonlySet<string> | undefined
   /** Charges are the list price times this many millionths; 1_000_000 = list price. */
   readonly priceMultiplierPpm: number
-  /** Zero = no limit of the key's own. */
-  readonly keyDailyLimitPicos: Picos
+  readonly keyLimits: KeyLimits
 }
 
 // --- secrets ---

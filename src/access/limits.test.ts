@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import { InvariantError, type Refusal } from '../base/errors.ts'
-import { zeroPicos } from '../base/money.ts'
+import { noKeyLimits } from '../base/key-limits.ts'
 import { createRunningLimits } from './limits.ts'
 import type { Principal } from './key.ts'
 
@@ -13,7 +13,7 @@ function principal(keyId: string, accountId: string): Principal {
     accountId,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
-    keyDailyLimitPicos: zeroPicos,
+    keyLimits: noKeyLimits,
   }
 }
 

@@ -95,6 +95,12 @@ export function nextUtcMidnight(atMs: number): number {
   return (Math.floor(atMs / dayMs) + 1) * dayMs
 }
 
+/** Returns the wall time of the next first of a month, 00:00 UTC, after `atMs`. */
+export function nextUtcMonth(atMs: number): number {
+  const at = new Date(atMs)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,

@@ -8,6 +8,7 @@
  *     open ── settle ──▶ settled     a charge is booked, be it zero, the rest is free again
  *       └──── expire ──▶ expired     its node died or never got the answer; nothing is charged
  */
+import type { KeyLimits } from '../base/key-limits.ts'
 import type { Picos } from '../base/money.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
 import type { MadeStates } from './answer-state-store.ts'
@@ -18,15 +19,18 @@ export interface HoldRequest {
   readonly accountId: string
   readonly keyId: string
   readonly amountPicos: Picos
-  /** The key's own daily limit as its principal carries it; zero = none. */
-  readonly keyDailyLimitPicos: Picos
-  /** Wall time; decides the UTC day that the daily limits count. */
+  /** As its principal carries them. */
+  readonly keyLimits: KeyLimits
+  /** Wall time; decides the UTC day and month that the limits count. */
   readonly atMs: number
 }
 
 /** Counts a request that needs no hold. */
 export interface CountRequest {
   readonly accountId: string
+  readonly keyId: string
+  /** Only requests per minute are looked at. */
+  readonly keyLimits: KeyLimits
   /** What it counts toward: requests per minute, or the separate allowance for free operations. */
   readonly allowance: 'requests' | 'free_requests'
   readonly atMs: number
@@ -52,19 +56,30 @@ export type HoldRefusal =
       readonly isHeldOnly: boolean
     }
   | {
-      readonly kind: 'daily_limit'
+      readonly kind: 'spending_limit'
       /** Whose limit: the account's or the key's own. */
       readonly scope: 'account' | 'key'
+      /** The current UTC day or calendar month, or all time. */
+      readonly period: 'day' | 'month' | 'total'
       readonly limitPicos: Picos
       readonly usedPicos: Picos
       readonly heldPicos: Picos
     }
   | {
       readonly kind: 'rate_limited'
+      readonly scope: 'account' | 'key'
       readonly retryAfterMs: number
       /** The allowance per minute. */
       readonly rpm: number
       readonly windowMinutes: number
+    }
+  | {
+      readonly kind: 'token_limited'
+      readonly scope: 'account' | 'key'
+      /** Until fewer tokens than the limit are counted. */
+      readonly retryAfterMs: number
+      /** The limit per minute. */
+      readonly tpm: number
     }
   | { readonly kind: 'unknown_account' }
   | { readonly kind: 'unavailable' }
@@ -162,11 +177,14 @@ export interface UsageFigures {
 
 export interface Ledger {
   /**
-   * Admits or refuses: requests per minute, then balance, then daily limits (account, then key).
-   * At most one hold per exchange: repeating it returns the hold there is. A daily limit counts
-   * the charges booked on the day of `atMs` and every open hold, whenever it was placed: its charge
-   * is booked on the day its exchange ends. Decided at once where the figures are at
-   * hand.
+   * Admits or refuses. The first of these limits that the request would pass refuses it: requests per
+   * minute of the account, of the key; tokens per minute of the account, of the key; balance; the
+   * account's day; the key's day, month and total.
+   * At most one hold per exchange: repeating it returns the hold there is. A limit in USD counts the
+   * charges less refunds booked in the period of `atMs` and every open hold, whenever it was placed: its
+   * charge is booked when its exchange ends. A limit of tokens per minute refuses while the tokens of
+   * requests that ended in the last 60 seconds have reached it; running requests do not count.
+   * Decided at once where the figures are at hand.
    */
   place(request: HoldRequest): Hold | HoldRefusal | Promise<Hold | HoldRefusal>
   /**
@@ -187,14 +205,15 @@ export interface Ledger {
   /** Current to the last settled exchange, those of other nodes and commands included. */
   usage(accountId: string, period: UsagePeriod, atMs: number): Promise<UsageFigures | undefined>
   /**
-   * Returns the rest of requests per minute, for rate-limit headers; cheap, may lag other nodes.
-   * Undefined where requests per minute have no limit or the account has not been seen yet.
+   * Returns the rest of requests per minute, for rate-limit headers: of the account or of the key,
+   * whichever has fewer left; cheap, may lag other nodes. Undefined where neither has a limit or the
+   * account has not been seen yet.
    */
-  headroom(accountId: string): Headroom | undefined
+  headroom(question: HeadroomQuestion): Headroom | undefined
   /** Sum and number of holds that have not ended durably yet, for metrics. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
   /**
-   * Reads balances and limits that commands have changed. Call it when the store's revision of
+   * Reads balances, limits and used amounts that commands have changed. Call it when the store's revision of
    * `accounts` or `balances` has moved. Resolves when decisions use them.
    */
   refresh(): Promise<void>
@@ -203,10 +222,21 @@ export interface Ledger {
   close(): Promise<void>
 }
 
+export type HeadroomQuestion = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimits'>
+
 export interface Headroom {
   /** Requests in one whole window: `rpm × windowMinutes`. */
   readonly rpmLimit: number
   readonly rpmRemaining: number
   /** Milliseconds until the oldest counted request leaves the window. */
   readonly rpmResetMs: number
+}
+
+/** Returns the one with fewer requests left. */
+export function tighterOf(
+  account: Headroom | undefined,
+  key: Headroom | undefined,
+): Headroom | undefined {
+  if (account === undefined || key === undefined) return account ?? key
+  return key.rpmRemaining < account.rpmRemaining ? key : account
 }

@@ -13,6 +13,7 @@ import {
   type KeyRow,
 } from '../access/key-store.ts'
 import { newId } from '../base/id.ts'
+import { noKeyLimits } from '../base/key-limits.ts'
 import { formatUsd, zeroPicos } from '../base/money.ts'
 import type { Secret } from '../base/secret.ts'
 import { readCatalogue } from '../channels/channel-store.ts'
@@ -59,7 +60,7 @@ export const createClientKey = operation(
         name: given.name,
         allowedModels: given.models,
         ipRanges: given.ip,
-        dailyLimitPicos: given.daily_usd ?? zeroPicos,
+        limits: { ...noKeyLimits, dailyPicos: given.daily_usd ?? zeroPicos },
         expiresAtMs: given.expires,
       })
     })
@@ -198,7 +199,7 @@ const plainKey = {
   accountId: undefined,
   allowedModels: undefined,
   ipRanges: undefined,
-  dailyLimitPicos: zeroPicos,
+  limits: noKeyLimits,
   expiresAtMs: undefined,
 } as const
 
@@ -265,7 +266,7 @@ function viewKey(key: KeyRow, nowMs: number) {
     /** Null = every address. */
     ip: key.ipRanges ?? null,
     /** 0 = only the limits of the account. */
-    daily_usd: formatUsd(key.dailyLimitPicos),
+    daily_usd: formatUsd(key.limits.dailyPicos),
     created_at: timeText(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),
     revoked_at: timeOrNull(key.revokedAtMs),

@@ -5,8 +5,8 @@
  * no upstream call: only a free operation has none. It has a separate allowance, and all that the later
  * stages leave out for it follows from the missing hold.
  */
-import { nextUtcMidnight } from '../base/clock.ts'
-import { refuse, type Refusal } from '../base/errors.ts'
+import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
+import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { VendorOperation } from '../formats/format.ts'
 import type { CountRequest, Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
@@ -71,8 +71,8 @@ function holdRequest(
   amountPicos: Picos,
   { clock }: LedgerServices,
 ): HoldRequest {
-  const { accountId, keyId, keyDailyLimitPicos } = principal
-  return { exchangeId, accountId, keyId, amountPicos, keyDailyLimitPicos, atMs: clock.now() }
+  const { accountId, keyId, keyLimits } = principal
+  return { exchangeId, accountId, keyId, keyLimits, amountPicos, atMs: clock.now() }
 }
 
 async function place(
@@ -114,9 +114,9 @@ async function count(
   allowance: CountRequest['allowance'],
   { ledger, clock }: LedgerServices,
 ): Promise<Refusal | undefined> {
-  const { accountId } = identified.principal
   const request = holdRequest(identified, zeroPicos, { ledger, clock })
-  const refusal = await ledger.count({ accountId, allowance, atMs: request.atMs })
+  const { accountId, keyId, keyLimits, atMs } = request
+  const refusal = await ledger.count({ accountId, keyId, keyLimits, allowance, atMs })
   return refusal && explain(refusal, { identified, request, allowance, ledger })
 }
 
@@ -198,8 +198,10 @@ function explain(refusal: HoldRefusal, refused: Refused): Refusal {
       return rateLimited(refusal, refused)
     case 'insufficient_balance':
       return insufficientBalance(refusal, refused)
-    case 'daily_limit':
-      return dailyLimit(refusal, refused)
+    case 'token_limited':
+      return tokenLimited(refusal, refused)
+    case 'spending_limit':
+      return spendingLimit(refusal, refused)
     case 'unknown_account':
       return refuse('access.account_suspended', 'This account no longer exists.')
     case 'unavailable':
@@ -215,18 +217,32 @@ function rateLimited(
   refusal: Extract<HoldRefusal, { kind: 'rate_limited' }>,
   { identified, request, allowance, ledger }: Refused,
 ): Refusal {
-  const seconds = Math.min(
-    Math.max(Math.ceil(refusal.retryAfterMs / 1_000), 1),
-    retryAfterSecondsMax,
-  )
+  const seconds = retryAfterSeconds(refusal)
   const count = refusal.rpm * refusal.windowMinutes
   const window = refusal.windowMinutes === 1 ? 'minute' : `${refusal.windowMinutes} minutes`
   const requests = allowance === 'free_requests' ? 'requests that are free' : 'requests'
   return refuse(
     'access.rate_limited',
-    `This account may send ${count} ${requests} per ${window} and has sent them. Try again in ${seconds} s.`,
+    `This ${refusal.scope} may send ${count} ${requests} per ${window} and has sent them. Try again in ${seconds} s.`,
     { 'retry-after': String(seconds), ...accountLimitHeaders(identified, ledger, request.atMs) },
   )
+}
+
+function tokenLimited(
+  refusal: Extract<HoldRefusal, { kind: 'token_limited' }>,
+  { identified, request, ledger }: Refused,
+): Refusal {
+  const seconds = retryAfterSeconds(refusal)
+  return refuse(
+    'access.tokens_limited',
+    `The requests of this ${refusal.scope} that ended in the last minute have used its limit of ` +
+      `${refusal.tpm} tokens per minute. Try again in ${seconds} s.`,
+    { 'retry-after': String(seconds), ...accountLimitHeaders(identified, ledger, request.atMs) },
+  )
+}
+
+function retryAfterSeconds({ retryAfterMs }: { readonly retryAfterMs: number }): number {
+  return Math.min(Math.max(Math.ceil(retryAfterMs / 1_000), 1), retryAfterSecondsMax)
 }
 
 function insufficientBalance(
@@ -265,22 +281,54 @@ function insufficientBalance(
     : refuse('ledger.insufficient_balance', message, neverRetry)
 }
 
-function dailyLimit(
-  refusal: Extract<HoldRefusal, { kind: 'daily_limit' }>,
+type SpendingLimit = Extract<HoldRefusal, { kind: 'spending_limit' }>
+
+function spendingLimit(
+  refusal: SpendingLimit,
   { prepared, request: { amountPicos, atMs } }: Refused,
 ): Refusal {
-  const resetAt = new Date(nextUtcMidnight(atMs)).toISOString()
+  const { code, limitName, within, end } = periods[refusal.period]
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = formatUsd(picos(refusal.usedPicos + refusal.heldPicos))
-  const limit = `The ${owner} daily limit of ${formatUsd(refusal.limitPicos)} USD`
+  const limit = `The ${owner} ${limitName} of ${formatUsd(refusal.limitPicos)} USD`
+  const spent = `${committed} USD is spent or held${within}`
   const state =
     prepared === undefined
-      ? `${limit} is reached: ${committed} USD is spent or held today.`
-      : `${limit} would be exceeded: ${committed} USD is spent or held today and this request ` +
+      ? `${limit} is reached: ${spent}.`
+      : `${limit} would be exceeded: ${spent} and this request ` +
         `could cost up to ${formatUsd(amountPicos)} USD.`
-  return refuse(
-    'ledger.daily_limit_reached',
-    `${state} The limit resets at ${resetAt}.`,
-    neverRetry,
-  )
+  return refuse(code, `${state} ${end(atMs)}`, neverRetry)
+}
+
+interface PeriodText {
+  readonly code: ErrorCode
+  readonly limitName: string
+  readonly within: string
+  /** Says what to do. */
+  readonly end: (atMs: number) => string
+}
+
+const periods: Readonly<Record<SpendingLimit['period'], PeriodText>> = {
+  day: {
+    code: 'ledger.daily_limit_reached',
+    limitName: 'daily limit',
+    within: ' today',
+    end: (atMs) => resetsAt(nextUtcMidnight(atMs)),
+  },
+  month: {
+    code: 'ledger.monthly_limit_reached',
+    limitName: 'monthly limit',
+    within: ' this month',
+    end: (atMs) => resetsAt(nextUtcMonth(atMs)),
+  },
+  total: {
+    code: 'ledger.total_limit_reached',
+    limitName: 'total limit',
+    within: '',
+    end: () => 'This limit does not reset. Ask the operator of this gateway to raise it.',
+  },
+}
+
+function resetsAt(atMs: number): string {
+  return `The limit resets at ${new Date(atMs).toISOString()}.`
 }

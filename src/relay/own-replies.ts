@@ -102,13 +102,16 @@ function decode(sent: string): string | undefined {
   }
 }
 
-/** The account's requests per minute as headers, on an answer and on a refusal; empty without a limit. */
+/**
+ * The requests per minute of the account or of the key, whichever has fewer left, as headers, on an answer
+ * and on a refusal; empty without a limit.
+ */
 export function accountLimitHeaders(
   { format, principal }: Identified,
   ledger: Ledger,
   nowMs: number,
 ): Readonly<Record<string, string>> {
-  const room = ledger.headroom(principal.accountId)
+  const room = ledger.headroom(principal)
   if (room === undefined || room.rpmLimit === 0) return {}
   const limit = { limit: room.rpmLimit, remaining: room.rpmRemaining, resetMs: room.rpmResetMs }
   return limitHeaders(format.name, limit, nowMs)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { zeroPicos } from '../../src/base/money.ts'
+import { noKeyLimits } from '../../src/base/key-limits.ts'
 import type { Database, Queryable } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
@@ -80,7 +80,7 @@ function buildWorld(database: Database): World {
           secretHash: hashSecret(secret),
           allowedModels: extra.allowedModels,
           ipRanges: extra.ipRanges,
-          dailyLimitPicos: zeroPicos,
+          limits: noKeyLimits,
           createdAtMs: nowMs,
           expiresAtMs: extra.expiresAtMs,
         }),
@@ -126,7 +126,7 @@ describe('authentication', () => {
         accountId: 'acc_1',
         allowedModels: new Set(['m-1']),
         priceMultiplierPpm: 900_000,
-        keyDailyLimitPicos: 0n,
+        keyLimits: noKeyLimits,
       })
     }))
 

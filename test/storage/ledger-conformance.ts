@@ -5,6 +5,7 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { noKeyLimits } from '../../src/base/key-limits.ts'
 import { picos } from '../../src/base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
 import {
@@ -151,13 +152,13 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 50n))
         await Promise.all([settle(hold, 20n), settle(hold, 20n)])
         await settle(hold, 20n)
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         harness = await harness.restart()
         await settle(hold, 20n)
         const figures = await harness.ledger.usage(accountId, 'day', harness.clock.now())
         assert.equal(figures?.balancePicos, 80n)
         assert.equal(figures?.dailyUsedPicos, 20n)
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
@@ -169,7 +170,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await settle(await mustPlace(harness.ledger, request), 20n)
         assert.equal(harness.ledger.openHolds().count, 0)
         assert.equal(await readBalance(harness, accountId), 80n)
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
@@ -210,8 +211,9 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await charge(harness, accountId, 30n)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 50n))
         assert.deepEqual(await place(accountId, 21n), {
-          kind: 'daily_limit',
+          kind: 'spending_limit',
           scope: 'account',
+          period: 'day',
           limitPicos: 100n,
           usedPicos: 30n,
           heldPicos: 50n,
@@ -224,13 +226,13 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await charge(harness, accountId, 60n)
         const overnight = await mustPlace(harness.ledger, holdRequest(harness, accountId, 40n))
         harness.clock.advance(Date.parse('2026-11-21T23:59:59.999Z') - harness.clock.now())
-        assert.equal((await place(accountId, 1n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 1n)).kind, 'spending_limit')
         harness.clock.advance(1)
-        assert.equal((await place(accountId, 61n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 61n)).kind, 'spending_limit')
         await settle(overnight, 40n)
         const figures = await harness.ledger.usage(accountId, 'day', harness.clock.now())
         assert.equal(figures?.dailyUsedPicos, 40n)
-        assert.equal((await place(accountId, 61n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 61n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 60n)).kind, 'hold')
       })
 
@@ -238,19 +240,29 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const accountId = await makeAccount(harness, { balancePicos: 900n, dailyLimitPicos: 100n })
         await charge(harness, accountId, 60n)
         harness = await harness.restart()
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 
       it('hold for one key without affecting other keys', async () => {
         const accountId = await makeAccount(harness, { balancePicos: 900n })
-        const limited = { keyId: 'key_limited', keyDailyLimitPicos: picos(50n) }
+        const limited = {
+          keyId: 'key_limited',
+          keyLimits: { ...noKeyLimits, dailyPicos: picos(50n) },
+        }
         const first = await mustPlace(harness.ledger, holdRequest(harness, accountId, 30n, limited))
         await settle(first, 30n)
         harness = await harness.restart()
         assert.deepEqual(
           await harness.ledger.place(holdRequest(harness, accountId, 21n, limited)),
-          { kind: 'daily_limit', scope: 'key', limitPicos: 50n, usedPicos: 30n, heldPicos: 0n },
+          {
+            kind: 'spending_limit',
+            scope: 'key',
+            period: 'day',
+            limitPicos: 50n,
+            usedPicos: 30n,
+            heldPicos: 0n,
+          },
         )
         assert.equal((await place(accountId, 500n)).kind, 'hold')
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 20n, limited))
@@ -262,10 +274,10 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         harness.clock.jumpWallTime(86_400_000)
         await charge(harness, accountId, 10n)
         harness.clock.jumpWallTime(-86_400_000)
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
         harness.clock.jumpWallTime(86_400_000)
-        assert.equal((await place(accountId, 51n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 51n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 50n)).kind, 'hold')
       })
 
@@ -279,7 +291,12 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const endedAtMs = harness.clock.now() + 86_400_000
         await harness.ledger.settle(running, recordOf(running, 30n, { endedAtMs }))
         harness.clock.jumpWallTime(86_400_000)
-        const figures = { kind: 'daily_limit', scope: 'account', limitPicos: 100n }
+        const figures = {
+          kind: 'spending_limit',
+          scope: 'account',
+          period: 'day',
+          limitPicos: 100n,
+        }
         assert.deepEqual(await place(accountId, 1n), { ...figures, usedPicos: 40n, heldPicos: 70n })
       })
     })
@@ -290,7 +307,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
         harness.clock.advance(1_000)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
-        const refused = { kind: 'rate_limited', rpm: 2, windowMinutes: 1 }
+        const refused = { kind: 'rate_limited', scope: 'account', rpm: 2, windowMinutes: 1 }
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 59_000 })
         harness.clock.advance(58_999)
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 1 })
@@ -324,14 +341,17 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const limits = { balancePicos: 10n, rpm: 1, dailyLimitPicos: 5n }
         const accountId = await makeAccount(harness, limits)
         assert.equal((await place(accountId, 11n)).kind, 'insufficient_balance')
-        assert.equal((await place(accountId, 6n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 6n)).kind, 'spending_limit')
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 5n))
         assert.equal((await place(accountId, 11n)).kind, 'rate_limited')
       })
 
       it('count requests that need no hold', async () => {
         const accountId = await makeAccount(harness, { rpm: 1 })
-        const request = { accountId, allowance: 'requests', atMs: harness.clock.now() } as const
+        const request = {
+          ...holdRequest(harness, accountId, 0n),
+          allowance: 'requests',
+        } as const
         assert.equal(await harness.ledger.count(request), undefined)
         assert.equal((await harness.ledger.count(request))?.kind, 'rate_limited')
         assert.equal((await place(accountId, 0n)).kind, 'rate_limited')
@@ -344,15 +364,20 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         const accountId = await makeAccount(harness, limits)
         const count = (id = accountId): Promise<HoldRefusal | undefined> =>
           harness.ledger.count({
-            accountId: id,
+            ...holdRequest(harness, id, 0n),
             allowance: 'free_requests',
-            atMs: harness.clock.now(),
           })
         assert.equal(await count(), undefined)
         harness.clock.advance(30_000)
         const others = await Promise.all(Array.from({ length: 24 }, () => count()))
         assert.equal(others.filter((refusal) => refusal === undefined).length, 19)
-        const refused = { kind: 'rate_limited', rpm: 10, windowMinutes: 2, retryAfterMs: 90_000 }
+        const refused = {
+          kind: 'rate_limited',
+          scope: 'account',
+          rpm: 10,
+          windowMinutes: 2,
+          retryAfterMs: 90_000,
+        }
         assert.deepEqual(await count(), refused)
         for (let index = 0; index < 2; index++)
           assert.equal((await place(accountId, 1n)).kind, 'hold')
@@ -372,7 +397,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         await charge(harness, accountId, 1n)
         harness.clock.advance(15_000)
         harness = await harness.restart()
-        const refused = { kind: 'rate_limited', rpm: 2, windowMinutes: 1 }
+        const refused = { kind: 'rate_limited', scope: 'account', rpm: 2, windowMinutes: 1 }
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 15_000 })
         harness.clock.advance(15_000)
         assert.equal((await place(accountId, 1n)).kind, 'hold')
@@ -382,7 +407,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       it('report the remaining requests', async () => {
         const limits = { balancePicos: 900n, rpm: 2, windowMinutes: 2 }
         const accountId = await makeAccount(harness, limits)
-        const headroom = (): unknown => harness.ledger.headroom(accountId)
+        const headroom = (): unknown => harness.ledger.headroom(holdRequest(harness, accountId, 0n))
         assert.equal(headroom(), undefined)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 1n))
         harness.clock.advance(20_000)
@@ -400,7 +425,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
         }
         await harness.database.query('UPDATE account SET rpm = 1 WHERE id = $1', [accountId])
         await harness.becomeCurrent()
-        const refused = { kind: 'rate_limited', rpm: 1, windowMinutes: 1 }
+        const refused = { kind: 'rate_limited', scope: 'account', rpm: 1, windowMinutes: 1 }
         assert.deepEqual(await place(accountId, 1n), { ...refused, retryAfterMs: 59_000 })
       })
     })
@@ -416,12 +441,12 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
       it('returns what placing the hold would refuse, and neither counts nor holds', async () => {
         const limits = { balancePicos: 100n, rpm: 2, dailyLimitPicos: 60n }
         const accountId = await makeAccount(harness, limits)
-        const keyDailyLimitPicos = picos(30n)
+        const keyLimits = { ...noKeyLimits, dailyPicos: picos(30n) }
         const requests: readonly [bigint, Partial<HoldRequest>][] = [
           [101n, {}],
           [61n, {}],
-          [31n, { keyDailyLimitPicos }],
-          [30n, { keyDailyLimitPicos }],
+          [31n, { keyLimits }],
+          [30n, { keyLimits }],
         ]
         const compare = async (): Promise<(string | undefined)[]> => {
           const kinds: (string | undefined)[] = []
@@ -435,15 +460,15 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
           }
           return kinds
         }
-        const dayTwice = ['daily_limit', 'daily_limit']
+        const dayTwice = ['spending_limit', 'spending_limit']
         assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, undefined])
         await charge(harness, accountId, 20n)
-        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'daily_limit'])
+        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'spending_limit'])
         harness.clock.advance(20_000)
         await mustPlace(harness.ledger, holdRequest(harness, accountId, 5n))
         assert.deepEqual(await compare(), Array(4).fill('rate_limited'))
         harness.clock.advance(40_000)
-        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'daily_limit'])
+        assert.deepEqual(await compare(), ['insufficient_balance', ...dayTwice, 'spending_limit'])
         assert.equal(await check(accountId, 1n), undefined)
       })
 
@@ -461,7 +486,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
           accountId,
         ])
         await harness.becomeCurrent()
-        assert.equal((await place(accountId, 41n)).kind, 'daily_limit')
+        assert.equal((await place(accountId, 41n)).kind, 'spending_limit')
         assert.equal((await place(accountId, 40n)).kind, 'hold')
       })
 

@@ -1,5 +1,6 @@
 /** What the ledger's conformance suite needs of an implementation, and records to feed it with. */
 import { newId } from '../../src/base/id.ts'
+import { noKeyLimits } from '../../src/base/key-limits.ts'
 import { picos, zeroPicos, type Picos } from '../../src/base/money.ts'
 import { insertAccount, type AccountLimits } from '../../src/ledger/account-store.ts'
 import { audit, type AuditedBill } from '../../src/ledger/audit/audit.ts'
@@ -78,7 +79,7 @@ export function holdRequest(
     accountId,
     keyId: 'key_one',
     amountPicos: picos(amountPicos),
-    keyDailyLimitPicos: zeroPicos,
+    keyLimits: noKeyLimits,
     atMs,
     ...changes,
   }

@@ -526,7 +526,7 @@ describe('keys', () => {
       assert.equal(key.expires_at, '2027-01-01T00:00:00.000Z')
       const known = await findKnownKey(context.database, hashSecret(secret))
       assert.deepEqual(known?.principal.allowedModels, new Set(['large-1']))
-      assert.equal(known?.principal.keyDailyLimitPicos, 500_000_000_000n)
+      assert.equal(known?.principal.keyLimits.dailyPicos, 500_000_000_000n)
       assert.deepEqual(await listAccountKeys(context, { account: 'acme', kind: 'client' }), [key])
       const admin = await createAdminToken(context, { name: 'op' })
       const reader = await createReaderToken(context, { account: 'acme' })

@@ -177,6 +177,7 @@ test("holds and charges wait for the disk, also after the server's settings were
     "SELECT settle_holds('{}', '[]')",
     "SELECT settle_and_place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '[]')",
     "SELECT place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
+    "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
   ]
   for (const call of calls)
     for (const [told, kept] of [

@@ -1,6 +1,7 @@
 /** Several nodes on one PostgreSQL: what one admits, charges or leaves behind when it dies, all know. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { noKeyLimits, type KeyLimits } from '../../src/base/key-limits.ts'
 import { picos } from '../../src/base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../../src/ledger/ledger.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -104,6 +105,7 @@ describe('several nodes on one PostgreSQL', () => {
     harness.clock.advance(59_999)
     assert.deepEqual(await other.place(holdRequest(harness, accountId, 1n)), {
       kind: 'rate_limited',
+      scope: 'account',
       retryAfterMs: 1,
       rpm: 7,
       windowMinutes: 1,
@@ -115,11 +117,38 @@ describe('several nodes on one PostgreSQL', () => {
   it('keep the daily limits of account and key together', async () => {
     const limits = { balancePicos: 10_000n, dailyLimitPicos: 500n }
     const accountId = await makeAccount(harness, limits)
-    const limited = { keyId: 'key_limited', keyDailyLimitPicos: picos(200n) }
+    const limited = { keyId: 'key_limited', keyLimits: { ...noKeyLimits, dailyPicos: picos(200n) } }
     const byKey = await placeOnBoth(60, () => holdRequest(harness, accountId, 100n, limited))
     assert.equal(admitted(byKey).length, 2)
     const byAccount = await placeOnBoth(60, () => holdRequest(harness, accountId, 100n))
     assert.equal(admitted(byAccount).length, 3)
+  })
+
+  it('keep all limits of a key together', async () => {
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    const admittedWith = async (keyId: string, limits: Partial<KeyLimits>): Promise<number> => {
+      const changes = { keyId, keyLimits: { ...noKeyLimits, ...limits } }
+      return admitted(await placeOnBoth(100, () => holdRequest(harness, accountId, 30n, changes)))
+        .length
+    }
+    assert.equal(await admittedWith('key_month', { monthlyPicos: picos(100n) }), 3)
+    assert.equal(await admittedWith('key_total', { totalPicos: picos(149n) }), 4)
+    assert.equal(await admittedWith('key_rate', { rpm: 7 }), 7)
+    assert.equal(await admittedWith('key_month', { monthlyPicos: picos(129n) }), 1)
+  })
+
+  it('count the tokens of both toward the tokens per minute', async () => {
+    const accountId = await makeAccount(harness, { balancePicos: 10_000n })
+    await harness.database.query('UPDATE account SET tokens_per_minute = 60 WHERE id = $1', [
+      accountId,
+    ])
+    for (const node of [one, other]) {
+      const hold = await mustPlace(node, holdRequest(harness, accountId, 5n))
+      await node.settle(hold, recordOf(hold, 5n, { endedAtMs: harness.clock.now() }))
+    }
+    const refused = { kind: 'token_limited', scope: 'account', tpm: 60, retryAfterMs: 60_000 }
+    for (const node of [one, other])
+      assert.deepEqual(await node.place(holdRequest(harness, accountId, 5n)), refused)
   })
 
   it('charge an exchange once, whichever node books it and however often', async () => {

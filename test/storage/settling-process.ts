@@ -5,7 +5,8 @@
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
-import { picos, zeroPicos } from '../../src/base/money.ts'
+import { noKeyLimits } from '../../src/base/key-limits.ts'
+import { picos } from '../../src/base/money.ts'
 import { createEmbeddedLedger } from '../../src/ledger/embedded/ledger.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { mustPlace, recordOf } from './ledger-harness.ts'
@@ -43,7 +44,7 @@ async function chargeForEver(ledger: Ledger, accountId: string): Promise<void> {
     const exchangeId = newId('ex', atMs)
     const amountPicos = picos(10n)
     const keyId = 'key_one'
-    const limits = { keyDailyLimitPicos: zeroPicos, atMs }
+    const limits = { keyLimits: noKeyLimits, atMs }
     const request = { exchangeId, accountId, keyId, amountPicos, ...limits }
     const hold = await mustPlace(ledger, request)
     await ledger.settle(hold, recordOf(hold, 7n, { endedAtMs: atMs }))

@@ -23,6 +23,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/016.do.answer-states.sql': '584e49875ec4a032499ababf22fcdee9',
   'sqlite/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
+  'sqlite/023.do.limits.sql': '9460d31afb7e62dcf8c99e64d17e150e',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
   'sqlite/020.do.settled-figures.sql': '44ca39d2dead7788238f4be6ad6586d2',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
@@ -39,6 +40,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/016.do.answer-states.sql': '88d8585b07c1133f45d33855642ad2b0',
   'postgres/017.do.model-operations.sql': 'f3c14a5309fe1e5ea923fd009908943a',
   'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
+  'postgres/023.do.limits.sql': '68962ae06b8e76418b6183b7e16c031a',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
   'postgres/020.do.settled-figures.sql': 'ea6b49a46d1db660b01dccc016895003',
 }

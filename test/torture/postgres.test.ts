@@ -51,7 +51,7 @@ test('two nodes on one PostgreSQL survive every fault', async (context) => {
           inject: () =>
             pick().cutNext({
               direction: 'to_server',
-              pattern: 'place_holds',
+              pattern: 'place_requests',
               moment: 'answered',
             }),
         },

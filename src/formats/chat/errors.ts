@@ -119,6 +119,7 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'access.account_closed': 'account_deactivated',
   'access.model_not_allowed': 'model_not_allowed',
   'access.rate_limited': 'rate_limit_exceeded',
+  'access.tokens_limited': 'rate_limit_exceeded',
   'access.too_many_running': 'rate_limit_exceeded',
   'http.not_found': 'unknown_url',
   'http.body_too_large': 'request_too_large',
@@ -132,6 +133,8 @@ const vendorCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   'ledger.insufficient_balance': 'insufficient_quota',
   'ledger.balance_held': 'insufficient_quota',
   'ledger.daily_limit_reached': 'rate_limit_exceeded',
+  'ledger.monthly_limit_reached': 'rate_limit_exceeded',
+  'ledger.total_limit_reached': 'insufficient_quota',
 }
 
 /** The field that such an error is about. */

@@ -12,6 +12,7 @@ import type {
   CountRequest,
   ExchangeRecord,
   Headroom,
+  HeadroomQuestion,
   Hold,
   HoldRefusal,
   HoldRequest,
@@ -127,8 +128,8 @@ class SqliteLedger implements Ledger {
     return this.#writer.ask({ kind: 'usage', accountId, period, atMs })
   }
 
-  headroom(accountId: string): Headroom | undefined {
-    return this.#admission.headroom(accountId, this.#clock.monotonic())
+  headroom(question: HeadroomQuestion): Headroom | undefined {
+    return this.#admission.headroom(question, this.#clock.monotonic())
   }
 
   openHolds(): { readonly count: number; readonly heldPicos: Hold['amountPicos'] } {
@@ -179,7 +180,7 @@ class SqliteLedger implements Ledger {
   }
 
   #decide(
-    request: { readonly accountId: string; readonly atMs: number },
+    request: LoadRequest,
     decide: (nowMs: number) => HoldRefusal | null | undefined,
   ): HoldRefusal | undefined | Promise<HoldRefusal | undefined> {
     if (!this.isAvailable()) return unavailable
@@ -189,7 +190,7 @@ class SqliteLedger implements Ledger {
   }
 
   async #afterLoading<Decision>(
-    request: { readonly accountId: string; readonly atMs: number },
+    request: LoadRequest,
     decide: (nowMs: number) => Decision | undefined,
   ): Promise<Decision | HoldRefusal> {
     for (let attempt = 0; attempt < loadsMax; attempt++) {
@@ -207,33 +208,44 @@ class SqliteLedger implements Ledger {
   }
 
   /** Returns false where the account does not exist. Concurrent calls share one question. */
-  #load(request: { readonly accountId: string; readonly atMs: number }): Promise<boolean> {
-    const { accountId } = request
-    const running = this.#loading.get(accountId)
+  #load(request: LoadRequest): Promise<boolean> {
+    const name = `${request.accountId}\0${request.keyId}`
+    const running = this.#loading.get(name)
     if (running !== undefined) return running
-    const loading = this.#readAccount(request).finally(() => this.#loading.delete(accountId))
-    this.#loading.set(accountId, loading)
+    const loading = this.#readAccount(request).finally(() => this.#loading.delete(name))
+    this.#loading.set(name, loading)
     return loading
   }
 
-  async #readAccount(request: {
-    readonly accountId: string
-    readonly atMs: number
-  }): Promise<boolean> {
-    const { accountId, atMs } = request
-    const loaded = await this.#writer.ask({ kind: 'load', accountId, atMs }, (answer) => {
-      if (answer !== undefined) this.#admission.put(answer, atMs, this.#clock.monotonic())
+  async #readAccount({ accountId, keyId, keyLimits, atMs }: LoadRequest): Promise<boolean> {
+    const question = { kind: 'load', accountId, keyId, keyLimits, atMs } as const
+    const loaded = await this.#writer.ask(question, (answer) => {
+      if (answer !== undefined)
+        this.#admission.put(answer, { atMs, nowMs: this.#clock.monotonic() })
     })
     return loaded !== undefined
   }
 
   #applyBooked(batch: readonly Settlement[], booked: Booked): void {
-    for (const { record } of batch) this.#admission.booked(record)
+    const nowMs = this.#clock.monotonic()
+    for (const { record } of batch) {
+      const { exchangeId, endedAtMs, amountPicos } = record
+      const tokens = tokensOf(record)
+      this.#admission.booked({ exchangeId, endedAtMs, amountPicos, tokens }, nowMs)
+    }
     for (const [accountId, balancePicos] of booked.balances)
       this.#admission.setBalance(accountId, balancePicos)
     // These were counted before this batch: only the store knows today's sum now.
     for (const accountId of booked.repeatedAccountIds) this.#admission.invalidate(accountId)
   }
+}
+
+/** What is needed to load the figures of an account and a key. */
+type LoadRequest = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimits' | 'atMs'>
+
+/** As table token_minute counts them. */
+function tokensOf({ usage }: ExchangeRecord): number {
+  return usage === undefined ? 0 : usage.reported.inputTokens + usage.reported.outputTokens
 }
 
 const unavailable: HoldRefusal = { kind: 'unavailable' }

@@ -16,7 +16,7 @@ import {
   type ReportFigures,
 } from '../report-day.ts'
 import { totalMonth } from '../usage.ts'
-import { dayNumber } from './admission.ts'
+import { dayNumber } from './figures.ts'
 
 interface ReportRow {
   readonly key: readonly string[]

@@ -4,14 +4,13 @@
  * failed commit left behind.
  */
 import { GatewayError } from '../../base/errors.ts'
-import type { SqlValue, Row } from '../../storage/database.ts'
+import type { SqlValue } from '../../storage/database.ts'
 import { faultOf, type SqliteConnection } from '../../storage/sqlite/connection.ts'
-import { readUsage, type UsageQuestion, readPicos } from '../usage.ts'
+import { readUsage, type UsageQuestion } from '../usage.ts'
 import { Booking, type Booked } from './booking.ts'
 import type { EndedExchange } from '../exchange-row.ts'
 import type { FromWriter, Question, ToWriter } from './writer.ts'
-import { utcDay } from '../../base/clock.ts'
-import type { AccountFacts, LoadedAccount } from './admission.ts'
+import { loadAccount, loadFacts } from './account-loader.ts'
 
 export class StoreWriter {
   readonly #connection: SqliteConnection
@@ -73,7 +72,7 @@ export class StoreWriter {
     try {
       const value =
         question.kind === 'load'
-          ? loadAccount(this.#connection, question.accountId, question.atMs)
+          ? loadAccount(this.#connection, question)
           : loadFacts(this.#connection, question.accountIds)
       return { kind: 'answer', id, value }
     } catch (error) {
@@ -101,62 +100,4 @@ function noAnswer(id: number, thrown: unknown): FromWriter {
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error('the writer thread failed', { cause: thrown })
-}
-
-const factsColumns = 'id, balance_picos, daily_limit_picos, rpm, window_minutes'
-
-/** Reads the facts that admission keeps in memory, as of the batches answered before. */
-function loadAccount(
-  connection: SqliteConnection,
-  accountId: string,
-  atMs: number,
-): LoadedAccount | undefined {
-  const row = connection.first(`SELECT ${factsColumns} FROM account WHERE id = $1`, [accountId])
-  if (row === undefined) return undefined
-  const facts = readFacts(row)
-  const used = connection.all(
-    `SELECT key_id, SUM(cost_picos) AS used_picos FROM usage_day
-      WHERE account_id = $1 AND day = $2 GROUP BY key_id`,
-    [accountId, utcDay(atMs)],
-  )
-  return {
-    facts,
-    usedByKey: used.map((key) => [String(key['key_id']), readPicos(key, 'used_picos')]),
-    startedAtMs: readWindow(connection, facts, atMs),
-  }
-}
-
-function loadFacts(connection: SqliteConnection, accountIds: readonly string[]): AccountFacts[] {
-  return connection
-    .all(`SELECT ${factsColumns} FROM account WHERE id IN (SELECT value FROM json_each($1))`, [
-      JSON.stringify(accountIds),
-    ])
-    .map(readFacts)
-}
-
-/** Reads when the exchanges within the account's window began. */
-function readWindow(connection: SqliteConnection, facts: AccountFacts, atMs: number): number[] {
-  if (facts.rpm === 0) return []
-  const windowStartMs = atMs - facts.windowMinutes * 60_000
-  const startedAtMs: number[] = []
-  // Ids are ordered by time, so the newest come first and the first old one ends the reading.
-  const newestFirst = connection
-    .prepare('SELECT started_at_ms FROM exchange WHERE account_id = $1 ORDER BY exchange_id DESC')
-    .each(facts.accountId)
-  for (const row of newestFirst) {
-    const moment = Number(row['started_at_ms'])
-    if (moment <= windowStartMs) break
-    startedAtMs.push(moment)
-  }
-  return startedAtMs.sort((left, right) => left - right)
-}
-
-function readFacts(row: Row): AccountFacts {
-  return {
-    accountId: String(row['id']),
-    balancePicos: readPicos(row, 'balance_picos'),
-    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
-    rpm: Number(row['rpm']),
-    windowMinutes: Number(row['window_minutes']),
-  }
 }

@@ -6,18 +6,27 @@
  */
 import { Worker } from 'node:worker_threads'
 import { invariant } from '../../base/errors.ts'
+import type { KeyLimits } from '../../base/key-limits.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite/connection.ts'
 import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import type { UsageFigures } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
 import type { UsageQuestion } from '../usage.ts'
-import type { AccountFacts, LoadedAccount } from './admission.ts'
+import type { AccountFacts, LoadedAccount } from './figures.ts'
 import type { Booked } from './booking.ts'
 
 // Messages between the ledger and its writer thread. Plain data only: they cross threads.
 
+/** Asks for an account and, where the key has limits, for the figures of the key. */
+export interface LoadQuestion {
+  readonly accountId: string
+  readonly keyId: string
+  readonly keyLimits: KeyLimits
+  readonly atMs: number
+}
+
 export type Question =
-  | { readonly kind: 'load'; readonly accountId: string; readonly atMs: number }
+  | ({ readonly kind: 'load' } & LoadQuestion)
   | { readonly kind: 'refresh'; readonly accountIds: readonly string[] }
   | ({ readonly kind: 'usage' } & UsageQuestion)
 

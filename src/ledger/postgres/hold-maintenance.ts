@@ -34,6 +34,11 @@ export async function maintainHolds(parts: HoldMaintenanceParts): Promise<void> 
         [lease.nowMs],
       ),
     )
+  await pool.useIdempotently((connection) =>
+    connection.query('DELETE FROM key_request_window WHERE at_ms <= store_time($1) - 60000', [
+      lease.nowMs,
+    ]),
+  )
   await ensurePartitions(parts)
 }
 

@@ -12,16 +12,18 @@ import type { Database } from '../../storage/database.ts'
 import type { HoldLease } from '../../storage/membership.ts'
 import { faultOf } from '../../storage/postgres/connection.ts'
 import type { PostgresPool } from '../../storage/postgres/pool.ts'
-import type {
-  CountRequest,
-  ExchangeRecord,
-  Headroom,
-  Hold,
-  HoldRefusal,
-  HoldRequest,
-  Ledger,
-  UsageFigures,
-  UsagePeriod,
+import {
+  tighterOf,
+  type CountRequest,
+  type ExchangeRecord,
+  type Headroom,
+  type HeadroomQuestion,
+  type Hold,
+  type HoldRefusal,
+  type HoldRequest,
+  type Ledger,
+  type UsageFigures,
+  type UsagePeriod,
 } from '../ledger.ts'
 import {
   SettlementQueue,
@@ -166,8 +168,10 @@ class ServerLedger implements Ledger {
     )
   }
 
-  headroom(accountId: string): Headroom | undefined {
-    return this.#windows.read(accountId, this.#options.clock.monotonic())
+  headroom({ accountId, keyId, keyLimits }: HeadroomQuestion): Headroom | undefined {
+    const nowMs = this.#options.clock.monotonic()
+    const ofKey = keyLimits.rpm === 0 ? undefined : this.#windows.read(keyId, nowMs)
+    return tighterOf(this.#windows.read(accountId, nowMs), ofKey)
   }
 
   openHolds(): { readonly count: number; readonly heldPicos: Picos } {
@@ -241,8 +245,11 @@ class ServerLedger implements Ledger {
     this.#pending.push({ request, resolve })
     this.#queue.schedule()
     const decision = await promise
-    if (decision !== noDecision && countsAsRequest(request))
-      this.#windows.note(request.accountId, decision.window, this.#options.clock.monotonic())
+    if (decision !== noDecision && countsAsRequest(request)) {
+      const nowMs = this.#options.clock.monotonic()
+      this.#windows.note(request.accountId, decision.window, nowMs)
+      if (request.keyLimits.rpm > 0) this.#windows.note(request.keyId, decision.keyWindow, nowMs)
+    }
     return decision
   }
 
@@ -348,7 +355,11 @@ class ServerLedger implements Ledger {
   }
 }
 
-const noDecision: Decision = { verdict: { kind: 'unavailable' }, window: undefined }
+const noDecision: Decision = {
+  verdict: { kind: 'unavailable' },
+  window: undefined,
+  keyWindow: undefined,
+}
 
 const noneRefused: ReadonlyMap<number, Error> = new Map()
 
@@ -366,7 +377,7 @@ function isOutage(error: unknown): boolean {
 }
 
 function isAboutMoney({ kind }: Decision['verdict']): boolean {
-  return kind === 'insufficient_balance' || kind === 'daily_limit'
+  return kind === 'insufficient_balance' || kind === 'spending_limit'
 }
 
 function closedError(): GatewayError {

@@ -1,12 +1,12 @@
 /**
- * The request windows of accounts as the server last reported them, for rate-limit headers. They lag
+ * The request windows of accounts and keys as the server last reported them, for rate-limit headers. They lag
  * behind what other nodes admit, and decide nothing.
  */
 import type { Headroom } from '../ledger.ts'
 import type { WindowFigures } from './statements.ts'
 
-/** With more accounts than this, all are forgotten; the next decision brings each back. */
-const accountsMax = 100_000
+/** With more of them than this, all are forgotten; the next decision brings each back. */
+const ownersMax = 100_000
 const minuteMs = 60_000
 
 interface Noted extends WindowFigures {
@@ -15,19 +15,20 @@ interface Noted extends WindowFigures {
 }
 
 export class RequestWindows {
-  readonly #accounts = new Map<string, Noted>()
+  readonly #owners = new Map<string, Noted>()
 
-  note(accountId: string, window: WindowFigures | undefined, atMs: number): void {
+  /** `ownerId` is an account or a key. Without figures it is forgotten. */
+  note(ownerId: string, window: WindowFigures | undefined, atMs: number): void {
     if (window === undefined) {
-      this.#accounts.delete(accountId)
+      this.#owners.delete(ownerId)
       return
     }
-    if (this.#accounts.size >= accountsMax) this.#accounts.clear()
-    this.#accounts.set(accountId, { ...window, atMs })
+    if (this.#owners.size >= ownersMax) this.#owners.clear()
+    this.#owners.set(ownerId, { ...window, atMs })
   }
 
-  read(accountId: string, nowMs: number): Headroom | undefined {
-    const noted = this.#accounts.get(accountId)
+  read(ownerId: string, nowMs: number): Headroom | undefined {
+    const noted = this.#owners.get(ownerId)
     if (noted === undefined) return undefined
     const windowMs = noted.windowMinutes * minuteMs
     const rpmLimit = noted.rpm * noted.windowMinutes

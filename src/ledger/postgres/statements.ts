@@ -5,8 +5,9 @@
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
+import type { KeyLimits } from '../../base/key-limits.ts'
 import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
-import type { Row } from '../../storage/database.ts'
+import type { Row, SqlValue } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
 import { balanceMax } from '../entry-store.ts'
 import { answerStateColumns } from '../answer-state-store.ts'
@@ -32,7 +33,7 @@ export function countsAsRequest(request: AdmissionRequest): boolean {
   return request.kind === 'place' || (request.kind === 'count' && request.allowance === 'requests')
 }
 
-/** Requests in the account's window as of a decision; undefined where there is no limit. */
+/** Requests in the window of an account or key as of a decision. */
 export interface WindowFigures {
   readonly rpm: number
   readonly windowMinutes: number
@@ -54,6 +55,7 @@ export interface Decision {
   /** `admitted`: a hold of this amount, or only a place in the window. */
   readonly verdict: { readonly kind: 'admitted'; readonly amountPicos: bigint } | HoldRefusal
   readonly window: WindowFigures | undefined
+  readonly keyWindow: WindowFigures | undefined
 }
 
 /** A node as the store knows it. */
@@ -81,10 +83,10 @@ export async function decideRequests(
   const note = (some: readonly AdmissionRequest[], rows: readonly Row[]): void => {
     for (const row of rows) {
       const request = some[Number(row['place']) - 1]
-      if (request !== undefined) decisions.set(request, readDecision(row))
+      if (request !== undefined) decisions.set(request, readDecision(row, request))
     }
   }
-  let withheld: Withheld = new Set()
+  let withheld: Withheld = noneWithheld
   if (placed.length > 0 || ended.length > 0) {
     const rows = await placeHolds(connection, placed, node, ended)
     withheld = readWithheld(rows)
@@ -94,16 +96,24 @@ export async function decideRequests(
     note(placed, decided)
   }
   if (checked.length > 0) note(checked, await checkHolds(connection, checked, node))
-  if (freeRequests.length > 0) {
-    const accountIds = freeRequests.map(({ accountId }) => accountId)
-    const parameters = [node.nowMs, accountIds, freeRequestsPerRequest]
-    note(freeRequests, await connection.query(countFreeSql, parameters))
-  }
+  if (freeRequests.length > 0)
+    note(
+      freeRequests,
+      await connection.query(countFreeSql, [
+        node.nowMs,
+        freeRequests.map(({ accountId }) => accountId),
+        freeRequests.map(({ keyId }) => keyId),
+        freeRequests.map(({ keyLimits }) => keyLimits.rpm),
+        freeRequestsPerRequest,
+      ]),
+    )
   return {
     decisions: requests.map((request) => decisions.get(request) ?? unknownAccount),
     withheld,
   }
 }
+
+const noneWithheld: Withheld = new Set()
 
 function placeHolds(
   connection: PostgresConnection,
@@ -115,16 +125,28 @@ function placeHolds(
   return connection.query(settled === undefined ? placeSql : settled.placeSql, [
     node.nowMs,
     node.boot,
+    ...columnsOf(requests),
+    ...(settled?.parameters ?? []),
+  ])
+}
+
+/** Requests as the arrays that `place_requests` and `decide_requests` take. */
+function columnsOf(requests: readonly AdmissionRequest[]): PostgresValue[] {
+  const limits = requests.map(({ keyLimits }) => keyLimits)
+  return [
     requests.map((request) => request.accountId),
     requests.map((request) => (request.kind === 'count' ? null : request.exchangeId)),
-    requests.map((request) => (request.kind === 'count' ? null : request.keyId)),
+    requests.map((request) => request.keyId),
     requests.map((request) =>
       request.kind === 'count' ? zeroPicos : limitAmount(request.amountPicos),
     ),
-    requests.map((request) => (request.kind === 'count' ? 0n : request.keyDailyLimitPicos)),
     requests.map((request) => utcDay(request.atMs)),
-    ...(settled?.parameters ?? []),
-  ])
+    limits.map(({ dailyPicos }) => dailyPicos),
+    limits.map(({ monthlyPicos }) => monthlyPicos),
+    limits.map(({ totalPicos }) => totalPicos),
+    limits.map(({ rpm }) => rpm),
+    limits.map(({ tpm }) => tpm),
+  ]
 }
 
 function readWithheld(rows: readonly Row[]): Withheld {
@@ -132,19 +154,13 @@ function readWithheld(rows: readonly Row[]): Withheld {
   return new Set(withheld.map((row) => Number(row['place']) - 1))
 }
 
+/** Locks nothing: all figures are of one moment. */
 function checkHolds(
   connection: PostgresConnection,
-  requests: readonly HoldRequest[],
+  requests: readonly AdmissionRequest[],
   { nowMs }: NodeLease,
 ): Promise<readonly Row[]> {
-  return connection.query(checkSql, [
-    nowMs,
-    requests.map((request) => request.accountId),
-    requests.map((request) => request.keyId),
-    requests.map((request) => limitAmount(request.amountPicos)),
-    requests.map((request) => request.keyDailyLimitPicos),
-    requests.map((request) => utcDay(request.atMs)),
-  ])
+  return connection.query(checkSql, [nowMs, ...columnsOf(requests)])
 }
 
 /** Limits a hold to what 64 bits can express; no balance covers that much anyway. */
@@ -196,95 +212,59 @@ export async function releaseHolds(
   ])
 }
 
-const placeSql = 'SELECT * FROM place_holds($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)'
-const settleAndPlaceSql =
-  'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)'
+const requestParameters = '$3, $4, $5, $6, $7, $8, $9, $10, $11, $12'
+const placeSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, NULL, NULL)`
+const settleAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $13, $14)`
+const checkSql =
+  'SELECT * FROM decide_requests(store_time($1), TRUE, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
 const settleSql = 'SELECT unnest(settle_holds($1, $2)) AS place'
 /** As an argument the function is called exactly once, whatever the statement returns. */
-const settleKeepAndPlaceSql =
-  'SELECT * FROM settle_and_place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9, CASE WHEN keep_answer_states($11) THEN $10::json END)'
+const settleKeepAndPlaceSql = `SELECT * FROM place_requests($1, $2, ${requestParameters}, $13, CASE WHEN keep_answer_states($15) THEN $14::json END)`
 const settleAndKeepSql =
   'SELECT unnest(settle_holds($1, CASE WHEN keep_answer_states($3) THEN $2::json END)) AS place'
-const countFreeSql = 'SELECT * FROM count_token_requests($1, $2, $3)'
+const countFreeSql = 'SELECT * FROM count_free_requests($1, $2, $3, $4, $5)'
 
-/** What `place_holds` would decide, in the same order, as a read that locks nothing. */
-const checkSql = `
-  WITH asked AS (
-    SELECT r.place::integer AS place, r.account_id, r.key_id, r.amount_picos, r.day,
-      r.key_limit_picos, a.balance_picos, a.held_picos, a.daily_limit_picos, a.rpm,
-      a.window_minutes, a.rpm::bigint * a.window_minutes AS window_limit,
-      a.window_minutes * 60000::bigint AS window_ms, store_time($1) AS now_ms
-      FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
-        WITH ORDINALITY AS r (account_id, key_id, amount_picos, key_limit_picos, day, place)
-      JOIN account a ON a.id = r.account_id
-  ), figures AS (
-    SELECT asked.*, full_window.retry_after_ms,
-      COALESCE(used.account_picos, 0) AS used_picos,
-      COALESCE(used.key_picos, 0) AS key_used_picos,
-      COALESCE(held.key_picos, 0) AS key_held_picos
-      FROM asked
-      LEFT JOIN LATERAL (
-        SELECT GREATEST(now_ms, w.at_ms) AS moment, w.last_number FROM request_window w
-         WHERE w.account_id = asked.account_id ORDER BY w.at_ms DESC LIMIT 1
-      ) last ON asked.rpm > 0
-      LEFT JOIN LATERAL (
-        SELECT w.first_number FROM request_window w
-         WHERE w.account_id = asked.account_id AND w.at_ms > last.moment - window_ms
-         ORDER BY w.at_ms LIMIT 1
-      ) first ON TRUE
-      LEFT JOIN LATERAL (
-        SELECT w.at_ms - last.moment + window_ms AS retry_after_ms FROM request_window w
-         WHERE w.account_id = asked.account_id AND w.at_ms > last.moment - window_ms
-           AND w.last_number > last.last_number - window_limit
-         ORDER BY w.at_ms LIMIT 1
-      ) full_window ON last.last_number - first.first_number + 1 >= window_limit
-      LEFT JOIN LATERAL (
-        SELECT SUM(u.cost_picos) AS account_picos,
-          SUM(u.cost_picos) FILTER (WHERE u.key_id = asked.key_id) AS key_picos FROM usage_day u
-         WHERE u.account_id = asked.account_id AND u.day = asked.day
-      ) used ON daily_limit_picos > 0 OR key_limit_picos > 0
-      LEFT JOIN LATERAL (
-        SELECT SUM(h.amount_picos) AS key_picos FROM hold h
-         WHERE h.account_id = asked.account_id AND h.key_id = asked.key_id
-      ) held ON key_limit_picos > 0
-  ), decided AS (
-    SELECT *, CASE
-      WHEN retry_after_ms IS NOT NULL THEN 'rate_limited'
-      WHEN balance_picos - held_picos < amount_picos THEN 'insufficient_balance'
-      WHEN daily_limit_picos > 0 AND used_picos + held_picos + amount_picos > daily_limit_picos
-        THEN 'account_daily_limit'
-      WHEN key_limit_picos > 0 AND key_used_picos + key_held_picos + amount_picos > key_limit_picos
-        THEN 'key_daily_limit'
-      ELSE 'hold' END AS outcome
-      FROM figures
-  )
-  SELECT place, outcome, amount_picos, balance_picos, retry_after_ms, rpm, window_minutes,
-    balance_picos >= amount_picos AS is_held_only,
-    CASE outcome WHEN 'key_daily_limit' THEN key_used_picos ELSE used_picos END AS used_picos,
-    CASE outcome WHEN 'key_daily_limit' THEN key_held_picos ELSE held_picos END AS held_picos,
-    CASE outcome WHEN 'key_daily_limit' THEN key_limit_picos ELSE daily_limit_picos END
-      AS limit_picos
-    FROM decided`
-
-const unknownAccount: Decision = { verdict: { kind: 'unknown_account' }, window: undefined }
-
-function readDecision(row: Row): Decision {
-  // Only `place_holds` reports how many requests the window has.
-  return { verdict: readVerdict(row), window: 'counted' in row ? readWindow(row) : undefined }
+const unknownAccount: Decision = {
+  verdict: { kind: 'unknown_account' },
+  window: undefined,
+  keyWindow: undefined,
 }
 
-function readVerdict(row: Row): Decision['verdict'] {
+function readDecision(row: Row, { keyLimits }: AdmissionRequest): Decision {
+  const rpm = Number(row['rpm'])
+  const windowMinutes = Number(row['window_minutes'])
+  return {
+    verdict: readVerdict(row, keyLimits),
+    window: readWindow({ rpm, windowMinutes }, row['counted'], row['oldest_age_ms']),
+    keyWindow: readWindow(
+      { rpm: keyLimits.rpm, windowMinutes: 1 },
+      row['key_counted'],
+      row['key_oldest_age_ms'],
+    ),
+  }
+}
+
+function readVerdict(row: Row, keyLimits: KeyLimits): Decision['verdict'] {
   const outcome = row['outcome']
+  const retryAfterMs = Number(row['retry_after_ms'] ?? 0)
   switch (outcome) {
     case 'hold':
       return { kind: 'admitted', amountPicos: readPicos(row, 'amount_picos') }
-    case 'rate_limited':
-      return {
-        kind: 'rate_limited',
-        retryAfterMs: Number(row['retry_after_ms']),
-        rpm: Number(row['rpm']),
-        windowMinutes: Number(row['window_minutes']),
-      }
+    case 'rate_limited': {
+      const rpm = Number(row['rpm'])
+      const windowMinutes = Number(row['window_minutes'])
+      return { kind: 'rate_limited', scope: 'account', retryAfterMs, rpm, windowMinutes }
+    }
+    case 'key_rate_limited':
+    case 'key_free_limited': {
+      const factor = outcome === 'key_free_limited' ? freeRequestsPerRequest : 1
+      const rpm = keyLimits.rpm * factor
+      return { kind: 'rate_limited', scope: 'key', retryAfterMs, rpm, windowMinutes: 1 }
+    }
+    case 'token_limited':
+      return { kind: 'token_limited', scope: 'account', retryAfterMs, tpm: Number(row['tpm']) }
+    case 'key_token_limited':
+      return { kind: 'token_limited', scope: 'key', retryAfterMs, tpm: keyLimits.tpm }
     case 'insufficient_balance':
       return {
         kind: 'insufficient_balance',
@@ -293,28 +273,41 @@ function readVerdict(row: Row): Decision['verdict'] {
         isHeldOnly: row['is_held_only'] === 1n,
       }
     case 'account_daily_limit':
+      return spendingLimit(row, 'account', 'day')
     case 'key_daily_limit':
-      return {
-        kind: 'daily_limit',
-        scope: outcome === 'account_daily_limit' ? 'account' : 'key',
-        limitPicos: readPicos(row, 'limit_picos'),
-        usedPicos: readPicos(row, 'used_picos'),
-        heldPicos: readPicos(row, 'held_picos'),
-      }
+      return spendingLimit(row, 'key', 'day')
+    case 'key_monthly_limit':
+      return spendingLimit(row, 'key', 'month')
+    case 'key_total_limit':
+      return spendingLimit(row, 'key', 'total')
     default:
-      invariant(false, 'place_holds returns a known outcome')
+      invariant(false, 'the store returns a known outcome')
   }
 }
 
-function readWindow(row: Row): WindowFigures | undefined {
-  const rpm = Number(row['rpm'])
-  if (rpm === 0) return undefined
+function spendingLimit(
+  row: Row,
+  scope: 'account' | 'key',
+  period: 'day' | 'month' | 'total',
+): HoldRefusal {
   return {
-    rpm,
-    windowMinutes: Number(row['window_minutes']),
-    counted: Number(row['counted']),
-    oldestAgeMs: Number(row['oldest_age_ms'] ?? 0),
+    kind: 'spending_limit',
+    scope,
+    period,
+    limitPicos: readPicos(row, 'limit_picos'),
+    usedPicos: readPicos(row, 'used_picos'),
+    heldPicos: readPicos(row, 'held_picos'),
   }
+}
+
+/** Undefined without a limit, and where the row says nothing of the window. */
+function readWindow(
+  limit: { readonly rpm: number; readonly windowMinutes: number },
+  counted: SqlValue | undefined,
+  oldestAgeMs: SqlValue | undefined,
+): WindowFigures | undefined {
+  if (limit.rpm === 0 || typeof counted !== 'bigint') return undefined
+  return { ...limit, counted: Number(counted), oldestAgeMs: Number(oldestAgeMs ?? 0) }
 }
 
 /**

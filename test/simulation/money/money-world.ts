@@ -10,7 +10,7 @@ import { createEarlyLeaves } from '../../../src/access/early-leaves.ts'
 import { createRunningLimits } from '../../../src/access/limits.ts'
 import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
-import { zeroPicos } from '../../../src/base/money.ts'
+import { noKeyLimits } from '../../../src/base/key-limits.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Snapshot } from '../../../src/channels/channel.ts'
 import { HealthBook } from '../../../src/channels/health/health-book.ts'
@@ -389,7 +389,7 @@ export function principalOf(accountId: string, number: number): Principal {
     accountId,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
-    keyDailyLimitPicos: zeroPicos,
+    keyLimits: noKeyLimits,
   }
 }
 
