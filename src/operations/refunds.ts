@@ -79,7 +79,7 @@ async function getBilled(transaction: Transaction, id: string): Promise<BilledEx
   const [exchange, ...others] = await findBilledExchanges(transaction, id)
   if (exchange === undefined)
     throw notFound(
-      `There is no record of a charged request ${id}. Records are removed after their retention time. To give back ` +
+      `There is no record of a charged request ${id}. Records are kept for request_retention. To give back ` +
         'an older charge, use: turnpike account credit NAME USD --reference REF',
     )
   if (others.length === 0) return exchange

@@ -318,20 +318,12 @@ export function describeRefunds(name: string, open: () => Promise<LedgerHarness>
       await harness.database.transact((transaction) =>
         saveExchangeCut(transaction, { cutMs, decidedAtMs: harness.clock.now() }),
       )
-      await refuses(
-        () => refund(exchangeId),
-        'operations.not_found',
-        /removed after their retention time/,
-      )
+      await refuses(() => refund(exchangeId), 'operations.not_found', /kept for request_retention/)
       assert.deepEqual(await findDifferences(harness.database), [])
       const keepMs = 30 * dayMs
       const pause = (): Promise<void> => Promise.resolve()
       await removeOldExchanges(harness.database, { nowMs: harness.clock.now(), keepMs, pause })
-      await refuses(
-        () => refund(exchangeId),
-        'operations.not_found',
-        /removed after their retention time/,
-      )
+      await refuses(() => refund(exchangeId), 'operations.not_found', /kept for request_retention/)
     })
 
     it('stand in the statement, which still adds up', async () => {
