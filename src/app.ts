@@ -104,11 +104,7 @@ async function openApp(
 ): Promise<App> {
   const { clock, log } = effects
   const metrics = createMetrics()
-  const telemetry = createTelemetry({
-    log,
-    metrics,
-    clock,
-  })
+  const telemetry = createTelemetry({ log, metrics, clock })
   const onError = (error: unknown): void => telemetry.fault(error, 'background')
   const store = await openGatewayStore({
     config,
@@ -212,6 +208,7 @@ async function openApp(
       freePercent: config.freeLeavesPercent,
     }),
     ledger,
+    freeExchanges: store.freeExchanges,
     answerStates: openAnswerStates(database),
     bodies,
     tokenCounter,
@@ -276,6 +273,8 @@ async function openApp(
     measure() {
       metrics.logLinesDropped.reset()
       metrics.logLinesDropped.inc(effects.droppedLogLines?.() ?? 0)
+      metrics.freeExchangesDropped.reset()
+      metrics.freeExchangesDropped.inc(store.freeExchanges.droppedCount)
       metrics.running.set(running.runningCount)
       metrics.openHolds.set(ledger.openHolds().count)
       metrics.journalWaiting.set(channels.journalWaitingCount())

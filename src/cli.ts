@@ -13,6 +13,7 @@ import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addReportCommand } from './cli/report-command.ts'
+import { addRequestCommands } from './cli/request-commands.ts'
 import { addDoctorCommand, addStoreCommands } from './cli/store-commands.ts'
 
 const wantsJson = process.argv.includes('--json')
@@ -61,6 +62,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   addAccountCommands(program)
   addKeyCommands(program)
   addReportCommand(program)
+  addRequestCommands(program)
   program.commandsGroup('Store:')
   addStoreCommands(program)
   program.commandsGroup('Servers:')

@@ -7,6 +7,8 @@ import type { Clock } from './base/clock.ts'
 import { invariant } from './base/errors.ts'
 import { openAll } from './base/opening.ts'
 import { createEmbeddedLedger } from './ledger/embedded/ledger.ts'
+import { FreeExchangeLog } from './ledger/free-exchange-log.ts'
+import { saveFreeExchanges } from './ledger/free-exchange-store.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { moneyPoolOptions, openPostgresLedger } from './ledger/postgres/ledger.ts'
 import type { Config } from './settings.ts'
@@ -45,6 +47,8 @@ export interface GatewayStore {
   readonly database: Database
   /** Closes with the store, if it is still open. */
   readonly ledger: Ledger
+  /** Records what nothing is charged for. Closes with the store: what waits is written first. */
+  readonly freeExchanges: FreeExchangeLog
   /** This gateway among those on the store. */
   readonly membership: Membership
   /** Whether the store and the ledger answer, as far as known. */
@@ -99,9 +103,12 @@ function openEmbedded(
       ...(pagesMax === undefined ? {} : { pagesMax }),
     })
     opened.defer(() => ledger.close())
+    const freeExchanges = openFreeExchanges(database, options)
+    opened.defer(() => freeExchanges.close())
     return {
       database,
       ledger,
+      freeExchanges,
       membership: await openMembership({
         ...membershipOptions(options, database),
         isAlone: true,
@@ -152,16 +159,30 @@ function openOnServer(
       onError: onFault,
     })
     opened.defer(() => ledger.close())
+    const freeExchanges = openFreeExchanges(database, options)
+    opened.defer(() => freeExchanges.close())
     // Again when the node is registered: a copy looks for nodes after it has marked the store.
     await refuseUnfinishedCopy(database)
     return {
       database,
       ledger,
+      freeExchanges,
       membership,
       isAvailable: () => ledger.isAvailable() && database.isAvailable(),
       listen: (hint) => listenForRevisions({ location, hint }),
       close: () => opened.disposeAsync(),
     }
+  })
+}
+
+function openFreeExchanges(
+  database: Database,
+  { clock, onFault }: GatewayStoreOptions,
+): FreeExchangeLog {
+  return new FreeExchangeLog({
+    clock,
+    save: (rows) => saveFreeExchanges(database, rows),
+    onError: onFault,
   })
 }
 

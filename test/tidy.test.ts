@@ -74,6 +74,7 @@ const tableOwners: TableOwners = {
   entry: ['src/ledger/'],
   exchange: ['src/ledger/'],
   exchange_default: ['src/ledger/'],
+  free_exchange: ['src/ledger/'],
   hold: ['src/ledger/'],
   expired_hold: ['src/ledger/'],
   request_window: ['src/ledger/'],

@@ -6,11 +6,13 @@ import type { Endpoint, StreamEndpoint } from './endpoint.ts'
 import { keyEndpoints } from './keys.ts'
 import { refundEndpoints } from './refunds.ts'
 import { reportEndpoints } from './reports.ts'
+import { requestEndpoints } from './requests.ts'
 import { storeEndpoints } from './store.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
   ...Object.values(refundEndpoints),
+  ...Object.values(requestEndpoints),
   ...Object.values(keyEndpoints),
   ...Object.values(catalogueEndpoints),
   ...Object.values(channelEndpoints),

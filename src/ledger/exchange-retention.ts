@@ -1,12 +1,13 @@
 /**
- * Deletes exchanges that are older than the retention time; entries and figures stay. Writes the
- * retention limit (table exchange_cut) first, so that an audit or a statement always knows why a
+ * Deletes exchanges, charged and free, that are older than the retention time; entries and figures stay.
+ * Writes the retention limit (table exchange_cut) first, so that an audit or a statement always knows why a
  * row is missing; the limit never moves back. On PostgreSQL whole months are dropped at once. Rows
  * are deleted in small transactions with pauses: a charge waits for one of them at most.
  */
 import { eachAccount } from './account-store.ts'
 import type { Database, Queryable, Transaction } from '../storage/database.ts'
 import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
+import { removeFreeExchanges } from './free-exchange-store.ts'
 
 export interface RetentionOrder {
   readonly nowMs: number
@@ -47,6 +48,7 @@ export async function removeOldExchanges(
       removed += count
       await pause()
     }
+  removed += await removeFreeExchanges(database, { firstId: firstExchangeIdAt(cutMs), pause })
   return { cutMs, removed }
 }
 

@@ -117,7 +117,7 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.vendorRequestId ?? null,
     record.operatorCostPicos,
     record.firstEventMs ?? null,
-    record.attempts.length === 0 ? '[]' : JSON.stringify(record.attempts.map(toFields)),
+    formatAttempts(record.attempts),
     record.code ?? null,
     record.client,
     record.address,
@@ -129,6 +129,11 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
   const tokens = [inputTokens, outputTokens, cacheTokens, cacheWriteTokens(usage)] as const
   return { row, tokens, ...states }
+}
+
+/** Attempts as tables keep them: a JSON array. */
+export function formatAttempts(attempts: readonly AttemptRecord[]): string {
+  return attempts.length === 0 ? '[]' : JSON.stringify(attempts.map(toFields))
 }
 
 /** An attempt with the names of the stored list. */

@@ -10,18 +10,19 @@ import type { Clock } from '../base/clock.ts'
 import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import type { Snapshot, Vendor } from '../channels/channel.ts'
-import type { ForwardedOperation, StoredOperation } from '../formats/format.ts'
+import type { ForwardedOperation, Operation, StoredOperation } from '../formats/format.ts'
 import { findOperation, formatOf } from '../formats/registry.ts'
 import { dropRest, type IncomingRequest } from '../http/server/request.ts'
 import { sendReply } from '../http/server/reply.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
-import type { Target } from '../http/server/router.ts'
+import type { Found, Target } from '../http/server/router.ts'
 import { admissionOf } from './admit.ts'
 import type { Answered } from './answered.ts'
 import { ClientLink } from './client-link.ts'
 import { deliver } from './deliver.ts'
 import { findEarlierAnswers, prepareStored } from './earlier-answers.ts'
 import { failover, reportEnding } from './failover.ts'
+import { recordClientGone, recordOwnReply, recordRefusal } from './free-record.ts'
 import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
@@ -48,9 +49,7 @@ export async function relay(vendorRequest: VendorRequest, services: RelayService
     else if (vendorRequest.isDraining()) await refuseWith(incoming, shuttingDown, services)
     else await serve(incoming, vendorRequest.isDraining, services)
   } catch (error) {
-    services.telemetry.fault(error, 'relay')
-    if (incoming.response.isHeadWritten) incoming.response.destroy()
-    else await refuseWith(incoming, refusalOfFault(error), services)
+    await endInFault(incoming, error, services)
   }
 }
 
@@ -107,18 +106,32 @@ async function serve(
     return refuseWith(incoming, principal, services, { owner: principal.owner })
   request.place.showKey()
   const identified: Identified = { ...incoming, principal }
-  const refused: Refused = { owner: principal }
+  try {
+    await serveKnown(identified, found, services)
+  } catch (error) {
+    await endInFault(identified, error, services, { owner: principal })
+  }
+}
 
+async function serveKnown(
+  identified: Identified,
+  found: Found<Operation>,
+  services: RelayServices,
+): Promise<void> {
+  const { principal, request, response } = identified
   if (found.kind !== 'found') {
-    const { refusal, format } = pathRefusal(incoming, found)
-    return refuseWith({ ...incoming, format }, refusal, services, refused)
+    const { refusal, format } = pathRefusal(identified, found)
+    return refuseWith({ ...identified, format }, refusal, services, { owner: principal })
   }
   const { operation } = found
-  if (operation.kind === 'models' || operation.kind === 'warm_up')
-    return sendReply(request, response, ownReply(identified, operation, found.parameter))
-
+  if (operation.kind === 'models' || operation.kind === 'warm_up') {
+    const reply = ownReply(identified, operation, found.parameter)
+    recordOwnReply(identified, { operation: operation.name, status: reply.status }, services)
+    return sendReply(request, response, reply)
+  }
+  const refused: Refused = { owner: principal, operation: operation.name }
   const full = services.running.enter(principal)
-  if (full !== undefined) return refuseWith(incoming, full, services, refused)
+  if (full !== undefined) return refuseWith(identified, full, services, refused)
   const room = services.running.openBodyRoom(principal)
   try {
     await forward(identified, { operation, id: found.parameter }, room, services)
@@ -134,21 +147,22 @@ async function forward(
   room: BodyRoom,
   services: RelayServices,
 ): Promise<void> {
-  const owner = identified.principal
+  const refused: Refused = { owner: identified.principal, operation: asked.operation.name }
   const admission = admissionOf(asked.operation)
   const inadmissible = await admission.preadmit(identified, services)
-  if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, { owner })
+  if (inadmissible !== undefined) return refuseWith(identified, inadmissible, services, refused)
   const prepared = await understand(identified, asked, room, services)
-  if (prepared.kind === 'client_gone') return
+  if (prepared.kind === 'client_gone')
+    return recordClientGone(identified, asked.operation.name, services)
   if (prepared.kind === 'refusal') {
     const isForBody = errorCatalogue[prepared.code].origin === 'client'
     const counted = isForBody ? await admission.countRefused(identified, services) : undefined
     const refusal = counted ?? prepared
-    return refuseWith(identified, refusal, services, { owner, model: prepared.model })
+    return refuseWith(identified, refusal, services, { ...refused, model: prepared.model })
   }
   const admitted = await admission.admit(prepared, services)
   if (admitted.kind === 'refusal')
-    return refuseWith(identified, admitted, services, { owner, model: prepared.model.id })
+    return refuseWith(identified, admitted, services, { ...refused, model: prepared.model.id })
   await answer(admitted, services)
 }
 
@@ -190,8 +204,9 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
     delivered.finish(settled)
   } catch (error) {
     if (undelivered !== undefined) abandon(admitted, undelivered)
+    if (admitted.hold === undefined) throw error
     if (mustSettle) await settleFault(admitted, services)
-    throw error
+    await endInFault(admitted, error, services, { owner: admitted.principal, isRecorded: true })
   }
 }
 
@@ -207,10 +222,25 @@ function watchClient({ response, exchangeId }: Admitted, services: RelayServices
   return new ClientLink(response, () => clock.monotonic(), onLeft)
 }
 
+/** A fault of the gateway's own, which no stage expects. */
+async function endInFault(
+  incoming: Incoming,
+  error: unknown,
+  services: RelayServices,
+  refused?: Refused,
+): Promise<void> {
+  services.telemetry.fault(error, 'relay')
+  if (incoming.response.isHeadWritten) incoming.response.destroy()
+  else await refuseWith(incoming, refusalOfFault(error), services, refused)
+}
+
 /** What is known of a refused request. */
 interface Refused {
   readonly owner?: Pick<Principal, 'accountId' | 'keyId'> | undefined
+  readonly operation?: string
   readonly model?: string | undefined
+  /** The ledger has its record. */
+  readonly isRecorded?: boolean
 }
 
 /**
@@ -221,13 +251,16 @@ async function refuseWith(
   incoming: Incoming,
   refusal: Refusal,
   services: RelayServices,
-  { owner, model }: Refused = {},
+  refused: Refused = {},
 ): Promise<void> {
+  const { owner, model } = refused
   const { accountId, keyId } = owner ?? {}
   const { code } = refusal
   const { exchangeId, request } = incoming
   const address = request.clientAddress
   services.telemetry.refused({ exchangeId, address, accountId, keyId, model, code })
+  if (owner !== undefined && refused.isRecorded !== true)
+    recordRefusal(incoming, { ...refused, owner, code }, services)
   if (owner !== undefined) await dropRest(request, bodyLimits(services))
   sendReply(request, incoming.response, errorReply(incoming, refusal))
 }

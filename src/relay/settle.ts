@@ -20,11 +20,19 @@ import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
 import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
+import { recordFree } from './free-record.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 
 type SettleServices = Pick<
   RelayServices,
-  'clock' | 'ledger' | 'answerStates' | 'telemetry' | 'tokenCounter' | 'settings' | 'onTracePoint'
+  | 'clock'
+  | 'ledger'
+  | 'freeExchanges'
+  | 'answerStates'
+  | 'telemetry'
+  | 'tokenCounter'
+  | 'settings'
+  | 'onTracePoint'
 >
 
 /**
@@ -42,6 +50,7 @@ export async function settle(
   const { hold } = admitted
   if (hold === undefined) {
     await forgetDeleted(admitted, delivered, services)
+    recordFree(admitted, delivered, notes, services)
     return { isDurable: true, chargedPicos: zeroPicos }
   }
   const facts = settlementFacts(admitted, delivered, { hold, cutPolicy: settings.upstreamCut })

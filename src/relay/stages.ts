@@ -23,6 +23,7 @@ import type { Upstream } from '../http/client/upstream.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
 import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { AnswerStates } from '../ledger/answer-state-store.ts'
+import type { FreeExchanges } from '../ledger/free-exchange-log.ts'
 import type { AttemptRecord, Hold, Ledger } from '../ledger/ledger.ts'
 import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
@@ -40,6 +41,7 @@ export interface RelayServices {
   readonly running: RunningLimits
   readonly earlyLeaves: EarlyLeaves
   readonly ledger: Ledger
+  readonly freeExchanges: FreeExchanges
   readonly answerStates: AnswerStates
   readonly bodies: BodyReader
   readonly tokenCounter: TokenCounter

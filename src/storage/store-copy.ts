@@ -13,6 +13,7 @@ const copiedTables = [
   'key',
   'entry',
   'exchange',
+  'free_exchange',
   'usage_day',
   'usage_month',
   'usage_key_month',

@@ -89,6 +89,10 @@ export function createMetrics() {
       'channel_journal_waiting',
       'Lines of channel history and probe costs that wait for the store.',
     ),
+    freeExchangesDropped: counter(
+      'free_exchanges_dropped_total',
+      'Refused and free requests without a row in the request log, because there were too many.',
+    ),
     logLinesDropped: counter('log_lines_dropped_total', 'Log lines that could not be written.'),
     alarms: counter(
       'alarms_total',

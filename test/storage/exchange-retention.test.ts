@@ -5,6 +5,7 @@ import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import {
   charge,
   findDifferences,
+  freeExchange,
   holdRequest,
   makeAccount,
   mustPlace,
@@ -12,6 +13,7 @@ import {
   recordOf,
 } from './ledger-harness.ts'
 import { audit } from '../../src/ledger/audit/audit.ts'
+import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
 import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
 import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
 
@@ -47,6 +49,26 @@ describe('old exchanges', () => {
       harness.clock.advance(dayMs)
     }
   }
+
+  it('go with those that nothing was charged for', async () => {
+    const beganMs = harness.clock.now()
+    const rows = Array.from({ length: 500 }, (_, index) =>
+      freeExchange(accountId, beganMs + index * 60 * 60_000),
+    )
+    await saveFreeExchanges(harness.database, rows)
+    harness.clock.advance(500 * 60 * 60_000)
+    const { cutMs, removed } = await removeOlderThan(10)
+    const kept = rows.filter(({ startedAtMs }) => startedAtMs >= cutMs)
+    assert.ok(kept.length > 200)
+    assert.equal(removed, rows.length - kept.length)
+    const left = await harness.database.query(
+      'SELECT exchange_id FROM free_exchange ORDER BY exchange_id',
+    )
+    assert.deepEqual(
+      left.map((row) => row['exchange_id']),
+      kept.map(({ exchangeId }) => exchangeId),
+    )
+  })
 
   it('go by whole days, and entries and figures stay', async () => {
     await chargeOnEachOf(6, 3)

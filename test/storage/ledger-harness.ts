@@ -5,6 +5,7 @@ import { picos, zeroPicos, type Picos } from '../../src/base/money.ts'
 import { insertAccount, type AccountLimits } from '../../src/ledger/account-store.ts'
 import { audit, type AuditedBill } from '../../src/ledger/audit/audit.ts'
 import { credit, type CreditResult } from '../../src/ledger/entry-store.ts'
+import type { FreeExchangeRow } from '../../src/ledger/free-exchange-store.ts'
 import type { ExchangeRecord, Hold, HoldRequest, Ledger } from '../../src/ledger/ledger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { ManualClock } from '../support/manual-clock.ts'
@@ -159,4 +160,27 @@ export function readBalance(harness: LedgerHarness, accountId: string): Promise<
   return harness.ledger
     .usage(accountId, 'day', harness.clock.now())
     .then((figures) => figures?.balancePicos)
+}
+
+/** A refused request. */
+export function freeExchange(accountId: string, atMs: number): FreeExchangeRow {
+  return {
+    exchangeId: newId('ex', atMs),
+    accountId,
+    keyId: 'key_1',
+    vendor: 'alpha',
+    model: undefined,
+    operation: 'messages.create',
+    channel: undefined,
+    startedAtMs: atMs,
+    endedAtMs: atMs,
+    ending: 'not_admitted',
+    status: 400,
+    code: 'relay.request_invalid',
+    vendorRequestId: undefined,
+    attempts: [],
+    client: 'curl',
+    address: 'ipv4',
+    standsFor: 1,
+  }
 }

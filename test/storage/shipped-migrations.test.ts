@@ -26,6 +26,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/023.do.limits.sql': '9460d31afb7e62dcf8c99e64d17e150e',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
   'sqlite/020.do.settled-figures.sql': '44ca39d2dead7788238f4be6ad6586d2',
+  'sqlite/021.do.free-exchanges.sql': '193500b6140711e9820ba2eaf1711f73',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
   'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
@@ -43,6 +44,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/023.do.limits.sql': '68962ae06b8e76418b6183b7e16c031a',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
   'postgres/020.do.settled-figures.sql': 'ea6b49a46d1db660b01dccc016895003',
+  'postgres/021.do.free-exchanges.sql': '23b2eb2bed03c96fb3733bd63f3e155d',
 }
 
 test('migrations that stores have applied are never edited', () => {

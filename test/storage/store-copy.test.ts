@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { picos, zeroPicos } from '../../src/base/money.ts'
+import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
 import { formatPriceLines, priceLine } from '../../src/metering/price-lines.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -15,7 +16,14 @@ import { openStore } from '../../src/storage/open.ts'
 import { refuseUnfinishedCopy } from '../../src/storage/store-copy.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
-import { addCredit, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import {
+  addCredit,
+  freeExchange,
+  holdRequest,
+  makeAccount,
+  mustPlace,
+  recordOf,
+} from './ledger-harness.ts'
 import { copyStoreTo } from '../support/operations.ts'
 
 const script = join(import.meta.dirname, 'copying-process.ts')
@@ -25,6 +33,7 @@ const tables = [
   'account',
   'entry',
   'exchange',
+  'free_exchange',
   'usage_day',
   'usage_month',
   'usage_key_month',
@@ -55,6 +64,7 @@ describe('a copy of the store', () => {
       await Promise.all(Array.from({ length: Math.ceil(chargeCount / 3) }, () => charge(rich)))
       harness.clock.advance(30 * 86_400_000)
     }
+    await saveFreeExchanges(harness.database, [freeExchange(rich, harness.clock.now())])
     await harness.ledger.close()
   })
   afterEach(() => harness.close())

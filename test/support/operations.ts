@@ -16,6 +16,7 @@ import * as versions from '../../src/operations/prices/versions.ts'
 import * as reconcile from '../../src/operations/reconcile/reconcile.ts'
 import * as refunds from '../../src/operations/refunds.ts'
 import type { RunCheck } from '../../src/operations/run-check.ts'
+import * as requests from '../../src/operations/requests/requests.ts'
 import * as statement from '../../src/operations/reports/statement.ts'
 import * as usage from '../../src/operations/reports/usage.ts'
 import * as doctor from '../../src/operations/store/doctor.ts'
@@ -73,6 +74,8 @@ export const adoptAdminToken = orThrow(keys.adoptAdminToken)
 export const importPrices = orThrow(prices.importPrices)
 export const listPrices = itemsOf(versions.listPrices)
 export const reconcileChannel = orThrow(reconcile.reconcileChannel)
+export const listRequests = orThrow(requests.listRequests)
+export const showRequest = orThrow(requests.showRequest)
 export const writeStatement = orThrow(statement.writeStatement)
 export const accountUsage = orThrow(usage.accountUsage)
 export const diagnose = withChecks(doctor.diagnose)

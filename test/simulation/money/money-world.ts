@@ -345,6 +345,7 @@ export class MoneyWorld {
       }),
       earlyLeaves: createEarlyLeaves({ clock, freeMax: 5, freePercent: 2 }),
       ledger: this.holds.watch(ledger),
+      freeExchanges: { record: () => undefined },
       answerStates: openAnswerStates(this.store.database),
       bodies: createBodyReader({ clock, onThreadLost: (error) => void this.faults.push(error) }),
       tokenCounter: {

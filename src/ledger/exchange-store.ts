@@ -1,0 +1,264 @@
+/**
+ * Reads exchanges for the request log: those of table exchange and those that nothing is charged for (table
+ * free_exchange), as one list. Ids sort by time, so the newest come first, and a page ends at an id.
+ */
+import { picos, type Picos } from '../base/money.ts'
+import type { Usage } from '../metering/usage.ts'
+import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import { firstExchangeIdAt } from './entry-store.ts'
+import type { FreeEnding } from './free-exchange-store.ts'
+import type { AttemptRecord } from './ledger.ts'
+import { readPicos } from './usage.ts'
+
+export interface RecordedExchange {
+  readonly exchangeId: string
+  readonly accountId: string
+  readonly accountName: string
+  readonly keyId: string
+  readonly vendor: string
+  readonly model: string | undefined
+  readonly operation: string | undefined
+  /** Undefined where the request was not read. */
+  readonly isStream: boolean | undefined
+  /** The channel whose answer was delivered, if any. */
+  readonly channel: string | undefined
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  /** From the start of the request to the first event or byte that the client got. */
+  readonly firstEventMs: number | undefined
+  readonly ending: FreeEnding
+  readonly status: number
+  /** Where the answer was an error of the gateway. */
+  readonly code: string | undefined
+  readonly attempts: readonly AttemptRecord[]
+  readonly vendorRequestId: string | undefined
+  /** The family of the client's user agent; empty = unknown. */
+  readonly client: string
+  /** As the setting `record_addresses` says. */
+  readonly address: string
+  /** More than one where a flood has one row for many: this shows the first. */
+  readonly standsFor: number
+  /** Undefined where nothing could be charged. */
+  readonly charge: RecordedCharge | undefined
+}
+
+export interface RecordedCharge {
+  /** Zero = not charged. */
+  readonly amountPicos: Picos
+  readonly usage: Usage | undefined
+  readonly marks: readonly string[]
+  /** As `metering/price-lines.ts` spells them. */
+  readonly priceLines: string
+  /** Estimated cost of the operator that no account pays. */
+  readonly operatorCostPicos: Picos
+  /** Undefined where the channel has no cost prices. */
+  readonly ownCostPicos: Picos | undefined
+}
+
+export interface ExchangeFilter {
+  readonly accountId?: string | undefined
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly channel?: string | undefined
+  /** First and last of a range. */
+  readonly status?: readonly [number, number] | undefined
+  readonly code?: string | undefined
+  /** By the start of the request; from inclusive, to exclusive. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  /** Only ids before this one: the last id of the page before. */
+  readonly beforeId?: string | undefined
+  readonly countMax: number
+}
+
+const sharedColumns = [
+  'exchange_id',
+  'account_id',
+  'key_id',
+  'vendor',
+  'model',
+  'operation',
+  'channel',
+  'started_at_ms',
+  'ended_at_ms',
+  'ending',
+  'status',
+  'code',
+  'attempts',
+  'vendor_request_id',
+  'client',
+  'address',
+]
+  .map((column) => `x.${column}`)
+  .join(', ')
+
+const selects = [
+  `SELECT ${sharedColumns}, account.name AS account_name, 1 AS stands_for, x.is_stream,
+     x.first_event_ms, x.amount_picos, x.usage, x.marks, x.price_lines, x.operator_cost_picos,
+     x.own_cost_picos, x.is_own_cost_known
+     FROM exchange x LEFT JOIN account ON account.id = x.account_id`,
+  `SELECT ${sharedColumns}, account.name AS account_name, x.stands_for
+     FROM free_exchange x LEFT JOIN account ON account.id = x.account_id`,
+]
+
+/** Lists the newest first. */
+export async function listExchanges(
+  snapshot: Queryable,
+  filter: ExchangeFilter,
+): Promise<readonly RecordedExchange[]> {
+  const { conditions, values } = conditionsOf(filter)
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const found: RecordedExchange[] = []
+  for (const select of selects) {
+    const rows = await snapshot.query(
+      `${select} ${where} ORDER BY x.exchange_id DESC LIMIT $${values.length + 1}`,
+      [...values, filter.countMax],
+    )
+    found.push(...rows.map(readExchange))
+  }
+  return found
+    .sort((left, right) => (left.exchangeId < right.exchangeId ? 1 : -1))
+    .slice(0, filter.countMax)
+}
+
+function conditionsOf(filter: ExchangeFilter): {
+  readonly conditions: readonly string[]
+  readonly values: readonly SqlValue[]
+} {
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  const add = (text: string, value: SqlValue | undefined): void => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(`${text} $${values.length}`)
+  }
+  const { fromMs, toMs, status, beforeId } = filter
+  const firstId = (atMs: number | undefined): string | undefined =>
+    atMs === undefined ? undefined : firstExchangeIdAt(atMs)
+  add('x.account_id =', filter.accountId)
+  add('x.exchange_id <', beforeId)
+  add('x.exchange_id >=', firstId(fromMs))
+  add('x.exchange_id <', firstId(toMs))
+  add('x.key_id =', filter.keyId)
+  add('x.model =', filter.model)
+  add('x.channel =', filter.channel)
+  add('x.status >=', status?.[0])
+  add('x.status <=', status?.[1])
+  add('x.code =', filter.code)
+  return { conditions, values }
+}
+
+/** Finds one by the gateway's id, else by the vendor's; the newest where a vendor has given an id twice. */
+export async function findExchange(
+  snapshot: Queryable,
+  { id, accountId }: { readonly id: string; readonly accountId?: string },
+): Promise<RecordedExchange | undefined> {
+  const [values, ofAccount]: [SqlValue[], string] =
+    accountId === undefined ? [[id], ''] : [[id, accountId], 'AND x.account_id = $2']
+  for (const column of ['exchange_id', 'vendor_request_id'])
+    for (const select of selects) {
+      const [row] = await snapshot.query(
+        `${select} WHERE x.${column} = $1 ${ofAccount} ORDER BY x.exchange_id DESC LIMIT 1`,
+        values,
+      )
+      if (row !== undefined) return readExchange(row)
+    }
+  return undefined
+}
+
+export interface Refund {
+  readonly amountPicos: Picos
+  readonly note: string | undefined
+  readonly bookedAtMs: number
+}
+
+/** Finds what was given back of an exchange's charge. */
+export async function findRefund(
+  snapshot: Queryable,
+  { accountId, exchangeId }: Pick<RecordedExchange, 'accountId' | 'exchangeId'>,
+): Promise<Refund | undefined> {
+  const [row] = await snapshot.query(
+    `SELECT amount_picos, note, created_at_ms FROM entry
+      WHERE account_id = $1 AND reference = $2 AND kind = 'refund'`,
+    [accountId, `refund:${exchangeId}`],
+  )
+  if (row === undefined) return undefined
+  return {
+    amountPicos: readPicos(row, 'amount_picos'),
+    note: readText(row, 'note'),
+    bookedAtMs: Number(row['created_at_ms']),
+  }
+}
+
+function readExchange(row: Row): RecordedExchange {
+  return {
+    exchangeId: String(row['exchange_id']),
+    accountId: String(row['account_id']),
+    accountName: readText(row, 'account_name') ?? '',
+    keyId: String(row['key_id']),
+    vendor: String(row['vendor']),
+    model: readText(row, 'model'),
+    operation: readText(row, 'operation'),
+    isStream: row['is_stream'] === undefined ? undefined : Number(row['is_stream']) !== 0,
+    channel: readText(row, 'channel'),
+    startedAtMs: Number(row['started_at_ms']),
+    endedAtMs: Number(row['ended_at_ms']),
+    firstEventMs: readNumber(row, 'first_event_ms'),
+    ending: String(row['ending']) as FreeEnding,
+    status: Number(row['status']),
+    code: readText(row, 'code'),
+    attempts: readAttempts(readText(row, 'attempts')),
+    vendorRequestId: readText(row, 'vendor_request_id'),
+    client: String(row['client']),
+    address: String(row['address']),
+    standsFor: Number(row['stands_for']),
+    charge: row['amount_picos'] === undefined ? undefined : readCharge(row),
+  }
+}
+
+function readCharge(row: Row): RecordedCharge {
+  const usage = readText(row, 'usage')
+  return {
+    amountPicos: readPicos(row, 'amount_picos'),
+    usage: usage === undefined ? undefined : (JSON.parse(usage) as Usage),
+    marks: String(row['marks'])
+      .split(',')
+      .filter((mark) => mark !== ''),
+    priceLines: String(row['price_lines']),
+    operatorCostPicos: readPicos(row, 'operator_cost_picos'),
+    ownCostPicos:
+      Number(row['is_own_cost_known']) === 0
+        ? undefined
+        : picos(BigInt(row['own_cost_picos'] as bigint)),
+  }
+}
+
+interface StoredAttempt {
+  readonly channel: string
+  readonly status: number | null
+  readonly class: string
+  readonly first_event_ms: number | null
+  readonly duration_ms: number
+}
+
+/** Rows of earlier releases have none. */
+function readAttempts(text: string | undefined): readonly AttemptRecord[] {
+  if (text === undefined) return []
+  return (JSON.parse(text) as readonly StoredAttempt[]).map((attempt) => ({
+    channel: attempt.channel,
+    status: attempt.status,
+    class: attempt.class,
+    firstEventMs: attempt.first_event_ms,
+    durationMs: attempt.duration_ms,
+  }))
+}
+
+function readText(row: Row, column: string): string | undefined {
+  const value = row[column]
+  return typeof value === 'string' ? value : undefined
+}
+
+function readNumber(row: Row, column: string): number | undefined {
+  const value = row[column] ?? null
+  return value === null ? undefined : Number(value)
+}

@@ -1,0 +1,94 @@
+/**
+ * The request log: what became of each request of a known caller, charged or refused. It reads what the
+ * gateways have recorded, of all nodes on the store; it holds no content of requests.
+ */
+import { z } from 'zod'
+import { findKey } from '../../access/key-store.ts'
+import { errorCatalogue, type ErrorCode } from '../../base/errors.ts'
+import { readExchangeCut } from '../../ledger/exchange-retention.ts'
+import { findExchange, findRefund, listExchanges } from '../../ledger/exchange-store.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { getAccount } from '../accounts.ts'
+import { accountReference, fromTime, untilTime } from '../input.ts'
+import { invalidField, notFound, operation, timeText } from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+import { viewInFull, viewRequest, type RequestInFull, type RequestView } from './view.ts'
+
+const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]
+
+/** A status such as 402, or a class such as `4xx`, as its first and last number. */
+const statusRange = z
+  .union([z.string(), z.number()], 'must be a status such as 402 or 4xx')
+  .transform(String)
+  .pipe(z.string().regex(/^[1-5](\d\d|xx)$/, 'must be a status such as 402 or 4xx'))
+  .transform((text): readonly [number, number] => [
+    Number(text.replace('xx', '00')),
+    Number(text.replace('xx', '99')),
+  ])
+
+const name = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
+
+/** Lists requests, the newest first. */
+export const listRequests = operation(
+  z.strictObject({
+    account: accountReference.optional(),
+    key: name.optional(),
+    model: name.optional(),
+    channel: name.optional(),
+    status: statusRange.optional(),
+    code: z.enum(errorCodes, 'must be a code of docs/errors.md').optional(),
+    from: fromTime.optional(),
+    to: untilTime.optional(),
+    ...pageFields,
+  }),
+  (context, { account, key, from, to, cursor, limit, ...filter }): Promise<Page<RequestView>> => {
+    if (from !== undefined && to !== undefined && from >= to)
+      throw invalidField('to', 'must be after from')
+    return context.database.snapshot(async (snapshot) => {
+      const rows = await listExchanges(snapshot, {
+        ...filter,
+        ...(await findOwner(snapshot, { account, key })),
+        fromMs: from,
+        toMs: to,
+        beforeId: cursor,
+        countMax: limit + 1,
+      })
+      return pageOf(rows, { limit, cursorOf: ({ exchangeId }) => exchangeId, view: viewRequest })
+    })
+  },
+)
+
+/** A key has one account, by which its requests are found. */
+async function findOwner(
+  snapshot: Queryable,
+  { account, key }: { readonly account: string | undefined; readonly key: string | undefined },
+): Promise<{ readonly accountId?: string | undefined; readonly keyId?: string }> {
+  const accountId = account === undefined ? undefined : (await getAccount(snapshot, account)).id
+  if (key === undefined) return { accountId }
+  const found = await findKey(snapshot, key)
+  if (found === undefined) throw notFound(`There is no key ${key}. turnpike key list shows keys.`)
+  return { accountId: accountId ?? found.accountId, keyId: key }
+}
+
+/** Shows one request, by the gateway's id or the vendor's. */
+export const showRequest = operation(
+  z.strictObject({ request: name }),
+  (context, { request: id }): Promise<RequestInFull> =>
+    context.database.snapshot(async (snapshot) => {
+      const found = await findExchange(snapshot, { id })
+      if (found === undefined) throw notFound(await missing(snapshot, id))
+      return viewInFull(found, {
+        key: await findKey(snapshot, found.keyId),
+        refund: await findRefund(snapshot, found),
+      })
+    }),
+)
+
+async function missing(snapshot: Queryable, id: string): Promise<string> {
+  const cutMs = await readExchangeCut(snapshot)
+  const kept = cutMs === 0 ? '' : ` Requests are kept from ${timeText(cutMs)} on.`
+  return (
+    `There is no request ${id}.${kept} Callers without a valid key leave no record, and of many refused ` +
+    'requests of a key within a minute one line stands for most.'
+  )
+}

@@ -1,0 +1,104 @@
+/**
+ * Records the exchanges of known callers that the ledger does not: those that were refused before money was
+ * held, and those that are free. Never throws and never waits.
+ */
+import type { Principal } from '../access/key.ts'
+import { errorCatalogue, type ErrorCode } from '../base/errors.ts'
+import type { FreeExchange } from '../ledger/free-exchange-store.ts'
+import { clientFacts } from './client-facts.ts'
+import type { Delivered } from './deliver.ts'
+import type { Admitted, AttemptNotes, Identified, Incoming, RelayServices } from './stages.ts'
+
+type RecordServices = Pick<RelayServices, 'clock' | 'freeExchanges' | 'settings'>
+
+interface RefusedExchange {
+  readonly owner: Pick<Principal, 'accountId' | 'keyId'>
+  readonly operation?: string
+  readonly model?: string | undefined
+  readonly code: ErrorCode
+}
+
+export function recordRefusal(
+  incoming: Incoming,
+  { owner, operation, model, code }: RefusedExchange,
+  services: RecordServices,
+): void {
+  const { status, origin } = errorCatalogue[code]
+  const ending = origin === 'gateway' && status === 500 ? 'failed' : 'not_admitted'
+  record(incoming, owner, { operation, model, ending, status, code }, services)
+}
+
+/** The client left before its request had arrived. */
+export function recordClientGone(
+  identified: Identified,
+  operation: string,
+  services: RecordServices,
+): void {
+  const facts = { operation, ending: 'client_left', status: 499 } as const
+  record(identified, identified.principal, facts, services)
+}
+
+/** An answer from the gateway's own catalogue. */
+export function recordOwnReply(
+  identified: Identified,
+  { operation, status }: { readonly operation: string; readonly status: number },
+  services: RecordServices,
+): void {
+  const facts =
+    status < 400
+      ? ({ operation, ending: 'completed', status } as const)
+      : ({ operation, ending: 'not_admitted', status, code: 'relay.model_unknown' } as const)
+  record(identified, identified.principal, facts, services)
+}
+
+/** An operation that is free at the vendor. */
+export function recordFree(
+  admitted: Admitted,
+  { ending, status, code, channel, vendorRequestId }: Delivered,
+  { attempts }: AttemptNotes,
+  services: RecordServices,
+): void {
+  const facts = {
+    operation: admitted.operation.name,
+    model: admitted.model.id,
+    ending,
+    status,
+    code,
+    attempts,
+    channel: channel?.name,
+    vendorRequestId,
+  }
+  record(admitted, admitted.principal, facts, services)
+}
+
+type OptionalFact = 'operation' | 'model' | 'channel' | 'code' | 'vendorRequestId'
+
+type Facts = Pick<FreeExchange, 'ending' | 'status'> &
+  Partial<Pick<FreeExchange, OptionalFact | 'attempts'>>
+
+function record(
+  { exchangeId, request, vendor, startedAtMs }: Incoming,
+  { accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>,
+  { operation, model, ending, status, channel, code, vendorRequestId, attempts = [] }: Facts,
+  { clock, freeExchanges, settings }: RecordServices,
+): void {
+  // Admin tokens belong to no account.
+  if (accountId === '') return
+  freeExchanges.record({
+    exchangeId,
+    accountId,
+    keyId,
+    vendor: vendor.name,
+    model,
+    operation,
+    channel,
+    startedAtMs,
+    endedAtMs: clock.now(),
+    ending,
+    status,
+    code,
+    vendorRequestId,
+    attempts,
+    ...clientFacts(request, settings.recordAddresses),
+  })
+}
