@@ -32,6 +32,7 @@ import { openGatewayStore, openOperatorStore } from './gateway-store.ts'
 import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
+import type { OperationContext } from './operations/operation.ts'
 import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
@@ -235,6 +236,17 @@ async function openApp(
     onConnectionClosed: (why: string) => telemetry.connectionClosed(why),
   }
   const faults = { telemetry, clock }
+  // Reads of operators and account holders must not wait for the gateway's own connection, nor it for them.
+  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
+  opened.defer(() => operatorStore.close())
+  const operations: Omit<OperationContext, 'actor'> = {
+    database: operatorStore,
+    clock,
+    masterKey: effects.masterKey,
+    environment: effects.environment,
+    runCheck: (check) =>
+      checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),
+  }
   const front: FrontParts = {
     clock,
     region: config.region,
@@ -244,6 +256,7 @@ async function openApp(
     snapshot,
     isStoreAvailable,
     isDraining: () => isDraining,
+    operations,
     corsOrigins: config.corsOrigins,
     relay: relayServices,
   }
@@ -252,18 +265,9 @@ async function openApp(
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
-  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
-  opened.defer(() => operatorStore.close())
   const admin: AdminParts = {
     clock,
-    operations: {
-      database: operatorStore,
-      clock,
-      masterKey: effects.masterKey,
-      environment: effects.environment,
-      runCheck: (check) =>
-        checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),
-    },
+    operations,
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
     onFault: (error) => telemetry.fault(error, 'api'),

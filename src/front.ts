@@ -6,6 +6,7 @@ import type { Authenticate } from './access/authenticate.ts'
 import { serveHealth } from './api/health.ts'
 import { namedReply, refusalReply } from './api/refusal-reply.ts'
 import { serveUsage } from './api/usage.ts'
+import { findHolderRequest, serveHolder } from './api/usage/holder-api.ts'
 import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import { newId } from './base/id.ts'
@@ -21,6 +22,7 @@ import type { ResponseWriter } from './http/server/response-writer.ts'
 import { sendReply, type Reply } from './http/server/reply.ts'
 import { splitTarget } from './http/server/router.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { OperationContext } from './operations/operation.ts'
 import { errorReply } from './relay/own-replies.ts'
 import { crowded, relay } from './relay/relay.ts'
 import type { RelayServices } from './relay/stages.ts'
@@ -36,6 +38,8 @@ export interface FrontParts {
   readonly snapshot: () => LoadedSnapshot
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
+  /** For the figures of account holders. */
+  readonly operations: Omit<OperationContext, 'actor'>
   /** Pages of these origins may call the gateway; undefined = none. */
   readonly corsOrigins: readonly string[] | undefined
   readonly relay: RelayServices
@@ -48,7 +52,7 @@ const notPlain = refuse('http.malformed', 'The request target is not a plain pat
   connection: 'close',
 })
 
-/** The public listener: `/health`, `/v1/usage`, and the vendors' prefixes. */
+/** The public listener: `/health`, `/v1/usage` and what is below it, and the vendors' prefixes. */
 export function serveFront(
   request: IncomingRequest,
   response: ResponseWriter,
@@ -71,8 +75,11 @@ export function serveFront(
     }
     return refuseWith(refuse('http.method_not_allowed', 'Use GET here.', { allow: readMethods }))
   }
-  if (path === '/v1/usage' && request.place.isForHealthOnly) return refuseWith(crowded)
+  const asked = findHolderRequest(path)
+  if ((path === '/v1/usage' || asked !== undefined) && request.place.isForHealthOnly)
+    return refuseWith(crowded)
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
+  if (asked !== undefined) return serveHolder(request, response, { ...asked, query }, parts)
 
   const snapshot = parts.snapshot()
   const behindPrefix = findVendor(path, snapshot)
@@ -117,7 +124,8 @@ function serveOptions(
 
 /** Returns the methods of a path as the value of an `Allow` header; undefined for an unknown path. */
 function findMethods(path: string, snapshot: Snapshot): string | undefined {
-  if (path === '/health' || path === '/v1/usage') return readMethods
+  if (path === '/health' || path === '/v1/usage' || findHolderRequest(path) !== undefined)
+    return readMethods
   const behindPrefix = findVendor(path, snapshot)
   if (behindPrefix === undefined) return undefined
   const found = findOperation(behindPrefix.vendor.format, 'OPTIONS', behindPrefix.path)

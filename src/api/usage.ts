@@ -11,6 +11,7 @@ import type { ResponseWriter } from '../http/server/response-writer.ts'
 import type { Ledger, UsagePeriod } from '../ledger/ledger.ts'
 import { usageAnswer, type UsageAnswer } from '../operations/reports/usage.ts'
 import { namedReply, refusalReply } from './refusal-reply.ts'
+import { misplacedParameter } from './usage/parameters.ts'
 
 export interface UsageApiParts {
   readonly clock: Clock
@@ -42,6 +43,8 @@ async function readUsage(
   request.place.showKey()
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
+  const misplaced = misplacedParameter(query, '/v1/usage', ['period'])
+  if (misplaced !== undefined) return misplaced
   const period = readPeriod(query)
   if (period === undefined)
     return refuse(

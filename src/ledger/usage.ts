@@ -5,7 +5,7 @@
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Queryable, Row } from '../storage/database.ts'
+import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from './ledger.ts'
 
 export interface UsageQuestion {
@@ -133,4 +133,89 @@ export function sumOf(column: string): string {
 
 export function readSum(row: Row): Picos {
   return picos(BigInt(String(row['high'])) * 2n ** 32n + BigInt(String(row['low'])))
+}
+
+/** The figures of one key and model on one day. */
+export interface DayFigures extends Figures {
+  readonly day: string
+  readonly keyId: string
+  readonly model: string
+}
+
+const daysPerPage = 1_000
+
+/** Reads the figures of a period, both days included, by day, key and model. */
+export async function* eachUsageDay(
+  snapshot: Queryable,
+  {
+    accountId,
+    from,
+    to,
+  }: { readonly accountId: string; readonly from: string; readonly to: string },
+): AsyncGenerator<DayFigures> {
+  const rows = eachRow(daysPerPage, (last) =>
+    snapshot.query(
+      `SELECT * FROM usage_day
+        WHERE account_id = $1 AND day <= $2 AND (day, key_id, model) > ($3, $4, $5)
+        ORDER BY day, key_id, model LIMIT $6`,
+      [
+        accountId,
+        to,
+        last?.['day'] ?? from,
+        last?.['key_id'] ?? '',
+        last?.['model'] ?? '',
+        daysPerPage,
+      ],
+    ),
+  )
+  for await (const row of rows)
+    yield {
+      day: String(row['day']),
+      keyId: String(row['key_id']),
+      model: String(row['model']),
+      ...readFigures(row),
+    }
+}
+
+/** What a key has used: charges less refunds. */
+export interface KeyCost {
+  readonly dayPicos: Picos
+  readonly monthPicos: Picos
+  readonly totalPicos: Picos
+}
+
+export const noKeyCost: KeyCost = {
+  dayPicos: zeroPicos,
+  monthPicos: zeroPicos,
+  totalPicos: zeroPicos,
+}
+
+/** Reads what each key of an account has used on a day, in a month and since ever. */
+export async function readKeyCosts(
+  snapshot: Queryable,
+  {
+    accountId,
+    day,
+    month,
+  }: { readonly accountId: string; readonly day: string; readonly month: string },
+): Promise<ReadonlyMap<string, KeyCost>> {
+  const costs = new Map<string, KeyCost>()
+  const add = (row: Row, period: keyof KeyCost): void => {
+    const keyId = String(row['key_id'])
+    const known = costs.get(keyId) ?? noKeyCost
+    const sum = picos(known[period] + readPicos(row, 'cost_picos'))
+    costs.set(keyId, { ...known, [period]: sum })
+  }
+  const days = await snapshot.query(
+    'SELECT key_id, cost_picos FROM usage_day WHERE account_id = $1 AND day = $2',
+    [accountId, day],
+  )
+  for (const row of days) add(row, 'dayPicos')
+  const months = await snapshot.query(
+    `SELECT key_id, month, cost_picos FROM usage_key_month
+      WHERE account_id = $1 AND month IN ($2, $3)`,
+    [accountId, month, totalMonth],
+  )
+  for (const row of months) add(row, row['month'] === totalMonth ? 'totalPicos' : 'monthPicos')
+  return costs
 }

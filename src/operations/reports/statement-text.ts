@@ -23,7 +23,11 @@ export const printStatement = operation(
     readStatement(context, given, format === 'csv' ? csvSink(write) : jsonSink(write)),
 )
 
-function jsonSink(write: WriteText): StatementSink {
+interface JsonSink extends StatementSink {
+  line(line: object): Promise<void> | void
+}
+
+function jsonSink(write: WriteText): JsonSink {
   let separator = ''
   return {
     begin: (head) => write(`${JSON.stringify(head).slice(0, -1)},"entries":[`),
@@ -53,58 +57,61 @@ export function readStatementText(sink: StatementSink): (text: string) => Promis
   }
 }
 
-const columns = [
-  'at',
-  'kind',
-  'amount_usd',
-  'balance_usd',
-  'reference',
-  'key',
-  'vendor',
-  'model',
-  'channel',
-  'outcome',
-  'marks',
-  'input_tokens',
-  'output_tokens',
-  'cache_tokens',
-  'calculation',
-  'note',
+type Column = readonly [name: string, read: (line: StatementLine) => CsvCell]
+
+const columns: readonly Column[] = [
+  ['at', (line) => line.at],
+  ['kind', (line) => line.kind],
+  ['amount_usd', (line) => line.amount],
+  ['balance_usd', (line) => line.balance],
+  ['reference', (line) => line.reference],
+  ['key', ({ exchange }) => exchange?.key ?? null],
+  ['vendor', ({ exchange }) => exchange?.vendor ?? null],
+  ['model', ({ exchange }) => exchange?.model ?? null],
+  ['channel', ({ exchange }) => exchange?.channel ?? null],
+  ['outcome', ({ exchange }) => exchange?.outcome ?? null],
+  ['marks', ({ exchange }) => exchange?.marks.join(' ') ?? null],
+  ['input_tokens', ({ exchange }) => exchange?.input_tokens ?? null],
+  ['output_tokens', ({ exchange }) => exchange?.output_tokens ?? null],
+  ['cache_tokens', ({ exchange }) => exchange?.cache_tokens ?? null],
+  ['calculation', ({ exchange }) => exchange?.calculation ?? null],
+  ['note', (line) => line.note],
 ]
 
-function cells(line: StatementLine): readonly CsvCell[] {
-  const { exchange } = line
-  return [
-    line.at,
-    line.kind,
-    line.amount,
-    line.balance,
-    line.reference,
-    exchange?.key ?? null,
-    exchange?.vendor ?? null,
-    exchange?.model ?? null,
-    exchange?.channel ?? null,
-    exchange?.outcome ?? null,
-    exchange?.marks.join(' ') ?? null,
-    exchange?.input_tokens ?? null,
-    exchange?.output_tokens ?? null,
-    exchange?.cache_tokens ?? null,
-    exchange?.calculation ?? null,
-    line.note,
-  ]
+/** Facts of the operator's side, which the holder of the account does not see. */
+const operatorColumns: ReadonlySet<string> = new Set(['channel', 'note'])
+
+/** As `csvSink` and `jsonSink`, without what is the operator's: channels, attempts and notes. */
+export function holderSink(format: 'json' | 'csv', write: WriteText): StatementSink {
+  if (format === 'csv')
+    return csvSink(
+      write,
+      columns.filter(([name]) => !operatorColumns.has(name)),
+    )
+  const sink = jsonSink(write)
+  return { ...sink, line: (line) => sink.line(forHolder(line)) }
+}
+
+function forHolder({ note: _note, exchange, ...line }: StatementLine) {
+  if (exchange === null) return { ...line, exchange }
+  const { channel: _channel, attempts: _attempts, ...shown } = exchange
+  return { ...line, exchange: shown }
 }
 
 /** Opening and closing balance are rows too, so that the file can be checked without the gateway. */
-function csvSink(write: WriteText): StatementSink {
+function csvSink(write: WriteText, shown = columns): StatementSink {
   const balanceRow = (kind: string, at: string | null, balance: string): string =>
-    csvRow([at, kind, null, balance, ...columns.slice(4).map(() => null)])
+    csvRow([at, kind, null, balance, ...shown.slice(4).map(() => null)])
   let to: string | null = null
   return {
     begin(head) {
       to = head.to
-      return write(csvRow(columns) + balanceRow('opening', head.from, head.opening_balance))
+      return write(
+        csvRow(shown.map(([name]) => name)) +
+          balanceRow('opening', head.from, head.opening_balance),
+      )
     },
-    line: (line) => write(csvRow(cells(line))),
+    line: (line) => write(csvRow(shown.map(([, read]) => read(line)))),
     end: (end) => write(balanceRow('closing', to, end.closing_balance)),
   }
 }

@@ -13,6 +13,7 @@ import {
   zeroPicos,
   type Picos,
 } from '../../base/money.ts'
+import type { Account } from '../../ledger/account-store.ts'
 import { refundPrefix } from '../../ledger/entry-store.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import {
@@ -101,26 +102,43 @@ export async function readStatement(
   { account: reference, from, to }: Wanted,
   sink: StatementSink,
 ): Promise<void> {
-  if (from !== undefined && to !== undefined && from >= to)
-    throw invalidField('to', 'must be after from')
   return context.database.snapshot(async (snapshot) => {
     const account = await getAccount(snapshot, reference)
-    const fromMs = from ?? 0
-    // Without an end, one day more than now: clocks of other machines may run ahead.
-    const toMs = to ?? context.clock.now() + dayMs
-    const period = { accountId: account.id, fromMs, toMs }
-    const opening = await readOpeningBalance(snapshot, period)
-    const cutMs = await readExchangeCut(snapshot)
-    await sink.begin({
-      account_id: account.id,
-      name: account.name,
-      from: timeOrNull(from),
-      to: timeOrNull(to),
-      explained_from: cutMs > fromMs ? timeText(cutMs) : null,
-      opening_balance: formatUsd(opening),
-    })
-    await sink.end(await writeLines(snapshot, period, opening, sink))
+    await readAccountStatement(snapshot, { account, from, to, nowMs: context.clock.now() }, sink)
   })
+}
+
+/** As `readStatement`, of an account that is known. */
+export async function readAccountStatement(
+  snapshot: Queryable,
+  {
+    account,
+    from,
+    to,
+    nowMs,
+  }: Omit<Wanted, 'account'> & {
+    readonly account: Pick<Account, 'id' | 'name'>
+    readonly nowMs: number
+  },
+  sink: StatementSink,
+): Promise<void> {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw invalidField('to', 'must be after from')
+  const fromMs = from ?? 0
+  // Without an end, one day more than now: clocks of other machines may run ahead.
+  const toMs = to ?? nowMs + dayMs
+  const period = { accountId: account.id, fromMs, toMs }
+  const opening = await readOpeningBalance(snapshot, period)
+  const cutMs = await readExchangeCut(snapshot)
+  await sink.begin({
+    account_id: account.id,
+    name: account.name,
+    from: timeOrNull(from),
+    to: timeOrNull(to),
+    explained_from: cutMs > fromMs ? timeText(cutMs) : null,
+    opening_balance: formatUsd(opening),
+  })
+  await sink.end(await writeLines(snapshot, period, opening, sink))
 }
 
 async function writeLines(

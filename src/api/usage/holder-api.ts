@@ -1,0 +1,124 @@
+/**
+ * The account holder's figures below `/v1/usage`, for the read-only token: one row per endpoint. Each
+ * answers for the token's own account only. No answer may be cached.
+ */
+import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
+import type { Clock } from '../../base/clock.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import type { IncomingRequest } from '../../http/server/request.ts'
+import { jsonReply, sendReply, type Reply } from '../../http/server/reply.ts'
+import type { ResponseWriter } from '../../http/server/response-writer.ts'
+import { holderDays } from '../../operations/holder/days.ts'
+import { holderKeys } from '../../operations/holder/keys.ts'
+import { holderPrices } from '../../operations/holder/prices.ts'
+import { holderStatement, type HolderStatement } from '../../operations/holder/statement.ts'
+import type { OperationContext, Outcome } from '../../operations/operation.ts'
+import { namedReply, refusalReply } from '../refusal-reply.ts'
+import { misplacedParameter, readParameters } from './parameters.ts'
+
+export interface HolderApiParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly isStoreAvailable: () => boolean
+  /** What operations need. These read only. */
+  readonly operations: Omit<OperationContext, 'actor'>
+}
+
+interface HolderEndpoint {
+  /** Its own query parameters. */
+  readonly parameters: readonly string[]
+  answer(
+    context: OperationContext,
+    input: Readonly<Record<string, string>>,
+    accountId: string,
+  ): Promise<Outcome<Reply>>
+}
+
+type Read = (
+  context: OperationContext,
+  input: unknown,
+  accountId: string,
+) => Promise<Outcome<unknown>>
+
+function json(read: Read & { readonly input: { readonly shape: object } }): HolderEndpoint {
+  return {
+    parameters: Object.keys(read.input.shape),
+    answer: async (context, input, accountId) =>
+      mapOutcome(await read(context, input, accountId), (value) => jsonReply(200, value, vary)),
+  }
+}
+
+const vary = ['vary', 'authorization, x-api-key']
+
+const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
+  ['/v1/usage/days', json(holderDays)],
+  ['/v1/usage/keys', json(holderKeys)],
+  ['/v1/usage/prices', json(holderPrices)],
+  [
+    '/v1/usage/statement',
+    {
+      parameters: Object.keys(holderStatement.input.shape),
+      answer: async (context, input, accountId) =>
+        mapOutcome(await holderStatement(context, input, accountId), statementReply),
+    },
+  ],
+])
+
+function statementReply({ format, text }: HolderStatement): Reply {
+  const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json'
+  const headers = ['content-type', type, 'cache-control', 'no-store', ...vary]
+  return { status: 200, headers, body: Buffer.from(text) }
+}
+
+function mapOutcome<From, To>(outcome: Outcome<From>, change: (value: From) => To): Outcome<To> {
+  return outcome.kind === 'done' ? { kind: 'done', value: change(outcome.value) } : outcome
+}
+
+/** What a path asks for. */
+export interface HolderRequest {
+  readonly endpoint: HolderEndpoint
+  readonly path: string
+  /** Taken from the path. */
+  readonly given: Readonly<Record<string, string>>
+}
+
+/** Undefined where the path is not one of these endpoints. */
+export function findHolderRequest(path: string): HolderRequest | undefined {
+  const endpoint = endpoints.get(path)
+  return endpoint === undefined ? undefined : { endpoint, path, given: {} }
+}
+
+export async function serveHolder(
+  request: IncomingRequest,
+  response: ResponseWriter,
+  asked: HolderRequest & { readonly query: string },
+  parts: HolderApiParts,
+): Promise<void> {
+  const outcome = await answer(request, asked, parts)
+  const reply =
+    outcome.kind === 'done'
+      ? namedReply(outcome.value, parts.clock)
+      : refusalReply(outcome, parts.clock)
+  sendReply(request, response, reply)
+}
+
+async function answer(
+  request: IncomingRequest,
+  { endpoint, path, given, query }: HolderRequest & { readonly query: string },
+  parts: HolderApiParts,
+): Promise<Outcome<Reply> | Refusal> {
+  const caller = { address: request.clientAddress, nowMs: parts.clock.now() }
+  const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
+  if (principal.kind === 'refusal') return principal
+  request.place.showKey()
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return refuse('http.method_not_allowed', 'Use GET here.', { allow: 'GET, HEAD' })
+  const misplaced = misplacedParameter(query, path, endpoint.parameters)
+  if (misplaced !== undefined) return misplaced
+  const parameters = readParameters(query, endpoint.parameters)
+  if ('code' in parameters) return parameters
+  if (!parts.isStoreAvailable())
+    return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
+  const context: OperationContext = { ...parts.operations, actor: principal.keyId }
+  return endpoint.answer(context, { ...parameters.values, ...given }, principal.accountId)
+}

@@ -1,0 +1,33 @@
+/**
+ * What the holder of an account may ask for: one read of the holder's own account. The caller is known by
+ * a read-only token, so the account is given by its id and never by a name. Nothing of the operator's side
+ * leaves this room: no channel, no own cost, no other account. Amounts are JSON numbers, as in `/v1/usage`.
+ */
+import type { z } from 'zod'
+import { findAccount, type Account } from '../../ledger/account-store.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { notFound, operation, type Operation, type OperationContext } from '../operation.ts'
+
+export interface HolderQuestion<Input> {
+  readonly snapshot: Queryable
+  readonly account: Account
+  /** Wall time. */
+  readonly nowMs: number
+  readonly input: Input
+}
+
+/** Makes an operation that reads one account in one snapshot. */
+export function holderRead<Shape extends z.ZodObject, Value>(
+  schema: Shape,
+  read: (question: HolderQuestion<z.output<Shape>>) => Promise<Value>,
+): Operation<Value, Shape, [accountId: string]> {
+  return operation(
+    schema,
+    ({ database, clock }: OperationContext, input: z.output<Shape>, accountId: string) =>
+      database.snapshot(async (snapshot) => {
+        const account = await findAccount(snapshot, accountId)
+        if (account === undefined) throw notFound('This account no longer exists.')
+        return read({ snapshot, account, nowMs: clock.now(), input })
+      }),
+  )
+}

@@ -1,0 +1,25 @@
+/** The list prices in force, and the factor on them that the account pays. */
+import { z } from 'zod'
+import { formatUsd, picos } from '../../base/money.ts'
+import { readCatalogue } from '../../channels/channel-store.ts'
+import { printPrices } from '../../metering/price-form.ts'
+import { pricesAt } from '../../metering/prices.ts'
+import { readVersions } from '../prices/versions.ts'
+import { holderRead } from './holder-read.ts'
+
+export const holderPrices = holderRead(z.strictObject({}), async ({ snapshot, account, nowMs }) => {
+  const { models, prices } = await readCatalogue(snapshot)
+  const byModel = Map.groupBy(prices, (price) => price.model)
+  return {
+    currency: 'USD' as const,
+    /** A millionth of a dollar is a whole number of pico-dollars, so the factor is exact. */
+    multiplier: formatUsd(picos(BigInt(account.priceMultiplierPpm) * 1_000_000n)),
+    prices: models
+      .filter((model) => model.retiredAtMs === undefined)
+      .flatMap(({ id, vendor }) => {
+        const inForce = pricesAt(readVersions(byModel.get(id) ?? []), nowMs)
+        // USD per million tokens by class, before the multiplier.
+        return inForce === undefined ? [] : [{ model: id, vendor, price: printPrices(inForce) }]
+      }),
+  }
+})

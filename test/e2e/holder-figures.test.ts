@@ -1,0 +1,251 @@
+/**
+ * The account holder's figures below `/v1/usage`: they add up to `/v1/usage`, and they show one account and
+ * nothing of the operator's side. Runs on either store.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { OperationContext } from '../../src/operations/operation.ts'
+import type { TestAccount } from '../support/accounts.ts'
+import { send, usage, type WireAnswer } from '../support/http-client.ts'
+import { creditAccount, limitAccount, setAccountStatus } from '../support/operations.ts'
+import { formats, places } from '../support/requests.ts'
+import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
+
+let gateway: Scenario
+let account: TestAccount
+let context: OperationContext
+const paths = ['/days', '/keys', '/prices', '/statement']
+
+function ask(path: string, token = account.token, method = 'GET'): Promise<WireAnswer> {
+  const headers = { authorization: `Bearer ${token}` }
+  return send(`${gateway.url}/v1/usage${path}`, { method, headers })
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+async function read<Shape = Fields>(path: string, token = account.token): Promise<Shape> {
+  const answer = await ask(path, token)
+  assert.equal(answer.status, 200, answer.text)
+  return JSON.parse(answer.text) as Shape
+}
+
+interface Days {
+  readonly days: readonly {
+    readonly day: string
+    readonly requests: number
+    readonly input_tokens: number
+    readonly cost_usd: number
+    readonly key?: string
+    readonly model?: string
+  }[]
+}
+
+interface Usage {
+  readonly balance_usd: number
+  readonly usage: {
+    readonly requests: number
+    readonly input_tokens: number
+    readonly cost_usd: number
+  }
+  readonly by_model: readonly { readonly model: string; readonly cost_usd: number }[]
+}
+
+async function useBoth(): Promise<void> {
+  for (const format of formats)
+    for (const isStream of [true, false])
+      assert.equal((await gateway.ask({ format, isStream })).status, 200)
+}
+
+describe('figures of account holders', () => {
+  before(async () => {
+    gateway = await scenario(failoverDefaults)
+    account = gateway.account
+    context = gateway.context
+  })
+  after(() => gateway.close())
+
+  test('days, by key and by model, add up to the usage', async () => {
+    await useBoth()
+    const total = (await usage(gateway.url, account.token, 'month')) as unknown as Usage
+    for (const by of ['', '?by=key', '?by=model']) {
+      const { days } = await read<Days>(`/days${by}`)
+      const sum = (of: (day: Days['days'][number]) => number): number =>
+        days.reduce((before, day) => before + of(day), 0)
+      assert.equal(
+        sum(({ requests }) => requests),
+        total.usage.requests,
+      )
+      assert.equal(
+        sum(({ input_tokens: tokens }) => tokens),
+        total.usage.input_tokens,
+      )
+      assert.ok(Math.abs(sum(({ cost_usd: cost }) => cost) - total.usage.cost_usd) < 1e-12)
+    }
+    const { days: byModel } = await read<Days>('/days?by=model')
+    assert.deepEqual(
+      new Map(byModel.map(({ model, cost_usd: cost }) => [model, cost])),
+      new Map(total.by_model.map(({ model, cost_usd: cost }) => [model, cost])),
+    )
+    assert.equal((await read<Days>('/days?by=key')).days[0]?.key, 'test')
+    assert.deepEqual((await read<Days>('/days?from=2020-01-01&to=2020-02-01')).days, [])
+  })
+
+  test('keys show what they have used and what is left', async () => {
+    await useBoth()
+    const { items } = await read<{ items: readonly Fields[] }>('/keys')
+    const total = (await usage(gateway.url, account.token, 'total')) as unknown as Usage
+    assert.equal(items.length, 1)
+    const cost = total.usage.cost_usd
+    const { name, state, used, limits } = items[0] ?? {}
+    assert.deepEqual([name, state, limits], ['test', 'active', []])
+    assert.deepEqual(used, { day_usd: cost, month_usd: cost, total_usd: cost })
+    const { key_id: id } = items[0] ?? {}
+    await context.database.query(
+      `UPDATE key SET daily_limit_picos = 1000000000000, monthly_limit_picos = 2000000000000,
+        total_limit_picos = 1, rpm = 7 WHERE id = $1`,
+      [String(id)],
+    )
+    const { items: limited } = await read<{ items: readonly Fields[] }>('/keys')
+    await context.database.query(
+      `UPDATE key SET daily_limit_picos = 0, monthly_limit_picos = 0, total_limit_picos = 0, rpm = 0
+        WHERE id = $1`,
+      [String(id)],
+    )
+    assert.equal(limited[0]?.['rpm'], 7)
+    const budgets = limited[0]?.['limits'] as readonly Fields[]
+    assert.deepEqual(
+      budgets.map(({ period, limit_usd: limit, left_usd: left }) => [period, limit, left]),
+      [
+        ['day', 1, Number((1 - cost).toFixed(12))],
+        ['month', 2, Number((2 - cost).toFixed(12))],
+        ['total', 1e-12, 0],
+      ],
+    )
+    for (const { period, resets_at: resetsAt } of budgets)
+      assert.equal(period === 'total', resetsAt === null)
+  })
+
+  test('prices come with the factor of the account', async () => {
+    const other = await gateway.createAccount()
+    await limitAccount(context, { account: other.name, price_multiplier: '0.85' })
+    const mine = await read<{ multiplier: string; prices: readonly Fields[] }>('/prices')
+    const theirs = await read<{ multiplier: string }>('/prices', other.token)
+    assert.deepEqual([mine.multiplier, theirs.multiplier], ['1', '0.85'])
+    const large = mine.prices.find(({ model }) => model === 'large-1')
+    assert.equal(Number((large?.['price'] as Fields | undefined)?.['input']), 3)
+  })
+
+  test('a statement adds up to the balance, as JSON and as CSV', async () => {
+    await useBoth()
+    const { balance_usd: balance } = (await usage(gateway.url, account.token)) as unknown as Usage
+    const statement = await read<{
+      closing_balance: string
+      entries: readonly { amount: string; exchange: Fields | null }[]
+    }>('/statement')
+    assert.equal(Number(statement.closing_balance), balance)
+    const charged = statement.entries.filter(({ exchange }) => exchange !== null)
+    assert.ok(charged.length >= 4)
+    for (const { exchange } of charged) assert.match(String(exchange?.['calculation']), / × /)
+    const csv = await ask('/statement?format=csv')
+    assert.equal(csv.headers['content-type'], 'text/csv; charset=utf-8')
+    const [head = '', ...rows] = csv.text.trim().split('\r\n')
+    assert.equal(head.split(',').includes('channel'), false)
+    assert.equal(rows.length, statement.entries.length + 2)
+  })
+
+  test('a suspended account reads its figures', async () => {
+    const other = await gateway.createAccount()
+    await setAccountStatus(context, { account: other.name, status: 'suspended' })
+    await gateway.app.refresh()
+    for (const path of paths)
+      await ask(path, other.token).then(({ status }) => assert.equal(status, 200))
+  })
+
+  test('no other credential reads them, and nothing is cached', async () => {
+    for (const path of paths) {
+      const answers = await Promise.all([
+        ask(path),
+        ask(path, account.token, 'HEAD'),
+        ask(path, 'ro_wrong'),
+        ask(path, account.key),
+        ask(path, account.token, 'POST'),
+      ])
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 401, 403, 405],
+      )
+      for (const { headers } of answers) {
+        assert.equal(headers['cache-control'], 'no-store')
+        assert.ok(headers['x-turnpike-request-id'] !== undefined)
+      }
+      assert.equal(answers[0].headers['vary'], 'authorization, x-api-key')
+      assert.equal(answers[4].headers['allow'], 'GET, HEAD')
+    }
+    assert.equal((await ask('/nothing')).status, 404)
+  })
+
+  test('a parameter of another endpoint is refused with its place, an unknown one is ignored', async () => {
+    const refused: readonly [path: string, place: string][] = [
+      ['?from=2026-01-01', '/v1/usage/days and /v1/usage/statement'],
+      ['?period=day&by=key', '/v1/usage/days'],
+      ['?cursor=abc', '/v1/usage/requests and /v1/usage/keys'],
+      ['/days?period=day', '/v1/usage'],
+      ['/keys?from=2026-01-01', '/v1/usage/days and /v1/usage/statement'],
+      ['/statement?by=key', '/v1/usage/days'],
+      ['/prices?format=csv', '/v1/usage/statement'],
+    ]
+    for (const [path, place] of refused) {
+      const answer = await ask(path)
+      const { error } = JSON.parse(answer.text) as { error: { type: string; message: string } }
+      assert.deepEqual([answer.status, error.type], [400, 'api.request_invalid'], path)
+      assert.ok(error.message.endsWith(`belongs to ${place}.`), error.message)
+    }
+    for (const path of ['?_=1', '/days?_=1&utm_source=x', '/prices?pretty']) {
+      assert.equal((await ask(path)).status, 200)
+    }
+    for (const path of [
+      '/days?by=key&by=model',
+      '/days?from=2026-02-30',
+      '/days?from=x',
+      '/days?by=day',
+    ])
+      assert.equal((await ask(path)).status, 400, path)
+    assert.equal((await ask('/days?from=2026-02-01&to=2026-01-01')).status, 400)
+    assert.equal((await ask('/days?from=2020-01-01&to=2026-01-01')).status, 400)
+  })
+
+  test('nothing of other accounts or of the operator shows', async () => {
+    const other = await gateway.createAccount()
+    await creditAccount(context, {
+      account: account.name,
+      amount_usd: '5',
+      reference: 'invoice-7',
+      note: 'a secret of the operator',
+    })
+    gateway.sandbox.faults.set(places.messages.main, 'error=502')
+    await useBoth()
+    const others = await Promise.all(
+      formats.map((format) => gateway.ask({ format, isStream: false, key: other.key })),
+    )
+    gateway.sandbox.faults.clear()
+    const shown = await Promise.all(
+      [...paths, '/days?by=key', '/days?by=model', '/statement?format=csv'].map(
+        async (path) => (await ask(path)).text,
+      ),
+    )
+    const secrets = [
+      other.id,
+      other.name,
+      ...others.map(({ headers }) => String(headers['x-turnpike-request-id'])),
+      ...formats.flatMap((format) => [places[format].main, places[format].reserve]),
+      'channel',
+      'attempt',
+      'own_cost',
+      'a secret of the operator',
+      new URL(gateway.sandbox.url).host,
+    ]
+    for (const secret of secrets)
+      for (const text of shown) assert.ok(!text.includes(secret), `${secret} shows in ${text}`)
+    assert.ok(shown.some((text) => text.includes('invoice-7')))
+  })
+})
