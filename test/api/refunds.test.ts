@@ -1,6 +1,7 @@
 /** Refunds over the admin API of a running gateway: what a client, its limits and an operator see of them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { eventuallyWithin } from '../support/eventually.ts'
 import { send, usage as readUsage, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
 import { sendAsk } from '../support/requests.ts'
@@ -17,6 +18,8 @@ describe('refunds over the admin API', () => {
   })
 
   after(() => gateway.close())
+
+  const eventually = eventuallyWithin(10_000)
 
   async function post(path: string, body: object): Promise<[number, Record<string, unknown>]> {
     const answer = await send(`${gateway.adminUrl}/admin/v1${path}`, {
@@ -110,5 +113,23 @@ describe('refunds over the admin API', () => {
     assert.deepEqual([status, problem['code']], [409, 'operations.confirmation_required'])
     const [booked, answer] = await post(`/accounts/${name}/credits`, { ...credit, confirm: true })
     assert.deepEqual([booked, answer['balance_usd']], [201, '-0.5'])
+  })
+
+  it('a refund lets requests through that the daily limit has refused', async () => {
+    const account = await gateway.createAccount({ daily_usd: '0.002' })
+    const answers: WireAnswer[] = []
+    do answers.push(await ask(account))
+    while (answers.at(-1)?.status === 200)
+    assert.equal(answers.pop()?.status, 429)
+    for (const answer of answers)
+      assert.equal((await post(`/requests/${idOf(answer)}/refund`, {}))[0], 201)
+    await eventually(
+      'admitted',
+      () => ask(account),
+      ({ status }) => status === 200,
+    )
+    const { limits, usage: figures } = await usage(account)
+    assert.equal(limits.daily_used_usd, figures.cost_usd)
+    assert.equal(figures.requests, answers.length + 1)
   })
 })

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GatewayError } from '../../src/base/errors.ts'
+import { noKeyLimits, type KeyLimits } from '../../src/base/key-limits.ts'
 import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { balanceMax } from '../../src/ledger/entry-store.ts'
@@ -324,6 +325,79 @@ export function describeRefunds(name: string, open: () => Promise<LedgerHarness>
       const pause = (): Promise<void> => Promise.resolve()
       await removeOldExchanges(harness.database, { nowMs: harness.clock.now(), keepMs, pause })
       await refuses(() => refund(exchangeId), 'operations.not_found', /kept for request_retention/)
+    })
+
+    describe('give limits back at once', () => {
+      const place = (amountPicos: bigint, keyLimits: Partial<KeyLimits> = {}) => {
+        const changes = { keyLimits: { ...noKeyLimits, ...keyLimits } }
+        return harness.ledger.place(holdRequest(harness, accountId, amountPicos, changes))
+      }
+      const chargeOf = async (amountPicos: bigint): Promise<string> => {
+        const hold = await place(amountPicos)
+        assert.ok(hold.kind === 'hold', hold.kind)
+        return end(hold, amountPicos)
+      }
+      const used = async (
+        placing: ReturnType<typeof place>,
+      ): Promise<readonly [string, string, bigint] | string> => {
+        const refused = await placing
+        return refused.kind === 'spending_limit'
+          ? [refused.scope, refused.period, refused.usedPicos]
+          : refused.kind
+      }
+
+      it('the daily limit of the account', async () => {
+        accountId = await makeAccount(harness, { balancePicos: 1_000n, dailyLimitPicos: 100n })
+        const exchangeId = await chargeOf(60n)
+        await chargeOf(40n)
+        assert.deepEqual(await used(place(1n)), ['account', 'day', 100n])
+        await refund(exchangeId, 20n)
+        await harness.becomeCurrent()
+        assert.deepEqual(await used(place(21n)), ['account', 'day', 80n])
+        assert.equal(await used(place(20n)), 'hold')
+      })
+
+      it('while a charge of the account is under way', async () => {
+        accountId = await makeAccount(harness, { balancePicos: 1_000n, dailyLimitPicos: 100n })
+        const exchangeId = await chargeOf(60n)
+        const running = chargeOf(30n)
+        const [refunded] = await Promise.all([
+          refund(exchangeId).then(() => harness.becomeCurrent()),
+          running,
+        ])
+        assert.equal(refunded, undefined)
+        assert.deepEqual(await used(place(71n)), ['account', 'day', 30n])
+        assert.equal(await used(place(70n)), 'hold')
+      })
+
+      for (const [period, limit] of [
+        ['day', 'dailyPicos'],
+        ['month', 'monthlyPicos'],
+        ['total', 'totalPicos'],
+      ] as const)
+        it(`the limit of a key per ${period}`, async () => {
+          const limits = { [limit]: picos(100n) }
+          const exchangeId = await chargeOf(60n)
+          await chargeOf(40n)
+          assert.deepEqual(await used(place(1n, limits)), ['key', period, 100n])
+          await refund(exchangeId, 20n)
+          await harness.becomeCurrent()
+          assert.deepEqual(await used(place(21n, limits)), ['key', period, 80n])
+          assert.equal(await used(place(20n, limits)), 'hold')
+        })
+
+      it('of the day and month of the charge only', async () => {
+        harness.clock.advance(Date.parse('2026-11-30T23:59:59Z') - harness.clock.now())
+        const exchangeId = await chargeOf(60n)
+        harness.clock.advance(2_000)
+        await chargeOf(40n)
+        await refund(exchangeId)
+        await harness.becomeCurrent()
+        const limit = picos(50n)
+        assert.deepEqual(await used(place(11n, { dailyPicos: limit })), ['key', 'day', 40n])
+        assert.deepEqual(await used(place(11n, { monthlyPicos: limit })), ['key', 'month', 40n])
+        assert.deepEqual(await used(place(11n, { totalPicos: limit })), ['key', 'total', 40n])
+      })
     })
 
     it('stand in the statement, which still adds up', async () => {
