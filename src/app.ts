@@ -9,6 +9,7 @@ import { FailedSignIns } from './access/failed-sign-ins.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createEarlyLeaves } from './access/early-leaves.ts'
 import { createRunningLimits } from './access/limits.ts'
+import { startAlerting } from './alerting.ts'
 import type { AdminParts } from './api/admin/app.ts'
 import { listenAdmin } from './api/admin/listener.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
@@ -19,7 +20,6 @@ import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
 import { createWatchdog } from './base/watchdog.ts'
 import { ChannelKeeper, measureChannels } from './channels/cluster/channel-keeper.ts'
-import { readCatalogue } from './channels/channel-store.ts'
 import { watchCredentialFiles } from './channels/credential-file.ts'
 import type { HealthBook } from './channels/health/health-book.ts'
 import { checkChannel } from './channels/probes/check.ts'
@@ -33,6 +33,7 @@ import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import type { OperationContext } from './operations/operation.ts'
+import type { Alerting } from './operations/alerts/alerting.ts'
 import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
@@ -71,6 +72,7 @@ export interface App {
   readonly snapshot: () => LoadedSnapshot
   /** The gateway's own connection. A second one on this thread would wait for its locks. */
   readonly database: Database
+  readonly alerting: Alerting
   /** Loads what commands have changed in the store, without waiting for the next poll. */
   refresh(): Promise<void>
   /** Refuses new requests, lets running ones finish for at most this long, then closes everything. */
@@ -119,7 +121,7 @@ async function openApp(
   opened.defer(() => store.close())
   const { database, ledger } = store
   await effects.onStoreOpen?.(database)
-  makeKeyForFirstSeal((await database.snapshot(readCatalogue)).channels, effects.masterKey)
+  await database.snapshot((snapshot) => makeKeyForFirstSeal(snapshot, effects.masterKey))
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const authenticate = createAuthenticate(
     keys,
@@ -292,19 +294,25 @@ async function openApp(
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))
 
+  const { random, masterKey, readStoreTime } = effects
+  const parts = { config, clock, random, masterKey, store, readStoreTime, telemetry, metrics }
+  const alerting = startAlerting(parts)
+  opened.defer(() => alerting.close())
   const bookkeeping = startBookkeeping({
     clock,
     random: effects.random,
     store: config.store,
     auditIntervalMs: config.auditIntervalMs,
     requestRetentionMs: config.requestRetentionMs,
-    onAudit: ({ counts, differences }, durationMs) =>
+    onAudit({ counts, differences }, durationMs) {
+      void alerting.noteAudit(counts.differences).catch(onError)
       telemetry.audited({
         differenceCount: counts.differences,
         differences: differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
         endedAtMs: clock.now(),
         durationMs,
-      }),
+      })
+    },
     onRetention: ({ cutMs, removed }) => {
       if (removed > 0) log.info({ keptFrom: utcDay(cutMs), removed }, 'old exchanges removed')
     },
@@ -331,6 +339,7 @@ async function openApp(
     health,
     snapshot,
     database,
+    alerting,
     async refresh() {
       const revisions = await readRevisions(database)
       for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)

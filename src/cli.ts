@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
+import { addAlertCommands } from './cli/alert-commands.ts'
 import { addCatalogueCommands } from './cli/catalogue-commands.ts'
 import { addChannelCommands } from './cli/channel-commands.ts'
 import { addCompletionCommands } from './cli/completion/completion-commands.ts'
@@ -63,6 +64,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   addKeyCommands(program)
   addReportCommand(program)
   addRequestCommands(program)
+  program.commandsGroup('Alerts:')
+  addAlertCommands(program)
   program.commandsGroup('Store:')
   addStoreCommands(program)
   program.commandsGroup('Servers:')

@@ -204,7 +204,11 @@ function resolvePaths(values: Config, given: ReadonlyMap<string, Given>, cwd: st
     values.masterKeyFile === undefined
       ? defaultMasterKeyFile(store)
       : resolve(folderOf('master_key_file'), values.masterKeyFile)
-  return { ...values, store, masterKeyFile }
+  const smtpPasswordFile =
+    values.smtpPasswordFile === undefined
+      ? undefined
+      : resolve(folderOf('smtp_password_file'), values.smtpPasswordFile)
+  return { ...values, store, masterKeyFile, smtpPasswordFile }
 }
 
 /** Beside an embedded store. On PostgreSQL there is no default: all nodes need the same key. */
@@ -223,6 +227,7 @@ function findConflicts(
     const message = 'and master_key are both set; set only one of them'
     mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
   }
+  mistakes.push(...findMailConflicts(given))
   const proxyProtocol = given.get('proxy_protocol')
   if (
     proxyProtocol !== undefined &&
@@ -240,6 +245,21 @@ function findConflicts(
       place: where?.place ?? 'default',
       message: `must differ from ${given.has('admin_listen') ? 'listen' : 'admin_listen'}`,
     })
+  }
+  return mistakes
+}
+
+function findMailConflicts(given: ReadonlyMap<string, Given>): readonly SettingMistake[] {
+  const mistakes: SettingMistake[] = []
+  const passwordFile = given.get('smtp_password_file')
+  if (given.has('smtp_password') && passwordFile !== undefined) {
+    const message = 'and smtp_password are both set; set only one of them'
+    mistakes.push({ setting: passwordFile.setting, place: passwordFile.place, message })
+  }
+  const server = given.get('smtp')
+  if (server !== undefined && !given.has('smtp_from')) {
+    const message = 'needs smtp_from: the address that e-mail comes from'
+    mistakes.push({ setting: server.setting, place: server.place, message })
   }
   return mistakes
 }

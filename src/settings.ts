@@ -116,6 +116,23 @@ const origins = text(
   },
 )
 
+/** The address of a mail server; its user name may be in it, the password is a separate setting. */
+const mailServer = text(
+  'the address of a mail server such as smtp://user@mail.example:587 or smtps://user@mail.example',
+  (given) => {
+    if (!/^smtps?:\/\/[^\s/?#]+\/?$/.test(given) || !URL.canParse(given)) return undefined
+    const { hostname, password } = new URL(given)
+    return hostname === '' || password !== '' ? undefined : given
+  },
+)
+
+/** The sender of e-mail. */
+const mailSender = text('an e-mail address such as turnpike@example.com', (given) =>
+  z.regexes.html5Email.test(given) ? given : undefined,
+)
+
+const password = text('a password', (given) => (given === '' ? undefined : new Secret(given)))
+
 const region = text('1 to 64 printable characters', (given) =>
   /^[\x20-\x7e]{1,64}$/.test(given) ? given : undefined,
 )
@@ -270,6 +287,23 @@ export const settings = {
     'record_addresses',
     choice(['none', 'family', 'network', 'full']),
     'family',
+  ),
+
+  /** The mail server for alerts; without one no e-mail is sent. */
+  smtp: setting('smtp', mailServer, undefined),
+  smtpPassword: setting('smtp_password', password, undefined),
+  /** Absolute. */
+  smtpPasswordFile: setting('smtp_password_file', path, undefined),
+  smtpFrom: setting('smtp_from', mailSender, undefined),
+  /** Networks to which alerts may be sent although they are not public. */
+  alertNetworks: setting('alert_networks', addressRanges, undefined),
+  /** An alert is raised where a balance lasts shorter at the spend of the last 24 h; 0 = none. */
+  alertRunOutMs: setting('alert_run_out', duration({ min: 0, max: 30 * dayMs }), dayMs),
+  /** An alert is raised where the last backup is older; by default backups are not watched. */
+  backupMaxAgeMs: setting(
+    'backup_max_age',
+    duration({ min: 60 * minuteMs, max: 366 * dayMs }),
+    undefined,
   ),
 
   /** How long the gateway reads on for the vendor's final count after the client left; 0 = not at all. */

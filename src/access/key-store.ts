@@ -97,6 +97,22 @@ export async function listKeys(
 
 const wholeList = { afterId: '', countMax: Number.MAX_SAFE_INTEGER }
 
+/** Lists the keys of these accounts that have a limit and may be used. */
+export async function listLimitedKeys(
+  queryable: Queryable,
+  accountIds: readonly string[],
+): Promise<KeyRow[]> {
+  if (accountIds.length === 0) return []
+  const places = accountIds.map((_, index) => `$${index + 1}`).join(', ')
+  const rows = await queryable.query(
+    `SELECT * FROM key WHERE kind = 'client' AND revoked_at_ms IS NULL
+       AND (daily_limit_picos > 0 OR monthly_limit_picos > 0 OR total_limit_picos > 0)
+       AND account_id IN (${places}) ORDER BY id`,
+    accountIds,
+  )
+  return rows.map(readKey)
+}
+
 /** Finds the key with this secret, in any state. */
 export async function findKeyBySecretHash(
   queryable: Queryable,

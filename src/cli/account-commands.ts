@@ -21,6 +21,7 @@ export function addAccountCommands(program: Command): void {
     .description('list accounts, by name')
     .option('--status <status>', 'only accounts that are active, suspended or closed')
     .option('--name <part>', 'only accounts whose name contains this')
+    .option('--alert-below <usd>', 'alert when the balance is lower, in USD; 0 = never')
     .option('--external-id <id>', 'only the account with this external id')
     .action(
       command({ store: 'existing' }, async ({ callAll, options }) => {
@@ -134,6 +135,7 @@ function profileOptions(options: Readonly<Record<string, unknown>>) {
   return {
     note: options['note'],
     contact: options['contact'],
+    alert_below_usd: options['alertBelow'],
     external_id: options['externalId'],
     metadata: options['metadata'],
   }

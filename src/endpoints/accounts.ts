@@ -25,6 +25,7 @@ const account = z.strictObject({
   }),
   note: z.string(),
   contact: z.string().meta({ description: 'E-mail address for alerts; empty = none.' }),
+  alert_below_usd: usd.meta({ description: 'A lower balance raises an alert; 0 = none does.' }),
   external_id: z.string().nullable().meta({ description: "The operator's own id; unique." }),
   metadata: z.record(z.string(), z.string()),
   created_at: moment,

@@ -1,5 +1,6 @@
 /** All endpoints of the admin API. */
 import { accountEndpoints, accountStreams } from './accounts.ts'
+import { alertEndpoints } from './alerts.ts'
 import { catalogueEndpoints } from './catalogue.ts'
 import { channelEndpoints } from './channels.ts'
 import type { Endpoint, StreamEndpoint } from './endpoint.ts'
@@ -18,6 +19,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(channelEndpoints),
   ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
+  ...Object.values(alertEndpoints),
 ]
 
 /** Endpoints whose answer is written while it is read. */

@@ -68,4 +68,5 @@ export const exampleNames = {
   adminToken: 'key_exampleofanadmintoken',
   channel: 'alpha-main',
   request: 'ex_exampleofarequest',
+  alertTarget: 'ops',
 } as const

@@ -31,6 +31,8 @@ export interface AccountProfile {
   readonly note: string
   /** E-mail address for alerts; empty = none. */
   readonly contact: string
+  /** A lower balance raises an alert; zero = none does. */
+  readonly alertBelowPicos: Picos
   /** The operator's own id of the account holder; unique. */
   readonly externalId: string | undefined
   readonly metadata: Readonly<Record<string, string>>
@@ -170,11 +172,12 @@ export async function changeProfile(
   accountId: string,
   profile: Partial<AccountProfile> & { readonly name?: string },
 ): Promise<void> {
-  const { name, note, contact, metadata } = profile
+  const { name, note, contact, alertBelowPicos, metadata } = profile
   const changes: [column: string, value: SqlValue | undefined][] = [
     ['name', name],
     ['note', note],
     ['contact', contact],
+    ['alert_below_picos', alertBelowPicos],
     ['external_id', 'externalId' in profile ? (profile.externalId ?? null) : undefined],
     ['metadata', metadata === undefined ? undefined : JSON.stringify(metadata)],
   ]
@@ -203,6 +206,38 @@ function readStatus(row: Row): AccountStatus {
   return row['closed_at_ms'] === null ? status : 'closed'
 }
 
+/** What the alerts about an account's money need of it. */
+export interface WatchedAccount {
+  readonly id: string
+  readonly name: string
+  readonly status: AccountStatus
+  readonly balancePicos: Picos
+  /** Zero = no limit. */
+  readonly dailyLimitPicos: Picos
+  /** A lower balance raises an alert. Zero = never. */
+  readonly alertBelowPicos: Picos
+}
+
+/** Reads all accounts that may have a condition to report, a page at a time, by id. */
+export async function listWatchedAccounts(
+  database: Queryable,
+  page: { readonly afterId: string; readonly countMax: number },
+): Promise<WatchedAccount[]> {
+  const rows = await database.query(
+    `SELECT id, name, ${statusSql} AS status, balance_picos, daily_limit_picos, alert_below_picos
+       FROM account WHERE id > $1 ORDER BY id LIMIT $2`,
+    [page.afterId, page.countMax],
+  )
+  return rows.map((row) => ({
+    id: String(row['id']),
+    name: String(row['name']),
+    status: String(row['status']) as AccountStatus,
+    balancePicos: readPicos(row, 'balance_picos'),
+    dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
+    alertBelowPicos: readPicos(row, 'alert_below_picos'),
+  }))
+}
+
 function readAccount(row: Row): Account {
   const closedAtMs = row['closed_at_ms'] ?? null
   const externalId = row['external_id']
@@ -213,6 +248,7 @@ function readAccount(row: Row): Account {
     closedAtMs: closedAtMs === null ? undefined : Number(closedAtMs),
     note: String(row['note']),
     contact: String(row['contact']),
+    alertBelowPicos: readPicos(row, 'alert_below_picos'),
     externalId: typeof externalId === 'string' ? externalId : undefined,
     metadata: JSON.parse(String(row['metadata'])) as Record<string, string>,
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),

@@ -116,6 +116,67 @@ function byCost(left: ModelFigures, right: ModelFigures): number {
   return left.model < right.model ? -1 : 1
 }
 
+/** `$3, $4`: the places of `count` parameters. */
+function places(from: number, count: number): string {
+  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ')
+}
+
+/** What one key has spent on one day. */
+export interface KeySpend {
+  readonly accountId: string
+  readonly keyId: string
+  readonly day: string
+  readonly requests: number
+  readonly costPicos: Picos
+}
+
+/** Reads what each key of these accounts has spent on these days. */
+export async function readSpend(
+  database: Queryable,
+  {
+    accountIds,
+    days,
+  }: { readonly accountIds: readonly string[]; readonly days: readonly string[] },
+): Promise<readonly KeySpend[]> {
+  if (accountIds.length === 0) return []
+  const rows = await database.query(
+    `SELECT account_id, key_id, day, requests, cost_picos FROM usage_day
+      WHERE day IN (${places(1, days.length)})
+        AND account_id IN (${places(1 + days.length, accountIds.length)})`,
+    [...days, ...accountIds],
+  )
+  return rows.map((row) => ({
+    accountId: String(row['account_id']),
+    keyId: String(row['key_id']),
+    day: String(row['day']),
+    requests: Number(row['requests']),
+    costPicos: readPicos(row, 'cost_picos'),
+  }))
+}
+
+/** Reads what each of these keys has used, by `KEY PERIOD`: a UTC month, or `total`. */
+export async function readKeysUsed(
+  database: Queryable,
+  {
+    accountIds,
+    months,
+  }: { readonly accountIds: readonly string[]; readonly months: readonly string[] },
+): Promise<ReadonlyMap<string, Picos>> {
+  if (accountIds.length === 0) return new Map()
+  const rows = await database.query(
+    `SELECT key_id, month, cost_picos FROM usage_key_month
+      WHERE month IN (${places(1, months.length)})
+        AND account_id IN (${places(1 + months.length, accountIds.length)})`,
+    [...months, ...accountIds],
+  )
+  return new Map(
+    rows.map((row) => [
+      `${String(row['key_id'])} ${String(row['month'])}`,
+      readPicos(row, 'cost_picos'),
+    ]),
+  )
+}
+
 /** An amount column; every engine hands integers over as bigint. */
 export function readPicos(row: Row, column: string): Picos {
   const value = row[column]

@@ -65,6 +65,7 @@ const accountStatuses = ['active', 'suspended', 'closed'] as const
 const profileFields = {
   note: accountNote.optional(),
   contact: contact.optional(),
+  alert_below_usd: limitUsd.optional(),
   external_id: externalId.optional(),
   metadata: metadataChanges.optional(),
 }
@@ -322,10 +323,11 @@ function readLimits(given: {
 function readProfile(given: {
   readonly [Name in keyof typeof profileFields]?: z.output<(typeof profileFields)[Name]>
 }) {
-  const { note, contact: address, external_id: id, metadata } = given
+  const { note, contact: address, alert_below_usd: below, external_id: id, metadata } = given
   return {
     ...(note !== undefined && { note }),
     ...(address !== undefined && { contact: address }),
+    ...(below !== undefined && { alertBelowPicos: below }),
     ...(id !== undefined && { externalId: id === '' ? undefined : id }),
     ...(metadata !== undefined && { metadata }),
   }
@@ -360,6 +362,8 @@ function viewProfile(account: Pick<Account, keyof AccountProfile>) {
     note: account.note,
     /** E-mail address for alerts; empty = none. */
     contact: account.contact,
+    /** A lower balance raises an alert; 0 = none does. */
+    alert_below_usd: formatUsd(account.alertBelowPicos),
     /** The operator's own id of the account holder. */
     external_id: account.externalId ?? null,
     metadata: account.metadata,

@@ -52,6 +52,18 @@ export async function listActionsBy(
   return rows.map((row) => ({ action: String(row['action']), subject: String(row['subject']) }))
 }
 
+/** Finds when an action of this name was last recorded, in milliseconds. */
+export async function findLastAction(
+  queryable: Queryable,
+  action: string,
+): Promise<number | undefined> {
+  const [row] = await queryable.query(
+    'SELECT at_ms FROM operator_action WHERE action = $1 ORDER BY sequence DESC LIMIT 1',
+    [action],
+  )
+  return row === undefined ? undefined : Number(row['at_ms'])
+}
+
 /** Returns what operators have done, newest first. */
 export const recentActions = operation(
   z.strictObject(pageFields),

@@ -104,6 +104,7 @@ export class Membership {
   #isStoreOut = false
   #hasLeft = false
   readonly #unlistedProxies: string[] = []
+  readonly #tasks: string[] = []
 
   constructor(options: MembershipOptions) {
     const { clock, name, holdLease, readTime, onError } = options
@@ -127,6 +128,12 @@ export class Membership {
     if (this.#rounds === undefined) this.#rounds = this.#runRounds()
     else this.#isRoundWanted = true
     return this.#rounds
+  }
+
+  /** Adds a task that one node at a time does, beside those of the member; takes effect at a heartbeat. */
+  addTask(task: string): void {
+    this.#tasks.push(task)
+    this.#heartbeatDueMs = Number.NEGATIVE_INFINITY
   }
 
   /** Returns whether this node is the one that does the task. */
@@ -210,7 +217,7 @@ export class Membership {
 
   async #takeLeases(transaction: Transaction, nowMs: number): Promise<[string, boolean][]> {
     const leased: [string, boolean][] = []
-    for (const task of this.#member?.tasks ?? [])
+    for (const task of [...(this.#member?.tasks ?? []), ...this.#tasks])
       leased.push([task, await takeTaskLease(transaction, { task, node: this.node, nowMs })])
     return leased
   }

@@ -29,6 +29,9 @@ const copiedTables = [
   'exchange_cut',
   'answer_state',
   'unclean_stop',
+  'alert_target',
+  'alert',
+  'alert_delivery',
 ] as const
 
 /** Tables about running processes, or that are created anew. */

@@ -182,6 +182,19 @@ class EventReporter {
     this.#metrics.clientConnectionsClosed.inc({ why })
   }
 
+  /** A message about an alert was sent, or was not. `outcome` names a status or a failure, no address. */
+  alertSent(attempt: {
+    readonly target: string
+    readonly format: string
+    readonly isDelivered: boolean
+    readonly outcome: string
+  }): void {
+    const { format, isDelivered, ...rest } = attempt
+    this.#metrics.alertAttempts.inc({ format, result: isDelivered ? 'delivered' : 'failed' })
+    if (isDelivered) this.#log.debug(rest, 'alert sent')
+    else this.#log.warn(rest, 'alert not sent')
+  }
+
   /** One address, or the IPv6 network that counts as one. */
   failedSignInsLimited(address: string): void {
     this.#log.warn({ address }, 'too many failed sign-ins')

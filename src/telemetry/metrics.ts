@@ -118,6 +118,30 @@ export function createMetrics() {
       'Running requests to vendors, counted from before their body is read.',
     ),
     openHolds: gauge('open_holds', 'Open holds.'),
+    alertAttempts: counter(
+      'alert_attempts_total',
+      'Attempts to send an alert message, by the format of the target and the result.',
+      'format',
+      'result',
+    ),
+    accounts: gauge('accounts', 'Active accounts; only on the node that watches them.'),
+    balancesUsd: gauge('balances_usd', 'Sum of the balances of active accounts.'),
+    spendDayUsd: gauge('spend_24h_usd', 'Spend of active accounts in the last 24 h.'),
+    accountBalanceUsd: gauge(
+      'account_balance_usd',
+      'Balance of the accounts whose balance lasts shortest, at most 100.',
+      'account',
+    ),
+    accountSpendDayUsd: gauge(
+      'account_spend_24h_usd',
+      'Spend in the last 24 h of the accounts whose balance lasts shortest.',
+      'account',
+    ),
+    accountLimitUsedRatio: gauge(
+      'account_daily_limit_used_ratio',
+      'Used share of the daily limit of the accounts whose balance lasts shortest.',
+      'account',
+    ),
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { openEmbedded, type EmbeddedHarness } from './embedded-harness.ts'
 import { noLimits } from './ledger-harness.ts'
-import { picos } from '../../src/base/money.ts'
+import { picos, zeroPicos } from '../../src/base/money.ts'
 import {
   changeLimits,
   changeStatus,
@@ -28,6 +28,7 @@ describe('accounts', () => {
     note: '',
     contact: '',
     externalId: undefined,
+    alertBelowPicos: zeroPicos,
     metadata: {},
     createdAtMs: 1_795_260_000_000,
     closedAtMs: undefined,

@@ -65,7 +65,7 @@ export const applyCatalogue = operation(
       const { plan, result } = prepare(context, stored, reviewed)
       if (result.kind === 'unchanged') return result
       if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
-        makeKeyForFirstSeal(stored.channels, context.masterKey)
+        await makeKeyForFirstSeal(transaction, context.masterKey)
       await carryOut(context, transaction, plan)
       await retireDemoAccess(context, transaction, stored.demo)
       return { ...result, kind: 'applied' }

@@ -5,8 +5,10 @@
  */
 import { Secret } from '../../base/secret.ts'
 import { credentialField, isReference } from '../../channels/snapshot.ts'
-import type { ChannelRow } from '../../channels/channel-store.ts'
+import { readCatalogue, type ChannelRow } from '../../channels/channel-store.ts'
+import type { Queryable } from '../../storage/database.ts'
 import { makeMasterKey, isSealed, seal, unseal } from '../../storage/master-key.ts'
+import { hasSealedTarget } from '../alerts/target-store.ts'
 import type { ChannelEntry } from './entries.ts'
 
 export type SettledCredential =
@@ -42,8 +44,14 @@ export function settleCredential(
 }
 
 /** Creates the master key of a store in which nothing is sealed: there it cannot be a lost one. */
-export function makeKeyForFirstSeal(stored: readonly ChannelRow[], masterKey: () => Secret): void {
-  if (!stored.some((row) => isSealed(row.credential))) makeMasterKey(masterKey())
+export async function makeKeyForFirstSeal(
+  queryable: Queryable,
+  masterKey: () => Secret,
+): Promise<void> {
+  const { channels } = await readCatalogue(queryable)
+  const isAnySealed =
+    channels.some((row) => isSealed(row.credential)) || (await hasSealedTarget(queryable))
+  if (!isAnySealed) makeMasterKey(masterKey())
 }
 
 /** Returns the text to store. */

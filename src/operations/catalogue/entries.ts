@@ -5,6 +5,7 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { isLocalHost } from '../../base/local-host.ts'
 import { mayCarryVersion } from '../../formats/headers.ts'
 import type {
   CheckKind,
@@ -290,7 +291,7 @@ export function urlFault(text: string): string | undefined {
     return 'must end before /v1: the gateway appends /v1/messages or /v1/chat/completions itself'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isUnusable(host)) return 'must not point to a link-local, multicast or unspecified address'
-  if (url.protocol === 'http:' && !isLocal(host))
+  if (url.protocol === 'http:' && !isLocalHost(host))
     return 'must begin with https:// unless the host is in a private network, because http:// sends the credential in plain text'
   return undefined
 }
@@ -303,25 +304,8 @@ unusable.addAddress('::', 'ipv6')
 unusable.addSubnet('fe80::', 10, 'ipv6')
 unusable.addSubnet('ff00::', 8, 'ipv6')
 
-const local = new BlockList()
-local.addSubnet('127.0.0.0', 8, 'ipv4')
-local.addSubnet('10.0.0.0', 8, 'ipv4')
-local.addSubnet('172.16.0.0', 12, 'ipv4')
-local.addSubnet('192.168.0.0', 16, 'ipv4')
-local.addSubnet('100.64.0.0', 10, 'ipv4')
-local.addAddress('::1', 'ipv6')
-local.addSubnet('fc00::', 7, 'ipv6')
-
-/** Names that public DNS does not resolve. */
-const localNames = /(^|\.)(localhost|local|internal|lan|home\.arpa|svc|cluster\.local)$/
-
 function isUnusable(host: string): boolean {
   return isListed(unusable, host)
-}
-
-function isLocal(host: string): boolean {
-  if (isIP(host) !== 0) return isListed(local, host)
-  return !host.includes('.') || localNames.test(host)
 }
 
 function isListed(list: BlockList, host: string): boolean {

@@ -19,6 +19,7 @@ import { lockStore } from '../../storage/sqlite/lock.ts'
 import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger, type AuditView } from './audit.ts'
+import { recordAction } from '../actions.ts'
 import { attempt, conflict, operation, timeText, type Outcome } from '../operation.ts'
 
 export interface BackupView {
@@ -31,10 +32,14 @@ export interface BackupView {
   readonly audit: AuditView
 }
 
+/** The action of a backup in the operators' log; the alert `backup.too_old` looks for the last one. */
+export const backupAction = 'store.backup'
+
 /** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
 export const backupStore = operation(
   z.strictObject({ file: z.string().min(1, 'must name a file') }),
-  async ({ database, clock }, given): Promise<BackupView> => {
+  async (context, given): Promise<BackupView> => {
+    const { database, clock } = context
     const file = resolve(given.file)
     if (database.dialect !== 'sqlite') throw usesPostgres()
     const takenAtMs = clock.now()
@@ -43,6 +48,9 @@ export const backupStore = operation(
       await copyStore(database, unfinished.path)
       const seen = await examine(unfinished.path)
       unfinished.publish()
+      await database.transact((transaction) =>
+        recordAction(transaction, context, { action: backupAction, subject: file }),
+      )
       return { file, taken_at: timeText(takenAtMs), ...seen }
     } finally {
       unfinished.remove()

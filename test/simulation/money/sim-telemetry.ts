@@ -14,6 +14,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     auditFailed: ignore,
     unlistedProxy: ignore,
     connectionClosed: ignore,
+    alertSent: ignore,
     failedSignInsLimited: ignore,
     probeEnded: ignore,
     checkCost: ignore,

@@ -1,0 +1,288 @@
+/** `turnpike alert …`: targets, a test message, what is firing, and the log of deliveries. */
+import { InvalidArgumentError, type Command } from 'commander'
+import { commandClock, sleep } from '../base/clock.ts'
+import { alertEndpoints } from '../endpoints/alerts.ts'
+import type { AlertView, DeliveryView } from '../operations/alerts/log.ts'
+import type { NewTarget, TargetView } from '../operations/alerts/targets.ts'
+import type { Outcome } from '../operations/operation.ts'
+import { command, exitCodes, shown, type Answer } from './command.ts'
+import { splitList } from './key-commands.ts'
+import { formatFields, formatTable } from './output.ts'
+import type { Run } from './run.ts'
+
+export function addAlertCommands(program: Command): void {
+  const alert = program
+    .command('alert')
+    .description('send alerts to webhooks, Slack-compatible channels and e-mail')
+  addListCommands(alert)
+  addCreateCommand(alert)
+  addEditCommand(alert)
+  alert
+    .command('delete')
+    .description('delete a target; messages that wait for it are dropped')
+    .argument('<target>', 'name or id of the target')
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [target] }) =>
+        shown(await call(alertEndpoints.remove, { target }), (removed) => ({
+          json: removed,
+          text: `Deleted the target ${removed.name}.`,
+        })),
+      ),
+    )
+  addTestCommand(alert)
+}
+
+function addListCommands(alert: Command): void {
+  alert
+    .command('list')
+    .description('list the targets of alerts')
+    .action(
+      command({ store: 'existing' }, async ({ callAll }) =>
+        shown(await callAll(alertEndpoints.list), showTargets),
+      ),
+    )
+  alert
+    .command('firing')
+    .description('list what is wrong now, oldest first')
+    .action(
+      command({ store: 'existing' }, async ({ callAll }) =>
+        shown(await callAll(alertEndpoints.firing), showFiring),
+      ),
+    )
+  alert
+    .command('log')
+    .description('list what became of each message, newest first')
+    .option('--target <target>', 'only this target, by name or id')
+    .option('--count <n>', 'show at most this many, 1 to 10000', readCount, 100)
+    .action(
+      command({ store: 'existing' }, async ({ callAll, options }) =>
+        shown(
+          await callAll(
+            alertEndpoints.deliveries,
+            { target: options['target'] },
+            Number(options['count']),
+          ),
+          showDeliveries,
+        ),
+      ),
+    )
+}
+
+function readCount(text: string): number {
+  const count = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= 10_000) return count
+  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
+}
+
+function addCreateCommand(alert: Command): void {
+  const create = alert
+    .command('create')
+    .description('add a target; the secret of a webhook is shown only once')
+    .argument('<name>', 'a unique name, at most 64 characters')
+    .option('--webhook <url>', 'send signed webhooks to this URL')
+    .option('--slack <url>', 'send Slack-compatible messages to this URL')
+    .option('--email <address>', 'send e-mail; "contact" = to the contact of each account')
+  addFilterOptions(create)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  turnpike alert create pager --webhook https://hooks.example/alerts --severity critical
+  turnpike alert create ops --slack https://chat.example/hooks/1 --quiet "22:00-07:00 Europe/Berlin"
+  turnpike alert create holders --email contact`,
+    )
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [name], options }) =>
+        shown(
+          await call(alertEndpoints.create, {
+            name,
+            ...formatOf(options),
+            ...filterOptions(options),
+          }),
+          showNew,
+        ),
+      ),
+    )
+}
+
+function formatOf(options: Readonly<Record<string, unknown>>) {
+  const given = (['webhook', 'slack', 'email'] as const).filter(
+    (format) => options[format] !== undefined,
+  )
+  const [format] = given
+  if (format === undefined || given.length > 1)
+    throw new InvalidArgumentError('Give one of --webhook, --slack and --email.')
+  return { format, address: options[format] }
+}
+
+function addEditCommand(alert: Command): void {
+  const edit = alert
+    .command('edit')
+    .description('change a target; options that you leave out stay as they are')
+    .argument('<target>', 'name or id of the target')
+    .option('--name <name>', 'a new unique name')
+    .option('--address <address>', 'a new URL or e-mail address; the format stays')
+  addFilterOptions(edit).action(
+    command({ store: 'existing' }, async ({ call, arguments: [target], options }) =>
+      shown(
+        await call(alertEndpoints.change, {
+          target,
+          name: options['name'],
+          address: options['address'],
+          ...filterOptions(options),
+        }),
+        showTarget,
+      ),
+    ),
+  )
+}
+
+function addFilterOptions(to: Command): Command {
+  return to
+    .option('--kinds <kinds>', 'only these kinds, with commas; "all" removes the filter', listOf)
+    .option('--accounts <accounts>', 'only these accounts, with commas; "all"', listOf)
+    .option('--channels <channels>', 'only these channels, with commas; "all"', listOf)
+    .option('--severity <severity>', 'at least info, warning or critical')
+    .option('--quiet <hours>', 'send only critical alerts from 22:00-07:00 [zone]; "off"')
+    .option('--digest <duration>', 'collect repeats of a kind for this long; 0 = send each alone')
+}
+
+function listOf(text: string): readonly string[] {
+  return text === 'all' ? [] : splitList(text)
+}
+
+function filterOptions(options: Readonly<Record<string, unknown>>) {
+  return {
+    kinds: options['kinds'],
+    accounts: options['accounts'],
+    channels: options['channels'],
+    min_severity: options['severity'],
+    quiet_hours: options['quiet'] === 'off' ? '' : options['quiet'],
+    digest: options['digest'],
+  }
+}
+
+function addTestCommand(alert: Command): void {
+  alert
+    .command('test')
+    .description('send a test message through a running gateway, and wait for the answer')
+    .argument('<target>', 'name or id of the target')
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [target] }) => {
+        const queued = await call(alertEndpoints.test, { target })
+        if (queued.kind === 'refusal') return queued
+        return shown(await awaitDelivery(call, queued.value), showTest)
+      }),
+    )
+}
+
+const testWaitMs = 20_000
+const pollMs = 500
+
+/** Reads the log until the first attempt is over, at most `testWaitMs`. */
+async function awaitDelivery(
+  call: Run['call'],
+  { target, delivery: id }: { readonly target: string; readonly delivery: string },
+): Promise<Outcome<DeliveryView | undefined>> {
+  const untilMs = commandClock.monotonic() + testWaitMs
+  for (;;) {
+    const page = await call(alertEndpoints.deliveries, { target, limit: 100 })
+    if (page.kind === 'refusal') return page
+    const value = page.value.items.find((one) => one.id === id)
+    const isTried = value !== undefined && (value.attempts > 0 || value.state !== 'waiting')
+    if (isTried || commandClock.monotonic() >= untilMs) return { kind: 'done', value }
+    await sleep(commandClock, pollMs)
+  }
+}
+
+function showTest(delivery: DeliveryView | undefined): Answer {
+  const isDelivered = delivery?.state === 'delivered'
+  return {
+    json: delivery ?? null,
+    text: isDelivered
+      ? `Delivered: ${delivery.outcome}.`
+      : delivery === undefined || delivery.attempts === 0
+        ? 'No gateway has sent the message yet. Is one running? It is sent when one is.'
+        : `Not delivered: ${delivery.outcome}. The gateway tries again.`,
+    exitCode: isDelivered ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function showNew({ target, secret }: NewTarget): Answer {
+  const lines = [formatFields(target)]
+  if (secret !== null)
+    lines.push(
+      `secret  ${secret}`,
+      'The receiver verifies signatures with this secret. It is shown only now.',
+    )
+  lines.push(`Try it with: turnpike alert test ${target.name}`)
+  return {
+    json: { ...target, secret },
+    text: lines.join('\n'),
+    ...(secret !== null && {
+      ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
+    }),
+  }
+}
+
+function showTarget(target: TargetView): Answer {
+  return { json: target, text: formatFields(target) }
+}
+
+function showTargets(targets: readonly TargetView[]): Answer {
+  const text = formatTable(
+    [
+      'name',
+      'id',
+      'format',
+      'address',
+      'severity',
+      'kinds',
+      'accounts',
+      'channels',
+      'quiet',
+      'digest',
+    ],
+    targets.map((target) => [
+      target.name,
+      target.id,
+      target.format,
+      target.address,
+      target.min_severity,
+      target.kinds ?? 'all',
+      target.accounts ?? 'all',
+      target.channels ?? 'all',
+      target.quiet_hours,
+      target.digest,
+    ]),
+    'There are no targets. Add one with: turnpike alert create NAME --webhook URL',
+  )
+  return { json: targets, text }
+}
+
+function showFiring(alerts: readonly AlertView[]): Answer {
+  const text = formatTable(
+    ['since', 'severity', 'kind', 'title'],
+    alerts.map(({ fired_at: since, severity, kind, title }) => [since, severity, kind, title]),
+    'Nothing is wrong.',
+  )
+  return { json: alerts, text }
+}
+
+function showDeliveries(deliveries: readonly DeliveryView[]): Answer {
+  const text = formatTable(
+    ['created', 'target', 'state', 'attempts', 'kind', 'event', 'title', 'outcome'],
+    deliveries.map((one) => [
+      one.created_at,
+      one.target,
+      one.state,
+      one.attempts,
+      one.kind,
+      one.event,
+      one.title,
+      one.outcome,
+    ]),
+    'No message was made yet.',
+  )
+  return { json: deliveries, text }
+}

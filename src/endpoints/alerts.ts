@@ -1,0 +1,138 @@
+/** Endpoints of alerts: targets, what is firing, and the log of deliveries. */
+import { z } from 'zod'
+import { alertKindNames, severities } from '../operations/alerts/alert-kind.ts'
+import { alertDeliveries, firingAlerts } from '../operations/alerts/log.ts'
+import { targetFormats } from '../operations/alerts/target-store.ts'
+import {
+  changeTarget,
+  createTarget,
+  listAlertTargets,
+  removeTarget,
+  testTarget,
+} from '../operations/alerts/targets.ts'
+import { endpoint, exampleNames } from './endpoint.ts'
+import { moment, pageOf } from './views.ts'
+
+const names = z.array(z.string()).nullable().meta({ description: 'Null = all.' })
+
+const target = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  format: z.enum(targetFormats),
+  address: z.string().meta({ description: 'Of a URL only its origin: the URL is a secret.' }),
+  kinds: names,
+  accounts: names,
+  channels: names,
+  min_severity: z.enum(severities),
+  quiet_hours: z.string().nullable(),
+  digest: z.string().meta({ description: 'A duration; 0 = each alert alone.' }),
+  created_at: moment,
+})
+
+const kind = z.enum(alertKindNames)
+
+const firing = z.strictObject({
+  id: z.string(),
+  kind,
+  severity: z.enum(severities),
+  subject: z.string(),
+  account_id: z.string().nullable(),
+  channel: z.string().nullable(),
+  title: z.string(),
+  text: z.string(),
+  facts: z.record(
+    z.string(),
+    z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]),
+  ),
+  fired_at: moment,
+})
+
+const delivery = z.strictObject({
+  id: z.string(),
+  target: z.string(),
+  event: z.enum(['firing', 'resolved']),
+  kind,
+  title: z.string(),
+  state: z.enum(['waiting', 'delivered', 'failed', 'dropped']),
+  attempts: z.int(),
+  outcome: z.string(),
+  message_id: z.string().nullable(),
+  created_at: moment,
+  due_at: moment.nullable(),
+  ended_at: moment.nullable(),
+})
+
+export const alertEndpoints = {
+  list: endpoint({
+    id: 'alerts.list',
+    method: 'GET',
+    path: '/alerts',
+    summary: 'List alert targets, by name.',
+    role: 'viewer',
+    operation: listAlertTargets,
+    answer: pageOf(target),
+    example: {},
+  }),
+  create: endpoint({
+    id: 'alerts.create',
+    method: 'POST',
+    path: '/alerts',
+    summary: 'Create an alert target; the secret of a webhook is shown once.',
+    role: 'operator',
+    operation: createTarget,
+    answer: z.strictObject({ target, secret: z.string().nullable() }),
+    repeats: 'secret',
+    status: 201,
+    example: { name: 'pager', format: 'webhook', address: 'https://hooks.example/alerts' },
+  }),
+  firing: endpoint({
+    id: 'alerts.firing',
+    method: 'GET',
+    path: '/alerts/firing',
+    summary: 'List the alerts that are firing, oldest first.',
+    role: 'viewer',
+    operation: firingAlerts,
+    answer: pageOf(firing),
+    example: {},
+  }),
+  deliveries: endpoint({
+    id: 'alerts.deliveries',
+    method: 'GET',
+    path: '/alerts/deliveries',
+    summary: 'List deliveries, newest first.',
+    role: 'viewer',
+    operation: alertDeliveries,
+    answer: pageOf(delivery),
+    example: {},
+  }),
+  change: endpoint({
+    id: 'alerts.change',
+    method: 'PATCH',
+    path: '/alerts/{target}',
+    summary: 'Change an alert target: name, address, filters, quiet hours, digest.',
+    role: 'operator',
+    operation: changeTarget,
+    answer: target,
+    example: { target: exampleNames.alertTarget, quiet_hours: '22:00-07:00 Europe/Berlin' },
+  }),
+  remove: endpoint({
+    id: 'alerts.remove',
+    method: 'DELETE',
+    path: '/alerts/{target}',
+    summary: 'Delete an alert target.',
+    role: 'operator',
+    operation: removeTarget,
+    answer: target,
+    example: { target: exampleNames.alertTarget },
+  }),
+  test: endpoint({
+    id: 'alerts.test',
+    method: 'POST',
+    path: '/alerts/{target}/test',
+    summary: 'Send a test message to a target.',
+    role: 'operator',
+    operation: testTarget,
+    answer: z.strictObject({ target: z.string(), delivery: z.string() }),
+    example: { target: exampleNames.alertTarget },
+  }),
+}

@@ -1,0 +1,316 @@
+/**
+ * The conditions of accounts and keys, from their balance, limits and spend. Pure. A request is refused
+ * while its hold does not fit, which is before the last pico-dollar is spent; so "used up" means that the
+ * rest does not pay for a request of average cost. A condition that fires ends by a wider margin than it
+ * began, so that it does not flicker.
+ *
+ *     spend of 24 h = today's + yesterday's × the share of 24 h that lay in yesterday
+ */
+import type { KeyLimits } from '../../base/key-limits.ts'
+import {
+  formatUsd,
+  maxPicos,
+  parseUsd,
+  picos,
+  usdNumber,
+  zeroPicos,
+  type Picos,
+} from '../../base/money.ts'
+import type { WatchedAccount } from '../../ledger/account-store.ts'
+import type { KeySpend } from '../../ledger/usage.ts'
+import type { Alert, AlertKind, Finding } from './alert-kind.ts'
+
+export const accountKinds: readonly AlertKind[] = [
+  'account.balance_low',
+  'account.running_out',
+  'account.exhausted',
+  'account.daily_limit_reached',
+  'key.limit_reached',
+]
+
+interface LimitedKey {
+  readonly id: string
+  readonly accountId: string | undefined
+  readonly name: string
+  readonly head: string
+  readonly limits: Pick<KeyLimits, 'dailyPicos' | 'monthlyPicos' | 'totalPicos'>
+}
+
+export interface AccountSituation {
+  readonly account: WatchedAccount
+  /** Of today and yesterday. */
+  readonly spend: readonly KeySpend[]
+  /** Keys with a limit. */
+  readonly keys: readonly LimitedKey[]
+  /** What keys have used, by key and period, as `readKeysUsed` returns it. */
+  readonly keysUsed: ReadonlyMap<string, Picos>
+  /** Alerts of this account that are firing, by kind and subject. */
+  readonly firing: ReadonlyMap<string, Alert>
+}
+
+export interface RuleMoment {
+  readonly nowMs: number
+  /** UTC days. */
+  readonly today: string
+  /** Accounts whose balance lasts shorter raise an alert; 0 = none. */
+  readonly runOutWithinMs: number
+}
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+/** A projection that is over must last this much longer than the one that fired. */
+const runOutMargin = 1.2
+
+export interface Spending {
+  /** Of the last 24 h. */
+  readonly dayPicos: Picos
+  readonly todayPicos: Picos
+  /** The average cost of a request; zero without any. */
+  readonly averagePicos: Picos
+}
+
+export function spendingOf(
+  spend: readonly KeySpend[],
+  { today, nowMs }: Pick<RuleMoment, 'today' | 'nowMs'>,
+): Spending {
+  let todayPicos = 0n
+  let yesterdayPicos = 0n
+  let requests = 0
+  for (const { day, costPicos, requests: count } of spend) {
+    if (day === today) todayPicos += costPicos
+    else yesterdayPicos += costPicos
+    requests += count
+  }
+  const restMs = BigInt(dayMs - (nowMs % dayMs))
+  const averagePicos = requests === 0 ? 0n : (todayPicos + yesterdayPicos) / BigInt(requests)
+  return {
+    dayPicos: picos(todayPicos + (yesterdayPicos * restMs) / BigInt(dayMs)),
+    todayPicos: picos(todayPicos),
+    averagePicos: picos(averagePicos),
+  }
+}
+
+export function findAccountConditions(
+  situation: AccountSituation,
+  moment: RuleMoment,
+): readonly Finding[] {
+  const { account, spend, keys } = situation
+  if (account.status !== 'active') return []
+  const spending = spendingOf(spend, moment)
+  return [
+    balanceLow(account),
+    runningOut(situation, spending, moment),
+    exhausted(situation, spending),
+    dailyLimitReached(situation, spending, moment),
+    ...keys.flatMap((key) => keyLimitsReached(situation, key, moment)),
+  ].filter((finding) => finding !== undefined)
+}
+
+function balanceLow(account: WatchedAccount): Finding | undefined {
+  const { balancePicos, alertBelowPicos, name } = account
+  if (alertBelowPicos === zeroPicos || balancePicos >= alertBelowPicos) return undefined
+  return {
+    ...about('account.balance_low', account),
+    title: `Balance of ${name} is low: ${formatUsd(balancePicos)} USD`,
+    text:
+      `The balance of the account ${name} is below ${formatUsd(alertBelowPicos)} USD. Book a credit ` +
+      `with: turnpike account credit ${name} USD --reference REF`,
+    facts: {
+      account: name,
+      balance_usd: formatUsd(balancePicos),
+      alert_below_usd: formatUsd(alertBelowPicos),
+    },
+  }
+}
+
+function runningOut(
+  { account, firing }: AccountSituation,
+  { dayPicos }: Spending,
+  { runOutWithinMs }: RuleMoment,
+): Finding | undefined {
+  const { balancePicos, name } = account
+  if (runOutWithinMs === 0 || dayPicos <= 0n || balancePicos <= 0n) return undefined
+  const lastsMs = (usdNumber(balancePicos) / usdNumber(dayPicos)) * dayMs
+  const isFiring = firing.has(keyOf('account.running_out', account.id))
+  if (lastsMs >= runOutWithinMs * (isFiring ? runOutMargin : 1)) return undefined
+  const hours = Math.max(1, Math.round(lastsMs / hourMs))
+  return {
+    ...about('account.running_out', account),
+    title: `Balance of ${name} lasts about ${hours} h`,
+    text:
+      `The account ${name} has spent ${formatUsd(dayPicos)} USD in the last 24 hours. At that rate its ` +
+      `balance of ${formatUsd(balancePicos)} USD is used up in about ${hours} hours. Book a credit with: ` +
+      `turnpike account credit ${name} USD --reference REF`,
+    facts: {
+      account: name,
+      balance_usd: formatUsd(balancePicos),
+      spend_24h_usd: formatUsd(dayPicos),
+      hours_left: hours,
+    },
+  }
+}
+
+function exhausted(
+  { account, firing }: AccountSituation,
+  { averagePicos }: Spending,
+): Finding | undefined {
+  const { balancePicos, name } = account
+  const before = firing.get(keyOf('account.exhausted', account.id))
+  const needed = maxPicos(averagePicos, amountIn(before, 'request_usd'))
+  // An account that was never used lacks nothing.
+  const isEmpty = balancePicos < needed || (balancePicos <= 0n && needed > 0n)
+  if (!isEmpty) return undefined
+  return {
+    ...about('account.exhausted', account),
+    title: `Balance of ${name} is used up`,
+    text:
+      `The balance of the account ${name}, ${formatUsd(balancePicos)} USD, does not pay for a request of ` +
+      'average cost. Its requests get 402. Book a credit with: ' +
+      `turnpike account credit ${name} USD --reference REF`,
+    facts: {
+      account: name,
+      balance_usd: formatUsd(balancePicos),
+      request_usd: formatUsd(needed),
+    },
+  }
+}
+
+function dailyLimitReached(
+  { account, firing }: AccountSituation,
+  { todayPicos, averagePicos }: Spending,
+  { today }: RuleMoment,
+): Finding | undefined {
+  const { dailyLimitPicos: limit, name } = account
+  const used = { used: todayPicos, average: averagePicos, limit, period: today }
+  if (!isUsedUp(used, firing.get(keyOf('account.daily_limit_reached', account.id))))
+    return undefined
+  return {
+    ...about('account.daily_limit_reached', account),
+    title: `Daily limit of ${name} is reached`,
+    text:
+      `The account ${name} has spent ${formatUsd(todayPicos)} of ${formatUsd(limit)} USD today. Its ` +
+      'requests get 429 until 00:00 UTC. Raise the limit with: ' +
+      `turnpike account limits ${name} --daily USD`,
+    facts: {
+      account: name,
+      limit_usd: formatUsd(limit),
+      used_usd: formatUsd(todayPicos),
+      period: today,
+    },
+  }
+}
+
+interface KeyPeriod {
+  readonly name: 'day' | 'month' | 'total'
+  readonly limit: Picos
+  readonly used: Picos
+  /** A UTC day or month, or `total`. */
+  readonly period: string
+  readonly until: string
+}
+
+function keyLimitsReached(
+  situation: AccountSituation,
+  key: LimitedKey,
+  moment: RuleMoment,
+): readonly Finding[] {
+  const { spend, keysUsed } = situation
+  const own = spendingOf(
+    spend.filter(({ keyId }) => keyId === key.id),
+    moment,
+  )
+  const { dailyPicos, monthlyPicos, totalPicos } = key.limits
+  const month = moment.today.slice(0, 7)
+  const usedIn = (period: string): Picos => keysUsed.get(`${key.id} ${period}`) ?? zeroPicos
+  const day = {
+    name: 'day',
+    limit: dailyPicos,
+    used: own.todayPicos,
+    period: moment.today,
+  } as const
+  const periods: readonly KeyPeriod[] = [
+    { ...day, until: 'until 00:00 UTC' },
+    {
+      name: 'month',
+      limit: monthlyPicos,
+      used: usedIn(month),
+      period: month,
+      until: 'until the next month (UTC) begins',
+    },
+    {
+      name: 'total',
+      limit: totalPicos,
+      used: usedIn('total'),
+      period: 'total',
+      until: 'until the limit is raised',
+    },
+  ]
+  return periods.flatMap((one) => keyLimitReached(situation, key, one, own.averagePicos) ?? [])
+}
+
+function keyLimitReached(
+  { account, firing }: AccountSituation,
+  key: LimitedKey,
+  { name: periodName, limit, used, period, until }: KeyPeriod,
+  average: Picos,
+): Finding | undefined {
+  const subject = `${key.id} ${periodName}`
+  const before = firing.get(keyOf('key.limit_reached', subject))
+  if (!isUsedUp({ used, average, limit, period }, before)) return undefined
+  const name = key.name === '' ? key.head : key.name
+  return {
+    ...about('key.limit_reached', account),
+    subject,
+    title: `Limit of the key ${name} of ${account.name} is reached (${periodName})`,
+    text:
+      `The key ${name} (${key.id}) of the account ${account.name} has spent ${formatUsd(used)} of ` +
+      `${formatUsd(limit)} USD (${periodName}). Its requests get 429 ${until}.`,
+    facts: {
+      account: account.name,
+      key_id: key.id,
+      key_name: key.name,
+      limit_usd: formatUsd(limit),
+      used_usd: formatUsd(used),
+      period,
+    },
+  }
+}
+
+/** What was reached stays so until its period ends, the limit is raised, or a refund lowers what is used. */
+function isUsedUp(
+  now: {
+    readonly used: Picos
+    readonly average: Picos
+    readonly limit: Picos
+    /** A UTC day or month, or `total`. */
+    readonly period: string
+  },
+  before: Alert | undefined,
+): boolean {
+  if (now.limit === zeroPicos) return false
+  if (now.used >= now.limit) return true
+  const wasReached =
+    before !== undefined &&
+    before.facts['period'] === now.period &&
+    before.facts['limit_usd'] === formatUsd(now.limit) &&
+    now.used >= amountIn(before, 'used_usd')
+  return wasReached || (now.used > 0n && now.limit - now.used < now.average)
+}
+
+function about(
+  kind: AlertKind,
+  { id }: WatchedAccount,
+): Pick<Finding, 'kind' | 'subject'> & { readonly accountId: string } {
+  return { kind, subject: id, accountId: id }
+}
+
+export function keyOf(kind: AlertKind, subject: string): string {
+  return `${kind}\n${subject}`
+}
+
+/** The amount that an alert carries as a fact; zero without one. */
+function amountIn(alert: Alert | undefined, fact: string): Picos {
+  const text = alert?.facts[fact]
+  if (typeof text !== 'string') return zeroPicos
+  return parseUsd(text) ?? zeroPicos
+}

@@ -1,0 +1,152 @@
+/**
+ * The alerts of one running gateway: once a second it looks at the outbox and sends what is due, and now and
+ * then at the conditions. One node at a time has the lease on both; every node tells of an outage of the
+ * store by itself. Invariant: no request and no charge waits for it; its failures are reported and retried.
+ */
+import { every, type Timer } from '../../base/clock.ts'
+import type { Random } from '../../base/random.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Membership } from '../../storage/membership.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
+import { removeOldAlerts } from './alert-store.ts'
+import { removeOldDeliveries } from './delivery-store.ts'
+import { packDue } from './outbox.ts'
+import { OutageWatch } from './outage-watch.ts'
+import { targetsMax } from './raise.ts'
+import type { Sending, SendResult } from './send.ts'
+import { AlertSender } from './sender.ts'
+import { listTargets, type AlertTarget } from './target-store.ts'
+import {
+  noteAudit,
+  watchAccounts,
+  watchBackups,
+  watchChannels,
+  type WatchOptions,
+} from './watch.ts'
+
+export interface AlertingOptions extends WatchOptions {
+  readonly random: Random
+  readonly database: Database
+  readonly membership: Pick<Membership, 'addTask' | 'hasTask'>
+  readonly sending: Sending
+  /** The operator's name for this node. */
+  readonly nodeName: string
+  readonly isStoreAvailable: () => boolean
+  /** The store's time where a test controls it. */
+  readonly readTime?: (() => number) | undefined
+  readonly onAttempt: (target: AlertTarget, result: SendResult) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** The task of raising and sending alerts: one node at a time has the lease on it. */
+const alertTask = 'alerts'
+
+const roundMs = 1_000
+const channelsMs = 5_000
+const accountsMs = 15_000
+const minuteMs = 60_000
+/** How long alerts and deliveries are kept after their end. */
+const keptMs = 30 * 86_400_000
+const removedPerMinute = 1_000
+
+export class Alerting {
+  readonly #options: AlertingOptions
+  readonly #sender: AlertSender
+  readonly #outage: OutageWatch
+  #timer: Timer | undefined
+  /** Monotonic times at which the looks are due. */
+  #channelsDueMs = 0
+  #accountsDueMs = 0
+  #minuteDueMs = 0
+  #round: Promise<void> | undefined
+
+  private constructor(options: AlertingOptions) {
+    this.#options = options
+    this.#sender = new AlertSender(options)
+    this.#outage = new OutageWatch(options)
+  }
+
+  static start(options: AlertingOptions): Alerting {
+    const alerting = new Alerting(options)
+    options.membership.addTask(alertTask)
+    const { clock } = options.sending
+    alerting.#timer = every(clock, roundMs, () => alerting.round(), options.onError)
+    return alerting
+  }
+
+  /** Runs a round now, or waits for the one that runs; a round does not wait for receivers. */
+  round(): Promise<void> {
+    this.#round ??= this.#runRound().finally(() => {
+      this.#round = undefined
+    })
+    return this.#round
+  }
+
+  /** Resolves when no message is being sent. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#sender.settled(), this.#outage.settled()])
+  }
+
+  /** The result of an audit that this node has made. */
+  async noteAudit(differenceCount: number): Promise<void> {
+    const { database } = this.#options
+    await noteAudit(database, { differenceCount, nowMs: await this.#readTime() })
+  }
+
+  /** Ends the rounds. Messages that are being sent are not waited for; the outbox has them. */
+  async close(): Promise<void> {
+    this.#timer?.cancel()
+    this.#sender.close()
+    await this.#round?.catch(() => undefined)
+  }
+
+  async #runRound(): Promise<void> {
+    this.#outage.look()
+    const { database, isStoreAvailable } = this.#options
+    if (!isStoreAvailable()) return
+    const list = await listTargets(database, { afterName: '', countMax: targetsMax })
+    this.#outage.know(list)
+    if (!this.#isLeader()) return
+    const nowMs = await this.#readTime()
+    const targets = new Map(list.map((target) => [target.id, target]))
+    await packDue(database, { targets, nowMs })
+    if (this.#isLeader()) await this.#sender.sendDue(targets, nowMs)
+    await this.#watch(nowMs)
+  }
+
+  /** Another node may have looked last, so each look compares with the store. */
+  async #watch(nowMs: number): Promise<void> {
+    const options = this.#options
+    const atMs = options.sending.clock.monotonic()
+    if (atMs >= this.#channelsDueMs) {
+      await watchChannels(options, nowMs)
+      this.#channelsDueMs = atMs + channelsMs
+    }
+    if (atMs >= this.#accountsDueMs) {
+      await watchAccounts(options, nowMs)
+      this.#accountsDueMs = atMs + accountsMs
+    }
+    if (atMs >= this.#minuteDueMs) {
+      await watchBackups(options, nowMs)
+      await this.#removeOld(nowMs)
+      this.#minuteDueMs = atMs + minuteMs
+    }
+  }
+
+  async #removeOld(nowMs: number): Promise<void> {
+    const old = { beforeMs: nowMs - keptMs, countMax: removedPerMinute }
+    await this.#options.database.transact(async (transaction) => {
+      await removeOldDeliveries(transaction, old)
+      await removeOldAlerts(transaction, old)
+    })
+  }
+
+  #isLeader(): boolean {
+    return this.#options.membership.hasTask(alertTask)
+  }
+
+  async #readTime(): Promise<number> {
+    const { database, sending, readTime } = this.#options
+    return readTime?.() ?? readStoreTime(database, sending.clock)
+  }
+}

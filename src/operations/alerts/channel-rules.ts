@@ -1,0 +1,154 @@
+/**
+ * The conditions of channels and models, from the states that running gateways publish. Pure. What one
+ * gateway has switched off is one alert, however many gateways see it. A channel that an operator has
+ * disabled raises no alert.
+ */
+import type { HealthLine } from '../../channels/health/health-line.ts'
+import type { Alert, AlertKind, Finding } from './alert-kind.ts'
+import { keyOf } from './account-rules.ts'
+
+const offKinds = [
+  'channel.off',
+  'channel.credential_refused',
+  'channel.no_credit',
+  'channel.model_missing',
+] as const satisfies readonly AlertKind[]
+type OffKind = (typeof offKinds)[number]
+
+export const channelKinds: readonly AlertKind[] = [
+  ...offKinds,
+  'model.reserve_only',
+  'model.no_usable_channel',
+]
+
+/** What a running gateway says of a model on a channel. */
+export interface NodeLine {
+  readonly node: string
+  readonly line: HealthLine
+}
+
+export function findChannelConditions(
+  lines: readonly NodeLine[],
+  firing: ReadonlyMap<string, Alert>,
+): readonly Finding[] {
+  const places = Map.groupBy(lines, ({ line }) => `${line.channel}\n${line.model}`)
+  const models = Map.groupBy(lines, ({ line }) => line.model)
+  return [
+    ...[...places.values()].flatMap((one) => offFinding(one, firing) ?? []),
+    ...[...models.values()].flatMap((one) => modelFinding(one) ?? []),
+  ]
+}
+
+/** After a restart a channel that was not on waits for its probe, and serves meanwhile. */
+function isOut({ mode, why }: HealthLine): boolean {
+  return mode === 'off' || (mode === 'trial' && why !== 'restarted')
+}
+
+function offFinding(
+  lines: readonly NodeLine[],
+  firing: ReadonlyMap<string, Alert>,
+): Finding | undefined {
+  const out = lines.filter(({ line }) => isOut(line))
+  const [first] = out
+  if (first === undefined) return undefined
+  const { channel, model, vendor } = first.line
+  const subject = `${channel} ${model}`
+  const kind = offKindOf(out, (one) => firing.has(keyOf(one, subject)))
+  return {
+    kind,
+    subject,
+    channel,
+    ...offTexts(kind, channel, model),
+    facts: { channel, model, vendor, why: first.line.why, nodes: out.map(({ node }) => node) },
+  }
+}
+
+/** The reason of a refusal is known only while it is new; then the alert that is firing tells it. */
+function offKindOf(out: readonly NodeLine[], isFiring: (kind: OffKind) => boolean): OffKind {
+  for (const { line } of out) {
+    const kind = offKinds.find((one) => one === `channel.${line.why}`)
+    if (kind !== undefined) return kind
+  }
+  return offKinds.find(isFiring) ?? 'channel.off'
+}
+
+function offTexts(kind: OffKind, channel: string, model: string): Pick<Finding, 'title' | 'text'> {
+  const advice = `turnpike channel show ${channel}`
+  switch (kind) {
+    case 'channel.off':
+      return {
+        title: `Channel ${channel} is off for ${model}`,
+        text:
+          `The gateway sends no requests for ${model} to the channel ${channel}, because they fail there. ` +
+          `It probes the channel and uses it again by itself. What it has seen: ${advice}`,
+      }
+    case 'channel.credential_refused':
+      return {
+        title: `The vendor refuses the credential of ${channel}`,
+        text:
+          `The vendor refuses the credential or the account of the channel ${channel}. Put a valid ` +
+          'credential into the catalogue and apply it, or set the variable that it names.',
+      }
+    case 'channel.no_credit':
+      return {
+        title: `The vendor account of ${channel} has no credit`,
+        text:
+          `The credit or the spend limit of the vendor account of the channel ${channel} is used up. ` +
+          'Buy credit or raise the limit at the vendor; the gateway uses the channel again by itself.',
+      }
+    case 'channel.model_missing':
+      return {
+        title: `The vendor does not know ${model} on ${channel}`,
+        text:
+          `The catalogue lists ${model} for the channel ${channel}, and its vendor does not know the model. ` +
+          'Correct the name in the catalogue, or take the model off the channel.',
+      }
+  }
+}
+
+type Condition = 'main' | 'reserve' | 'none'
+
+function modelFinding(lines: readonly NodeLine[]): Finding | undefined {
+  const byNode = Map.groupBy(lines, ({ node }) => node)
+  const seen = [...byNode].map(([node, own]) => ({
+    node,
+    condition: conditionOf(own.map(({ line }) => line)),
+  }))
+  const model = lines[0]?.line.model ?? ''
+  const nodesWith = (wanted: Condition): readonly string[] =>
+    seen.filter(({ condition }) => condition === wanted).map(({ node }) => node)
+  const none = nodesWith('none')
+  if (none.length > 0)
+    return {
+      kind: 'model.no_usable_channel',
+      subject: model,
+      title: `No channel serves ${model}`,
+      text:
+        `No channel of the model ${model} is usable: its requests get 503. What the gateway has seen: ` +
+        'turnpike channel list',
+      facts: { model, nodes: none },
+    }
+  const reserve = nodesWith('reserve')
+  if (reserve.length === 0) return undefined
+  return {
+    kind: 'model.reserve_only',
+    subject: model,
+    title: `${model} is on reserve only`,
+    text:
+      `No channel of the main route of the model ${model} is well; a reserve serves it. What the gateway ` +
+      'has seen: turnpike channel list',
+    facts: { model, nodes: reserve },
+  }
+}
+
+/** As channel-alerts.ts judges for one gateway. A channel that waits for its first probe may carry it. */
+function conditionOf(lines: readonly HealthLine[]): Condition {
+  const mainRank = Math.min(...lines.map(({ rank }) => rank))
+  let condition: Condition = 'none'
+  for (const { rank, mode, why } of lines) {
+    const isWell = mode === 'on' || mode === 'ramp' || (mode === 'trial' && why === 'restarted')
+    if (isWell && rank === mainRank) return 'main'
+    if (isWell || mode === 'slow') condition = 'reserve'
+  }
+  return condition
+}

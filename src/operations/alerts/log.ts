@@ -1,0 +1,73 @@
+/** What operators see of alerts: those that are firing, and what became of each message. */
+import { z } from 'zod'
+import { operation, timeOrNull, timeText } from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+import type { Alert } from './alert-kind.ts'
+import { listFiring } from './alert-store.ts'
+import { listDeliveries, type LoggedDelivery } from './delivery-store.ts'
+import { findTarget } from './target-store.ts'
+
+/** Oldest first. An outage of the store is not among them: it is not in the store. */
+export const firingAlerts = operation(
+  z.strictObject(pageFields),
+  async ({ database }, { cursor, limit }): Promise<Page<AlertView>> => {
+    const rows = await listFiring(database, { afterId: cursor ?? '', countMax: limit + 1 })
+    return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: viewAlert })
+  },
+)
+
+/** Newest first. The log of a deleted target is found by its id. */
+export const alertDeliveries = operation(
+  z.strictObject({ target: z.string().min(1, 'must name a target').optional(), ...pageFields }),
+  async ({ database }, { target: reference, cursor, limit }): Promise<Page<DeliveryView>> => {
+    const target = reference === undefined ? undefined : await findTarget(database, reference)
+    const rows = await listDeliveries(database, {
+      targetId: target?.id ?? reference,
+      beforeId: cursor,
+      countMax: limit + 1,
+    })
+    return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: viewDelivery })
+  },
+)
+
+export type AlertView = Readonly<ReturnType<typeof viewAlert>>
+
+function viewAlert({ id, kind, severity, subject, accountId, channel, ...alert }: Alert) {
+  return {
+    id,
+    kind,
+    severity,
+    subject,
+    account_id: accountId ?? null,
+    channel: channel ?? null,
+    title: alert.title,
+    text: alert.text,
+    facts: alert.facts,
+    fired_at: timeText(alert.firedAtMs),
+  }
+}
+
+export type DeliveryView = Readonly<ReturnType<typeof viewDelivery>>
+
+function viewDelivery(delivery: LoggedDelivery) {
+  const { id, kind, event, state, title, attempts, outcome } = delivery
+  const isWaiting = state === 'waiting'
+  return {
+    id,
+    target: delivery.targetId,
+    /** Firing or resolved. */
+    event,
+    kind,
+    title,
+    state,
+    attempts,
+    /** Of the last attempt. */
+    outcome,
+    /** The id that the receiver sees; deliveries in one digest share it. */
+    message_id: delivery.messageId ?? null,
+    created_at: timeText(delivery.createdAtMs),
+    /** When it is sent next; null when it is over. */
+    due_at: isWaiting ? timeText(delivery.dueAtMs) : null,
+    ended_at: timeOrNull(delivery.endedAtMs),
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Sends e-mail over SMTP with nodemailer (ADR 8). The server is the operator's, from the settings, so its
+ * address is not checked. TLS is required unless the server is on this machine or in a private network.
+ */
+import { createTransport } from 'nodemailer'
+import { formatDuration } from '../../base/clock.ts'
+import type { Secret } from '../../base/secret.ts'
+import { isLocalHost } from '../../base/local-host.ts'
+
+export interface MailServer {
+  /** `smtp://user@host:587`, or `smtps://…` for TLS from the first byte. */
+  readonly url: string
+  readonly password: Secret | undefined
+  /** The sender's address. */
+  readonly from: string
+}
+
+interface Mail {
+  readonly messageId: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+type MailResult =
+  | { readonly kind: 'accepted' }
+  /** `isFinal`: the server will refuse it again. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean }
+
+export type SendMail = (mail: Mail) => Promise<MailResult>
+
+const stepTimeoutMs = 10_000
+
+/** Each mail has its own connection; alerts are few. */
+export function createMailer(server: MailServer): SendMail {
+  const url = new URL(server.url)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const isTls = url.protocol === 'smtps:'
+  const isLocal = isLocalHost(host)
+  const user = decodeURIComponent(url.username)
+  const transport = createTransport({
+    host,
+    port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
+    secure: isTls,
+    requireTLS: !isTls && !isLocal,
+    // A server that may do without TLS gains nothing from a certificate that nobody has signed.
+    ...(isLocal && { tls: { rejectUnauthorized: false } }),
+    ...(user !== '' && { auth: { user, pass: server.password?.reveal() ?? '' } }),
+    connectionTimeout: stepTimeoutMs,
+    greetingTimeout: stepTimeoutMs,
+    socketTimeout: stepTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return async ({ messageId, to, subject, text }) => {
+    try {
+      await transport.sendMail({
+        from: server.from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: `<${messageId}@turnpike>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      })
+      return { kind: 'accepted' }
+    } catch (error) {
+      return describeFailure(error)
+    }
+  }
+}
+
+function describeFailure(error: unknown): MailResult {
+  const code = textOf(error, 'code')
+  const status = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+  if (status > 0)
+    return {
+      kind: 'failed',
+      reason: `the mail server answered ${status}`,
+      isFinal: status >= 500 && code === 'EENVELOPE',
+    }
+  const reason =
+    code === 'ETIMEDOUT'
+      ? `the mail server did not answer within ${formatDuration(stepTimeoutMs)}`
+      : `the mail server cannot be reached (${code ?? 'unknown reason'})`
+  return { kind: 'failed', reason, isFinal: false }
+}
+
+function textOf(error: unknown, field: string): string | undefined {
+  if (!(error instanceof Error) || !(field in error)) return undefined
+  const value = (error as unknown as Record<string, unknown>)[field]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,108 @@
+/**
+ * Sends due messages from the outbox: each target by itself, so that one that hangs keeps no other waiting;
+ * the messages of a target one after the other. At least once: a message is marked after it was sent, so a
+ * process that dies in between leaves it to be sent again, with the same id.
+ */
+import type { Random } from '../../base/random.ts'
+import type { Database } from '../../storage/database.ts'
+import { listDueMessages, saveAttempt, type Message } from './delivery-store.ts'
+import { sendMessage, type Sending, type SendResult } from './send.ts'
+import type { AlertTarget } from './target-store.ts'
+
+export interface SenderParts {
+  readonly database: Database
+  readonly random: Random
+  readonly sending: Sending
+  readonly onError: (error: unknown) => void
+  /** An attempt is over; for counters and the log. */
+  readonly onAttempt: (target: AlertTarget, result: SendResult) => void
+}
+
+/** Read in one round. */
+const messagesPerRound = 200
+const firstRetryMs = 10_000
+const retryMaxMs = 3_600_000
+/** Each wait is longer or shorter by up to this share, so that senders do not meet. */
+const spread = 0.2
+/** From the first attempt on. */
+const giveUpMs = 86_400_000
+
+export class AlertSender {
+  readonly #parts: SenderParts
+  /** By target: the messages that are being sent. */
+  readonly #running = new Map<string, Promise<void>>()
+  #isClosed = false
+  /** The store's time less this process's. */
+  #clockOffsetMs = 0
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts
+  }
+
+  /** Starts to send what is due, and does not wait for it. */
+  async sendDue(targets: ReadonlyMap<string, AlertTarget>, nowMs: number): Promise<void> {
+    const { database, onError, sending } = this.#parts
+    this.#clockOffsetMs = nowMs - sending.clock.now()
+    const due = await listDueMessages(database, { nowMs, countMax: messagesPerRound })
+    const byTarget = Map.groupBy(due, ({ targetId }) => targetId)
+    for (const [targetId, messages] of byTarget) {
+      const target = targets.get(targetId)
+      if (target === undefined || this.#running.has(targetId)) continue
+      const run = this.#sendAll(target, messages)
+        .catch(onError)
+        .finally(() => this.#running.delete(targetId))
+      this.#running.set(targetId, run)
+    }
+  }
+
+  /** Resolves when nothing is being sent. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  /** Sends no further message. One that is being sent is sent again by the next process. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #sendAll(target: AlertTarget, messages: readonly Message[]): Promise<void> {
+    const { sending, onAttempt } = this.#parts
+    for (const message of messages) {
+      if (this.#isClosed) return
+      const { packedAtMs: atMs } = message
+      const result = await sendMessage(target, { ...message, atMs }, sending)
+      onAttempt(target, result)
+      if (this.#isClosed) return
+      await this.#save(message, result)
+      // The others would most likely fail too, each with its time limit.
+      if (result.kind === 'not_delivered') return
+    }
+  }
+
+  async #save(message: Message, result: SendResult): Promise<void> {
+    const { database, sending } = this.#parts
+    const atMs = sending.clock.now() + this.#clockOffsetMs
+    await database.transact((transaction) =>
+      saveAttempt(transaction, message.id, {
+        atMs,
+        outcome: result.outcome,
+        next: this.#next(message, result, atMs),
+      }),
+    )
+  }
+
+  #next(
+    { attempts, packedAtMs }: Message,
+    result: SendResult,
+    atMs: number,
+  ): Parameters<typeof saveAttempt>[2]['next'] {
+    if (result.kind === 'delivered') return { state: 'delivered' }
+    if (result.isFinal || atMs - packedAtMs >= giveUpMs) return { state: 'failed' }
+    const waitMs = Math.min(retryMaxMs, firstRetryMs * 2 ** attempts)
+    const jittered = waitMs * (1 + spread * (2 * this.#parts.random() - 1))
+    return {
+      state: 'waiting',
+      dueAtMs: atMs + Math.round(Math.max(jittered, result.retryAfterMs ?? 0)),
+    }
+  }
+}

@@ -1,0 +1,364 @@
+/**
+ * Operations on alert targets: who gets messages of which alerts. The URL of a target and the secret that
+ * signs its messages are stored sealed; the secret is shown once, when it is made, and the URL never.
+ */
+import { z } from 'zod'
+import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { newId } from '../../base/id.ts'
+import { readCatalogue } from '../../channels/channel-store.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { readStoreTime } from '../../storage/node-store.ts'
+import { getAccount } from '../accounts.ts'
+import { recordAction } from '../actions.ts'
+import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
+import { contact, label } from '../input.ts'
+import {
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+import { alertKindNames, severities } from './alert-kind.ts'
+import { dropWaiting } from './delivery-store.ts'
+import { parseQuietHours } from './quiet-hours.ts'
+import { raiseTest, targetsMax } from './raise.ts'
+import { makeSigningSecret, openTarget, sealTarget, type TargetSecret } from './target-secret.ts'
+import {
+  contactAddress,
+  countTargets,
+  deleteTarget,
+  findTarget,
+  listTargets,
+  saveTarget,
+  targetFormats,
+  type AlertTarget,
+  type TargetFormat,
+} from './target-store.ts'
+
+const digestMaxMs = 86_400_000
+const defaultDigestMs = 600_000
+const filterMax = 1_000
+
+const targetName = label.refine((text) => text !== '', 'must not be empty')
+const targetReference = z.string('must name a target').min(1, 'must name a target')
+const addressText = z.string('must be text').trim().min(1, 'must not be empty').max(2_048)
+
+const names = z
+  .array(z.string().min(1), 'must be a list of names')
+  .max(filterMax, `must have at most ${filterMax} names`)
+
+const kindNames = names.superRefine((given, context) => {
+  for (const name of given)
+    if (!(alertKindNames as readonly string[]).includes(name))
+      context.addIssue({
+        code: 'custom',
+        message: `"${name}" is not a kind of alert. Kinds: ${alertKindNames.join(', ')}`,
+      })
+})
+
+const quietHours = z
+  .string('must be text')
+  .trim()
+  .refine(
+    (text) => text === '' || parseQuietHours(text) !== undefined,
+    'must be a period such as 22:00-07:00, or 22:00-07:00 Europe/Berlin; empty = none',
+  )
+
+const digest = z.string('must be a duration').transform((given, context): number => {
+  const durationMs = given.trim() === '0' ? 0 : parseDuration(given.trim())
+  if (durationMs !== undefined && durationMs <= digestMaxMs) return durationMs
+  const message = 'must be a duration such as 10m, from 0 (each alert alone) to 1d'
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})
+
+/** An empty list or text removes the filter. */
+const filterFields = {
+  kinds: kindNames.optional(),
+  accounts: names.optional(),
+  channels: names.optional(),
+  min_severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
+  quiet_hours: quietHours.optional(),
+  digest: digest.optional(),
+}
+
+type GivenFilters = {
+  readonly [Name in keyof typeof filterFields]?: z.output<(typeof filterFields)[Name]>
+}
+
+/** The only result that shows the secret. */
+export interface NewTarget {
+  readonly target: TargetView
+  /** Signs the messages of a webhook; null for other formats. */
+  readonly secret: string | null
+}
+
+export const createTarget = operation(
+  z.strictObject({
+    name: targetName,
+    format: z.enum(targetFormats, `must be one of ${targetFormats.join(', ')}`),
+    address: addressText,
+    ...filterFields,
+  }),
+  async (context, { name, format, address, ...filters }): Promise<NewTarget> => {
+    const createdAtMs = context.clock.now()
+    const id = newId('tgt', createdAtMs)
+    const shown = readAddress(format, address)
+    const secret = format === 'webhook' ? makeSigningSecret() : undefined
+    return context.database.transact(async (transaction) => {
+      await requireFree(transaction, name)
+      if ((await countTargets(transaction)) >= targetsMax)
+        throw conflict(`There are ${targetsMax} targets already. Delete one that is not needed.`)
+      const target: AlertTarget = {
+        ...noFilters,
+        ...(await readFilters(transaction, filters)),
+        id,
+        name,
+        format,
+        address: shown,
+        sealed: undefined,
+        createdAtMs,
+      }
+      const sealed =
+        format === 'email'
+          ? undefined
+          : await sealAddress(context, transaction, { id, url: address, signingSecret: secret })
+      await saveTarget(transaction, { ...target, sealed })
+      const view = viewTarget(target)
+      await recordAction(transaction, context, {
+        action: 'alert.create',
+        subject: id,
+        detail: { ...view },
+      })
+      return { target: view, secret: secret?.reveal() ?? null }
+    })
+  },
+)
+
+/** Ordered by name. */
+export const listAlertTargets = operation(
+  z.strictObject(pageFields),
+  async ({ database }, { cursor, limit }): Promise<Page<TargetView>> => {
+    const rows = await listTargets(database, { afterName: cursor ?? '', countMax: limit + 1 })
+    return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewTarget })
+  },
+)
+
+/** Changes the fields that are given and keeps the others; the format and the secret stay. */
+export const changeTarget = operation(
+  z.strictObject({
+    target: targetReference,
+    name: targetName.optional(),
+    address: addressText.optional(),
+    ...filterFields,
+  }),
+  (context, { target: reference, name, address, ...filters }): Promise<TargetView> => {
+    const given = [name, address, ...Object.values(filters)]
+    if (given.every((value) => value === undefined)) throw invalid('Give at least one change.')
+    return context.database.transact(async (transaction) => {
+      const target = await getTarget(transaction, reference)
+      if (name !== undefined && name !== target.name) await requireFree(transaction, name)
+      const changed: AlertTarget = {
+        ...target,
+        ...(name !== undefined && { name }),
+        ...(await readFilters(transaction, filters)),
+        ...(address !== undefined && (await readdress(context, transaction, target, address))),
+      }
+      await saveTarget(transaction, changed)
+      const view = viewTarget(changed)
+      await recordAction(transaction, context, {
+        action: 'alert.edit',
+        subject: target.id,
+        detail: { before: viewTarget(target), after: view },
+      })
+      return view
+    })
+  },
+)
+
+/** Deletes a target. Messages that wait for it are dropped; the log keeps them. */
+export const removeTarget = operation(
+  z.strictObject({ target: targetReference }),
+  (context, { target: reference }): Promise<TargetView> =>
+    context.database.transact(async (transaction) => {
+      const target = await getTarget(transaction, reference)
+      await dropWaiting(transaction, target.id, context.clock.now())
+      await deleteTarget(transaction, target.id)
+      const view = viewTarget(target)
+      await recordAction(transaction, context, {
+        action: 'alert.delete',
+        subject: target.id,
+        detail: { ...view },
+      })
+      return view
+    }),
+)
+
+export interface QueuedTest {
+  readonly target: string
+  /** Its line in the log of deliveries shows what became of it. */
+  readonly delivery: string
+}
+
+/** Queues a message to one target; a running gateway sends it within a second or two. */
+export const testTarget = operation(
+  z.strictObject({ target: targetReference }),
+  async (context, { target: reference }): Promise<QueuedTest> => {
+    const nowMs = await readStoreTime(context.database, context.clock)
+    return context.database.transact(async (transaction) => {
+      const target = await getTarget(transaction, reference)
+      if (target.address === contactAddress)
+        throw invalidField('target', 'goes to the contacts of accounts, which get no test message')
+      const delivery = await raiseTest(transaction, target, nowMs)
+      await recordAction(transaction, context, { action: 'alert.test', subject: target.id })
+      return { target: target.id, delivery }
+    })
+  },
+)
+
+async function getTarget(transaction: Transaction, reference: string): Promise<AlertTarget> {
+  const target = await findTarget(transaction, reference)
+  if (target !== undefined) return target
+  throw notFound(`There is no alert target ${reference}. List them with: turnpike alert list`)
+}
+
+async function requireFree(transaction: Transaction, name: string): Promise<void> {
+  if ((await findTarget(transaction, name)) !== undefined)
+    throw conflict(`There is an alert target named ${name} already.`)
+}
+
+// --- addresses ------------------------------------------------------------------------------------
+
+/** Returns the address as it may be shown. A sender checks the network of a URL when it connects. */
+function readAddress(format: TargetFormat, text: string): string {
+  if (format === 'email') {
+    if (text === contactAddress) return text
+    const read = contact.safeParse(text)
+    if (read.success && read.data !== '') return read.data
+    throw invalidField(
+      'address',
+      'must be one e-mail address such as ops@example.com, or contact for the contact of each account',
+    )
+  }
+  const fault = urlFault(text)
+  if (fault !== undefined) throw invalidField('address', fault)
+  return new URL(text).origin
+}
+
+function urlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'must be a web address such as https://hooks.example/alerts'
+  const { protocol, username, password } = new URL(text)
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https://'
+  if (username !== '' || password !== '') return 'must hold no user name or password'
+  return text.includes('#') ? 'must have no fragment (#)' : undefined
+}
+
+async function readdress(
+  context: OperationContext,
+  transaction: Transaction,
+  { id, format, sealed }: AlertTarget,
+  address: string,
+): Promise<Pick<AlertTarget, 'address' | 'sealed'>> {
+  const shown = readAddress(format, address)
+  if (format === 'email' || sealed === undefined) return { address: shown, sealed: undefined }
+  const { signingSecret } = openTarget(context.masterKey(), id, sealed)
+  const next = { id, url: address, signingSecret }
+  return { address: shown, sealed: await sealAddress(context, transaction, next) }
+}
+
+async function sealAddress(
+  { masterKey }: Pick<OperationContext, 'masterKey'>,
+  transaction: Transaction,
+  { id, ...secret }: TargetSecret & { readonly id: string },
+): Promise<string> {
+  await makeKeyForFirstSeal(transaction, masterKey)
+  return sealTarget(masterKey(), id, secret)
+}
+
+// --- filters --------------------------------------------------------------------------------------
+
+const noFilters = {
+  kinds: undefined,
+  accounts: undefined,
+  channels: undefined,
+  minSeverity: 'info',
+  quietHours: undefined,
+  digestMs: defaultDigestMs,
+} as const
+
+async function readFilters(
+  transaction: Transaction,
+  {
+    kinds,
+    accounts,
+    channels,
+    min_severity: severity,
+    quiet_hours: quiet,
+    digest: digestMs,
+  }: GivenFilters,
+): Promise<Partial<AlertTarget>> {
+  return {
+    ...(kinds !== undefined && { kinds: listOrAll(kinds) }),
+    ...(accounts !== undefined && {
+      accounts: listOrAll(await readAccounts(transaction, accounts)),
+    }),
+    ...(channels !== undefined && {
+      channels: listOrAll(await readChannels(transaction, channels)),
+    }),
+    ...(severity !== undefined && { minSeverity: severity }),
+    ...(quiet !== undefined && { quietHours: quiet === '' ? undefined : quiet }),
+    ...(digestMs !== undefined && { digestMs }),
+  }
+}
+
+function listOrAll(list: readonly string[]): readonly string[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+async function readAccounts(
+  transaction: Transaction,
+  references: readonly string[],
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const reference of references) ids.push((await getAccount(transaction, reference)).id)
+  return ids
+}
+
+/** A misspelt name would hold messages back without a word. */
+async function readChannels(
+  transaction: Transaction,
+  given: readonly string[],
+): Promise<readonly string[]> {
+  if (given.length === 0) return given
+  const known = new Set((await readCatalogue(transaction)).channels.map(({ name }) => name))
+  for (const name of given)
+    if (!known.has(name))
+      throw invalidField('channels', `there is no channel ${name} in the catalogue`)
+  return given
+}
+
+/** A target as operators see it. */
+export type TargetView = Readonly<ReturnType<typeof viewTarget>>
+
+function viewTarget(target: AlertTarget) {
+  return {
+    id: target.id,
+    name: target.name,
+    format: target.format,
+    /** Of a URL only its origin. */
+    address: target.address,
+    /** Null = all, here and below. */
+    kinds: target.kinds ?? null,
+    /** Ids. */
+    accounts: target.accounts ?? null,
+    channels: target.channels ?? null,
+    min_severity: target.minSeverity,
+    quiet_hours: target.quietHours ?? null,
+    digest: target.digestMs === 0 ? '0' : formatDuration(target.digestMs),
+    created_at: timeText(target.createdAtMs),
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Looks at the store and brings the alerts in line with it: states of channels every 5 s, accounts every
+ * 15 s, backups every minute. One node at a time does it. Invariant: no request waits for it, and what it
+ * reads at a time is bounded, whatever the number of accounts.
+ */
+import { listLimitedKeys } from '../../access/key-store.ts'
+import { utcDay, utcMonth } from '../../base/clock.ts'
+import { listStates } from '../../channels/cluster/channel-states.ts'
+import { listWatchedAccounts } from '../../ledger/account-store.ts'
+import { readKeysUsed, readSpend, totalMonth } from '../../ledger/usage.ts'
+import type { Database } from '../../storage/database.ts'
+import { isRunning, listNodes } from '../../storage/node-store.ts'
+import { findLastAction } from '../actions.ts'
+import { backupAction } from '../store/backup.ts'
+import { accountKinds, findAccountConditions, keyOf, type RuleMoment } from './account-rules.ts'
+import type { Alert, Finding } from './alert-kind.ts'
+import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
+import { channelKinds, findChannelConditions } from './channel-rules.ts'
+import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
+
+export interface WatchOptions {
+  readonly database: Database
+  /** 0 = no projection. */
+  readonly runOutWithinMs: number
+  /** Undefined: backups are not watched. */
+  readonly backupMaxAgeMs: number | undefined
+  /** Called after a look at all accounts. */
+  readonly onBalances: (figures: BalanceFigures) => void
+}
+
+const accountsPerPage = 200
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+
+export async function watchChannels({ database }: WatchOptions, nowMs: number): Promise<void> {
+  const nodes = new Map((await listNodes(database)).map((node) => [node.id, node]))
+  const lines = (await listStates(database)).flatMap(({ node: id, line }) => {
+    const node = nodes.get(id)
+    return node === undefined || !isRunning(node, nowMs) ? [] : [{ node: node.name, line }]
+  })
+  // Without a gateway that publishes, nothing is known, and nothing has changed.
+  if (lines.length === 0) return
+  const firing = await readFiring(database)
+  const findings = findChannelConditions(lines, byKey(firing))
+  await applyObservation(database, { kinds: channelKinds, findings, firing }, nowMs)
+}
+
+export async function watchAccounts(options: WatchOptions, nowMs: number): Promise<void> {
+  const { database, runOutWithinMs, onBalances } = options
+  const firing = await readFiring(database)
+  const moment: RuleMoment = { nowMs, today: utcDay(nowMs), runOutWithinMs }
+  const findings: Finding[] = []
+  const known = byKey(firing)
+  const sums = new BalanceSums()
+  let afterId: string | undefined = ''
+  while (afterId !== undefined) {
+    const page: Page = await readPage(database, afterId, nowMs)
+    for (const account of page.accounts) {
+      const spend = page.spend.get(account.id) ?? []
+      const keys = page.keys.get(account.id) ?? []
+      const { keysUsed } = page
+      sums.add(account, spend, moment)
+      findings.push(
+        ...findAccountConditions({ account, spend, keys, keysUsed, firing: known }, moment),
+      )
+    }
+    afterId = page.nextId
+  }
+  await applyObservation(database, { kinds: accountKinds, findings, firing }, nowMs)
+  onBalances(sums.figures())
+}
+
+interface Page {
+  readonly accounts: Awaited<ReturnType<typeof listWatchedAccounts>>
+  readonly spend: ReadonlyMap<string, Awaited<ReturnType<typeof readSpend>>>
+  readonly keys: ReadonlyMap<string, Awaited<ReturnType<typeof listLimitedKeys>>>
+  readonly keysUsed: Awaited<ReturnType<typeof readKeysUsed>>
+  readonly nextId: string | undefined
+}
+
+async function readPage(database: Database, afterId: string, nowMs: number): Promise<Page> {
+  const accounts = await listWatchedAccounts(database, { afterId, countMax: accountsPerPage })
+  const accountIds = accounts.map(({ id }) => id)
+  const days = [utcDay(nowMs), utcDay(nowMs - dayMs)]
+  const spend = await readSpend(database, { accountIds, days })
+  const keys = await listLimitedKeys(database, accountIds)
+  const owners = [...new Set(keys.map(({ accountId = '' }) => accountId))]
+  const months = [utcMonth(nowMs), totalMonth]
+  const keysUsed = await readKeysUsed(database, { accountIds: owners, months })
+  return {
+    keysUsed,
+    accounts,
+    spend: Map.groupBy(spend, ({ accountId }) => accountId),
+    keys: Map.groupBy(keys, ({ accountId }) => accountId ?? ''),
+    nextId: accounts.length < accountsPerPage ? undefined : accountIds.at(-1),
+  }
+}
+
+export async function watchBackups(options: WatchOptions, nowMs: number): Promise<void> {
+  const { database, backupMaxAgeMs } = options
+  const firing = await readFiring(database)
+  const kinds = ['backup.too_old'] as const
+  const lastMs =
+    backupMaxAgeMs === undefined ? undefined : await findLastAction(database, backupAction)
+  const isOld =
+    backupMaxAgeMs !== undefined && (lastMs === undefined || nowMs - lastMs > backupMaxAgeMs)
+  const findings = isOld ? [backupTooOld(lastMs, nowMs)] : []
+  await applyObservation(database, { kinds, findings, firing }, nowMs)
+}
+
+function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
+  const hours = lastMs === undefined ? null : Math.round((nowMs - lastMs) / hourMs)
+  const age = hours === null ? 'No backup is recorded.' : `The last backup is ${hours} h old.`
+  return {
+    kind: 'backup.too_old',
+    subject: '',
+    title: hours === null ? 'There is no backup' : `The last backup is ${hours} h old`,
+    text: `${age} Make one with: turnpike backup FILE`,
+    facts: { last_backup_at: lastMs === undefined ? null : new Date(lastMs).toISOString(), hours },
+  }
+}
+
+/** The result of an audit of the ledger; each node reports its own. */
+export async function noteAudit(
+  database: Database,
+  { differenceCount, nowMs }: { readonly differenceCount: number; readonly nowMs: number },
+): Promise<void> {
+  const firing: FiringAlerts = await readFiring(database)
+  const finding: Finding = {
+    kind: 'ledger.audit_failed',
+    subject: '',
+    title: `The ledger audit has found ${differenceCount} differences`,
+    text:
+      'Balances or figures do not follow from the ledger. Run turnpike audit, which names each ' +
+      'difference, keep a backup, and see docs/operating.md.',
+    facts: { differences: differenceCount },
+  }
+  const findings = differenceCount > 0 ? [finding] : []
+  await applyObservation(database, { kinds: ['ledger.audit_failed'], findings, firing }, nowMs)
+}
+
+function byKey(firing: FiringAlerts): ReadonlyMap<string, Alert> {
+  return new Map(firing.map((alert) => [keyOf(alert.kind, alert.subject), alert]))
+}
