@@ -4,17 +4,24 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { formatUsd, picos } from '../../src/base/money.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { send, usage, type WireAnswer } from '../support/http-client.ts'
-import { creditAccount, limitAccount, setAccountStatus } from '../support/operations.ts'
+import { chargesOf } from '../support/money.ts'
+import {
+  creditAccount,
+  limitAccount,
+  refundRequest,
+  setAccountStatus,
+} from '../support/operations.ts'
 import { formats, places } from '../support/requests.ts'
 import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
 
 let gateway: Scenario
 let account: TestAccount
 let context: OperationContext
-const paths = ['/days', '/keys', '/prices', '/statement']
+const paths = ['/days', '/keys', '/requests', '/prices', '/statement']
 
 function ask(path: string, token = account.token, method = 'GET'): Promise<WireAnswer> {
   const headers = { authorization: `Bearer ${token}` }
@@ -153,6 +160,53 @@ describe('figures of account holders', () => {
     assert.equal(rows.length, statement.entries.length + 2)
   })
 
+  test('the cost of a stream is there when its last event is', async () => {
+    for (const format of formats)
+      for (let index = 0; index < 10; index++) {
+        const answer = await gateway.ask({ format, isStream: true })
+        const id = String(answer.headers['x-turnpike-request-id'])
+        const request = await read(`/requests/${id}`)
+        const charges = await chargesOf(context.database, account.id)
+        assert.equal(request['cost'], formatUsd(picos(charges.get(id) ?? 0n)))
+        assert.deepEqual([request['outcome'], request['status']], ['completed', 200])
+        assert.match(String(request['calculation']), / × /)
+        const vendorId = String(request['vendor_request_id'])
+        assert.deepEqual(await read(`/requests/${encodeURIComponent(vendorId)}`), request)
+      }
+  })
+
+  test('requests come in pages, the newest first', async () => {
+    await useBoth()
+    const ids: unknown[] = []
+    let cursor = ''
+    do {
+      const page = await read<{ items: readonly Fields[]; next_cursor: string | null }>(
+        `/requests?limit=7${cursor}`,
+      )
+      ids.push(...page.items.map(({ id }) => id))
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
+    } while (cursor !== '')
+    assert.deepEqual(ids, ids.map(String).sort().reverse())
+    assert.equal(new Set(ids).size, ids.length)
+    assert.ok(ids.length >= 8)
+    assert.equal((await ask('/requests?cursor=*')).status, 400)
+    assert.equal((await ask('/requests/ex_unknown')).status, 404)
+    assert.equal((await ask('/requests/')).status, 404)
+  })
+
+  test('a refund shows beside the cost', async () => {
+    const answer = await gateway.ask({ format: 'messages', isStream: false })
+    const id = String(answer.headers['x-turnpike-request-id'])
+    await refundRequest(context, { request: id, reason: 'a secret of the operator' })
+    const request = await read(`/requests/${id}`)
+    assert.equal(request['paid'], '0')
+    assert.equal((request['refund'] as Fields)['amount'], request['cost'])
+    const total = (await usage(gateway.url, account.token, 'total')) as unknown as Usage
+    const { days } = await read<Days>('/days')
+    const sum = days.reduce((before, { cost_usd: cost }) => before + cost, 0)
+    assert.ok(Math.abs(sum - total.usage.cost_usd) < 1e-12)
+  })
+
   test('a suspended account reads its figures', async () => {
     const other = await gateway.createAccount()
     await setAccountStatus(context, { account: other.name, status: 'suspended' })
@@ -224,14 +278,26 @@ describe('figures of account holders', () => {
     })
     gateway.sandbox.faults.set(places.messages.main, 'error=502')
     await useBoth()
+    const own = await gateway.ask({ format: 'messages', isStream: true })
+    const ownId = String(own.headers['x-turnpike-request-id'])
     const others = await Promise.all(
       formats.map((format) => gateway.ask({ format, isStream: false, key: other.key })),
     )
     gateway.sandbox.faults.clear()
+    for (const { headers } of others) {
+      const id = String(headers['x-turnpike-request-id'])
+      const theirs = await read(`/requests/${id}`, other.token)
+      for (const foreign of [id, encodeURIComponent(String(theirs['vendor_request_id']))])
+        assert.equal((await ask(`/requests/${foreign}`)).status, 404)
+    }
     const shown = await Promise.all(
-      [...paths, '/days?by=key', '/days?by=model', '/statement?format=csv'].map(
-        async (path) => (await ask(path)).text,
-      ),
+      [
+        ...paths,
+        `/requests/${ownId}`,
+        '/days?by=key',
+        '/days?by=model',
+        '/statement?format=csv',
+      ].map(async (path) => (await ask(path)).text),
     )
     const secrets = [
       other.id,

@@ -11,6 +11,7 @@ import type { ResponseWriter } from '../../http/server/response-writer.ts'
 import { holderDays } from '../../operations/holder/days.ts'
 import { holderKeys } from '../../operations/holder/keys.ts'
 import { holderPrices } from '../../operations/holder/prices.ts'
+import { holderRequest, holderRequests } from '../../operations/holder/requests.ts'
 import { holderStatement, type HolderStatement } from '../../operations/holder/statement.ts'
 import type { OperationContext, Outcome } from '../../operations/operation.ts'
 import { namedReply, refusalReply } from '../refusal-reply.ts'
@@ -54,6 +55,7 @@ const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
   ['/v1/usage/days', json(holderDays)],
   ['/v1/usage/keys', json(holderKeys)],
   ['/v1/usage/prices', json(holderPrices)],
+  ['/v1/usage/requests', json(holderRequests)],
   [
     '/v1/usage/statement',
     {
@@ -85,7 +87,23 @@ export interface HolderRequest {
 /** Undefined where the path is not one of these endpoints. */
 export function findHolderRequest(path: string): HolderRequest | undefined {
   const endpoint = endpoints.get(path)
-  return endpoint === undefined ? undefined : { endpoint, path, given: {} }
+  if (endpoint !== undefined) return { endpoint, path, given: {} }
+  if (!path.startsWith(requestPrefix)) return undefined
+  const id = decode(path.slice(requestPrefix.length))
+  return id === undefined ? undefined : { endpoint: oneRequest, path, given: { request: id } }
+}
+
+const requestPrefix = '/v1/usage/requests/'
+/** The id is in the path, so a parameter of its name is unknown here. */
+const oneRequest: HolderEndpoint = { ...json(holderRequest), parameters: [] }
+
+/** Undefined for an empty id, and for text that is no well-formed escape. */
+function decode(sent: string): string | undefined {
+  try {
+    return sent === '' ? undefined : decodeURIComponent(sent)
+  } catch {
+    return undefined
+  }
 }
 
 export async function serveHolder(
