@@ -8,6 +8,7 @@ import { createAuthenticate } from './access/authenticate.ts'
 import { FailedSignIns } from './access/failed-sign-ins.ts'
 import { createKeyDirectory } from './access/key-directory.ts'
 import { createEarlyLeaves } from './access/early-leaves.ts'
+import { createKeyUses } from './access/key-uses.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { startAlerting } from './alerting.ts'
 import type { AdminParts } from './api/admin/app.ts'
@@ -123,12 +124,17 @@ async function openApp(
   await effects.onStoreOpen?.(database)
   await database.snapshot((snapshot) => makeKeyForFirstSeal(snapshot, effects.masterKey))
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
+  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
+  opened.defer(() => operatorStore.close())
+  const keyUses = createKeyUses({ clock, database: operatorStore, onError })
+  opened.defer(() => keyUses.close())
   const authenticate = createAuthenticate(
     keys,
     new FailedSignIns({
       perMinuteMax: config.failedSignInsMax,
       onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
     }),
+    keyUses,
   )
   // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)
@@ -239,8 +245,6 @@ async function openApp(
   }
   const faults = { telemetry, clock }
   // Reads of operators and account holders must not wait for the gateway's own connection, nor it for them.
-  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
-  opened.defer(() => operatorStore.close())
   const operations: Omit<OperationContext, 'actor'> = {
     database: operatorStore,
     clock,
@@ -269,7 +273,13 @@ async function openApp(
   opened.defer(() => listener.close())
   const admin: AdminParts = {
     clock,
-    operations,
+    operations: {
+      ...operations,
+      credentialRule: {
+        variables: config.apiCredentialVariables,
+        folders: config.apiCredentialFileFolders,
+      },
+    },
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
     onFault: (error) => telemetry.fault(error, 'api'),

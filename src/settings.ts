@@ -2,6 +2,7 @@
  * The list of settings: key, schema of its text, default. It reads no file. Every value is parsed from
  * text, so that it means the same in a file and in the environment.
  */
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { formatDuration, parseDuration } from './base/clock.ts'
 import { isIpRange } from './base/ip-address.ts'
@@ -88,6 +89,21 @@ const adminToken = text('`ad_` followed by 16 to 200 letters, digits, - or _', (
 
 const path = text('the path of a file', (given) => (given === '' ? undefined : given))
 
+/** Reads a list with commas; undefined where an item does not fit. */
+function listOf(given: string, fits: (item: string) => boolean): readonly string[] | undefined {
+  const items = given.split(',').map((one) => one.trim())
+  return items.every(fits) ? items : undefined
+}
+
+const variableNames = text(
+  'names of environment variables such as ALPHA_KEY, with commas between them',
+  (given) => listOf(given, (one) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(one)),
+)
+
+const folderPaths = text('absolute paths of folders, with commas between them', (given) =>
+  listOf(given, isAbsolute),
+)
+
 /** Undefined = none. */
 const addressRanges = text(
   'addresses or networks such as 10.0.0.0/8, 2001:db8::7, with commas between them',
@@ -170,6 +186,10 @@ export const settings = {
   /** Absolute; by default `master.key` beside an embedded store. */
   masterKeyFile: setting('master_key_file', path, undefined),
   adminToken: setting('admin_token', adminToken, undefined),
+  /** Variables that a catalogue over the admin API may name as credentials. */
+  apiCredentialVariables: setting('api_credential_variables', variableNames, []),
+  /** Folders whose files it may name. */
+  apiCredentialFileFolders: setting('api_credential_file_folders', folderPaths, []),
   checkIntervalMs: setting(
     'check_interval',
     duration({ min: 100, max: 1_440 * minuteMs }),

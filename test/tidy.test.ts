@@ -92,6 +92,8 @@ const tableOwners: TableOwners = {
   exchange_cut: ['src/ledger/exchange-retention.ts'],
   answer_state: ['src/ledger/answer-state-store.ts'],
   key: ['src/access/key-store.ts', 'src/ledger/embedded/report-booking.ts'],
+  key_use: ['src/access/key-store.ts'],
+  idempotency_key: ['src/operations/once.ts'],
   vendor: ['src/channels/channel-store.ts'],
   model: ['src/channels/channel-store.ts'],
   price: ['src/channels/channel-store.ts'],

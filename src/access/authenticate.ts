@@ -8,6 +8,7 @@ import { isInRanges } from '../base/ip-address.ts'
 import type { FailedSignIns } from './failed-sign-ins.ts'
 import { hashSecret, parseSecret, type KeyKind, type Principal } from './key.ts'
 import type { KeyDirectory } from './key-directory.ts'
+import type { KeyUses } from './key-uses.ts'
 import type { KnownKey } from './key-store.ts'
 
 interface Caller {
@@ -65,7 +66,12 @@ const accountClosed = refuse(
   'This account is closed. Ask the operator of this gateway.',
 )
 
-export function createAuthenticate(directory: KeyDirectory, failures: FailedSignIns): Authenticate {
+/** `uses` gets each key that may be used. */
+export function createAuthenticate(
+  directory: KeyDirectory,
+  failures: FailedSignIns,
+  uses?: Pick<KeyUses, 'note'>,
+): Authenticate {
   async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
     if (presented === undefined) return invalidCredential
     const secretHash = hashSecret(presented)
@@ -78,6 +84,7 @@ export function createAuthenticate(directory: KeyDirectory, failures: FailedSign
   }
   return async (presented, kind, caller) => {
     const checked = await check(presented, kind, caller)
+    if (checked.kind === 'principal') uses?.note(checked.keyId, caller.nowMs)
     if (checked !== invalidCredential) return checked
     return failures.note(caller.address, caller.nowMs) ?? checked
   }

@@ -7,7 +7,7 @@ import { buildIpRanges } from '../base/ip-address.ts'
 import type { KeyLimits } from '../base/key-limits.ts'
 import { picos } from '../base/money.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
-import type { KeyKind, Principal } from './key.ts'
+import type { AdminRole, KeyKind, Principal } from './key.ts'
 
 /** A key as operators see it. */
 export interface KeyRow {
@@ -15,6 +15,8 @@ export interface KeyRow {
   readonly kind: KeyKind
   /** Undefined for admin tokens. */
   readonly accountId: string | undefined
+  /** Of admin tokens. */
+  readonly role: AdminRole | undefined
   readonly name: string
   readonly head: string
   readonly allowedModels: readonly string[] | undefined
@@ -23,6 +25,8 @@ export interface KeyRow {
   readonly createdAtMs: number
   readonly expiresAtMs: number | undefined
   readonly revokedAtMs: number | undefined
+  /** Up to a minute old. */
+  readonly lastUsedAtMs: number | undefined
 }
 
 /** A key as a request needs it, complete without another read of the store. */
@@ -38,13 +42,16 @@ export interface KnownKey {
 
 export async function insertKey(
   transaction: Transaction,
-  key: Omit<KeyRow, 'revokedAtMs'> & { readonly secretHash: string },
+  key: Omit<KeyRow, 'role' | 'revokedAtMs' | 'lastUsedAtMs'> & {
+    readonly secretHash: string
+    readonly role?: AdminRole | undefined
+  },
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO key (id, kind, account_id, name, head, secret_hash, allowed_models, ip_ranges,
        daily_limit_picos, monthly_limit_picos, total_limit_picos, rpm, tokens_per_minute,
-       created_at_ms, expires_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+       created_at_ms, expires_at_ms, role)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
       key.id,
       key.kind,
@@ -61,8 +68,27 @@ export async function insertKey(
       key.limits.tpm,
       key.createdAtMs,
       key.expiresAtMs ?? null,
+      key.role ?? null,
     ],
   )
+}
+
+/** With the last use, which no request reads. */
+const selectKeys =
+  'SELECT key.*, key_use.last_used_at_ms FROM key LEFT JOIN key_use ON key_use.key_id = key.id'
+
+/** Notes when keys were used last. An older time changes nothing. */
+export async function saveKeyUses(
+  transaction: Transaction,
+  uses: readonly (readonly [keyId: string, atMs: number])[],
+): Promise<void> {
+  for (const [keyId, atMs] of uses)
+    await transaction.query(
+      `INSERT INTO key_use (key_id, last_used_at_ms) VALUES ($1, $2)
+       ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
+       WHERE key_use.last_used_at_ms < excluded.last_used_at_ms`,
+      [keyId, atMs],
+    )
 }
 
 /** Marks a key as revoked; a key that is already revoked keeps its time. */
@@ -77,7 +103,7 @@ export async function revokeKey(
 }
 
 export async function findKey(queryable: Queryable, id: string): Promise<KeyRow | undefined> {
-  const rows = await queryable.query('SELECT * FROM key WHERE id = $1', [id])
+  const rows = await queryable.query(`${selectKeys} WHERE id = $1`, [id])
   return rows[0] === undefined ? undefined : readKey(rows[0])
 }
 
@@ -88,7 +114,7 @@ export async function listKeys(
   page: { readonly afterId: string; readonly countMax: number } = wholeList,
 ): Promise<KeyRow[]> {
   const rows = await queryable.query(
-    `SELECT * FROM key WHERE kind = $1 AND COALESCE(account_id, '') = $2 AND id > $3
+    `${selectKeys} WHERE kind = $1 AND COALESCE(account_id, '') = $2 AND id > $3
      ORDER BY id LIMIT $4`,
     [owner.kind, owner.accountId ?? '', page.afterId, page.countMax],
   )
@@ -118,7 +144,7 @@ export async function findKeyBySecretHash(
   queryable: Queryable,
   secretHash: string,
 ): Promise<KeyRow | undefined> {
-  const rows = await queryable.query('SELECT * FROM key WHERE secret_hash = $1', [secretHash])
+  const rows = await queryable.query(`${selectKeys} WHERE secret_hash = $1`, [secretHash])
   return rows[0] === undefined ? undefined : readKey(rows[0])
 }
 
@@ -143,6 +169,7 @@ export async function findKnownKey(
       keyKind: key.kind,
       keyId: key.id,
       accountId: key.accountId ?? '',
+      ...(key.role !== undefined && { role: key.role }),
       allowedModels: key.allowedModels === undefined ? undefined : new Set(key.allowedModels),
       priceMultiplierPpm: Number(row['price_multiplier_ppm'] ?? 1_000_000),
       keyLimits: key.limits,
@@ -165,6 +192,7 @@ function readKey(row: Row): KeyRow {
     id: String(row['id']),
     kind: row['kind'] as KeyKind,
     accountId: readText(row, 'account_id'),
+    role: readText(row, 'role') as AdminRole | undefined,
     name: String(row['name']),
     head: String(row['head']),
     allowedModels: readList(row, 'allowed_models'),
@@ -179,6 +207,7 @@ function readKey(row: Row): KeyRow {
     createdAtMs: Number(row['created_at_ms']),
     expiresAtMs: readTime(row, 'expires_at_ms'),
     revokedAtMs: readTime(row, 'revoked_at_ms'),
+    lastUsedAtMs: readTime(row, 'last_used_at_ms'),
   }
 }
 

@@ -11,6 +11,10 @@ import type { KeyLimits } from '../base/key-limits.ts'
 /** `client` = `cr_…`, `reader` = `ro_…`, `admin` = `ad_…`. */
 export type KeyKind = 'client' | 'reader' | 'admin'
 
+/** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
+export const adminRoles = ['viewer', 'operator', 'owner'] as const
+export type AdminRole = (typeof adminRoles)[number]
+
 /** The authenticated account and key of a request, and what the key may do. */
 export interface Principal {
   readonly kind: 'principal'
@@ -18,6 +22,8 @@ export interface Principal {
   readonly keyId: string
   /** Empty for admin tokens, which belong to no account. */
   readonly accountId: string
+  /** Of an admin token; undefined for other kinds. */
+  readonly role?: AdminRole | undefined
   /** Undefined = every model. */
   readonly allowedModels: ReadonlySet<string> | undefined
   /** Charges are the list price times this many millionths; 1_000_000 = list price. */

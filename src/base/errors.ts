@@ -15,6 +15,7 @@ export const errorCatalogue = {
   'access.credential_invalid': { status: 401, origin: 'client' },
   'access.credential_wrong_kind': { status: 403, origin: 'client' },
   'access.address_not_allowed': { status: 403, origin: 'client' },
+  'access.role_insufficient': { status: 403, origin: 'client' },
   'access.account_suspended': { status: 403, origin: 'account' },
   'access.account_closed': { status: 403, origin: 'account' },
   'access.model_not_allowed': { status: 403, origin: 'client' },
@@ -56,6 +57,7 @@ export const errorCatalogue = {
   'operations.invalid': { status: 400, origin: 'client' },
   'operations.not_found': { status: 404, origin: 'client' },
   'operations.conflict': { status: 409, origin: 'client' },
+  'operations.precondition_failed': { status: 412, origin: 'client' },
   'operations.confirmation_required': { status: 409, origin: 'client' },
   'gateway.internal': { status: 500, origin: 'gateway' },
 } as const satisfies Record<string, ErrorFact>

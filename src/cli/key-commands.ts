@@ -69,15 +69,22 @@ function addReaderTokenCommands(program: Command): void {
 function addAdminTokenCommands(program: Command): void {
   const admin = program
     .command('admin-token')
-    .description('manage admin tokens (ad_…) for /metrics')
+    .description('manage admin tokens (ad_…) for the admin API and /metrics')
   admin
     .command('create')
     .description('create an admin token; it is shown only once')
     .option('--name <name>', 'a label, at most 64 characters')
+    .option('--role <role>', 'viewer, operator or owner', 'owner')
+    .option('--expires <date>', 'last day (UTC), or a time such as 2027-01-31T12:00:00Z')
     .action(
       command({ store: 'existing' }, async ({ call, options }) =>
-        shown(await call(keyEndpoints.createAdminToken, { name: options['name'] }), (made) =>
-          showSecret('admin-token', made),
+        shown(
+          await call(keyEndpoints.createAdminToken, {
+            name: options['name'],
+            role: options['role'],
+            expires: options['expires'],
+          }),
+          (made) => showSecret('admin-token', made),
         ),
       ),
     )

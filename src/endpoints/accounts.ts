@@ -61,6 +61,19 @@ const usage = z.strictObject({
   by_model: z.array(z.strictObject({ model: z.string(), ...modelUsage })),
 })
 
+const show = endpoint({
+  id: 'accounts.show',
+  method: 'GET',
+  path: '/accounts/{account}',
+  summary: 'Show one account, by id or name.',
+  role: 'viewer',
+  operation: showAccount,
+  answer: account,
+  // The balance changes with every charge, and no operator overwrites it.
+  version: (value) => ({ ...(value as object), balance_usd: undefined }),
+  example: { account: exampleNames.account },
+})
+
 export const accountEndpoints = {
   list: endpoint({
     id: 'accounts.list',
@@ -84,16 +97,7 @@ export const accountEndpoints = {
     status: 201,
     example: { name: 'new-customer', balance_usd: '25', rpm: 60 },
   }),
-  show: endpoint({
-    id: 'accounts.show',
-    method: 'GET',
-    path: '/accounts/{account}',
-    summary: 'Show one account, by id or name.',
-    role: 'viewer',
-    operation: showAccount,
-    answer: account,
-    example: { account: exampleNames.account },
-  }),
+  show,
   change: endpoint({
     id: 'accounts.change',
     method: 'PATCH',
@@ -102,6 +106,7 @@ export const accountEndpoints = {
     role: 'operator',
     operation: changeAccount,
     answer: account,
+    read: show,
     example: { account: exampleNames.account, daily_usd: '5', rpm: 120 },
   }),
   usage: endpoint({

@@ -93,17 +93,20 @@ channels:
     models: [large-1]
 `
 
+const show = endpoint({
+  id: 'catalogue.show',
+  method: 'GET',
+  path: '/catalogue',
+  summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed.',
+  role: 'viewer',
+  operation: exportCatalogue,
+  answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),
+  version: (value) => value,
+  example: {},
+})
+
 export const catalogueEndpoints = {
-  show: endpoint({
-    id: 'catalogue.show',
-    method: 'GET',
-    path: '/catalogue',
-    summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed.',
-    role: 'viewer',
-    operation: exportCatalogue,
-    answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),
-    example: {},
-  }),
+  show,
   apply: endpoint({
     id: 'catalogue.apply',
     method: 'PUT',
@@ -113,6 +116,7 @@ export const catalogueEndpoints = {
     role: 'owner',
     operation: applyCatalogue,
     answer: applied,
+    read: show,
     example: { text: exampleCatalogue, dry_run: true },
   }),
   vendors: endpoint({

@@ -38,6 +38,10 @@ export interface Endpoint<Value = unknown> extends Row {
   readonly answer: z.ZodType<Value>
   /** Set where the endpoint takes an `Idempotency-Key`: it moves money or makes a secret. */
   readonly repeats?: 'money' | 'secret'
+  /** The endpoint that reads what this one changes: its entity tag is compared with `If-Match`. */
+  readonly read?: Endpoint
+  /** Set where the answer has an entity tag: what it is made of. */
+  readonly version?: (value: unknown) => unknown
   /** The answer's status; 200 by default. */
   readonly status?: 201
 }

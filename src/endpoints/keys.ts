@@ -15,6 +15,10 @@ const key = z.strictObject({
   id: z.string(),
   kind: z.enum(['client', 'reader', 'admin']),
   account_id: z.string().nullable().meta({ description: 'Null for admin tokens.' }),
+  role: z
+    .enum(['viewer', 'operator', 'owner'])
+    .nullable()
+    .meta({ description: 'What an admin token may do; null for other kinds.' }),
   name: z.string(),
   head: z.string().meta({ description: 'The beginning of the secret.' }),
   status: z.enum(['active', 'expired', 'revoked']),
@@ -24,6 +28,7 @@ const key = z.strictObject({
   created_at: moment,
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
+  last_used_at: moment.nullable().meta({ description: 'Up to a minute old.' }),
 })
 
 const newKey = z.strictObject({
@@ -120,7 +125,7 @@ export const keyEndpoints = {
     answer: newKey,
     repeats: 'secret',
     status: 201,
-    example: { name: 'monitoring' },
+    example: { name: 'monitoring', role: 'viewer', expires: '2099-12-31' },
   }),
   revokeAdminToken: endpoint({
     id: 'admin-tokens.revoke',

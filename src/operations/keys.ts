@@ -3,7 +3,7 @@
  * creates it; the store keeps its hash and its head.
  */
 import { z } from 'zod'
-import { hashSecret, headOf, makeSecret, type KeyKind } from '../access/key.ts'
+import { adminRoles, hashSecret, headOf, makeSecret, type KeyKind } from '../access/key.ts'
 import {
   findKey,
   findKeyBySecretHash,
@@ -49,14 +49,14 @@ export const createClientKey = operation(
     expires: untilTime.optional(),
   }),
   (context, given): Promise<NewKey> => {
-    if (given.expires !== undefined && given.expires <= context.clock.now())
-      throw invalidField('expires', 'must not be in the past')
+    requireFuture(context, given.expires)
     return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
       if (given.models !== undefined) await requireModels(transaction, given.models)
       return addKey(context, transaction, {
         kind: 'client',
         accountId: account.id,
+        role: undefined,
         name: given.name,
         allowedModels: given.models,
         ipRanges: given.ip,
@@ -82,12 +82,22 @@ export const createReaderToken = operation(
 )
 
 export const createAdminToken = operation(
-  z.strictObject({ name: label }),
-  (context, { name }): Promise<NewKey> =>
-    context.database.transact((transaction) =>
-      addKey(context, transaction, { ...plainKey, kind: 'admin', name }),
-    ),
+  z.strictObject({
+    name: label,
+    role: z.enum(adminRoles, `must be one of ${adminRoles.join(', ')}`).default('owner'),
+    expires: untilTime.optional(),
+  }),
+  async (context, { name, role, expires }): Promise<NewKey> => {
+    requireFuture(context, expires)
+    const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs: expires } as const
+    return context.database.transact((transaction) => addKey(context, transaction, draft))
+  },
 )
+
+function requireFuture({ clock }: OperationContext, expires: number | undefined): void {
+  if (expires !== undefined && expires <= clock.now())
+    throw invalidField('expires', 'must not be in the past')
+}
 
 export const listAccountKeys = operation(
   z.strictObject({
@@ -175,7 +185,7 @@ export function adoptAdminToken(context: OperationContext, token: Secret): Promi
           await storeRevocation(transaction, { id: earlier.id, atMs: context.clock.now() })
       }
       if (existing === undefined) {
-        const draft = { ...plainKey, kind: 'admin', name: settingTokenName } as const
+        const draft = { ...ownerKey, name: settingTokenName }
         await addKey(context, transaction, draft, secret)
       } else if (existing.revokedAtMs !== undefined)
         throw invalidField('admin_token', 'this token has been revoked; choose a new one')
@@ -188,20 +198,23 @@ export function createFirstAdminToken(context: OperationContext): Promise<NewKey
   return context.database.transact(async (transaction) => {
     const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
     if (admins.length > 0) return undefined
-    return addKey(context, transaction, { ...plainKey, kind: 'admin', name: 'first' })
+    return addKey(context, transaction, { ...ownerKey, name: 'first' })
   })
 }
 
-type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs'>
+type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs' | 'lastUsedAtMs'>
 
 /** A key without restrictions. */
 const plainKey = {
   accountId: undefined,
+  role: undefined,
   allowedModels: undefined,
   ipRanges: undefined,
   limits: noKeyLimits,
   expiresAtMs: undefined,
 } as const
+
+const ownerKey = { ...plainKey, kind: 'admin', role: 'owner' } as const
 
 async function addKey(
   context: OperationContext,
@@ -212,7 +225,8 @@ async function addKey(
   const createdAtMs = context.clock.now()
   const key = { ...draft, id: newId('key', createdAtMs), head: headOf(secret), createdAtMs }
   await insertKey(transaction, { ...key, secretHash: hashSecret(secret) })
-  const view = viewKey({ ...key, revokedAtMs: undefined }, createdAtMs)
+  const unused = { revokedAtMs: undefined, lastUsedAtMs: undefined }
+  const view = viewKey({ ...key, ...unused }, createdAtMs)
   await recordAction(transaction, context, {
     action: 'key.create',
     subject: key.id,
@@ -258,6 +272,8 @@ function viewKey(key: KeyRow, nowMs: number) {
     kind: key.kind,
     /** Null for admin tokens. */
     account_id: key.accountId ?? null,
+    /** What an admin token may do; null for other kinds. */
+    role: key.role ?? null,
     name: key.name,
     head: key.head,
     status: statusOf(key, nowMs),
@@ -270,6 +286,8 @@ function viewKey(key: KeyRow, nowMs: number) {
     created_at: timeText(key.createdAtMs),
     expires_at: timeOrNull(key.expiresAtMs),
     revoked_at: timeOrNull(key.revokedAtMs),
+    /** Up to a minute old; null = not used yet. */
+    last_used_at: timeOrNull(key.lastUsedAtMs),
   }
 }
 

@@ -9,6 +9,7 @@ import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database } from '../storage/database.ts'
+import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './run-check.ts'
 
 /** What every operation needs: the store, the time, the actor, and facts of the process. */
@@ -21,6 +22,8 @@ export interface OperationContext {
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */
   readonly environment: (name: string) => string | undefined
+  /** Limits the credentials of a catalogue that comes over the network; undefined = no limit. */
+  readonly credentialRule?: CredentialRule
   /** Sends a check to a vendor. Its client is opened when it is used first. */
   readonly runCheck: RunCheck
 }
@@ -163,6 +166,13 @@ export function invalidFile(message: string, mistakes: readonly unknown[]): Erro
 
 export function notFound(message: string): Error {
   return refused('operations.not_found', message)
+}
+
+export function preconditionFailed(): Error {
+  return refused(
+    'operations.precondition_failed',
+    'It has changed since you read it. Nothing was changed. Read it again, and decide again.',
+  )
 }
 
 export function conflict(message: string): Error {

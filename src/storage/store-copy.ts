@@ -11,6 +11,7 @@ import type { Database, Queryable, Row, SqlValue, Transaction } from './database
 const copiedTables = [
   'account',
   'key',
+  'key_use',
   'entry',
   'exchange',
   'free_exchange',
@@ -44,6 +45,7 @@ const skippedTables = [
   'channel_check',
   'channel_check_answer',
   'audit_checkpoint',
+  'idempotency_key',
   'token_minute',
 ]
 

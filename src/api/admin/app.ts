@@ -7,15 +7,18 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context } from 'hono'
 import { stream } from 'hono/streaming'
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
+import { adminRoles, type AdminRole } from '../../access/key.ts'
 import type { Clock } from '../../base/clock.ts'
 import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
 import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
 import { allEndpoints, allStreams } from '../../endpoints/all.ts'
+import { RepeatedRequest } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { placesOf, readInput } from './input.ts'
+import { contextOf, etagOf, refusalOfKey } from './change.ts'
+import { placesOf, readInput, type Row } from './input.ts'
 import { problemOf, problemType } from './problem.ts'
 
 export interface AdminParts {
@@ -34,7 +37,7 @@ export interface AdminParts {
 
 interface Environment {
   readonly Bindings: HttpBindings
-  readonly Variables: { requestId: string; tokenId: string }
+  readonly Variables: { requestId: string; tokenId: string; role: AdminRole }
 }
 
 type Request = Context<Environment>
@@ -59,6 +62,7 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     })
     if (principal.kind === 'refusal') return answerRefusal(request, principal)
     request.set('tokenId', principal.keyId)
+    request.set('role', principal.role ?? 'viewer')
     await next()
     return undefined
   })
@@ -99,6 +103,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
+      if (!mayAct(request.get('role'), row.role)) return answerRefusal(request, roleTooLow(row))
       const read = await readInput(request.env.incoming, request.req.param(), { row, places })
       if (read.kind === 'refusal') return answerRefusal(request, read)
       const context = { ...parts.operations, actor: request.get('tokenId') }
@@ -127,11 +132,33 @@ async function answerCall(
   request: Request,
   row: Endpoint,
   context: OperationContext,
-  input: object,
+  input: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
-  const outcome = await row.operation(context, input)
-  if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
-  return request.json(outcome.value, row.status ?? 200)
+  const idempotencyKey = request.req.header('idempotency-key')
+  const wrongKey = row.repeats === undefined ? undefined : refusalOfKey(idempotencyKey)
+  if (wrongKey !== undefined) return answerRefusal(request, wrongKey)
+  const ifMatch = request.req.header('if-match')
+  const status = row.status ?? 200
+  try {
+    const changing = contextOf(context, { row, input, idempotencyKey, ifMatch })
+    const outcome = await row.operation(changing, input)
+    if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
+    if (row.version !== undefined) request.header('etag', etagOf(row, outcome.value))
+    return request.json(outcome.value, status)
+  } catch (error) {
+    if (!(error instanceof RepeatedRequest)) throw error
+    request.header('idempotency-replayed', 'true')
+    request.header('content-type', 'application/json')
+    return request.body(error.answer, status)
+  }
+}
+
+function mayAct(role: AdminRole, least: AdminRole): boolean {
+  return adminRoles.indexOf(role) >= adminRoles.indexOf(least)
+}
+
+function roleTooLow({ role }: Row): Refusal {
+  return refuse('access.role_insufficient', `This needs an admin token with the role ${role}.`)
 }
 
 /** Begins the answer with the first piece of text: until then the operation may refuse. */

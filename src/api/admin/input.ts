@@ -81,11 +81,12 @@ function readQuery(target: string, fields: Places['query']): ReadQuery {
   const strangers = names.filter((name) => !fields.has(name))
   if (strangers.length > 0)
     return wrongFields(strangers, 'there is no such query parameter at this address')
-  const twice = names.filter((name) => parameters.getAll(name).length > 1)
+  const isList = (name: string): boolean => innermostOf(fields.get(name)) instanceof z.ZodArray
+  const twice = names.filter((name) => !isList(name) && parameters.getAll(name).length > 1)
   if (twice.length > 0) return wrongFields(twice, 'is given twice')
   const entries = names.map((name) => [
     name,
-    fromText(parameters.get(name) ?? '', fields.get(name)),
+    isList(name) ? parameters.getAll(name) : fromText(parameters.get(name) ?? '', fields.get(name)),
   ])
   return { kind: 'query', fields: Object.fromEntries(entries) as Record<string, unknown> }
 }
@@ -94,6 +95,10 @@ function readQuery(target: string, fields: Places['query']): ReadQuery {
 function fromText(text: string, type: z.ZodType | undefined): unknown {
   if (text !== 'true' && text !== 'false') return text
   return type !== undefined && innermost(type) instanceof z.ZodBoolean ? text === 'true' : text
+}
+
+function innermostOf(type: z.ZodType | undefined): z.ZodType | undefined {
+  return type === undefined ? undefined : innermost(type)
 }
 
 function innermost(type: z.ZodType): z.ZodType {

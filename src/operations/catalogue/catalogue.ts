@@ -135,7 +135,7 @@ function settleCredentials(
   const credentials = new Map<string, UsableCredential>()
   const stored = new Map(input.stored.channels.map((row) => [row.name, row]))
   for (const [name, entry] of input.catalogue.channels) {
-    const settled = settleCredential({ name, entry }, stored.get(name), context.masterKey)
+    const settled = settleCredential({ name, entry }, stored.get(name), context)
     if (settled.kind === 'mistake') {
       const path = ['channels', name, 'credential']
       const place = input.document.place(path, 'value')

@@ -9,6 +9,8 @@ import { readCatalogue, type ChannelRow } from '../../channels/channel-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { makeMasterKey, isSealed, seal, unseal } from '../../storage/master-key.ts'
 import { hasSealedTarget } from '../alerts/target-store.ts'
+import type { OperationContext } from '../operation.ts'
+import { credentialMistake } from './credential-rule.ts'
 import type { ChannelEntry } from './entries.ts'
 
 export type SettledCredential =
@@ -20,8 +22,12 @@ export type SettledCredential =
 export function settleCredential(
   channel: { readonly name: string; readonly entry: ChannelEntry },
   stored: ChannelRow | undefined,
-  masterKey: () => Secret,
+  { masterKey, credentialRule }: Pick<OperationContext, 'masterKey' | 'credentialRule'>,
 ): SettledCredential {
+  if (credentialRule !== undefined) {
+    const message = credentialMistake(credentialRule, channel.entry, stored)
+    if (message !== undefined) return { kind: 'mistake', message }
+  }
   const given = channel.entry.credential
   const place = { owner: channel.name, field: credentialField }
   if (isReference(given) || given === stored?.credential) return { kind: 'as_is', text: given }

@@ -1,0 +1,89 @@
+/**
+ * Requests that may be repeated: the answer is stored in the transaction of the change itself, so that a
+ * repetition finds either both or neither. The stored answer holds no secret. Kept for a day.
+ */
+import type { Queryable, Transaction } from '../storage/database.ts'
+import { conflict, type OperationContext } from './operation.ts'
+
+/** A request that may be repeated. */
+export interface RepeatableRequest {
+  /** The id of the token that sends it. */
+  readonly tokenId: string
+  /** The client's own name for it. */
+  readonly name: string
+  /** Of everything that it asks for. */
+  readonly hash: string
+}
+
+/** Ends an operation whose change was made before. */
+export class RepeatedRequest extends Error {
+  /** JSON of the first answer, without its secret. */
+  readonly answer: string
+
+  constructor(answer: string) {
+    super('the request was answered before')
+    this.name = 'RepeatedRequest'
+    this.answer = answer
+  }
+}
+
+const keptMs = 86_400_000
+
+/**
+ * Makes the next transaction of the context happen once for this request. What the transaction returns is
+ * the answer. A repetition throws `RepeatedRequest`, or is refused where it asks for something else.
+ */
+export function onceOnly(context: OperationContext, request: RepeatableRequest): OperationContext {
+  const { database } = context
+  return {
+    ...context,
+    database: {
+      dialect: database.dialect,
+      query: (sql, parameters) => database.query(sql, parameters),
+      snapshot: (work) => database.snapshot(work),
+      transact: (work) =>
+        database.transact(async (transaction) => {
+          await claim(transaction, request, context.clock.now())
+          const answer = await work(transaction)
+          await transaction.query(
+            'UPDATE idempotency_key SET answer = $3 WHERE token_id = $1 AND name = $2',
+            [request.tokenId, request.name, withoutSecret(answer)],
+          )
+          return answer
+        }),
+      close: () => database.close(),
+    },
+  }
+}
+
+/** A concurrent repetition waits here until the first one is committed. */
+async function claim(
+  transaction: Transaction,
+  { tokenId, name, hash }: RepeatableRequest,
+  nowMs: number,
+): Promise<void> {
+  await transaction.query('DELETE FROM idempotency_key WHERE created_at_ms < $1', [nowMs - keptMs])
+  const claimed = await transaction.query(
+    `INSERT INTO idempotency_key (token_id, name, request_hash, answer, created_at_ms)
+     VALUES ($1, $2, $3, '', $4) ON CONFLICT (token_id, name) DO NOTHING RETURNING name`,
+    [tokenId, name, hash, nowMs],
+  )
+  if (claimed.length > 0) return
+  const { answer, requestHash } = await readAnswer(transaction, tokenId, name)
+  if (requestHash === hash) throw new RepeatedRequest(answer)
+  throw conflict(
+    `The Idempotency-Key ${name} is in use for another request. Nothing was changed. Use a new one.`,
+  )
+}
+
+async function readAnswer(queryable: Queryable, tokenId: string, name: string) {
+  const [row] = await queryable.query(
+    'SELECT answer, request_hash FROM idempotency_key WHERE token_id = $1 AND name = $2',
+    [tokenId, name],
+  )
+  return { answer: String(row?.['answer']), requestHash: String(row?.['request_hash']) }
+}
+
+function withoutSecret(answer: unknown): string {
+  return JSON.stringify(answer, (name, value: unknown) => (name === 'secret' ? null : value))
+}

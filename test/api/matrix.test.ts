@@ -1,0 +1,107 @@
+/**
+ * Every endpoint of the admin API × every kind of caller: each gets the right status, each answer fits its
+ * strict schema, and each change is in the operators' log under the token that made it. The rows are read
+ * from the program, so a new endpoint is tested as soon as it exists.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
+import { allEndpoints, allStreams } from '../../src/endpoints/all.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { createAdminToken, recentActions } from '../support/operations.ts'
+import { scenario, type Scenario } from '../support/scenario.ts'
+import { openWorld, type AnyRow, type World } from './world.ts'
+
+const rows: readonly AnyRow[] = [...allEndpoints, ...allStreams]
+
+/** Their examples change nothing: dry runs, checks, comparisons. */
+const changeNothing = new Set([
+  'catalogue.apply',
+  'prices.import',
+  'channels.check',
+  'reconciliations.create',
+  'audits.create',
+  'doctor.run',
+])
+
+let gateway: Scenario
+let world: World
+const tokens = new Map<AdminRole, { readonly id: string; readonly secret: string }>()
+let strangers: readonly (readonly [who: string, headers: Record<string, string>, status: number])[]
+
+const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` })
+
+before(async () => {
+  gateway = await scenario({ settings: { api_credential_variables: 'ALPHA_MAIN_KEY' } })
+  world = await openWorld(gateway)
+  const { context, account } = gateway
+  for (const role of adminRoles) {
+    const { key, secret } = await createAdminToken(context, { name: role, role })
+    tokens.set(role, { id: key.id, secret })
+  }
+  // Made by a clock that is long past, so that it has expired now.
+  const past = { ...context, clock: new ManualClock(Date.parse('2026-01-01T00:00:00Z')) }
+  const expired = await createAdminToken(past, { role: 'owner', expires: '2026-01-02' })
+  strangers = [
+    ['no token', {}, 401],
+    ['a wrong token', bearer(makeSecret('admin')), 401],
+    ['an expired token', bearer(expired.secret), 401],
+    ['a key', bearer(account.key), 403],
+    ['a read-only token', bearer(account.token), 403],
+  ]
+})
+
+after(() => gateway.close())
+
+describe('every endpoint', () => {
+  for (const row of rows) {
+    test(`${row.id} refuses who is no operator, and answers by role`, async () => {
+      for (const [who, headers, status] of strangers) {
+        const answer = await world.call(row, row.example, headers)
+        assert.equal(answer.status, status, `${row.id} for ${who}`)
+        assert.equal(answer.headers['content-type'], 'application/problem+json')
+      }
+      for (const role of adminRoles) await assertRole(row, role)
+    })
+  }
+})
+
+async function assertRole(row: AnyRow, role: AdminRole): Promise<void> {
+  const token = tokens.get(role)
+  assert.ok(token !== undefined)
+  const mayCall = adminRoles.indexOf(role) >= adminRoles.indexOf(row.role)
+  const before = await actionsOf(token.id)
+  const input = mayCall ? await world.realize(row) : row.example
+  const answer = await world.call(row, input, bearer(token.secret))
+  const made = (await actionsOf(token.id)) - before
+  const text = answer.body.toString()
+  if (!mayCall) {
+    assert.equal(answer.status, 403, `${row.id} for ${role}: ${text}`)
+    assert.equal((JSON.parse(text) as { code: string }).code, 'access.role_insufficient')
+    assert.equal(made, 0)
+    return
+  }
+  const status = 'stream' in row ? 200 : (row.status ?? 200)
+  assert.equal(answer.status, status, `${row.id} for ${role}: ${text}`)
+  assert.equal(answer.headers['cache-control'], 'no-store')
+  const isChange = row.method !== 'GET' && !changeNothing.has(row.id)
+  assert.equal(made > 0, isChange, `${row.id} wrote ${made} actions`)
+  if ('stream' in row) return
+  const parsed = row.answer.safeParse(JSON.parse(text))
+  assert.ok(parsed.success, `${row.id}: ${parsed.error?.message} in ${text}`)
+}
+
+async function actionsOf(tokenId: string): Promise<number> {
+  const actions = await recentActions(gateway.context, { limit: 1000 })
+  return actions.filter(({ actor }) => actor === tokenId).length
+}
+
+test('the roles are those of the table in docs/admin-api.md', async () => {
+  const { readFile } = await import('node:fs/promises')
+  const page = await readFile(new URL('../../docs/admin-api.md', import.meta.url), 'utf8')
+  const documented = [...page.matchAll(/^\| `(\w+) (\/\S*)`\s*\| (viewer|operator|owner)\b/gm)]
+  assert.deepEqual(
+    documented.map(([, method, path, role]) => `${method} ${path} ${role}`).sort(),
+    rows.map(({ method, path, role }) => `${method} ${path} ${role}`).sort(),
+  )
+})

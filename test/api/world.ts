@@ -1,0 +1,97 @@
+/**
+ * What the examples of the endpoints name, made for each call anew, and requests of the admin API built from
+ * the rows. A part that adds an example with a name of its own adds here how it comes to be.
+ */
+import { newId } from '../../src/base/id.ts'
+import { exampleNames } from '../../src/endpoints/endpoint.ts'
+import type { Endpoint, StreamEndpoint } from '../../src/endpoints/endpoint.ts'
+import { post, send, type WireAnswer } from '../support/http-client.ts'
+import {
+  createAccount,
+  createAdminToken,
+  createClientKey,
+  createReaderToken,
+  switchChannel,
+} from '../support/operations.ts'
+import { messagesRequest } from '../support/requests.ts'
+import type { Scenario } from '../support/scenario.ts'
+
+export type AnyRow = Endpoint | StreamEndpoint
+type Input = Readonly<Record<string, unknown>>
+
+export interface World {
+  /** Returns the example of the row as an input that works once more. */
+  realize(row: AnyRow): Promise<Input>
+  call(row: AnyRow, input: Input, headers: Readonly<Record<string, string>>): Promise<WireAnswer>
+}
+
+/** Fields of which no two things may have the same value. */
+const uniqueFields = ['name', 'reference', 'external_id']
+
+export async function openWorld(gateway: Scenario): Promise<World> {
+  const { context } = gateway
+  const account = exampleNames.account
+  await createAccount(context, { name: account, balance_usd: '1000' })
+  let count = 0
+
+  const makers: Readonly<Record<string, () => Promise<string>>> = {
+    [exampleNames.key]: async () => (await createClientKey(context, { account })).key.id,
+    [exampleNames.token]: async () => (await createReaderToken(context, { account })).key.id,
+    [exampleNames.adminToken]: async () => (await createAdminToken(context, {})).key.id,
+    [exampleNames.request]: () => chargedRequest(gateway),
+  }
+
+  return {
+    async realize(row) {
+      if (row.id === 'channels.on')
+        await switchChannel(context, { channel: exampleNames.channel, override: 'disabled' })
+      if (row.id === 'channels.off')
+        await switchChannel(context, { channel: exampleNames.channel, override: 'enabled' })
+      const isNew = row.method === 'POST'
+      const input: Record<string, unknown> = {}
+      for (const [field, value] of Object.entries(row.example)) {
+        const make = typeof value === 'string' ? makers[value] : undefined
+        const isUnique = isNew && uniqueFields.includes(field)
+        input[field] =
+          make !== undefined ? await make() : isUnique ? `${String(value)}-${++count}` : value
+      }
+      return input
+    },
+    call: (row, input, headers) => callRow(gateway.adminUrl, row, input, headers),
+  }
+}
+
+/** Sends a request that is charged, and returns its id. */
+async function chargedRequest(gateway: Scenario): Promise<string> {
+  const { secret } = await createClientKey(gateway.context, { account: exampleNames.account })
+  await gateway.app.refresh()
+  const answer = await post(`${gateway.url}/alpha/v1/messages`, secret, messagesRequest())
+  return String(answer.headers['x-turnpike-request-id'] ?? newId('ex', 0))
+}
+
+/** Sends the request of a row: path, query and body as the row says. */
+export function callRow(
+  adminUrl: string,
+  row: AnyRow,
+  input: Input,
+  headers: Readonly<Record<string, string>>,
+): Promise<WireAnswer> {
+  const rest = new Map(Object.entries(input))
+  const path = row.path.replaceAll(/{(\w+)}/g, (_, field: string) => {
+    const value = encodeURIComponent(String(rest.get(field)))
+    rest.delete(field)
+    return value
+  })
+  const hasBody = row.method !== 'GET' && row.method !== 'DELETE'
+  const isInQuery = (field: string): boolean => !hasBody || row.query?.includes(field) === true
+  const query = new URLSearchParams(
+    [...rest].filter(([field]) => isInQuery(field)).map(([field, value]) => [field, String(value)]),
+  )
+  const body = Object.fromEntries([...rest].filter(([field]) => !isInQuery(field)))
+  const tail = query.size === 0 ? '' : `?${query.toString()}`
+  return send(`${adminUrl}/admin/v1${path}${tail}`, {
+    method: row.method,
+    headers: { ...(hasBody && { 'content-type': 'application/json' }), ...headers },
+    ...(hasBody && { body: JSON.stringify(body) }),
+  })
+}
