@@ -134,7 +134,7 @@ async function openApp(
       perMinuteMax: config.failedSignInsMax,
       onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
     }),
-    keyUses,
+    { uses: keyUses, onFailed: (failed) => telemetry.failedSignIn(failed) },
   )
   // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)

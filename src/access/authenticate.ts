@@ -66,11 +66,18 @@ const accountClosed = refuse(
   'This account is closed. Ask the operator of this gateway.',
 )
 
-/** `uses` gets each key that may be used. */
+/** Sees how credentials are used. */
+interface CredentialWatch {
+  /** Gets each key that may be used. */
+  readonly uses?: Pick<KeyUses, 'note'>
+  /** Called for each request without a valid credential. */
+  onFailed?(failed: { readonly kind: KeyKind; readonly address: string | undefined }): void
+}
+
 export function createAuthenticate(
   directory: KeyDirectory,
   failures: FailedSignIns,
-  uses?: Pick<KeyUses, 'note'>,
+  { uses, onFailed }: CredentialWatch = {},
 ): Authenticate {
   async function check(presented: string | undefined, kind: KeyKind, caller: Caller) {
     if (presented === undefined) return invalidCredential
@@ -86,6 +93,7 @@ export function createAuthenticate(
     const checked = await check(presented, kind, caller)
     if (checked.kind === 'principal') uses?.note(checked.keyId, caller.nowMs)
     if (checked !== invalidCredential) return checked
+    onFailed?.({ kind, address: caller.address })
     return failures.note(caller.address, caller.nowMs) ?? checked
   }
 }

@@ -9,6 +9,7 @@ import { GatewayError, StoreOutage } from '../base/errors.ts'
 import { picos } from '../base/money.ts'
 import { createTelemetry, type ExchangeSummary } from './events.ts'
 import { createMetrics } from './metrics.ts'
+import { unknownCallerLinesMax } from './unknown-caller-lines.ts'
 
 const canary = 'canary-7f3a'
 
@@ -127,8 +128,6 @@ test('a refused request of a known caller is one line; a flood of them has bound
   const { lines, clock, telemetry } = start('info')
   const caller = { accountId: 'acc_1', keyId: 'key_1', model: 'large-1' }
   const code = 'access.rate_limited'
-  telemetry.refused({ code: 'access.credential_invalid', exchangeId: 'ex_0' })
-  assert.deepEqual(lines, [], 'an unknown caller cannot fill the log')
   for (let index = 1; index <= 1_000; index++)
     telemetry.refused({ ...caller, code, exchangeId: `ex_${index}` })
   telemetry.refused({ ...caller, accountId: 'acc_2', code, exchangeId: 'ex_other' })
@@ -148,6 +147,32 @@ test('a refused request of a known caller is one line; a flood of them has bound
   assert.equal(lines.at(-1)?.['exchangeId'], 'ex_later')
 })
 
+test('a flood of requests of unknown callers has bounded lines that count the rest', () => {
+  const { lines, clock, telemetry } = start('info')
+  const code = 'access.credential_invalid'
+  const flood = (addresses: number): void => {
+    for (let times = 0; times < 5; times++)
+      for (let index = 0; index < addresses; index++) {
+        const address = `2001:db8:0:${index.toString(16)}::${times + 1}`
+        telemetry.refused({ code, exchangeId: `ex_${index}_${times}`, address })
+      }
+  }
+  flood(2)
+  assert.equal(lines.length, 2 * 3, 'three of each network')
+  assert.partialDeepStrictEqual(lines[0], { level: 'info', msg: 'request refused', code })
+  telemetry.failedSignIn({ kind: 'admin', address: '192.0.2.1' })
+  assert.partialDeepStrictEqual(lines.at(-1), { code, kind: 'admin', address: '192.0.2.1' })
+  telemetry.failedSignIn({ kind: 'client', address: '192.0.2.2' })
+  assert.equal(lines.length, 7, 'the refusal of a model route is its line')
+  flood(1_000)
+  assert.equal(lines.length, unknownCallerLinesMax)
+  clock.advance(60_000)
+  const leftOut = 10 + 5_000 + 1 - unknownCallerLinesMax
+  assert.partialDeepStrictEqual(lines.at(-1), { msg: 'more requests refused', code, leftOut })
+  flood(1)
+  assert.equal(lines.length, unknownCallerLinesMax + 1 + 3)
+})
+
 test('counters have charges, the operator’s costs and endings', async () => {
   const { telemetry, text } = start('silent')
   telemetry.exchangeEnded(summary)
@@ -161,6 +186,7 @@ test('counters have charges, the operator’s costs and endings', async () => {
   telemetry.attemptEnded('alpha-main', 'hard')
   telemetry.failedOver('alpha')
   telemetry.refused({ code: 'access.rate_limited', exchangeId: 'ex_2' })
+  telemetry.failedSignIn({ kind: 'reader' })
   telemetry.channelChanged('alpha-main', { model: 'm', from: 'on', to: 'off', why: 'w' })
   telemetry.credentialRefused({ channel: 'alpha-main', model: 'm', vendor: 'alpha' })
   telemetry.probeEnded('alpha-main', 'ok')
@@ -177,6 +203,7 @@ test('counters have charges, the operator’s costs and endings', async () => {
     'turnpike_attempts_total{channel="alpha-main",outcome="hard"} 1',
     'turnpike_failovers_total{vendor="alpha"} 1',
     'turnpike_refusals_total{code="access.rate_limited"} 1',
+    'turnpike_failed_sign_ins_total{kind="reader"} 1',
     'turnpike_channel_state_changes_total{channel="alpha-main",to="off",why="w"} 1',
     'turnpike_probes_total{channel="alpha-main",outcome="ok"} 1',
     'turnpike_check_cost_usd_total{channel="alpha-main"} 0.000003',

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import { GatewayError, outageReasonOf } from '../base/errors.ts'
 import { usdNumber, type Picos } from '../base/money.ts'
 import type { Metrics } from './metrics.ts'
-import { RefusalLines, type RefusedRequest } from './refusal-lines.ts'
+import { RefusalLines, type FailedSignIn, type RefusedRequest } from './refusal-lines.ts'
 
 export interface ExchangeSummary {
   readonly exchangeId: string
@@ -103,6 +103,12 @@ class EventReporter {
   refused(request: RefusedRequest): void {
     this.#metrics.refusals.inc({ code: request.code })
     this.#refusalLines.write(request)
+  }
+
+  /** A request without a valid credential. On model routes `refused` writes its line, with its id. */
+  failedSignIn(failed: FailedSignIn): void {
+    this.#metrics.failedSignIns.inc({ kind: failed.kind })
+    if (failed.kind !== 'client') this.#refusalLines.writeFailedSignIn(failed)
   }
 
   attemptEnded(channel: string, outcome: string): void {

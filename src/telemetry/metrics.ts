@@ -31,6 +31,11 @@ export function createMetrics() {
       'why',
     ),
     refusals: counter('refusals_total', 'Requests the gateway refused, by error code.', 'code'),
+    failedSignIns: counter(
+      'failed_sign_ins_total',
+      'Requests without a valid credential, by the kind of credential that the endpoint takes.',
+      'kind',
+    ),
     attempts: createTally(registry, {
       name: 'turnpike_attempts_total',
       help: 'Attempts on channels by outcome.',

@@ -6,6 +6,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
   return {
     exchangeEnded: ignore,
     refused: ignore,
+    failedSignIn: ignore,
     attemptEnded: ignore,
     firstEvent: ignore,
     failedOver: ignore,
