@@ -59,8 +59,8 @@ export async function insertKey(
       key.name,
       key.head,
       key.secretHash,
-      key.allowedModels === undefined ? null : JSON.stringify(key.allowedModels),
-      key.ipRanges === undefined ? null : JSON.stringify(key.ipRanges),
+      listText(key.allowedModels),
+      listText(key.ipRanges),
       key.limits.dailyPicos,
       key.limits.monthlyPicos,
       key.limits.totalPicos,
@@ -89,6 +89,43 @@ export async function saveKeyUses(
        WHERE key_use.last_used_at_ms < excluded.last_used_at_ms`,
       [keyId, atMs],
     )
+}
+
+/** What an operator may change of a key. */
+export type KeyChanges = Pick<
+  KeyRow,
+  'name' | 'allowedModels' | 'ipRanges' | 'limits' | 'expiresAtMs'
+>
+
+/** Sets all of this; running requests keep what they began with. */
+export async function changeKey(
+  transaction: Transaction,
+  id: string,
+  changes: KeyChanges,
+): Promise<void> {
+  const { name, allowedModels, ipRanges, limits, expiresAtMs } = changes
+  await transaction.query(
+    `UPDATE key SET name = $2, allowed_models = $3, ip_ranges = $4, daily_limit_picos = $5,
+       monthly_limit_picos = $6, total_limit_picos = $7, rpm = $8, tokens_per_minute = $9,
+       expires_at_ms = $10
+     WHERE id = $1`,
+    [
+      id,
+      name,
+      listText(allowedModels),
+      listText(ipRanges),
+      limits.dailyPicos,
+      limits.monthlyPicos,
+      limits.totalPicos,
+      limits.rpm,
+      limits.tpm,
+      expiresAtMs ?? null,
+    ],
+  )
+}
+
+function listText(list: readonly string[] | undefined): string | null {
+  return list === undefined ? null : JSON.stringify(list)
 }
 
 /** Marks a key as revoked; a key that is already revoked keeps its time. */

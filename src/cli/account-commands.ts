@@ -158,6 +158,7 @@ function addLimitOptions(to: Command): Command {
     .option('--daily <usd>', 'spending limit per day (UTC), in USD; 0 = no limit')
     .option('--rpm <n>', 'requests per minute; 0 = no limit')
     .option('--window <minutes>', 'sliding window for --rpm, 1 to 1440 minutes')
+    .option('--tpm <n>', 'tokens per minute, of requests that have ended; 0 = no limit')
     .option('--multiplier <factor>', 'factor on list prices; 0.85 = 15 % discount')
 }
 
@@ -166,6 +167,7 @@ function limitOptions(options: Readonly<Record<string, unknown>>) {
     daily_usd: options['daily'],
     rpm: options['rpm'],
     window_minutes: options['window'],
+    tpm: options['tpm'],
     price_multiplier: options['multiplier'],
   }
 }

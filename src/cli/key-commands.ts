@@ -1,10 +1,11 @@
-/** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: create, list, revoke. */
+/** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: create, list, edit, revoke. */
 import type { Command } from 'commander'
 import type { KeyKind } from '../access/key.ts'
 import { keyEndpoints } from '../endpoints/keys.ts'
-import type { KeyView, NewKey } from '../operations/keys.ts'
+import type { KeyView } from '../operations/key-view.ts'
+import type { NewKey } from '../operations/keys.ts'
 import { command, shown, type Answer } from './command.ts'
-import { formatTable, usdAsNumbers } from './output.ts'
+import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 
 export function addKeyCommands(program: Command): void {
   addClientKeyCommands(program)
@@ -14,15 +15,15 @@ export function addKeyCommands(program: Command): void {
 
 function addClientKeyCommands(program: Command): void {
   const key = program.command('key').description('manage keys (cr_…) for model requests')
-  key
+  const create = key
     .command('create')
     .description('create a key; it is shown only once')
     .argument('<account>', 'name or id of the account')
     .option('--name <name>', 'a label, at most 64 characters')
     .option('--models <ids>', 'allow only these models; separate with commas', splitList)
     .option('--expires <date>', 'last day (UTC), or a time such as 2027-01-31T12:00:00Z')
-    .option('--daily <usd>', 'spending limit of this key per day (UTC), in USD; 0 = no limit')
     .option('--ip <cidr>', 'allow only these addresses; separate with commas or repeat', addToList)
+  addLimitOptions(create)
     .addHelpText(
       'after',
       `
@@ -37,15 +38,76 @@ Example:
             name: options['name'],
             models: options['models'],
             expires: options['expires'],
-            daily_usd: options['daily'],
             ip: options['ip'],
+            ...limitOptions(options),
           }),
           (made) => showSecret('key', made),
         ),
       ),
     )
+  addEditCommand(key)
   addListCommand(key, 'client', 'list the keys of an account')
   addRevokeCommand(key, 'client', 'revoke a key; its next request is refused')
+}
+
+function addEditCommand(key: Command): void {
+  const edit = key
+    .command('edit')
+    .description('change a key; options that you leave out stay as they are')
+    .argument('<id>', 'the id, such as key_…, as the list shows it')
+    .option('--name <name>', "a label, at most 64 characters; '' removes it")
+    .option('--models <ids>', "allow only these models; 'all' allows every model", splitList)
+    .option('--expires <date>', "last day (UTC), or a time; 'never' removes it")
+    .option('--ip <cidr>', "allow only these addresses; 'all' allows every address", addToList)
+  addLimitOptions(edit)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  turnpike key edit key_… --monthly 50 --rpm 60
+  turnpike key edit key_… --models all --expires never --daily 0`,
+    )
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [id], options }) =>
+        shown(
+          await call(keyEndpoints.editKey, {
+            id,
+            name: options['name'],
+            models: unlessWord(options['models'], 'all'),
+            expires: unlessWord(options['expires'], 'never'),
+            ip: unlessWord(options['ip'], 'all'),
+            ...limitOptions(options),
+          }),
+          (edited) => ({ json: usdAsNumbers(edited), text: formatFields(edited) }),
+        ),
+      ),
+    )
+}
+
+/** Null where the option has only this word, which removes a restriction. */
+function unlessWord(value: unknown, word: string): unknown {
+  return value === word || (Array.isArray(value) && value.length === 1 && value[0] === word)
+    ? null
+    : value
+}
+
+function addLimitOptions(to: Command): Command {
+  return to
+    .option('--daily <usd>', 'spending limit of this key per day (UTC), in USD; 0 = no limit')
+    .option('--monthly <usd>', 'the same per calendar month (UTC)')
+    .option('--total <usd>', 'the same in all')
+    .option('--rpm <n>', 'requests per minute of this key; 0 = no limit')
+    .option('--tpm <n>', 'tokens per minute, of requests that have ended; 0 = no limit')
+}
+
+function limitOptions(options: Readonly<Record<string, unknown>>) {
+  return {
+    daily_usd: options['daily'],
+    monthly_usd: options['monthly'],
+    total_usd: options['total'],
+    rpm: options['rpm'],
+    tpm: options['tpm'],
+  }
 }
 
 function addReaderTokenCommands(program: Command): void {
@@ -93,7 +155,7 @@ function addAdminTokenCommands(program: Command): void {
     .description('list all admin tokens')
     .action(
       command({ store: 'existing' }, async ({ callAll }) =>
-        shown(await callAll(keyEndpoints.listAdminTokens), showKeys),
+        shown(await callAll(keyEndpoints.listAdminTokens), showTokens),
       ),
     )
   addRevokeCommand(admin, 'admin', 'revoke an admin token; its next request is refused')
@@ -106,8 +168,9 @@ function addListCommand(parent: Command, kind: 'client' | 'reader', description:
     .argument('<account>', 'name or id of the account')
     .action(
       command({ store: 'existing' }, async ({ callAll, arguments: [account] }) => {
-        const list = kind === 'client' ? keyEndpoints.listKeys : keyEndpoints.listTokens
-        return shown(await callAll(list, { account }), showKeys)
+        return kind === 'client'
+          ? shown(await callAll(keyEndpoints.listKeys, { account }), showKeys)
+          : shown(await callAll(keyEndpoints.listTokens, { account }), showTokens)
       }),
     )
 }
@@ -145,7 +208,7 @@ function showSecret(word: 'key' | 'token' | 'admin-token', { key, secret }: NewK
 
 function showKeys(keys: readonly KeyView[]): Answer {
   const text = formatTable(
-    ['id', 'head', 'name', 'status', 'models', 'ip', 'daily USD', 'created', 'expires'],
+    ['id', 'head', 'name', 'status', 'models', 'ip', ...limitHeading, ...timeHeading],
     keys.map((key) => [
       key.id,
       key.head,
@@ -153,13 +216,43 @@ function showKeys(keys: readonly KeyView[]): Answer {
       key.status,
       key.models ?? 'all',
       key.ip ?? 'all',
-      key.daily_usd,
+      usedOf(key.used_day_usd, key.daily_usd),
+      usedOf(key.used_month_usd, key.monthly_usd),
+      usedOf(key.used_total_usd, key.total_usd),
+      key.rpm,
+      key.tpm,
       key.created_at,
       key.expires_at,
+      key.last_used_at,
     ]),
     'There are none.',
   )
   return { json: usdAsNumbers(keys), text }
+}
+
+function showTokens(tokens: readonly KeyView[]): Answer {
+  const text = formatTable(
+    ['id', 'head', 'name', 'status', ...timeHeading],
+    tokens.map((token) => [
+      token.id,
+      token.head,
+      token.name,
+      token.status,
+      token.created_at,
+      token.expires_at,
+      token.last_used_at,
+    ]),
+    'There are none.',
+  )
+  return { json: usdAsNumbers(tokens), text }
+}
+
+const timeHeading = ['created', 'expires', 'last used']
+const limitHeading = ['day USD', 'month USD', 'total USD', 'rpm', 'tpm']
+
+/** What is used, of the limit where there is one. */
+function usedOf(usedUsd: string, limitUsd: string): string {
+  return limitUsd === '0' ? usedUsd : `${usedUsd} of ${limitUsd}`
 }
 
 export function splitList(text: string): readonly string[] {

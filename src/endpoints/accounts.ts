@@ -21,6 +21,7 @@ const account = z.strictObject({
     daily_usd: usd.meta({ description: '0 = no limit.' }),
     rpm: z.int().meta({ description: 'Requests per minute; 0 = no limit.' }),
     window_minutes: z.int(),
+    tpm: z.int().meta({ description: 'Tokens per minute; 0 = no limit.' }),
     price_multiplier: z.number().meta({ description: 'Factor on list prices.' }),
   }),
   note: z.string(),

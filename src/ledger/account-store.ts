@@ -22,6 +22,8 @@ export interface AccountLimits {
   /** Zero = no limit. */
   readonly rpm: number
   readonly windowMinutes: number
+  /** Tokens per minute; zero = no limit. */
+  readonly tpm: number
   /** Charges are the list price times this many millionths. */
   readonly priceMultiplierPpm: number
 }
@@ -55,8 +57,8 @@ export async function insertAccount(
 ): Promise<boolean> {
   const inserted = await transaction.query(
     `INSERT INTO account (id, name, status, daily_limit_picos, rpm, window_minutes,
-       price_multiplier_ppm, created_at_ms)
-     VALUES ($1, $2, 'active', $3, $4, $5, $6, $7)
+       tokens_per_minute, price_multiplier_ppm, created_at_ms)
+     VALUES ($1, $2, 'active', $3, $4, $5, $6, $7, $8)
      ON CONFLICT (name) DO NOTHING RETURNING id`,
     [
       account.id,
@@ -64,6 +66,7 @@ export async function insertAccount(
       account.dailyLimitPicos,
       account.rpm,
       account.windowMinutes,
+      account.tpm,
       account.priceMultiplierPpm,
       account.createdAtMs,
     ],
@@ -158,6 +161,7 @@ export async function changeLimits(
     ['daily_limit_picos', limits.dailyLimitPicos],
     ['rpm', limits.rpm],
     ['window_minutes', limits.windowMinutes],
+    ['tokens_per_minute', limits.tpm],
     ['price_multiplier_ppm', limits.priceMultiplierPpm],
   ]
   for (const [column, value] of changes)
@@ -254,6 +258,7 @@ function readAccount(row: Row): Account {
     dailyLimitPicos: readPicos(row, 'daily_limit_picos'),
     rpm: Number(row['rpm']),
     windowMinutes: Number(row['window_minutes']),
+    tpm: Number(row['tokens_per_minute']),
     priceMultiplierPpm: Number(row['price_multiplier_ppm']),
     balancePicos: readPicos(row, 'balance_picos'),
     createdAtMs: Number(row['created_at_ms']),

@@ -39,6 +39,7 @@ import {
   note,
   priceMultiplier,
   requestsPerMinute,
+  tokensPerMinute,
   windowMinutes,
 } from './input.ts'
 import {
@@ -57,6 +58,7 @@ const limitFields = {
   daily_usd: limitUsd.optional(),
   rpm: requestsPerMinute.optional(),
   window_minutes: windowMinutes.optional(),
+  tpm: tokensPerMinute.optional(),
   price_multiplier: priceMultiplier.optional(),
 }
 
@@ -77,6 +79,7 @@ const noLimits: AccountLimits = {
   dailyLimitPicos: zeroPicos,
   rpm: 0,
   windowMinutes: 1,
+  tpm: 0,
   priceMultiplierPpm: 1_000_000,
 }
 
@@ -315,6 +318,7 @@ function readLimits(given: {
     ...(given.daily_usd !== undefined && { dailyLimitPicos: given.daily_usd }),
     ...(given.rpm !== undefined && { rpm: given.rpm }),
     ...(given.window_minutes !== undefined && { windowMinutes: given.window_minutes }),
+    ...(given.tpm !== undefined && { tpm: given.tpm }),
     ...(given.price_multiplier !== undefined && { priceMultiplierPpm: given.price_multiplier }),
   }
 }
@@ -344,10 +348,11 @@ function viewAccount(account: Account) {
     status: account.status,
     balance_usd: formatUsd(account.balancePicos),
     limits: {
-      /** 0 = no limit, here and for `rpm`. */
+      /** 0 = no limit, here and for `rpm` and `tpm`. */
       daily_usd: formatUsd(account.dailyLimitPicos),
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
+      tpm: account.tpm,
       /** Factor on the list price. */
       price_multiplier: account.priceMultiplierPpm / 1_000_000,
     },

@@ -127,6 +127,8 @@ function wholeNumber(range: { readonly min: number; readonly max: number }) {
 
 /** Requests per minute; 0 means no limit. */
 export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
+/** Tokens per minute; 0 means no limit. */
+export const tokensPerMinute = wholeNumber({ min: 0, max: 999_999_999 })
 /** At most a day, because the window keeps each request in memory. */
 export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
 /** Items on one page of a list. */

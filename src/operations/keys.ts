@@ -1,10 +1,11 @@
 /**
- * Keys of all three kinds: create, list, revoke. A secret leaves this file once, in the result that
+ * Keys of all three kinds: create, list, edit, revoke. A secret leaves this file once, in the result that
  * creates it; the store keeps its hash and its head.
  */
 import { z } from 'zod'
 import { adminRoles, hashSecret, headOf, makeSecret, type KeyKind } from '../access/key.ts'
 import {
+  changeKey,
   findKey,
   findKeyBySecretHash,
   insertKey,
@@ -13,30 +14,66 @@ import {
   type KeyRow,
 } from '../access/key-store.ts'
 import { newId } from '../base/id.ts'
-import { noKeyLimits } from '../base/key-limits.ts'
-import { formatUsd, zeroPicos } from '../base/money.ts'
+import { noKeyLimits, type KeyLimits } from '../base/key-limits.ts'
 import type { Secret } from '../base/secret.ts'
 import { readCatalogue } from '../channels/channel-store.ts'
+import { noKeyUsage, readKeyUsage } from '../ledger/key-usage.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
 import { getAccount } from './accounts.ts'
 import { recordAction } from './actions.ts'
-import { accountReference, ipRanges, label, limitUsd, modelIds, untilTime } from './input.ts'
+import {
+  accountReference,
+  ipRanges,
+  label,
+  limitUsd,
+  modelIds,
+  requestsPerMinute,
+  tokensPerMinute,
+  untilTime,
+} from './input.ts'
+import { describeKey, describeSettings, viewKey, type KeyView } from './key-view.ts'
 import { pageFields, pageOf, type Page } from './paging.ts'
 import {
   attempt,
+  conflict,
+  invalid,
   invalidField,
   notFound,
   operation,
-  timeOrNull,
-  timeText,
   type OperationContext,
   type Outcome,
 } from './operation.ts'
+
+const keyId = z.string('must be the id of a key').min(1, 'must be the id of a key')
 
 /** The only result that shows a secret. */
 export interface NewKey {
   readonly key: KeyView
   readonly secret: string
+}
+
+const limitFields = {
+  daily_usd: limitUsd.optional(),
+  monthly_usd: limitUsd.optional(),
+  total_usd: limitUsd.optional(),
+  rpm: requestsPerMinute.optional(),
+  tpm: tokensPerMinute.optional(),
+}
+
+/** Sets the limits that are given and keeps the others. */
+function readLimits(
+  given: {
+    readonly [Name in keyof typeof limitFields]?: z.output<(typeof limitFields)[Name]>
+  },
+  before: KeyLimits,
+): KeyLimits {
+  return {
+    dailyPicos: given.daily_usd ?? before.dailyPicos,
+    monthlyPicos: given.monthly_usd ?? before.monthlyPicos,
+    totalPicos: given.total_usd ?? before.totalPicos,
+    rpm: given.rpm ?? before.rpm,
+    tpm: given.tpm ?? before.tpm,
+  }
 }
 
 export const createClientKey = operation(
@@ -45,7 +82,7 @@ export const createClientKey = operation(
     name: label,
     models: modelIds.optional(),
     ip: ipRanges.optional(),
-    daily_usd: limitUsd.optional(),
+    ...limitFields,
     expires: untilTime.optional(),
   }),
   (context, given): Promise<NewKey> => {
@@ -60,12 +97,59 @@ export const createClientKey = operation(
         name: given.name,
         allowedModels: given.models,
         ipRanges: given.ip,
-        limits: { ...noKeyLimits, dailyPicos: given.daily_usd ?? zeroPicos },
+        limits: readLimits(given, noKeyLimits),
         expiresAtMs: given.expires,
       })
     })
   },
 )
+
+/** Changes what is given and keeps the rest. Null removes a restriction, 0 a limit. */
+export const editKey = operation(
+  z.strictObject({
+    id: keyId,
+    name: label.unwrap().optional(),
+    models: modelIds.nullish(),
+    ip: ipRanges.nullish(),
+    ...limitFields,
+    expires: untilTime.nullish(),
+  }),
+  (context, { id, ...given }): Promise<KeyView> => {
+    if (Object.values(given).every((value) => value === undefined))
+      throw invalid('Give at least one thing to change.')
+    requireFuture(context, given.expires)
+    return context.database.transact(async (transaction) => {
+      const key = await findKey(transaction, id)
+      if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
+      if (key.revokedAtMs !== undefined)
+        throw conflict(`The key ${id} is revoked. Create a new one.`)
+      if (given.models) await requireModels(transaction, given.models)
+      const changes = {
+        name: given.name ?? key.name,
+        allowedModels: changed(given.models, key.allowedModels),
+        ipRanges: changed(given.ip, key.ipRanges),
+        limits: readLimits(given, key.limits),
+        expiresAtMs: changed(given.expires, key.expiresAtMs),
+      }
+      await changeKey(transaction, id, changes)
+      const edited = { ...key, ...changes }
+      await recordAction(transaction, context, {
+        action: 'key.edit',
+        subject: id,
+        detail: { before: describeSettings(key), after: describeSettings(edited) },
+      })
+      return viewOne(transaction, edited, context.clock.now())
+    })
+  },
+)
+
+/** Absent keeps a value, null removes it. */
+function changed<Value>(
+  given: Value | null | undefined,
+  before: Value | undefined,
+): Value | undefined {
+  return given === undefined ? before : (given ?? undefined)
+}
 
 export const createReaderToken = operation(
   z.strictObject({ account: accountReference, name: label }),
@@ -94,8 +178,8 @@ export const createAdminToken = operation(
   },
 )
 
-function requireFuture({ clock }: OperationContext, expires: number | undefined): void {
-  if (expires !== undefined && expires <= clock.now())
+function requireFuture({ clock }: OperationContext, expires: number | null | undefined): void {
+  if (typeof expires === 'number' && expires <= clock.now())
     throw invalidField('expires', 'must not be in the past')
 }
 
@@ -125,7 +209,11 @@ async function readPage(
 ): Promise<Page<KeyView>> {
   const { cursor, limit, nowMs } = page
   const rows = await listKeys(queryable, owner, { afterId: cursor ?? '', countMax: limit + 1 })
-  return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: (row) => viewKey(row, nowMs) })
+  const { accountId = '', kind } = owner
+  const keyIds = kind === 'client' ? rows.map(({ id }) => id) : []
+  const used = await readKeyUsage(queryable, { accountId, keyIds, atMs: nowMs })
+  const view = (row: KeyRow): KeyView => viewKey(row, used.get(row.id) ?? noKeyUsage, nowMs)
+  return pageOf(rows, { limit, cursorOf: ({ id }) => id, view })
 }
 
 /** Whether the store has, or has had, an admin token. */
@@ -138,17 +226,22 @@ export async function hasAdminToken(queryable: Queryable): Promise<boolean> {
 export const revokeKey = operation(
   z.strictObject({
     kind: z.enum(['client', 'reader', 'admin']),
-    id: z.string('must be the id of a key').min(1, 'must be the id of a key'),
+    id: keyId,
   }),
   (context, { kind, id }): Promise<KeyView> =>
     context.database.transact(async (transaction) => {
       const key = await findKey(transaction, id)
       if (key === undefined || key.kind !== kind) throw noSuchKey(id, kind, key?.kind)
-      if (key.revokedAtMs !== undefined) return viewKey(key, context.clock.now())
-      const revokedAtMs = await revokeStoredKey(context, transaction, key)
-      return viewKey({ ...key, revokedAtMs }, revokedAtMs)
+      const revokedAtMs = key.revokedAtMs ?? (await revokeStoredKey(context, transaction, key))
+      return viewOne(transaction, { ...key, revokedAtMs }, context.clock.now())
     }),
 )
+
+async function viewOne(queryable: Queryable, key: KeyRow, nowMs: number): Promise<KeyView> {
+  const { id, accountId = '' } = key
+  const used = await readKeyUsage(queryable, { accountId, keyIds: [id], atMs: nowMs })
+  return viewKey(key, used.get(id) ?? noKeyUsage, nowMs)
+}
 
 /** Returns the time from which the key is revoked. */
 export async function revokeStoredKey(
@@ -225,14 +318,13 @@ async function addKey(
   const createdAtMs = context.clock.now()
   const key = { ...draft, id: newId('key', createdAtMs), head: headOf(secret), createdAtMs }
   await insertKey(transaction, { ...key, secretHash: hashSecret(secret) })
-  const unused = { revokedAtMs: undefined, lastUsedAtMs: undefined }
-  const view = viewKey({ ...key, ...unused }, createdAtMs)
+  const row = { ...key, revokedAtMs: undefined, lastUsedAtMs: undefined }
   await recordAction(transaction, context, {
     action: 'key.create',
     subject: key.id,
-    detail: { ...view },
+    detail: describeKey(row, createdAtMs),
   })
-  return { key: view, secret }
+  return { key: viewKey(row, noKeyUsage, createdAtMs), secret }
 }
 
 async function requireModels(queryable: Queryable, ids: readonly string[]): Promise<void> {
@@ -261,37 +353,4 @@ function noSuchKey(id: string, kind: KeyKind, actual: KeyKind | undefined): Erro
   if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
   const other = kindWords[actual]
   return notFound(`${id} is a ${other}, not a ${word}. Use: turnpike ${other} revoke ${id}`)
-}
-
-/** A key as operators see it. */
-export type KeyView = Readonly<ReturnType<typeof viewKey>>
-
-function viewKey(key: KeyRow, nowMs: number) {
-  return {
-    id: key.id,
-    kind: key.kind,
-    /** Null for admin tokens. */
-    account_id: key.accountId ?? null,
-    /** What an admin token may do; null for other kinds. */
-    role: key.role ?? null,
-    name: key.name,
-    head: key.head,
-    status: statusOf(key, nowMs),
-    /** Null = every model. */
-    models: key.allowedModels ?? null,
-    /** Null = every address. */
-    ip: key.ipRanges ?? null,
-    /** 0 = only the limits of the account. */
-    daily_usd: formatUsd(key.limits.dailyPicos),
-    created_at: timeText(key.createdAtMs),
-    expires_at: timeOrNull(key.expiresAtMs),
-    revoked_at: timeOrNull(key.revokedAtMs),
-    /** Up to a minute old; null = not used yet. */
-    last_used_at: timeOrNull(key.lastUsedAtMs),
-  }
-}
-
-function statusOf(key: KeyRow, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (key.revokedAtMs !== undefined) return 'revoked'
-  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? 'expired' : 'active'
 }

@@ -27,6 +27,7 @@ describe('account commands', () => {
     assert.deepEqual(limited['limits'], {
       daily_usd: 2.5,
       rpm: 0,
+      tpm: 0,
       window_minutes: 5,
       price_multiplier: 1,
     })
@@ -173,6 +174,32 @@ describe('key commands', () => {
     )
     assert.deepEqual(made['ip'], ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'])
     assert.equal(made['expires_at'], '2100-01-01T00:00:00.000Z')
+    const id = String(made['id'])
+    const edited = await json(folder, `key edit ${id} --monthly 7.5 --total 90 --rpm 30 --tpm 9000`)
+    assert.deepEqual(
+      [
+        edited['daily_usd'],
+        edited['monthly_usd'],
+        edited['total_usd'],
+        edited['rpm'],
+        edited['tpm'],
+      ],
+      [0.5, 7.5, 90, 30, 9_000],
+    )
+    assert.deepEqual(edited['ip'], made['ip'])
+    const freed = await json(
+      folder,
+      `key edit ${id} --ip all --models all --expires never --daily 0`,
+    )
+    assert.deepEqual(
+      [freed['ip'], freed['models'], freed['expires_at'], freed['daily_usd'], freed['total_usd']],
+      [null, null, null, 0, 90],
+    )
+    const { out } = await run(folder, ['key', 'list', 'acme'])
+    assert.match(out, /day USD .*month USD .*total USD .*rpm .*tpm/)
+    assert.match(out, /0 of 7\.5 .*0 of 90 .*30 .*9000/)
+    const nothing = await failure(folder, `key edit ${id}`)
+    assert.match(nothing.message, /Give at least one thing to change/)
     const wrong = await failure(folder, 'key create acme --ip home --daily much --expires never')
     assert.equal(wrong.exit, 2)
     assert.match(wrong.message, /ip: .*daily_usd: .*expires: /)

@@ -26,6 +26,7 @@ export const noLimits: AccountLimits = {
   dailyLimitPicos: zeroPicos,
   rpm: 0,
   windowMinutes: 1,
+  tpm: 0,
   priceMultiplierPpm: 1_000_000,
 }
 

@@ -34,6 +34,7 @@ import {
   createAdminToken,
   createClientKey,
   createReaderToken,
+  editKey,
   listAccountKeys,
   revokeKey,
   accountUsage,
@@ -115,6 +116,7 @@ describe('accounts', () => {
         daily_usd: 5,
         rpm: '60',
         window_minutes: 2,
+        tpm: 0,
         price_multiplier: '0.85',
       })
       assert.equal(made.name, 'acme')
@@ -123,6 +125,7 @@ describe('accounts', () => {
         daily_usd: '5',
         rpm: 60,
         window_minutes: 2,
+        tpm: 0,
         price_multiplier: 0.85,
       })
       assert.deepEqual(await showAccount(context, { account: 'acme' }), made)
@@ -448,6 +451,7 @@ describe('accounts', () => {
         daily_usd: '5',
         rpm: 60,
         window_minutes: 1,
+        tpm: 0,
         price_multiplier: 1,
       })
     }))
@@ -560,6 +564,98 @@ describe('keys', () => {
         createReaderToken(context, { account: 'nobody' }),
       )
       assert.deepEqual(await listAccountKeys(context, { account: 'acme', kind: 'client' }), [])
+    }))
+
+  it('have limits for a day, a month, in all, and per minute', () =>
+    withWorld(async ({ context }) => {
+      await createAccount(context, { name: 'acme', tpm: 5_000 })
+      const limits = { daily_usd: '1', monthly_usd: '20.5', total_usd: '100', rpm: 60, tpm: 9_000 }
+      const { key, secret } = await createClientKey(context, { account: 'acme', ...limits })
+      for (const [name, value] of Object.entries(limits))
+        assert.equal(key[name as keyof typeof limits], value, name)
+      const known = await findKnownKey(context.database, hashSecret(secret))
+      assert.deepEqual(known?.principal.keyLimits, {
+        dailyPicos: 1_000_000_000_000n,
+        monthlyPicos: 20_500_000_000_000n,
+        totalPicos: 100_000_000_000_000n,
+        rpm: 60,
+        tpm: 9_000,
+      })
+      assert.deepEqual([key.used_day_usd, key.used_month_usd, key.used_total_usd], ['0', '0', '0'])
+      assert.equal((await showAccount(context, { account: 'acme' })).limits.tpm, 5_000)
+      const changed = await limitAccount(context, { account: 'acme', tpm: 0 })
+      assert.equal(changed.limits.tpm, 0)
+    }))
+
+  it('are edited: what is given changes, null and 0 remove, the rest stays', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, { text: catalogue })
+      await createAccount(context, { name: 'acme' })
+      const { key } = await createClientKey(context, {
+        account: 'acme',
+        name: 'ci',
+        models: ['large-1'],
+        ip: ['192.0.2.0/24'],
+        daily_usd: '1',
+        rpm: 5,
+        expires: '2026-12-31',
+      })
+      const { id } = key
+      assert.deepEqual(await editKey(context, { id, monthly_usd: '7', models: ['small-1'] }), {
+        ...key,
+        monthly_usd: '7',
+        models: ['small-1'],
+      })
+      const [action] = await recentActions(context)
+      assert.equal(action?.action, 'key.edit')
+      const detail = action?.detail as { before: object; after: object }
+      assert.deepEqual({ ...detail.before, monthly_usd: '7', models: ['small-1'] }, detail.after)
+      const freed = await editKey(context, {
+        id,
+        name: '',
+        models: null,
+        ip: null,
+        expires: null,
+        daily_usd: '0',
+        rpm: 0,
+      })
+      assert.deepEqual(freed, {
+        ...key,
+        name: '',
+        models: null,
+        ip: null,
+        expires_at: null,
+        daily_usd: '0',
+        rpm: 0,
+        monthly_usd: '7',
+      })
+      assert.deepEqual(await listAccountKeys(context, { account: 'acme', kind: 'client' }), [freed])
+    }))
+
+  it('are not edited where that makes no sense', () =>
+    withWorld(async ({ context }) => {
+      await applyCatalogue(context, { text: catalogue })
+      await createAccount(context, { name: 'acme' })
+      const { key } = await createClientKey(context, { account: 'acme' })
+      const { id } = key
+      const reader = await createReaderToken(context, { account: 'acme' })
+      for (const [input, message] of [
+        [{}, /at least one thing/],
+        [{ models: ['large-2'] }, /models: unknown: large-2/],
+        [{ expires: '2026-11-20' }, /expires: must not be in the past/],
+        [{ tpm: -1 }, /tpm: must be a whole number/],
+        [{ total_usd: '-1' }, /total_usd: must be an amount/],
+        [{ rpm: 1.5 }, /rpm: must be a whole number/],
+      ] as const)
+        await rejectsWith('operations.invalid', message, () => editKey(context, { id, ...input }))
+      await rejectsWith('operations.not_found', /is a token, not a key/, () =>
+        editKey(context, { id: reader.key.id, rpm: 1 }),
+      )
+      await rejectsWith('operations.not_found', /no key with the id key_none/, () =>
+        editKey(context, { id: 'key_none', rpm: 1 }),
+      )
+      await revokeKey(context, { kind: 'client', id })
+      await rejectsWith('operations.conflict', /is revoked/, () => editKey(context, { id, rpm: 1 }))
     }))
 
   it('are revoked by id and kind, once', () =>
