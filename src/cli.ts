@@ -80,7 +80,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
 function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) {
     const name = option.name()
-    if (option.isBoolean() || repeatable.has(name)) continue
+    if (option.isBoolean() || option.variadic || repeatable.has(name)) continue
     let isGiven = false
     command.on(`option:${name}`, () => {
       if (isGiven) command.error(`error: option '${option.flags}' is given twice`)

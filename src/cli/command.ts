@@ -27,25 +27,26 @@ export interface Answer {
 
 export interface CommandSpec {
   readonly store: StoreUse | ((given: Given) => StoreUse)
-  /** A file to read before the store is opened; `-` is standard input. */
+  /** A file, or several, to read before the store is opened; `-` is standard input. */
   readonly file?: (given: Given) => unknown
 }
 
 /** What a command returns. Undefined: it has written its answer itself. */
 type Result = Answer | OperationRefusal | undefined
 
-/** The text of the file that `CommandSpec.file` names. */
+/** The text of the file that `CommandSpec.file` names; of several, the first, and all of them. */
 interface WithText {
   readonly text: string | undefined
+  readonly texts: readonly string[]
 }
 
 /** Makes the action of a command that works on the store, or through a server. */
 export function command(spec: CommandSpec, work: (run: Run & WithText) => Promise<Result>) {
   return plainCommand(async (given) => {
-    const path = spec.file?.(given)
-    const text = typeof path === 'string' ? await readText(path) : undefined
+    const paths = [spec.file?.(given)].flat().filter((path) => typeof path === 'string')
+    const texts = await Promise.all(paths.map(readText))
     const use = typeof spec.store === 'function' ? spec.store(given) : spec.store
-    return withRun(given, use, (run) => work({ ...run, text }))
+    return withRun(given, use, (run) => work({ ...run, text: texts[0], texts }))
   })
 }
 

@@ -13,25 +13,28 @@ export function addReconcileCommand(channel: Command): void {
     .argument('<channel>', 'name of the channel, or all')
     .requiredOption('--from <date>', 'first day (UTC), or a time such as 2027-01-31T12:00:00Z')
     .requiredOption('--to <date>', 'last day (UTC, included), or a time')
-    .option('--vendor-file <file>', "the vendor's counts, CSV or JSON; - reads standard input")
+    .option(
+      '--vendor-file <file...>',
+      "the vendor's exports, CSV files or pages of its API; - reads standard input",
+    )
     .addHelpText(
       'after',
       `
 The command ends with 1 where the vendor counted something that the gateway cannot explain.
 
 Example:
-  turnpike channel reconcile alpha-main --from 2027-01-01 --to 2027-01-31 --vendor-file counts.csv`,
+  turnpike channel reconcile alpha-main --from 2027-01-01 --to 2027-01-31 --vendor-file usage.csv cost.csv`,
     )
     .action(
       command(
         { file: ({ options }) => options['vendorFile'], store: 'existing' },
-        async ({ call, arguments: [name], options, text }) =>
+        async ({ call, arguments: [name], options, texts }) =>
           shown(
             await call(channelEndpoints.reconcile, {
               channel: name,
               from: options['from'],
               to: options['to'],
-              vendor_counts: text,
+              vendor_counts: texts.length === 0 ? undefined : texts,
             }),
             show,
           ),
@@ -111,12 +114,13 @@ function verdictText(one: ModelVerdict): string {
         `answers without counts up to ${one.possible_up_to_usd} USD`
 }
 
-function comparisonText({ figures, verdicts, unknown_models }: Comparison): string {
+function comparisonText(comparison: Comparison): string {
+  const { figures, verdicts, unknown_models, costs } = comparison
   const table = formatTable(
     ['model', 'figure', 'vendor', 'here', 'difference'],
     figures.map((row) => [row.model, row.figure, row.vendor, row.ours, row.difference]),
     unknown_models.length === 0
-      ? 'There is nothing to compare.'
+      ? 'There are no counts to compare.'
       : 'The vendor counted none of the models of this gateway.',
   )
   const lines = verdicts.map((one) => {
@@ -130,5 +134,30 @@ function comparisonText({ figures, verdicts, unknown_models }: Comparison): stri
     (model) =>
       `${model}: NOT explained: the vendor counted it, and the gateway has no request for it`,
   )
-  return [table, '', ...lines, ...strangers].join('\n')
+  const costTable = formatTable(
+    ['model', 'vendor bills USD', 'charged USD', 'own cost USD', 'difference USD'],
+    costs.map((row) => [
+      row.model ?? 'no model',
+      row.vendor_usd,
+      row.charged_usd,
+      row.own_cost_usd,
+      row.difference_usd,
+    ]),
+    '',
+  )
+  const parts = [table, [...lines, ...strangers].join('\n'), costTable, notes(comparison)]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** Says what of the vendor's files was not compared. */
+function notes({ fields_not_compared, rows_outside_period, has_more_pages }: Comparison): string {
+  return [
+    ...(fields_not_compared.length === 0
+      ? []
+      : [`Not compared: ${fields_not_compared.join(', ')}.`]),
+    ...(rows_outside_period === 0
+      ? []
+      : [`${rows_outside_period} rows are of days outside the period, and are not counted.`]),
+    ...(has_more_pages ? ['The last page says that more pages follow: add them.'] : []),
+  ].join('\n')
 }

@@ -126,6 +126,7 @@ const reconciliation = z.strictObject({
       uncharged_requests: z.int(),
       other_attempts: z.int(),
       operator_cost_usd: usd,
+      own_cost_usd: usd.nullable(),
       checks: z.int(),
       check_tokens: counts,
       check_usd: usd,
@@ -156,6 +157,19 @@ const reconciliation = z.strictObject({
           reasons: z.array(z.string()),
         }),
       ),
+      costs: z.array(
+        z.strictObject({
+          model: z.string().nullable(),
+          vendor_models: z.array(z.string()),
+          vendor_usd: usd,
+          charged_usd: usd,
+          own_cost_usd: usd.nullable(),
+          difference_usd: usd.nullable(),
+        }),
+      ),
+      fields_not_compared: z.array(z.string()),
+      rows_outside_period: z.int(),
+      has_more_pages: z.boolean(),
     })
     .nullable()
     .meta({ description: "Null without the vendor's counts." }),

@@ -36,6 +36,12 @@ export interface ChannelSums extends ChannelModel {
   otherAttempts: number
   /** The highest cost of all of these for the operator. */
   operatorCostPicos: Picos
+  /** What the vendor may count beyond the charges: that cost, and what was charged by an estimate. */
+  explainedPicos: Picos
+  /** What the vendor counted, at cost prices. */
+  ownCostPicos: Picos
+  /** Charged requests whose own cost is not known exactly. */
+  unknownCosts: number
 }
 
 interface SumsPeriod {
@@ -72,7 +78,7 @@ async function* eachExchange(
   yield* eachRow(pageSize, (last) =>
     snapshot.query(
       `SELECT exchange_id, channel, model, attempt_count, amount_picos, usage, marks,
-              price_lines, operator_cost_picos
+              price_lines, operator_cost_picos, own_cost_picos, is_own_cost_known
          FROM exchange
         WHERE account_id = $1 AND exchange_id > $2 AND exchange_id < $3
           AND ended_at_ms >= $4 AND ended_at_ms < $5
@@ -89,21 +95,29 @@ function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): 
   const amountPicos = readPicos(row, 'amount_picos')
   const attempts = Number(row['attempt_count'])
   sum.otherAttempts += channel === '' ? attempts : Math.max(attempts - 1, 0)
-  sum.operatorCostPicos = addPicos(sum.operatorCostPicos, readPicos(row, 'operator_cost_picos'))
+  const ownCost = readPicos(row, 'own_cost_picos')
+  sum.ownCostPicos = addPicos(sum.ownCostPicos, ownCost)
+  const estimate = readPicos(row, 'operator_cost_picos')
+  const unpaid = amountPicos === 0n ? addPicos(estimate, ownCost) : estimate
+  sum.operatorCostPicos = addPicos(sum.operatorCostPicos, unpaid)
   const marks = String(row['marks']).split(',')
   if (marks.includes('implausible')) {
     const beyond = subtractPicos(question.readUncapped(String(row['price_lines'])), amountPicos)
     if (beyond > 0n) sum.capped++
     sum.notChargedPicos = addPicos(sum.notChargedPicos, beyond)
   }
+  const isEstimated = amountPicos > 0n && marks.includes('estimated')
+  // The estimates of one answer's charge and of its cost are about the same tokens.
+  const explained = isEstimated ? maxPicos(unpaid, amountPicos) : unpaid
+  sum.explainedPicos = addPicos(sum.explainedPicos, explained)
   if (amountPicos === 0n) {
     if (channel !== '') sum.uncharged++
     return
   }
   sum.charged++
+  if (isEstimated || Number(row['is_own_cost_known']) === 0) sum.unknownCosts++
   sum.chargedPicos = addPicos(sum.chargedPicos, amountPicos)
   sum.largestPicos = maxPicos(sum.largestPicos, amountPicos)
-  const isEstimated = marks.includes('estimated')
   if (isEstimated) {
     sum.estimated++
     sum.estimatedPicos = addPicos(sum.estimatedPicos, amountPicos)
@@ -151,5 +165,8 @@ export function noSums(channel: string, model: string): ChannelSums {
     uncharged: 0,
     otherAttempts: 0,
     operatorCostPicos: zeroPicos,
+    explainedPicos: zeroPicos,
+    ownCostPicos: zeroPicos,
+    unknownCosts: 0,
   }
 }

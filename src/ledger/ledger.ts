@@ -145,9 +145,9 @@ export interface ExchangeRecord {
   readonly client: string
   /** As much of the client's address as the setting `record_addresses` allows. */
   readonly address: string
-  /** What the delivered answer cost the operator, by the cost prices of its channel. */
+  /** What the vendor counted for the answer, charged or not, at the cost prices of its channel. */
   readonly ownCostPicos: Picos
-  /** False where the channel has no cost prices; the cost is then zero here. */
+  /** False where a charged answer came from a channel without cost prices; the cost is then zero here. */
   readonly isOwnCostKnown: boolean
   /** What later requests of the account may name of the answer. Absent = nothing. */
   readonly made?: MadeStates | undefined

@@ -3,7 +3,7 @@
  * is computed as a charge is, from the same counts, without the account's multiplier. Pure and exact: a
  * fraction of a pico-dollar appears only through factors, and is rounded up once for each source of prices.
  */
-import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, minPicos, picos, picosPerUsd, zeroPicos, type Picos } from '../base/money.ts'
 import { charge, type ChargeFacts } from './charge.ts'
 import { findPrices, pricesAt, unchangedPpm, type ModelPrices, type Prices } from './prices.ts'
 import type { UsagePart } from './usage.ts'
@@ -37,12 +37,17 @@ export function costPricesAt(
   return versions === undefined ? undefined : pricesAt(versions, atMs)
 }
 
+/** 10,000 USD: no request costs more. It keeps the sums of a day within 64 bits, whatever a price says. */
+const ownCostMax = picos(10_000n * picosPerUsd)
+
 /** Prices counts as the vendor bills them to the operator; at list price where that is not known. */
 export function ownCost({ cost, atMs, ...facts }: CostFacts): OwnCost {
   const costOf = (model: string): Prices | undefined => costPricesAt(cost, model, atMs)
   const atCost: UsagePart[] = []
   const atFactor: UsagePart[] = []
-  let isKnown = true
+  const requested = costOf(facts.requestedModel)
+  // The fee of the request is priced with the requested model.
+  let isKnown = requested !== undefined || cost?.factorPpm !== undefined
   for (const part of facts.usage.parts) {
     const { model, isPriced } = findPrices(facts, part)
     const hasCost = costOf(model) !== undefined
@@ -50,7 +55,6 @@ export function ownCost({ cost, atMs, ...facts }: CostFacts): OwnCost {
     const group = hasCost ? atCost : atFactor
     group.push({ ...part, model })
   }
-  const requested = costOf(facts.requestedModel)
   const amountPicos = addPicos(
     priceGroup(facts, {
       parts: atCost,
@@ -65,7 +69,7 @@ export function ownCost({ cost, atMs, ...facts }: CostFacts): OwnCost {
       multiplierPpm: cost?.factorPpm ?? unchangedPpm,
     }),
   )
-  return { amountPicos, isKnown }
+  return { amountPicos: minPicos(amountPicos, ownCostMax), isKnown }
 }
 
 /** The parts of an answer whose prices have one source. */

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { picos } from '../base/money.ts'
+import type { CostPrices } from './cost-prices.ts'
 import { parsePrices } from './price-form.ts'
 import { readBill } from './price-lines.ts'
 import { decideCharge, type AnswerCounts, type SettlementFacts } from './settlement.ts'
 import type { Usage, UsageCounts } from './usage.ts'
 
 const prices = parsePrices({ input: 3, output: 15, cache_read: 0.3, request: 0.001 })
+const costPrices: CostPrices = { factorPpm: 800_000, models: new Map() }
 const bounds = {
   inputTokensEstimate: 300,
   promptTokensUsual: 213,
@@ -77,6 +79,7 @@ const anyFacts: fc.Arbitrary<SettlementFacts> = fc.record({
   requestedModel: fc.constant('m'),
   prices: fc.constant(prices),
   pricesFor: fc.constant(() => undefined),
+  cost: fc.constantFrom(undefined, { prices: costPrices, atMs: 0 }),
 })
 
 const counter = { count: (text: string) => Promise.resolve(text.length), close: async () => {} }
@@ -89,11 +92,14 @@ describe('decideCharge', () => {
   test('makes a valid charge of anything that a vendor can send', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, async (facts) => {
-        const { amountPicos, usage, marks, priceLines, operatorCostPicos } = await decideCharge(
-          facts,
-          counter,
-        )
+        const decided = await decideCharge(facts, counter)
+        const { amountPicos, usage, marks, priceLines, operatorCostPicos, ownCostPicos } = decided
         assert.ok(amountPicos >= 0n && operatorCostPicos >= 0n)
+        assert.ok(ownCostPicos >= 0n && ownCostPicos <= 10n ** 16n)
+        // The cost of an answer is in one of the two; a charged one without a cost price is in neither.
+        assert.ok(operatorCostPicos === 0n || ownCostPicos === 0n)
+        assert.equal(decided.isOwnCostKnown, usage === undefined || facts.cost !== undefined)
+        if (facts.cost === undefined) assert.equal(ownCostPicos, 0n)
         if (marks.includes('implausible')) assert.ok(amountPicos <= facts.holdPicos)
         if (amountPicos > facts.holdPicos) assert.ok(marks.includes('over_hold'))
         assert.equal(usage === undefined, priceLines === '')
@@ -120,6 +126,49 @@ describe('decideCharge', () => {
         assert.equal(decided.usage, undefined)
       }),
     )
+  })
+
+  test('knows the own cost of what the vendor counted, without the account’s multiplier', async () => {
+    const counts: AnswerCounts = {
+      usage: {
+        parts: [{ promptTokens: 10, counts: { input: 10, output: 4 } }],
+        reported: { inputTokens: 10, outputTokens: 4, cacheTokens: 0 },
+      },
+      isFinal: true,
+      isImplausible: false,
+      hasOutput: true,
+      isRefusal: false,
+      output: { text: 'four tokens of text', bytes: 19 },
+    }
+    const facts: SettlementFacts = {
+      ending: 'completed',
+      counts,
+      format: 'messages',
+      bounds,
+      holdPicos: picos(10n ** 12n),
+      multiplierPpm: 2_000_000,
+      cutPolicy: 'nothing',
+      requestedModel: 'm',
+      prices,
+      pricesFor: () => undefined,
+      cost: { prices: costPrices, atMs: 0 },
+    }
+    const costs = async (changes: Partial<SettlementFacts>) => {
+      const decided = await decideCharge({ ...facts, ...changes }, counter)
+      const { ownCostPicos, operatorCostPicos, isOwnCostKnown } = decided
+      return [ownCostPicos, operatorCostPicos, isOwnCostKnown]
+    }
+    const list = 10n * 3_000_000n + 4n * 15_000_000n + 1_000_000_000n
+    const exact = (list * 8n) / 10n
+    assert.deepEqual(await costs({}), [exact, 0n, true])
+    assert.deepEqual(await costs({ cost: undefined }), [0n, 0n, false])
+    const refused = { ...counts, isRefusal: true }
+    assert.deepEqual(await costs({ counts: refused }), [exact, 0n, true])
+    assert.deepEqual(await costs({ counts: refused, cost: undefined }), [0n, list, true])
+    const left = await costs({ ending: 'client_left', counts: { ...counts, isFinal: false } })
+    assert.deepEqual([left[0], left[2]], [0n, true])
+    assert.ok(typeof left[1] === 'bigint' && left[1] >= exact)
+    assert.deepEqual(await costs({ counts: undefined, ending: 'failed' }), [0n, 0n, true])
   })
 
   test('decides without the tokenizer where the final counts are known', () => {

@@ -12,9 +12,10 @@
  * | upstream_cut | nothing; by the operator's choice as a client that left |
  * | gateway_cut: no output yet | nothing; otherwise as a client that left |
  */
-import { zeroPicos, type Picos } from '../base/money.ts'
+import { minPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { capToHold, charge, type Charge } from './charge.ts'
-import { unchangedPpm, type PricedModels } from './prices.ts'
+import { ownCost, type CostPrices, type OwnCost } from './cost-prices.ts'
+import type { PricedModels } from './prices.ts'
 import {
   boundReported,
   checkAgainstRequest,
@@ -72,17 +73,27 @@ export interface SettlementFacts extends PricedModels {
   readonly holdPicos: Picos
   readonly multiplierPpm: number
   readonly cutPolicy: CutPolicy
+  /** What the operator pays on the answering channel, and when the exchange began. Absent = not known. */
+  readonly cost?: { readonly prices: CostPrices; readonly atMs: number } | undefined
 }
 
-export interface ChargeDecision {
+/** What an answer costs the operator. Both amounts are free of the account's multiplier. */
+interface AnswerCosts {
+  /** An estimate: the vendor's final counts are missing, or the channel has no cost prices. */
+  readonly operatorCostPicos: Picos
+  /** What the vendor counted, at the channel's cost prices. */
+  readonly ownCostPicos: Picos
+  /** False where the answer is charged, and neither amount contains its cost. */
+  readonly isOwnCostKnown: boolean
+}
+
+export interface ChargeDecision extends AnswerCosts {
   readonly amountPicos: Picos
   /** The charged usage; undefined where nothing is charged. */
   readonly usage: Usage | undefined
   readonly marks: readonly UsageMark[]
   /** See `price-lines.ts`; empty where nothing is charged. */
   readonly priceLines: string
-  /** Where nothing is charged: the price of the vendor's counts at list price. */
-  readonly operatorCostPicos: Picos
 }
 
 /** Uses the vendor's counts where they are complete, and the token counter only for an estimate. */
@@ -120,18 +131,41 @@ async function chargeNothing(
     usage: undefined,
     marks: [],
     priceLines: '',
-    operatorCostPicos: await operatorCost(facts, counter),
+    ...(await unchargedCosts(facts, counter)),
   }
 }
 
+const noCosts: AnswerCosts = {
+  operatorCostPicos: zeroPicos,
+  ownCostPicos: zeroPicos,
+  isOwnCostKnown: true,
+}
+
 /** What the vendor may bill the operator: its counts, or an estimate where it was cut before them. */
-async function operatorCost(facts: SettlementFacts, counter: TokenCounter): Promise<Picos> {
+async function unchargedCosts(facts: SettlementFacts, counter: TokenCounter): Promise<AnswerCosts> {
   const { counts, bounds } = facts
-  if (counts === undefined) return zeroPicos
+  if (counts === undefined) return noCosts
   const isCut = !counts.isFinal && !counts.isRefusal
   const usage = isCut ? await estimateUsage(facts, counts, counter) : counts.usage
-  if (usage === undefined || checkAgainstRequest(usage, bounds) !== 'ok') return zeroPicos
-  return charge({ ...facts, usage, multiplierPpm: unchangedPpm }).amountPicos
+  if (usage === undefined || checkAgainstRequest(usage, bounds) !== 'ok') return noCosts
+  const { amountPicos, isKnown } = costOf(facts, usage)
+  return isKnown && !isCut
+    ? { ...noCosts, ownCostPicos: amountPicos }
+    : { ...noCosts, operatorCostPicos: amountPicos }
+}
+
+/** `isExact`: the counts are the vendor's own, and believed. */
+function chargedCosts(facts: SettlementFacts, usage: Usage, isExact: boolean): AnswerCosts {
+  if (facts.cost === undefined) return { ...noCosts, isOwnCostKnown: false }
+  const { amountPicos, isKnown } = costOf(facts, usage)
+  if (!isKnown) return { ...noCosts, isOwnCostKnown: false }
+  return isExact
+    ? { ...noCosts, ownCostPicos: amountPicos }
+    : { ...noCosts, operatorCostPicos: minPicos(amountPicos, facts.holdPicos) }
+}
+
+function costOf({ cost, ...facts }: SettlementFacts, usage: Usage): OwnCost {
+  return ownCost({ ...facts, usage, cost: cost?.prices, atMs: cost?.atMs ?? 0 })
 }
 
 /** Whatever the vendor counted as output is paid for, seen or not; so is work that it did not count. */
@@ -168,22 +202,37 @@ function chargeUsage(
   const { counts, bounds, holdPicos } = facts
   const made = charge({ ...facts, usage })
   const isBelieved = counts?.isImplausible !== true && checkAgainstRequest(usage, bounds) === 'ok'
-  if (!isBelieved)
-    return decision(capToHold(made, holdPicos), boundReported(usage, bounds), [
-      ...marks,
-      'implausible',
-    ])
+  const costs = chargedCosts(facts, usage, isBelieved && !marks.includes('estimated'))
+  if (!isBelieved) {
+    const reported = boundReported(usage, bounds)
+    return decision(capToHold(made, holdPicos), {
+      usage: reported,
+      marks: [...marks, 'implausible'],
+      costs,
+    })
+  }
   const isOverHold = made.amountPicos > holdPicos
-  return decision(made, usage, isOverHold ? [...marks, 'over_hold'] : marks)
+  return decision(made, { usage, marks: isOverHold ? [...marks, 'over_hold'] : marks, costs })
 }
 
-function decision(made: Charge, usage: Usage, marks: readonly UsageMark[]): ChargeDecision {
+function decision(
+  made: Charge,
+  {
+    usage,
+    marks,
+    costs,
+  }: {
+    readonly usage: Usage
+    readonly marks: readonly UsageMark[]
+    readonly costs: AnswerCosts
+  },
+): ChargeDecision {
   return {
     amountPicos: made.amountPicos,
     usage,
     marks: [...marks, ...made.marks],
     priceLines: formatPriceLines(made.bill),
-    operatorCostPicos: zeroPicos,
+    ...costs,
   }
 }
 

@@ -8,10 +8,12 @@
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
 import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
+import type { Channel } from '../channels/channel.ts'
 import type { VendorOperation } from '../formats/format.ts'
 import type { CountRequest, Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
-import { pricesAt } from '../metering/prices.ts'
+import { costPricesAt } from '../metering/cost-prices.ts'
+import { pricesAt, unchangedPpm } from '../metering/prices.ts'
 import { accountLimitHeaders } from './own-replies.ts'
 import { mayUse } from './prepare.ts'
 import type { Admitted, Identified, Prepared, RelayServices } from './stages.ts'
@@ -120,10 +122,17 @@ async function count(
   return refusal && explain(refusal, { identified, request, allowance, ledger })
 }
 
-/** Estimates what the prompt alone costs: an attempt without an answer may have cost that much. */
-export function promptCostPicos(admitted: Admitted): Picos {
+/**
+ * Estimates what the prompt alone costs the operator on a channel, at its cost prices or at list price: an
+ * attempt without an answer may have cost that much.
+ */
+export function promptCostPicos(admitted: Admitted, { cost }: Pick<Channel, 'cost'>): Picos {
   if (admitted.hold === undefined) return zeroPicos
-  return quote({ ...quoteFacts(admitted), maxOutputTokens: 0 })
+  const facts = { ...quoteFacts(admitted), maxOutputTokens: 0, multiplierPpm: unchangedPpm }
+  const prices = costPricesAt(cost, admitted.model.id, admitted.startedAtMs)
+  return prices === undefined
+    ? quote({ ...facts, multiplierPpm: cost?.factorPpm ?? unchangedPpm })
+    : quote({ ...facts, prices })
 }
 
 function quoteFacts(prepared: Prepared): QuoteFacts {

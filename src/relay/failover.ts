@@ -58,7 +58,7 @@ export async function failover(
     })
     report({ admitted, lease, outcome, verdict }, clock)
     if (verdict.mayHaveCost)
-      operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted))
+      operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted, lease.channel))
     const isBegun = isAnswer(outcome) && !client.isGone
     const notes: AttemptNotes = {
       count: attemptCount,

@@ -3,7 +3,7 @@
  * frees the hold in the same step. The only caller of `ledger.settle`.
  */
 import type { Clock } from '../base/clock.ts'
-import { addPicos, zeroPicos } from '../base/money.ts'
+import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import { isStoredWithAnswer } from '../formats/answer.ts'
 import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { AttemptRecord, ExchangeRecord, Hold } from '../ledger/ledger.ts'
@@ -111,6 +111,7 @@ function settlementFacts(
   { hold, cutPolicy }: { readonly hold: Hold; readonly cutPolicy: CutPolicy },
 ): SettlementFacts {
   const { facts, model, prices, principal, body, format, snapshot, startedAtMs } = admitted
+  const cost = delivered.channel?.cost
   return {
     ending: delivered.ending,
     counts: delivered.reading,
@@ -133,6 +134,7 @@ function settlementFacts(
     holdPicos: hold.amountPicos,
     multiplierPpm: principal.priceMultiplierPpm,
     cutPolicy,
+    cost: cost === undefined ? undefined : { prices: cost, atMs: startedAtMs },
   }
 }
 
@@ -183,8 +185,8 @@ function exchangeRecord(
     attempts,
     code: delivered.code,
     ...client,
-    ownCostPicos: zeroPicos,
-    isOwnCostKnown: false,
+    ownCostPicos: decision.ownCostPicos,
+    isOwnCostKnown: decision.isOwnCostKnown,
     made: madeStates(admitted, delivered, { decision, endedAtMs }),
   }
 }
@@ -243,7 +245,12 @@ function report(record: ExchangeRecord, durationMs: number, telemetry: Telemetry
     attemptCount: record.attemptCount,
     durationMs,
     amountPicos: record.amountPicos,
-    operatorCostPicos: record.operatorCostPicos,
+    operatorCostPicos: unpaidPicos(record),
     isEstimated: record.marks.includes('estimated'),
   })
+}
+
+/** What no account pays: estimates, and the own cost of an answer that is not charged. */
+function unpaidPicos({ amountPicos, ownCostPicos, operatorCostPicos }: ExchangeRecord): Picos {
+  return amountPicos === 0n ? addPicos(operatorCostPicos, ownCostPicos) : operatorCostPicos
 }

@@ -134,7 +134,7 @@ export interface Admitted extends Prepared {
 /** The attempts of an exchange, and what they may have cost. */
 export interface AttemptNotes {
   readonly count: number
-  /** At the exchange's own prices; not charged to the client. */
+  /** At the channels' cost prices or at list price; not charged to the client. */
   readonly operatorCostPicos: Picos
   readonly attempts: readonly AttemptRecord[]
   /** From the start of the request to the beginning of the answer, where the client was there to get it. */

@@ -222,6 +222,51 @@ test('finds a model that only the vendor knows, and one that only the gateway kn
   assert.deepEqual(verdict?.reasons, ['the gateway charged it, and the vendor counted nothing'])
 })
 
+test('reads the usage and cost pages of the vendor’s API together, and names what it cannot compare', async () => {
+  const day = (offset: number): string =>
+    `${new Date(gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`
+  const page = (results: readonly object[]): string =>
+    JSON.stringify({
+      data: [{ starting_at: day(-1), ending_at: day(2), results }],
+      has_more: false,
+      next_page: null,
+    })
+  const usage = [...vendorCounts('alpha-main')].map(([model, counts]) => ({
+    model,
+    uncached_input_tokens: counts['input'],
+    cache_read_input_tokens: counts['cache_read'],
+    cache_creation: { ephemeral_5m_input_tokens: counts['cache_write_5m'] },
+    output_tokens: counts['output'],
+    workspace_id: null,
+    mystery: 1,
+  }))
+  const costs = [
+    { model: 'large-1', amount: '123.4', currency: 'USD' },
+    { model: null, amount: '5', currency: 'USD' },
+  ]
+  await writeFile(vendorFile(), page(usage))
+  await writeFile(`${vendorFile()}.cost`, page(costs))
+  const ran = await runReconcile('alpha-main', `${vendorFile()}.cost`, '--json')
+  assert.equal(ran.error, '')
+  const { comparison } = JSON.parse(ran.out) as Reconciliation
+  assert.ok(comparison !== null)
+  assert.deepEqual(
+    comparison.verdicts.flatMap(({ reasons }) => reasons),
+    [],
+  )
+  assert.deepEqual(
+    comparison.costs.map(({ model, vendor_usd }) => [model, vendor_usd]),
+    [
+      ['large-1', '1.234'],
+      [null, '0.05'],
+    ],
+  )
+  assert.deepEqual(comparison.fields_not_compared, ['mystery'])
+  const text = await runReconcile('alpha-main', `${vendorFile()}.cost`)
+  assert.match(text.out, /^large-1 +1\.234 +0\.\d+ +– +–$/m)
+  assert.match(text.out, /^Not compared: mystery\.$/m)
+})
+
 test('compares a model once when the vendor counts it under several names', async () => {
   const counts = vendorCounts('alpha-main')
   counts.set('large-1-20260115', { requests: 0 })

@@ -17,6 +17,7 @@ export interface AccountOptions {
   readonly daily_usd?: string
   readonly rpm?: number
   readonly window_minutes?: number
+  readonly price_multiplier?: string | number
 }
 
 let accountCount = 0

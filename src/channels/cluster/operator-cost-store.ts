@@ -73,6 +73,7 @@ export interface ModelCost {
   readonly model: string
   readonly usage: UsageCounts
   readonly amountPicos: Picos
+  readonly isOwnCostKnown: boolean
 }
 
 /** Every cost of a period, one by one; from inclusive, until exclusive. */
@@ -81,7 +82,7 @@ export async function listCosts(
   of: { readonly fromMs: number; readonly untilMs: number },
 ): Promise<readonly ModelCost[]> {
   const rows = await queryable.query(
-    `SELECT channel, model, usage, amount_picos FROM operator_cost
+    `SELECT channel, model, usage, amount_picos, is_own_cost_known FROM operator_cost
       WHERE at_ms >= $1 AND at_ms < $2 ORDER BY sequence`,
     [of.fromMs, of.untilMs],
   )
@@ -90,6 +91,7 @@ export async function listCosts(
     model: String(row['model']),
     usage: JSON.parse(String(row['usage'])) as UsageCounts,
     amountPicos: picos(BigInt(String(row['amount_picos']))),
+    isOwnCostKnown: Number(row['is_own_cost_known']) !== 0,
   }))
 }
 

@@ -29,8 +29,8 @@ const reconcileInput = z.strictObject({
   channel: z.string().min(1, 'must name a channel, or all'),
   from: fromTime,
   to: untilTime,
-  /** The vendor's counts, in a form that `vendor-counts.ts` reads. */
-  vendor_counts: z.string().optional(),
+  /** The vendor's exports, one or several, in forms that `vendor-counts.ts` reads. */
+  vendor_counts: z.union([z.string(), z.array(z.string()).min(1).max(1_000)]).optional(),
 })
 
 export interface Reconciliation {
@@ -55,7 +55,9 @@ export const reconcileChannel = operation(
   reconcileInput,
   async (context, { channel, from, to, vendor_counts }): Promise<Reconciliation> => {
     if (from >= to) throw invalidField('to', 'must be after from')
-    const counts = vendor_counts === undefined ? undefined : readVendorCounts(vendor_counts)
+    const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
+    const counts =
+      texts.length === 0 ? undefined : readVendorCounts(texts, { fromMs: from, toMs: to })
     if (typeof counts === 'string') throw invalid(`The vendor's counts cannot be read: ${counts}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
     return context.database.snapshot(async (snapshot) => {
@@ -181,6 +183,9 @@ function mergeNames(sums: readonly ChannelSums[], catalogue: CatalogueRows): Row
     row.uncharged += sum.uncharged
     row.otherAttempts += sum.otherAttempts
     row.operatorCostPicos = addPicos(row.operatorCostPicos, sum.operatorCostPicos)
+    row.explainedPicos = addPicos(row.explainedPicos, sum.explainedPicos)
+    row.ownCostPicos = addPicos(row.ownCostPicos, sum.ownCostPicos)
+    row.unknownCosts += sum.unknownCosts
     addCounts(row.counts, sum.counts)
     addCounts(row.estimatedCounts, sum.estimatedCounts)
   }
@@ -217,12 +222,15 @@ function addCheck(
     readonly model: string
     readonly usage: ClassCounts
     readonly amountPicos: Picos
+    readonly isOwnCostKnown: boolean
   },
 ): void {
   const row = rowOf(rows, cost)
   row.checks++
   row.checkPicos = addPicos(row.checkPicos, cost.amountPicos)
   addCounts(row.checkCounts, cost.usage)
+  if (cost.isOwnCostKnown) row.ownCostPicos = addPicos(row.ownCostPicos, cost.amountPicos)
+  else row.unknownCosts++
 }
 
 type ReconciledModel = Readonly<ReturnType<typeof viewRow>>
@@ -244,6 +252,8 @@ function viewRow(row: ReconciledRow) {
     other_attempts: row.otherAttempts,
     /** The cost of uncharged answers and failed attempts to the operator. */
     operator_cost_usd: formatUsd(row.operatorCostPicos),
+    /** With the checks. Null where the own cost of some request is not known exactly. */
+    own_cost_usd: row.unknownCosts > 0 ? null : formatUsd(row.ownCostPicos),
     checks: row.checks,
     check_tokens: row.checkCounts,
     check_usd: formatUsd(row.checkPicos),

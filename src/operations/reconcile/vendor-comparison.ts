@@ -23,7 +23,13 @@ import { pricesAt, unchangedPpm, type Prices } from '../../metering/prices.ts'
 import { listRate } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
 import { readVersions } from '../prices/versions.ts'
-import { addVendorCounts, groupNames, vendorFigures, type VendorCounts } from './vendor-counts.ts'
+import {
+  addVendorCounts,
+  vendorFigures,
+  type VendorCounts,
+  type VendorExport,
+} from './vendor-counts.ts'
+import { groupNames } from './vendor-names.ts'
 
 /** One model on one channel, with its checks. */
 export interface ReconciledRow extends ChannelSums {
@@ -46,6 +52,26 @@ export interface Comparison {
   /** Models that the vendor counted and the gateway did not. */
   readonly unknown_models: readonly string[]
   readonly verdicts: readonly ModelVerdict[]
+  /** What the vendor bills; empty where its files name no cost. */
+  readonly costs: readonly VendorCost[]
+  /** Columns and fields of the files that are not compared. */
+  readonly fields_not_compared: readonly string[]
+  /** Rows of days outside the period, which are not counted. */
+  readonly rows_outside_period: number
+  /** The last page of an API says that more pages follow. */
+  readonly has_more_pages: boolean
+}
+
+interface VendorCost {
+  /** Null for a cost that the vendor gives no model. */
+  readonly model: string | null
+  readonly vendor_models: readonly string[]
+  readonly vendor_usd: string
+  readonly charged_usd: string
+  /** With the checks. Null where the own cost of some request is not known exactly. */
+  readonly own_cost_usd: string | null
+  /** The vendor's less the own cost. */
+  readonly difference_usd: string | null
 }
 
 export interface ModelVerdict {
@@ -90,15 +116,40 @@ function namesOf(model: string, { catalogue, channel }: ComparisonFacts): readon
 function isCounted(name: string, counts: readonly VendorCounts[]): boolean {
   return counts
     .filter(({ model }) => model === name)
-    .some(({ requests = 0, figures }) => requests > 0 || [...figures.values()].some(Boolean))
+    .some(
+      ({ requests = 0, figures, costPicos = zeroPicos }) =>
+        requests > 0 || costPicos > 0n || [...figures.values()].some(Boolean),
+    )
 }
 
-/** Compares `rows` (by the catalogue's ids) with `counts` (by the vendor's names). */
+/** Compares `rows` (by the catalogue's ids) with the vendor's counts (by its names). */
 export function compareCounts(
   rows: readonly ReconciledRow[],
-  counts: readonly VendorCounts[],
+  { counts: all, notCompared, rowsOutside, hasMore }: VendorExport,
   facts: ComparisonFacts,
 ): Comparison {
+  const counts = all.filter(({ model }) => model !== '')
+  const costs: VendorCost[] = []
+  const addCost = (
+    model: string | null,
+    names: readonly string[],
+    own: readonly ReconciledRow[],
+  ): void => {
+    const vendorNames = model === null ? [''] : names
+    const { costPicos } = addVendorCounts(all.filter((one) => vendorNames.includes(one.model)))
+    if (costPicos === undefined) return
+    const charged = sumPicos(own, (row) => row.chargedPicos)
+    const ownCost = sumPicos(own, (row) => row.ownCostPicos)
+    const isKnown = own.length > 0 && own.every(({ unknownCosts }) => unknownCosts === 0)
+    costs.push({
+      model,
+      vendor_models: names,
+      vendor_usd: formatUsd(costPicos),
+      charged_usd: formatUsd(charged),
+      own_cost_usd: isKnown ? formatUsd(ownCost) : null,
+      difference_usd: isKnown ? formatUsd(subtractPicos(costPicos, ownCost)) : null,
+    })
+  }
   const figures: ReconciledFigure[] = []
   const verdicts: ModelVerdict[] = []
   const unknown: string[] = []
@@ -111,15 +162,26 @@ export function compareCounts(
     const own = rows.filter(({ model }) => models.includes(model))
     const subject = { models, vendorNames, rows: own }
     // Vendors also list models without any usage.
+    addCost(titleOf(models.length === 0 ? vendorNames : models), vendorNames, own)
     if (models.length === 0) unknown.push(...vendorNames.filter((name) => isCounted(name, counts)))
     else if (vendorNames.length > 0) {
       const vendor = addVendorCounts(counts.filter(({ model }) => vendorNames.includes(model)))
       const compared = compareModels(titleOf(models), vendor, own)
       figures.push(...compared)
-      verdicts.push(judge(compared, subject, facts))
+      // A cost alone says nothing about tokens.
+      if (compared.length > 0) verdicts.push(judge(compared, subject, facts))
     } else if (own.some(({ charged }) => charged > 0)) verdicts.push(missing(subject))
   }
-  return { figures, verdicts, unknown_models: unknown }
+  addCost(null, [], [])
+  return {
+    figures,
+    verdicts,
+    unknown_models: unknown,
+    costs,
+    fields_not_compared: notCompared,
+    rows_outside_period: rowsOutside,
+    has_more_pages: hasMore,
+  }
 }
 
 /** The models and names that are compared together. */
@@ -204,10 +266,7 @@ function judge(
       reasons.push(`the vendor counted ${difference} ${figure} more, and the model has no price`)
     if (difference > 0) beyond = addPicos(beyond, worth(classes, prices, difference))
   }
-  const explained = addPicos(
-    sumPicos(rows, (row) => row.operatorCostPicos),
-    sumPicos(rows, (row) => row.estimatedPicos),
-  )
+  const explained = sumPicos(rows, (row) => row.explainedPicos)
   const largest = rows.reduce((most, row) => maxPicos(most, row.largestPicos), zeroPicos)
   const eachAtMost = addPicos(largest, maxOutputCost(models, facts))
   const possible = addPicos(explained, multiplyPicos(eachAtMost, unpaid))

@@ -1,6 +1,29 @@
+/**
+ * The exports of both vendors, in the columns and fields that they really have, and the gateway's own
+ * columns. Figures are invented. docs/ledger.md names the source of each format.
+ */
 import assert from 'node:assert/strict'
-import { describe, it, test } from 'node:test'
-import { groupNames, readVendorCounts } from './vendor-counts.ts'
+import { test } from 'node:test'
+import { parseUsd } from '../../base/money.ts'
+import { readVendorCounts, type VendorExport } from './vendor-counts.ts'
+
+const period = { fromMs: Date.parse('2026-11-01'), toMs: Date.parse('2026-11-03') }
+
+function read(...texts: readonly string[]): VendorExport {
+  const found = readVendorCounts(texts, period)
+  if (typeof found === 'string') return assert.fail(found)
+  return found
+}
+
+/** The counts as plain data. */
+function counted(...texts: readonly string[]) {
+  return read(...texts).counts.map(({ model, requests, figures, costPicos }) => ({
+    model,
+    ...(requests !== undefined && { requests }),
+    ...Object.fromEntries(figures),
+    ...(costPicos !== undefined && { costPicos }),
+  }))
+}
 
 test('rows of a model are added up, in CSV and in JSON alike', () => {
   const csv = 'model,requests,input\r\n"a,b",1,10\r\n"a,b",2,\r\n'
@@ -9,76 +32,207 @@ test('rows of a model are added up, in CSV and in JSON alike', () => {
     { model: 'a,b', requests: '2', input: null },
   ])
   for (const text of [csv, json])
-    assert.deepEqual(readVendorCounts(text), [
-      { model: 'a,b', requests: 3, figures: new Map([['input', 10]]) },
-    ])
+    assert.deepEqual(counted(text), [{ model: 'a,b', requests: 3, input: 10 }])
 })
 
-for (const [name, text, fault] of [
-  ['nothing', '', /empty/],
-  ['a JSON object', '{"data":[{"model":"m","input":1}]}', /array of objects/],
-  ['a column twice', 'model,input,input\nm,1,2\n', /column input is in the heading twice/],
-  ['an unknown column', 'model,tokens\nm,1\n', /unknown column tokens/],
-  ['a row that is short', 'model,input\nm\n', /does not have as many cells/],
-  ['half a token', 'model,input\nm,0.5\n', /whole number/],
-  ['a row of no model', 'model,input\n,1\n', /model is missing/],
-] as const)
-  test(`${name} is a mistake`, () => {
-    const read = readVendorCounts(text)
-    assert.match(typeof read === 'string' ? read : 'no mistake', fault)
-  })
+const usageCsv = `usage_date_utc,model_version,api_key,workspace,usage_type,context_window,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens,web_search_count,inference_geo,speed
+2026-10-31,claude-haiku-4-5-20251001,key one,Default,standard,≤ 200k,999,0,0,0,999,0,global,
+2026-11-01,claude-haiku-4-5-20251001,key one,"Team, A",standard,≤ 200k,1000,20,0,300,40,1,global,
+2026-11-02,claude-haiku-4-5-20251001,key two,Default,standard,≤ 200k,500,0,7,0,10,0,global,
+`
 
-/** Groups as text: the vendor's names, then ours. */
-function grouped(
-  vendorNames: readonly string[],
-  ours: Readonly<Record<string, readonly string[]>>,
-): readonly string[] {
-  const models = Object.entries(ours).map(([model, names]) => ({ model, names }))
-  return groupNames(vendorNames, models).map(
-    (group) => `${group.vendorNames.join(' ')} = ${group.models.join(' ')}`,
+test('the CSV of the console’s usage page is summed over the days of the period', () => {
+  assert.deepEqual(counted(usageCsv), [
+    {
+      model: 'claude-haiku-4-5-20251001',
+      input: 1_500,
+      cache_write_5m: 20,
+      cache_write_1h: 7,
+      cache_read: 300,
+      output: 50,
+      web_search: 1,
+    },
+  ])
+  const { notCompared, rowsOutside, hasMore } = read(usageCsv)
+  assert.deepEqual(
+    { notCompared, rowsOutside, hasMore },
+    { notCompared: [], rowsOutside: 1, hasMore: false },
   )
+})
+
+test('the CSV of the console’s cost page is read by the model that its name means', () => {
+  const csv = `usage_date_utc,model,workspace,api_key,usage_type,context_window,token_type,cost_usd,list_price_usd,cost_type,inference_geo,speed,api_key_id,api_key_status
+2026-11-01,Claude Haiku 4.5,Default,demo,message,≤ 200k,input_no_cache,0.05,0.05,token,not_available,,apikey_01AAA,active
+2026-11-01,Claude Haiku 4.5,Default,demo,message,≤ 200k,output,0.02,0.02,token,not_available,,apikey_01AAA,active
+`
+  assert.deepEqual(counted(csv), [{ model: 'claude-haiku-4-5', costPicos: parseUsd('0.07') }])
+  assert.deepEqual(read(csv).notCompared, [])
+})
+
+/** A page of the messages vendor's usage or cost report. */
+function page(results: readonly object[], more: object = { has_more: false, next_page: null }) {
+  const bucket = { starting_at: '2026-11-01T00:00:00Z', ending_at: '2026-11-02T00:00:00Z', results }
+  return { data: [bucket], ...more }
 }
 
-describe("a vendor's names", () => {
-  it('are what channels call a model', () => {
-    assert.deepEqual(grouped(['big', 'small'], { a: ['big'], b: ['small'] }), [
-      'big = a',
-      'small = b',
-    ])
-    assert.deepEqual(grouped(['b', 'c'], { a: ['b'], b: ['c'] }), ['b = a', 'c = b'])
-    assert.deepEqual(grouped(['big', 'a'], { a: ['big', 'a'] }), ['big a = a'])
-  })
+const usageRow = {
+  uncached_input_tokens: 1_500,
+  cache_creation: { ephemeral_1h_input_tokens: 1_000, ephemeral_5m_input_tokens: 500 },
+  cache_read_input_tokens: 200,
+  output_tokens: 500,
+  server_tool_use: { web_search_requests: 10 },
+  api_key_id: 'apikey_01',
+  workspace_id: null,
+  model: 'claude-opus-4-20250514',
+  service_tier: 'standard',
+  context_window: '0-200k',
+  inference_geo: 'global',
+}
 
-  it('stand for all models that have this name with a channel', () => {
-    assert.deepEqual(grouped(['big'], { a: ['big'], b: ['big'], c: ['c'] }), ['big = a b', ' = c'])
-    assert.deepEqual(grouped(['a'], { a: ['a'], b: ['a'] }), ['a = a b'])
-  })
-
-  it('may have a date that ours have not, and the other way round', () => {
-    assert.deepEqual(grouped(['big-2026-01-15'], { a: ['big'], b: ['big'] }), [
-      'big-2026-01-15 = a b',
-    ])
-    assert.deepEqual(grouped(['big'], { a: ['big-20260115'] }), ['big = a'])
-    assert.deepEqual(grouped(['a-20260115'], { a: ['big'] }), ['a-20260115 = a'])
-  })
-
-  it('tell editions apart where both sides do', () => {
-    assert.deepEqual(
-      grouped(['a-20260115', 'a-20260301'], {
-        'a-20260115': ['a-20260115'],
-        'a-20260301': ['a-20260301'],
-      }),
-      ['a-20260115 = a-20260115', 'a-20260301 = a-20260301'],
-    )
-    assert.deepEqual(grouped(['a', 'a-20260115', 'a-20260301'], { a: ['a'] }), [
-      'a a-20260115 a-20260301 = a',
-    ])
-    assert.deepEqual(grouped(['a-20260115'], { a: ['a'], 'a-20260115': ['a-20260115'] }), [
-      'a-20260115 = a a-20260115',
-    ])
-  })
-
-  it('match no model of ours where nothing is alike', () => {
-    assert.deepEqual(grouped(['never-1'], { a: ['a'] }), ['never-1 = ', ' = a'])
-  })
+test('pages of the usage report are read alone, in one array and from several files', () => {
+  const once = {
+    model: 'claude-opus-4-20250514',
+    input: 1_500,
+    cache_write_1h: 1_000,
+    cache_write_5m: 500,
+    cache_read_input_tokens: 200,
+    output_tokens: 500,
+    web_search: 10,
+  }
+  const twice = Object.fromEntries(
+    Object.entries(once).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? value * 2 : value,
+    ]),
+  )
+  const first = page([usageRow])
+  const second = page([{ ...usageRow, api_key_id: 'apikey_02' }])
+  assert.deepEqual(counted(JSON.stringify(first)), [once])
+  assert.deepEqual(counted(JSON.stringify([first, second])), [twice])
+  assert.deepEqual(counted(JSON.stringify(first), JSON.stringify(second)), [twice])
+  assert.deepEqual(read(JSON.stringify(first)).notCompared, [])
+  const open = page([usageRow], { has_more: true, next_page: 'page_2' })
+  assert.equal(read(JSON.stringify(open)).hasMore, true)
+  assert.equal(read(JSON.stringify([open, second])).hasMore, false)
 })
+
+test('amounts of the cost report are cents, and may belong to no model', () => {
+  const row = {
+    currency: 'USD',
+    amount: '123.78912',
+    workspace_id: 'wrkspc_01',
+    description: 'Claude Sonnet 4 Usage - Input Tokens',
+    cost_type: 'tokens',
+    context_window: '0-200k',
+    model: 'claude-sonnet-4-20250514',
+    service_tier: 'standard',
+    token_type: 'uncached_input_tokens',
+    inference_geo: 'global',
+  }
+  const search = { ...row, amount: '10', model: null, cost_type: 'web_search', token_type: null }
+  assert.deepEqual(counted(JSON.stringify(page([row, search]))), [
+    { model: 'claude-sonnet-4-20250514', costPicos: parseUsd('1.2378912') },
+    { model: '', costPicos: parseUsd('0.1') },
+  ])
+  const euros = JSON.stringify(page([{ ...row, currency: 'EUR' }]))
+  assert.equal(readVendorCounts([euros], period), 'row 1: amount must be in USD')
+})
+
+/** A page of the chat vendor's usage or costs. */
+function organizationPage(results: readonly object[]) {
+  const startTime = period.fromMs / 1_000
+  const bucket = { object: 'bucket', start_time: startTime, end_time: startTime + 86_400, results }
+  return JSON.stringify({ object: 'page', data: [bucket], has_more: false, next_page: null })
+}
+
+test('in the chat vendor’s usage the input contains what was cached, and the rest is named', () => {
+  const text = organizationPage([
+    {
+      object: 'organization.usage.completions.result',
+      input_tokens: 27_444,
+      output_tokens: 500,
+      input_cached_tokens: 8_448,
+      input_uncached_tokens: 18_996,
+      input_cache_write_tokens: 0,
+      input_audio_tokens: 0,
+      output_audio_tokens: 0,
+      num_model_requests: 5,
+      project_id: 'proj_1',
+      user_id: null,
+      api_key_id: null,
+      model: 'gpt-5-mini-2026-08-07',
+      batch: false,
+      service_tier: 'default',
+    },
+  ])
+  assert.deepEqual(counted(text), [
+    {
+      model: 'gpt-5-mini-2026-08-07',
+      requests: 5,
+      prompt_tokens: 27_444,
+      completion_tokens: 500,
+      cached_tokens: 8_448,
+      cache_creation_input_tokens: 0,
+    },
+  ])
+  assert.deepEqual(read(text).notCompared, [
+    'input_uncached_tokens',
+    'input_audio_tokens',
+    'output_audio_tokens',
+  ])
+})
+
+test('the chat vendor’s costs are read by the model of their line item', () => {
+  const row = { object: 'organization.costs.result', project_id: null }
+  const cost = (value: number, item: string | null) => ({
+    ...row,
+    amount: { value, currency: 'usd' },
+    line_item: item,
+  })
+  const text = organizationPage([
+    cost(0.06, 'gpt-5-mini-2026-08-07, input'),
+    cost(1.2e-7, 'gpt-5-mini-2026-08-07, output'),
+    cost(2, null),
+  ])
+  assert.deepEqual(counted(text), [
+    { model: 'gpt-5-mini-2026-08-07', costPicos: parseUsd('0.06000012') },
+    { model: '', costPicos: parseUsd('2') },
+  ])
+})
+
+test('columns that are not known are named, and change no figure', () => {
+  const csv = 'model,input,mystery\nm,1,many\n'
+  assert.deepEqual(counted(csv), [{ model: 'm', input: 1 }])
+  assert.deepEqual(read(csv).notCompared, ['mystery'])
+})
+
+for (const [name, texts, fault] of [
+  ['nothing', [''], /empty/],
+  [
+    'an object that is no page',
+    ['{"rows":[{"model":"m","input":1}]}'],
+    /array of objects, or pages/,
+  ],
+  ['text that is no JSON', ['[{"model":'], /it is not JSON/],
+  ['an open quote', ['model,input\n"m,1\n'], /it is not CSV/],
+  ['a column twice', ['model,input,input\nm,1,2\n'], /column input is in the heading twice/],
+  ['a row that is short', ['model,input\nm\n'], /row 1 does not have as many cells/],
+  ['half a token', ['model,input\nm,0.5\n'], /row 1: input must be a whole number/],
+  ['a row of no model', ['model,input\n,1\n'], /model is missing; export the figures by model/],
+  ['a cost that is no amount', ['model,cost_usd\nm,much\n'], /cost_usd must be an amount/],
+  ['a file given twice', ['model,input\nm,1\n', 'model,input\nm,1\n'], /given twice/],
+  [
+    'a bucket without an end',
+    ['{"data":[{"starting_at":"2026-11-01","results":[{}]}]}'],
+    /no start and end/,
+  ],
+  [
+    'a bucket across the edge of the period',
+    ['{"data":[{"starting_at":"2026-10-25","ending_at":"2026-11-02","results":[{"model":"m"}]}]}'],
+    /row 1 is partly outside the period/,
+  ],
+] as const)
+  test(`${name} is a mistake`, () => {
+    const found = readVendorCounts(texts, period)
+    assert.match(typeof found === 'string' ? found : 'no mistake', fault)
+  })

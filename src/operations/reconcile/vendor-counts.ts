@@ -1,10 +1,11 @@
 /**
- * A vendor's own counts: reads the file that an operator exports from the vendor's console (CSV with a
- * heading, or a JSON array, one row per model), and finds the gateway's models for the vendor's names.
- * Pure. An unknown column is a mistake and never skipped.
+ * A vendor's own counts and costs by model, read from its exports: the columns of its console's CSV files,
+ * of its usage and cost API, and the gateway's own price classes. Pure. What it does not compare is named
+ * and never skipped silently.
  */
-import { undated } from '../../metering/prices.ts'
+import { addPicos, parseUsd, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import { usageClasses, type UsageClass } from '../../metering/usage.ts'
+import { dayColumns, readVendorFile, type Bucket, type VendorRow } from './vendor-files.ts'
 
 /** The figures of vendors, and the classes that each sums up. */
 export const vendorFigures: Readonly<Record<string, readonly UsageClass[]>> = {
@@ -25,155 +26,205 @@ export const vendorFigures: Readonly<Record<string, readonly UsageClass[]>> = {
   completion_tokens: ['output', 'output_audio'],
 }
 
+/** Columns of exports that are one of these figures under another name. */
+const messagesColumns: Readonly<Record<string, string>> = {
+  // CSV of the console's usage page.
+  usage_input_tokens_no_cache: 'input',
+  usage_input_tokens_cache_write: 'cache_creation_input_tokens',
+  usage_input_tokens_cache_write_5m: 'cache_write_5m',
+  usage_input_tokens_cache_write_1h: 'cache_write_1h',
+  usage_input_tokens_cache_read: 'cache_read',
+  usage_output_tokens: 'output',
+  web_search_count: 'web_search',
+  // Pages of /v1/organizations/usage_report/messages.
+  uncached_input_tokens: 'input',
+  'cache_creation.ephemeral_5m_input_tokens': 'cache_write_5m',
+  'cache_creation.ephemeral_1h_input_tokens': 'cache_write_1h',
+  'server_tool_use.web_search_requests': 'web_search',
+}
+
+/** Pages of /v1/organization/usage/…: here `input_tokens` contains the cached ones. */
+const organizationColumns: Readonly<Record<string, string>> = {
+  input_tokens: 'prompt_tokens',
+  input_cached_tokens: 'cached_tokens',
+  input_cache_write_tokens: 'cache_creation_input_tokens',
+  output_tokens: 'completion_tokens',
+  num_model_requests: 'requests',
+}
+
+/** Columns that say of what a row is, and need no comparison. */
+const describingColumns: ReadonlySet<string> = new Set([
+  ...dayColumns,
+  ...'account_id api_key api_key_id api_key_status api_source batch context_window cost_type'.split(
+    ' ',
+  ),
+  ...'description inference_geo list_price_usd object organization_id organization_name'.split(' '),
+  ...'project_id project_name quantity service_account_id service_tier speed token_type'.split(' '),
+  ...'usage_type user_email user_id workspace workspace_id'.split(' '),
+])
+
 export interface VendorCounts {
-  /** The vendor's name for it. */
+  /** The vendor's name for it; empty where a cost belongs to no model. */
   readonly model: string
   readonly requests: number | undefined
   /** By the name of the figure. */
   readonly figures: ReadonlyMap<string, number>
+  /** What the vendor bills; undefined where it does not say. */
+  readonly costPicos: Picos | undefined
 }
 
-/** Returns the counts by model, or what is wrong with the file. */
-export function readVendorCounts(text: string): readonly VendorCounts[] | string {
-  const rows = /^\s*[[{]/.test(text) ? readJson(text) : readCsv(text)
-  if (typeof rows === 'string') return rows
-  const byModel = new Map<string, Map<string, number>>()
-  for (const [index, row] of rows.entries()) {
-    const read = readRow(row)
-    if (typeof read === 'string') return `row ${index + 1}: ${read}`
-    const sums = byModel.get(read.model) ?? new Map<string, number>()
-    byModel.set(read.model, sums)
-    for (const [name, count] of read.counts) sums.set(name, (sums.get(name) ?? 0) + count)
+export interface VendorExport {
+  readonly counts: readonly VendorCounts[]
+  /** Columns and fields that are not compared, in the order of their appearance. */
+  readonly notCompared: readonly string[]
+  /** Rows of other days, which are not counted. */
+  readonly rowsOutside: number
+  readonly hasMore: boolean
+}
+
+/** Adds up the rows of these files that lie in the period, by model; text is what is wrong. */
+export function readVendorCounts(texts: readonly string[], period: Bucket): VendorExport | string {
+  if (new Set(texts).size < texts.length) return 'the same file is given twice'
+  const byModel = new Map<string, Sums>()
+  const notCompared = new Set<string>()
+  let rowsOutside = 0
+  let hasMore = false
+  for (const [index, text] of texts.entries()) {
+    const place = texts.length === 1 ? '' : `file ${index + 1}: `
+    const file = readVendorFile(text)
+    if (typeof file === 'string') return place + file
+    hasMore ||= file.hasMore
+    for (const row of file.rows) {
+      const where = placeOf(row.bucket, period)
+      if (where === 'across')
+        return `${place}${row.title} is partly outside the period; export whole days (UTC)`
+      const read = readRow(row)
+      if (typeof read === 'string') return `${place}${row.title}: ${read}`
+      for (const name of read.notCompared) notCompared.add(name)
+      if (where === 'outside') rowsOutside++
+      else addRow(byModel, read)
+    }
   }
-  return [...byModel].map(([model, sums]) => {
+  const counts = [...byModel].map(([model, { counts: sums, costPicos }]) => {
     const requests = sums.get('requests')
     sums.delete('requests')
-    return { model, requests, figures: sums }
+    return { model, requests, figures: sums, costPicos }
   })
+  return { counts, notCompared: [...notCompared], rowsOutside, hasMore }
+}
+
+interface Sums {
+  readonly counts: Map<string, number>
+  costPicos: Picos | undefined
+}
+
+function addRow(byModel: Map<string, Sums>, { model, counts, costPicos }: ReadRow): void {
+  const sums = byModel.get(model) ?? { counts: new Map<string, number>(), costPicos: undefined }
+  byModel.set(model, sums)
+  for (const [name, count] of counts) sums.counts.set(name, (sums.counts.get(name) ?? 0) + count)
+  if (costPicos !== undefined) sums.costPicos = addPicos(sums.costPicos ?? zeroPicos, costPicos)
+}
+
+/** A row without a time counts, whatever the period. */
+function placeOf(bucket: Bucket | undefined, period: Bucket): 'inside' | 'outside' | 'across' {
+  if (bucket === undefined) return 'inside'
+  if (bucket.toMs <= period.fromMs || bucket.fromMs >= period.toMs) return 'outside'
+  return bucket.fromMs >= period.fromMs && bucket.toMs <= period.toMs ? 'inside' : 'across'
 }
 
 /** Adds up the counts of several names. */
 export function addVendorCounts(counts: readonly VendorCounts[]): Omit<VendorCounts, 'model'> {
   const figures = new Map<string, number>()
   let requests: number | undefined
+  let costPicos: Picos | undefined
   for (const one of counts) {
     if (one.requests !== undefined) requests = (requests ?? 0) + one.requests
+    if (one.costPicos !== undefined) costPicos = addPicos(costPicos ?? zeroPicos, one.costPicos)
     for (const [name, count] of one.figures) figures.set(name, (figures.get(name) ?? 0) + count)
   }
-  return { requests, figures }
+  return { requests, figures, costPicos }
 }
 
-type VendorRow = Readonly<Record<string, unknown>>
-
-function readJson(text: string): readonly VendorRow[] | string {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    const isList = Array.isArray(parsed) && parsed.every((row) => typeof row === 'object' && row)
-    return isList ? (parsed as readonly VendorRow[]) : 'it must be an array of objects'
-  } catch (error) {
-    return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
-  }
+interface ReadRow {
+  readonly model: string
+  readonly counts: ReadonlyMap<string, number>
+  readonly costPicos: Picos | undefined
+  readonly notCompared: readonly string[]
 }
 
-function readCsv(text: string): readonly VendorRow[] | string {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  const [heading, ...rows] = lines.map((line) =>
-    [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(([, quoted, plain]) =>
-      (quoted?.replaceAll('""', '"') ?? plain ?? '').trim(),
-    ),
-  )
-  if (heading === undefined) return 'the file is empty'
-  const twice = heading.find((name, column) => heading.indexOf(name) < column)
-  if (twice !== undefined) return `column ${twice} is in the heading twice`
-  const short = rows.findIndex((row) => row.length !== heading.length)
-  if (short >= 0) return `row ${short + 1} does not have as many cells as the heading`
-  return rows.map((row) =>
-    Object.fromEntries(heading.map((name, column) => [name, row[column] ?? ''])),
-  )
-}
+const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
+const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value']
+const currencyColumns: readonly string[] = ['currency', 'amount.currency']
 
-function readRow(
-  row: VendorRow,
-): { readonly model: string; readonly counts: ReadonlyMap<string, number> } | string {
-  const { model } = row
-  if (typeof model !== 'string' || model === '') return 'model is missing'
+function readRow({ fields }: VendorRow): ReadRow | string {
   const counts = new Map<string, number>()
-  for (const [name, value] of Object.entries(row)) {
-    if (name === 'model' || value === '' || value === null) continue
-    if (name !== 'requests' && !Object.hasOwn(vendorFigures, name))
-      return `unknown column ${name}; known columns are model, requests, ${Object.keys(vendorFigures).join(', ')}`
+  const notCompared: string[] = []
+  for (const [name, value] of Object.entries(fields)) {
+    const figure = figureOf(name, fields)
+    if (figure === undefined) {
+      if (!isDescribing(name)) notCompared.push(name)
+      continue
+    }
+    if (value === '' || value === null) continue
     const count = Number(value)
     if (!Number.isSafeInteger(count) || count < 0) return `${name} must be a whole number`
-    counts.set(name, count)
+    counts.set(figure, (counts.get(figure) ?? 0) + count)
   }
-  return { model, counts }
+  const costPicos = readCost(fields)
+  if (typeof costPicos === 'string') return costPicos
+  const model = modelOf(fields)
+  if (model === '' && costPicos === undefined)
+    return 'model is missing; export the figures by model (group_by of an API)'
+  return { model, counts, costPicos, notCompared }
 }
 
-export interface NamedModel {
-  readonly model: string
-  /** The channels' names for it. */
-  readonly names: readonly string[]
+function isDescribing(name: string): boolean {
+  return (
+    describingColumns.has(name) ||
+    modelColumns.includes(name) ||
+    costColumns.includes(name) ||
+    currencyColumns.includes(name)
+  )
 }
 
-export interface NameGroup {
-  /** Empty where no vendor name matches the models. */
-  readonly vendorNames: readonly string[]
-  /** Empty where no model matches the vendor's name. */
-  readonly models: readonly string[]
+/** Returns the figure that a column holds, or undefined where it holds none. */
+function figureOf(name: string, fields: VendorRow['fields']): string | undefined {
+  const { object } = fields
+  if (typeof object === 'string' && object.startsWith('organization.'))
+    return organizationColumns[name]
+  const own = name === 'requests' || Object.hasOwn(vendorFigures, name) ? name : undefined
+  return messagesColumns[name] ?? own
 }
 
-/** Groups the vendor's names and our models: what names cannot separate is one group. Keeps the order. */
-export function groupNames(
-  vendorNames: readonly string[],
-  models: readonly NamedModel[],
-): readonly NameGroup[] {
-  const groups = [
-    ...vendorNames.map((name) => ({ names: new Set([name]), ids: new Set<string>() })),
-    ...models.map(({ model }) => ({ names: new Set<string>(), ids: new Set([model]) })),
-  ]
-  for (const [vendorName, model] of findPairs(vendorNames, models)) {
-    const places = [
-      groups.findIndex(({ names }) => names.has(vendorName)),
-      groups.findIndex(({ ids }) => ids.has(model)),
-    ]
-    const kept = groups[Math.min(...places)]
-    const joined = groups[Math.max(...places)]
-    if (kept === undefined || joined === undefined || kept === joined) continue
-    for (const name of joined.names) kept.names.add(name)
-    for (const id of joined.ids) kept.ids.add(id)
-    groups.splice(Math.max(...places), 1)
-  }
-  return groups.map(({ names, ids }) => ({
-    vendorNames: vendorNames.filter((name) => names.has(name)),
-    models: models.map(({ model }) => model).filter((model) => ids.has(model)),
-  }))
+/** Cost exports show names for people: `Claude Haiku 4.5`, or `gpt-5-mini, input` for a part of a bill. */
+function modelOf(fields: VendorRow['fields']): string {
+  const given = modelColumns.map((name) => fields[name]).find((value) => typeof value === 'string')
+  const [name = ''] = (given ?? '').split(', ')
+  return name.includes(' ') ? name.toLowerCase().replaceAll(/[ .]+/g, '-') : name
 }
 
-type Pair = readonly [vendorName: string, model: string]
-
-/** Matches, the most certain first: a channel's name, the same without its date, our own id. */
-const matches: readonly ((model: NamedModel, vendorName: string) => boolean)[] = [
-  ({ names }, vendorName) => names.includes(vendorName),
-  ({ names }, vendorName) => names.some((name) => undated(name) === undated(vendorName)),
-  ({ model }, vendorName) => undated(model) === undated(vendorName),
-]
-
-/** Pairs each model with its most certain names, then each remaining name with the models it may mean. */
-function findPairs(vendorNames: readonly string[], models: readonly NamedModel[]): readonly Pair[] {
-  const pairs = models.flatMap((model) => bestPairs([model], vendorNames))
-  const paired = new Set(pairs.map(([vendorName]) => vendorName))
-  const left = vendorNames.filter((vendorName) => !paired.has(vendorName))
-  return [...pairs, ...left.flatMap((vendorName) => bestPairs(models, [vendorName]))]
+/** Returns the cost of a row, undefined where it has none, or what is wrong with it. */
+function readCost(fields: VendorRow['fields']): Picos | undefined | string {
+  const column = costColumns.find((name) => Object.hasOwn(fields, name))
+  if (column === undefined) return undefined
+  const value = fields[column]
+  if (value === '' || value === null) return undefined
+  const currency = currencyColumns.map((name) => fields[name]).find((text) => text !== undefined)
+  if (currency !== undefined && String(currency).toLowerCase() !== 'usd')
+    return `${column} must be in USD`
+  const amount = parseAmount(value)
+  if (amount === undefined) return `${column} must be an amount`
+  // The cost report of the messages vendor counts in cents.
+  return column === 'amount' ? picos(amount / 100n) : amount
 }
 
-function bestPairs(models: readonly NamedModel[], vendorNames: readonly string[]): readonly Pair[] {
-  for (const isMatch of matches) {
-    const pairs = models.flatMap((model) =>
-      vendorNames
-        .filter((vendorName) => isMatch(model, vendorName))
-        .map((vendorName): Pair => [vendorName, model.model]),
-    )
-    if (pairs.length > 0) return pairs
-  }
-  return []
+/** Parses an amount of any length; what is below a pico-dollar is dropped. */
+function parseAmount(value: unknown): Picos | undefined {
+  const text = typeof value === 'number' ? value.toFixed(decimalsMax) : String(value)
+  const match = /^(-?\d{1,12})(?:\.(\d{1,40}))?$/.exec(text)
+  if (match === null) return undefined
+  const [, whole = '0', decimals = ''] = match
+  return parseUsd(decimals === '' ? whole : `${whole}.${decimals.slice(0, decimalsMax)}`)
 }
+
+const decimalsMax = 12
