@@ -13,6 +13,7 @@ const packageOf = {
   pgbouncer: 'pgbouncer',
   zsh: 'zsh',
   fish: 'fish',
+  exim4: 'exim4-daemon-light',
 }
 
 const postgresFolder = '/usr/lib/postgresql'

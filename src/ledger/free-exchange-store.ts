@@ -4,6 +4,7 @@
  * asked for is free. Rows hold no content.
  */
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
+import { firstExchangeIdAt } from './entry-store.ts'
 import { formatAttempts } from './exchange-row.ts'
 import type { AttemptRecord, Ending } from './ledger.ts'
 
@@ -131,4 +132,32 @@ export async function removeFreeExchanges(
     if (rows.length < rowsPerTransaction) return removed
     await pause()
   }
+}
+
+/** A key whose requests the gateway has refused with this code. */
+export interface Refused {
+  readonly accountId: string
+  readonly keyId: string
+  readonly code: string
+}
+
+/** Read at most this many: a flood has one row for many. */
+const refusedMax = 10_000
+
+/** Lists which keys were refused with these codes since a moment, each once. */
+export async function listRefused(
+  queryable: Queryable,
+  { sinceMs, codes }: { readonly sinceMs: number; readonly codes: readonly string[] },
+): Promise<readonly Refused[]> {
+  const places = codes.map((_, index) => `$${index + 3}`).join(', ')
+  const rows = await queryable.query(
+    `SELECT DISTINCT account_id, key_id, code FROM free_exchange
+      WHERE exchange_id >= $1 AND code IN (${places}) LIMIT $2`,
+    [firstExchangeIdAt(sinceMs), refusedMax, ...codes],
+  )
+  return rows.map((row) => ({
+    accountId: String(row['account_id']),
+    keyId: String(row['key_id']),
+    code: String(row['code']),
+  }))
 }

@@ -1,8 +1,9 @@
 /**
  * The conditions of accounts and keys, from their balance, limits and spend. Pure. A request is refused
  * while its hold does not fit, which is before the last pico-dollar is spent; so "used up" means that the
- * rest does not pay for a request of average cost. A condition that fires ends by a wider margin than it
- * began, so that it does not flicker.
+ * rest does not pay for a request of average cost, or that the gateway refuses requests while it pays for
+ * few. A refusal alone says nothing: one large request does not fit into a large balance either. A
+ * condition that fires ends by a wider margin than it began, so that it does not flicker.
  *
  *     spend of 24 h = today's + yesterday's × the share of 24 h that lay in yesterday
  */
@@ -44,6 +45,8 @@ export interface AccountSituation {
   readonly keys: readonly LimitedKey[]
   /** What keys have used, by key and period, as `readKeysUsed` returns it. */
   readonly keysUsed: ReadonlyMap<string, Picos>
+  /** Codes with which requests of the account were refused lately, alone and behind the id of their key. */
+  readonly refused: ReadonlySet<string>
   /** Alerts of this account that are firing, by kind and subject. */
   readonly firing: ReadonlyMap<string, Alert>
 }
@@ -151,12 +154,16 @@ function runningOut(
 }
 
 function exhausted(
-  { account, firing }: AccountSituation,
+  { account, refused, firing }: AccountSituation,
   { averagePicos }: Spending,
 ): Finding | undefined {
   const { balancePicos, name } = account
   const before = firing.get(keyOf('account.exhausted', account.id))
-  const needed = maxPicos(averagePicos, amountIn(before, 'request_usd'))
+  const isRefused = refused.has('ledger.insufficient_balance') && isFew(balancePicos, averagePicos)
+  const needed = maxPicos(
+    isRefused ? picos(maxPicos(balancePicos, zeroPicos) + 1n) : averagePicos,
+    amountIn(before, 'needed_usd'),
+  )
   // An account that was never used lacks nothing.
   const isEmpty = balancePicos < needed || (balancePicos <= 0n && needed > 0n)
   if (!isEmpty) return undefined
@@ -164,24 +171,25 @@ function exhausted(
     ...about('account.exhausted', account),
     title: `Balance of ${name} is used up`,
     text:
-      `The balance of the account ${name}, ${formatUsd(balancePicos)} USD, does not pay for a request of ` +
-      'average cost. Its requests get 402. Book a credit with: ' +
+      `The balance of the account ${name}, ${formatUsd(balancePicos)} USD, does not pay for its ` +
+      'requests. They get 402. Book a credit with: ' +
       `turnpike account credit ${name} USD --reference REF`,
     facts: {
       account: name,
       balance_usd: formatUsd(balancePicos),
-      request_usd: formatUsd(needed),
+      needed_usd: formatUsd(needed),
     },
   }
 }
 
 function dailyLimitReached(
-  { account, firing }: AccountSituation,
+  { account, refused, firing }: AccountSituation,
   { todayPicos, averagePicos }: Spending,
   { today }: RuleMoment,
 ): Finding | undefined {
   const { dailyLimitPicos: limit, name } = account
-  const used = { used: todayPicos, average: averagePicos, limit, period: today }
+  const isRefused = refused.has('ledger.daily_limit_reached')
+  const used = { used: todayPicos, average: averagePicos, limit, period: today, isRefused }
   if (!isUsedUp(used, firing.get(keyOf('account.daily_limit_reached', account.id))))
     return undefined
   return {
@@ -249,14 +257,15 @@ function keyLimitsReached(
 }
 
 function keyLimitReached(
-  { account, firing }: AccountSituation,
+  { account, refused, firing }: AccountSituation,
   key: LimitedKey,
   { name: periodName, limit, used, period, until }: KeyPeriod,
   average: Picos,
 ): Finding | undefined {
   const subject = `${key.id} ${periodName}`
   const before = firing.get(keyOf('key.limit_reached', subject))
-  if (!isUsedUp({ used, average, limit, period }, before)) return undefined
+  const isRefused = refused.has(`${key.id} ${refusalCodes[periodName]}`)
+  if (!isUsedUp({ used, average, limit, period, isRefused }, before)) return undefined
   const name = key.name === '' ? key.head : key.name
   return {
     ...about('key.limit_reached', account),
@@ -284,6 +293,8 @@ function isUsedUp(
     readonly limit: Picos
     /** A UTC day or month, or `total`. */
     readonly period: string
+    /** Requests were refused for a limit of this period. */
+    readonly isRefused: boolean
   },
   before: Alert | undefined,
 ): boolean {
@@ -294,7 +305,29 @@ function isUsedUp(
     before.facts['period'] === now.period &&
     before.facts['limit_usd'] === formatUsd(now.limit) &&
     now.used >= amountIn(before, 'used_usd')
-  return wasReached || (now.used > 0n && now.limit - now.used < now.average)
+  const rest = picos(now.limit - now.used)
+  if (now.isRefused && isFew(rest, now.average)) return true
+  return wasReached || (now.used > 0n && rest < now.average)
+}
+
+/** The codes with which the gateway refuses requests for a limit, by its period. */
+const refusalCodes = {
+  day: 'ledger.daily_limit_reached',
+  month: 'ledger.monthly_limit_reached',
+  total: 'ledger.total_limit_reached',
+} as const
+
+/** Refusals that say that money is used up. */
+export const usedUpCodes: readonly string[] = [
+  'ledger.insufficient_balance',
+  ...Object.values(refusalCodes),
+]
+
+const fewRequests = 20n
+
+/** Whether an amount pays for few requests of average cost; without any request it is unknown. */
+function isFew(amount: Picos, average: Picos): boolean {
+  return average === zeroPicos || amount < average * fewRequests
 }
 
 function about(

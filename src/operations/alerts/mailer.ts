@@ -15,7 +15,7 @@ export interface MailServer {
   readonly from: string
 }
 
-interface Mail {
+export interface Mail {
   readonly messageId: string
   readonly to: string
   readonly subject: string

@@ -53,8 +53,7 @@ async function planMessages(
       postponed.push({ ...delivery, untilMs: quietMs, isQuiet: true })
       continue
     }
-    const { targetId, recipient, kind, event, wasQuiet } = delivery
-    const key = [targetId, recipient, ...(wasQuiet ? [] : [kind, event])].join('\n')
+    const key = groupOf(delivery, targets.get(delivery.targetId)?.digestMs === 0)
     groups.set(key, [...(groups.get(key) ?? []), delivery])
   }
   const ready: Delivery[][] = []
@@ -67,6 +66,13 @@ async function planMessages(
         ready.push(group.slice(at, at + alertsPerMessage))
   }
   return { postponed, groups: ready }
+}
+
+/** What stands in one message: what quiet hours held back, else one kind, else one alert. */
+function groupOf(delivery: Delivery, isAlone: boolean): string {
+  const { id, targetId, recipient, kind, event, wasQuiet } = delivery
+  if (wasQuiet) return `${targetId}\n${recipient}`
+  return isAlone ? id : `${targetId}\n${recipient}\n${kind}\n${event}`
 }
 
 /** Returns when the target's quiet hours end, where they hold this delivery back. */

@@ -7,12 +7,19 @@ import { listLimitedKeys } from '../../access/key-store.ts'
 import { utcDay, utcMonth } from '../../base/clock.ts'
 import { listStates } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
+import { listRefused } from '../../ledger/free-exchange-store.ts'
 import { readKeysUsed, readSpend, totalMonth } from '../../ledger/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
 import { findLastAction } from '../actions.ts'
 import { backupAction } from '../store/backup.ts'
-import { accountKinds, findAccountConditions, keyOf, type RuleMoment } from './account-rules.ts'
+import {
+  accountKinds,
+  findAccountConditions,
+  keyOf,
+  usedUpCodes,
+  type RuleMoment,
+} from './account-rules.ts'
 import type { Alert, Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import { channelKinds, findChannelConditions } from './channel-rules.ts'
@@ -28,6 +35,8 @@ export interface WatchOptions {
   readonly onBalances: (figures: BalanceFigures) => void
 }
 
+/** Rows of refusals are written within a few seconds; looks are 15 s apart. */
+const refusedMs = 120_000
 const accountsPerPage = 200
 const dayMs = 86_400_000
 const hourMs = 3_600_000
@@ -52,6 +61,7 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
   const findings: Finding[] = []
   const known = byKey(firing)
   const sums = new BalanceSums()
+  const refusals = await readRefusals(database, nowMs)
   let afterId: string | undefined = ''
   while (afterId !== undefined) {
     const page: Page = await readPage(database, afterId, nowMs)
@@ -59,9 +69,13 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
       const spend = page.spend.get(account.id) ?? []
       const keys = page.keys.get(account.id) ?? []
       const { keysUsed } = page
+      const refused = refusals.get(account.id) ?? new Set()
       sums.add(account, spend, moment)
       findings.push(
-        ...findAccountConditions({ account, spend, keys, keysUsed, firing: known }, moment),
+        ...findAccountConditions(
+          { account, spend, keys, keysUsed, refused, firing: known },
+          moment,
+        ),
       )
     }
     afterId = page.nextId
@@ -76,6 +90,20 @@ interface Page {
   readonly keys: ReadonlyMap<string, Awaited<ReturnType<typeof listLimitedKeys>>>
   readonly keysUsed: Awaited<ReturnType<typeof readKeysUsed>>
   readonly nextId: string | undefined
+}
+
+/** By account: the codes of late refusals, alone and behind the id of their key. */
+async function readRefusals(
+  database: Database,
+  nowMs: number,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const refused = await listRefused(database, { sinceMs: nowMs - refusedMs, codes: usedUpCodes })
+  const codes = new Map<string, Set<string>>()
+  for (const { accountId, keyId, code } of refused) {
+    const known = codes.get(accountId) ?? new Set()
+    codes.set(accountId, known.add(code).add(`${keyId} ${code}`))
+  }
+  return codes
 }
 
 async function readPage(database: Database, afterId: string, nowMs: number): Promise<Page> {

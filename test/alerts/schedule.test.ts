@@ -1,0 +1,206 @@
+/** Which messages a target gets, and when: filters, quiet hours, digests, the contacts of accounts. */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, test } from 'node:test'
+import type { Mail } from '../../src/operations/alerts/mailer.ts'
+import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { parseQuietHours, quietUntil } from '../../src/operations/alerts/quiet-hours.ts'
+import { alertDeliveries } from '../../src/operations/alerts/log.ts'
+import { valueOf } from '../../src/operations/operation.ts'
+import { changeAccount, createAccount } from '../support/operations.ts'
+import { dataOf, openBench, startReceiver, type AlertBench, type Receiver } from './harness.ts'
+
+describe('quiet hours', () => {
+  const at = (text: string): number => Date.parse(text)
+  const cases = [
+    ['22:00-07:00', '2026-11-21T23:30:00Z', '2026-11-22T07:00:00Z'],
+    ['22:00-07:00', '2026-11-21T06:59:59Z', '2026-11-21T07:00:00Z'],
+    ['22:00-07:00', '2026-11-21T07:00:00Z', undefined],
+    ['22:00-07:00', '2026-11-21T21:59:59Z', undefined],
+    ['12:00-13:00', '2026-11-21T12:00:00Z', '2026-11-21T13:00:00Z'],
+    ['22:00-07:00 Europe/Berlin', '2026-11-21T21:30:00Z', '2026-11-22T06:00:00Z'],
+    ['22:00-07:00 Europe/Berlin', '2026-07-01T20:30:00Z', '2026-07-02T05:00:00Z'],
+    ['22:00-07:00 Asia/Kolkata', '2026-11-21T17:00:00Z', '2026-11-22T01:30:00Z'],
+  ] as const
+  for (const [text, now, end] of cases)
+    it(`${text} at ${now} end ${end ?? 'never: it is not quiet'}`, () => {
+      const hours = parseQuietHours(text)
+      assert.ok(hours !== undefined)
+      assert.equal(quietUntil(hours, at(now)), end === undefined ? undefined : at(end))
+    })
+
+  it('refuses what is no period', () => {
+    for (const text of [
+      '',
+      '22-07',
+      '25:00-07:00',
+      '22:60-07:00',
+      '22:00-22:00',
+      '22:00-07:00 X/Y',
+    ])
+      assert.equal(parseQuietHours(text), undefined, text)
+  })
+})
+
+describe('a target', () => {
+  let bench: AlertBench
+  let receiver: Receiver
+  beforeEach(async () => {
+    bench = await openBench('2026-11-21T21:00:00Z')
+    receiver = await startReceiver()
+  })
+  afterEach(async () => {
+    assert.deepEqual(bench.faults, [])
+    await receiver.close()
+    await bench.close()
+  })
+
+  const typesOf = (): readonly string[] =>
+    receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)
+
+  it('gets repeats of a kind as one digest', async () => {
+    await bench.addWebhook('pager', receiver.url, { digest: '10m' })
+    const node = bench.node()
+    await bench.observe('channel.off', ['a'])
+    await bench.pass(2, [node])
+    await bench.observe('channel.off', ['a', 'b'])
+    await bench.pass(2, [node])
+    await bench.observe('channel.off', ['a', 'b', 'c'])
+    await bench.observe('model.reserve_only', ['m'])
+    await bench.pass(2, [node])
+    assert.deepEqual(typesOf(), ['channel.off', 'model.reserve_only'])
+    bench.clock.advance(600_000)
+    await bench.pass(2, [node])
+    assert.deepEqual(typesOf(), ['channel.off', 'model.reserve_only', 'alert.digest'])
+    const alerts = dataOf(receiver.received[2])['alerts'] as { readonly subject: string }[]
+    assert.deepEqual(alerts.map(({ subject }) => subject).toSorted(), ['b', 'c'])
+    await node.close()
+  })
+
+  it('gets what begins at the same moment as one message', async () => {
+    await bench.addWebhook('pager', receiver.url, { digest: '10m' })
+    const node = bench.node()
+    await bench.observe(
+      'channel.off',
+      Array.from({ length: 150 }, (_, index) => `c${index}`),
+    )
+    await bench.pass(3, [node])
+    assert.deepEqual(typesOf(), ['alert.digest', 'alert.digest'])
+    const counts = receiver.received.map((one) => (dataOf(one)['alerts'] as unknown[]).length)
+    assert.deepEqual(counts.toSorted(), [100, 50])
+    await node.close()
+  })
+
+  it('gets only critical alerts in quiet hours, and the others together at their end', async () => {
+    await bench.addWebhook('pager', receiver.url, { quiet_hours: '22:00-07:00' })
+    const node = bench.node()
+    bench.clock.advance(3_600_000)
+    await bench.observe('channel.off', ['a', 'b'])
+    await bench.observe('model.reserve_only', ['x'])
+    await bench.observe('model.no_usable_channel', ['m'])
+    await bench.pass(3, [node])
+    assert.deepEqual(typesOf(), ['model.no_usable_channel'])
+    bench.clock.advance(9 * 3_600_000)
+    await bench.pass(3, [node])
+    assert.deepEqual(typesOf(), ['model.no_usable_channel', 'alert.digest'])
+    assert.equal((dataOf(receiver.received[1])['alerts'] as unknown[]).length, 3)
+    await node.close()
+  })
+
+  it('gets what its filters let through, and nothing after it was deleted', async () => {
+    await bench.addWebhook('critical', receiver.url, { min_severity: 'critical' })
+    await bench.addWebhook('backups', receiver.url, { kinds: ['model.reserve_only'] })
+    const node = bench.node()
+    await bench.observe('channel.off', ['a'])
+    await bench.observe('model.reserve_only', ['m'])
+    await bench.observe('channel.no_credit', ['a'])
+    await bench.pass(2, [node])
+    assert.deepEqual(typesOf().toSorted(), ['channel.no_credit', 'model.reserve_only'])
+    for (const target of ['critical', 'backups'])
+      valueOf(await alertEndpoints.remove.operation(bench.context, { target }))
+    await bench.observe('channel.no_credit', [])
+    await bench.pass(2, [node])
+    assert.equal(receiver.received.length, 2)
+    await node.close()
+  })
+
+  it('gets a test message whatever its filters', async () => {
+    await bench.addWebhook('pager', receiver.url, {
+      min_severity: 'critical',
+      quiet_hours: '20:00-23:00',
+    })
+    const node = bench.node()
+    valueOf(await alertEndpoints.test.operation(bench.context, { target: 'pager' }))
+    await bench.pass(2, [node])
+    assert.deepEqual(typesOf(), ['alert.test'])
+    const [line] = valueOf(await alertDeliveries(bench.context, { target: 'pager' })).items
+    assert.equal(line?.state, 'delivered')
+    assert.equal(valueOf(await alertEndpoints.firing.operation(bench.context, {})) !== null, true)
+    await node.close()
+  })
+
+  it('keeps at most a thousand messages waiting, and says what it dropped', async () => {
+    await bench.addWebhook('pager', 'http://127.0.0.1:1/', { digest: '0' })
+    for (let batch = 1; batch <= 3; batch++)
+      await bench.observe(
+        'channel.off',
+        Array.from({ length: batch * 400 }, (_, at) => `c${at}`),
+      )
+    const rows = await bench.database.query(
+      'SELECT state, COUNT(*) AS lines FROM alert_delivery GROUP BY state ORDER BY state',
+    )
+    assert.deepEqual(
+      rows.map(({ state, lines }) => [state, Number(lines)]),
+      [
+        ['dropped', 200],
+        ['waiting', 1_000],
+      ],
+    )
+  })
+})
+
+test('the contact of an account gets its own alerts, in words for the account holder', async () => {
+  const bench = await openBench()
+  const mails: Mail[] = []
+  const mail = (one: Mail) => {
+    mails.push(one)
+    return Promise.resolve({ kind: 'accepted' as const })
+  }
+  const first = bench.node()
+  await first.close()
+  const node = bench.node({
+    sending: {
+      clock: bench.clock,
+      masterKey: bench.context.masterKey,
+      region: 'test',
+      post: () => Promise.reject(new Error('no post')),
+      mail,
+    },
+  })
+  const create = { name: 'holders', format: 'email', address: 'contact', digest: '10m' }
+  valueOf(await alertEndpoints.create.operation(bench.context, create))
+  for (const name of ['acme', 'globex', 'silent'])
+    await createAccount(bench.context, {
+      name,
+      balance_usd: '4',
+      alert_below_usd: '5',
+      ...(name !== 'silent' && { contact: `billing@${name}.example` }),
+    })
+  await bench.pass(20, [node])
+  assert.deepEqual(mails.map(({ to }) => to).toSorted(), [
+    'billing@acme.example',
+    'billing@globex.example',
+  ])
+  for (const { to, subject, text } of mails) {
+    const own = to.includes('acme') ? 'acme' : 'globex'
+    const other = own === 'acme' ? 'globex' : 'acme'
+    assert.match(subject, new RegExp(own))
+    assert.doesNotMatch(`${subject} ${text}`, new RegExp(`${other}|turnpike|acc_`, 'i'))
+  }
+  await changeAccount(bench.context, { account: 'acme', alert_below_usd: '1' })
+  await bench.pass(20, [node])
+  assert.equal(mails.length, 3)
+  assert.match(mails[2]?.subject ?? '', /^Resolved: /)
+  assert.deepEqual(bench.faults, [])
+  await node.close()
+  await bench.close()
+})
