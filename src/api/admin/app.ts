@@ -19,7 +19,9 @@ import type { OperationContext, OperationRefusal } from '../../operations/operat
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { contextOf, etagOf, refusalOfKey } from './change.ts'
 import { placesOf, readInput, type Row } from './input.ts'
+import { buildDocument } from './openapi.ts'
 import { problemOf, problemType } from './problem.ts'
+import { pagePolicy, printReferencePage } from './reference-page.ts'
 
 export interface AdminParts {
   readonly clock: Clock
@@ -54,6 +56,7 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     request.res.headers.set('x-content-type-options', 'nosniff')
   })
   addProbes(app, parts)
+  addReference(app)
   app.use(async (request, next) => {
     const { incoming } = request.env
     const principal = await parts.authenticate(presentedSecret(incoming.rawHeaders), 'admin', {
@@ -95,6 +98,19 @@ function addProbes(app: Hono<Environment>, { isReady }: AdminParts): void {
     isReady() ? request.json({ status: 'ready' }) : request.json({ status: 'not_ready' }, 503),
   )
   for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET', 'HEAD'])
+}
+
+/** Open to everyone who reaches the listener: a browser sends no token, and they hold no facts of a store. */
+function addReference(app: Hono<Environment>): void {
+  let built: ReturnType<typeof buildDocument> | undefined
+  const document = (): ReturnType<typeof buildDocument> => (built ??= buildDocument())
+  app.get(`${apiPath}/openapi.json`, (request) => request.json(document()))
+  app.get(`${apiPath}/docs`, (request) => {
+    request.header('content-security-policy', pagePolicy)
+    return request.html(printReferencePage(document()))
+  })
+  for (const path of ['openapi.json', 'docs'])
+    refuseOtherMethods(app, `${apiPath}/${path}`, ['GET', 'HEAD'])
 }
 
 function addRows(app: Hono<Environment>, parts: AdminParts): void {

@@ -18,13 +18,13 @@ export interface Places {
   readonly body: ReadonlySet<string>
 }
 
-function inputOf(row: Row): z.ZodObject {
+export function inputOf(row: Row): z.ZodObject {
   const { input } = 'stream' in row ? row.stream : row.operation
   if (input instanceof z.ZodObject) return input
   throw new TypeError(`the input of ${row.id} is no object`)
 }
 
-function hasBody({ method }: Pick<Row, 'method'>): boolean {
+export function hasBody({ method }: Pick<Row, 'method'>): boolean {
   return method !== 'GET' && method !== 'DELETE'
 }
 

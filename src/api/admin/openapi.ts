@@ -1,0 +1,169 @@
+/**
+ * The OpenAPI 3.1 document of the admin API, made from the rows: inputs and answers are the schemas that
+ * validate, so the document cannot differ from what the API does.
+ */
+import { z } from 'zod'
+import { allEndpoints, allStreams } from '../../endpoints/all.ts'
+import { hasBody, inputOf, placesOf, type Row } from './input.ts'
+import { problemType } from './problem.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export function buildDocument(): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const row of [...allEndpoints, ...allStreams]) {
+    const path = (paths[`/admin/v1${row.path}`] ??= {})
+    path[row.method.toLowerCase()] = describeRow(row)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Turnpike admin API',
+      version: '1',
+      description: 'Everything an operator does. docs/admin-api.md explains the conventions.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ adminToken: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer', description: 'An admin token, ad_…' },
+      },
+      schemas: { Problem: problem },
+      responses: { Problem: problemResponse },
+    },
+  }
+}
+
+function describeRow(row: Row): Json {
+  const { path, query, body } = placesOf(row)
+  const required = new Set(
+    (schemaOf(inputOf(row), 'input')['required'] as string[] | undefined) ?? [],
+  )
+  return {
+    operationId: row.id,
+    summary: row.summary,
+    description: `Least role: ${row.role}.`,
+    tags: [row.id.split('.')[0]],
+    parameters: [
+      ...[...path].map((name) => parameter(row, 'path', name, true)),
+      ...[...query.keys()].map((name) => parameter(row, 'query', name, required.has(name))),
+      ...headersOf(row),
+    ],
+    ...(hasBody(row) && { requestBody: requestBody(row, body, required) }),
+    responses: { ...success(row), default: { $ref: '#/components/responses/Problem' } },
+  }
+}
+
+function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: boolean): Json {
+  const schema = fieldSchema(row, name)
+  return {
+    name,
+    in: place,
+    required: isRequired,
+    schema,
+    ...(row.example[name] !== undefined && { example: row.example[name] }),
+  }
+}
+
+function headersOf(row: Row): readonly Json[] {
+  if ('stream' in row) return []
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Makes the change happen once, however often the request is sent.',
+    schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  }
+  const match = {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The ETag of what was read: the change happens only to that.',
+    schema: { type: 'string' },
+  }
+  return [...(row.repeats === undefined ? [] : [key]), ...(row.read === undefined ? [] : [match])]
+}
+
+function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySet<string>): Json {
+  const names = [...fields]
+  const needed = names.filter((name) => required.has(name))
+  const example = Object.fromEntries(
+    Object.entries(row.example).filter(([name]) => fields.has(name)),
+  )
+  return {
+    required: needed.length > 0,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: Object.fromEntries(names.map((name) => [name, fieldSchema(row, name)])),
+          ...(needed.length > 0 && { required: needed }),
+          additionalProperties: false,
+        },
+        example,
+      },
+    },
+  }
+}
+
+function success(row: Row): Json {
+  if ('stream' in row) {
+    const content = Object.fromEntries(
+      Object.values(row.contentTypes).map((type) => [type.split(';')[0], {}]),
+    )
+    return { 200: { description: 'Written while it is read.', content } }
+  }
+  const schema = schemaOf(row.answer, 'output')
+  return {
+    [row.status ?? 200]: {
+      description: row.repeats === 'secret' ? 'The secret is null where repeated.' : 'Done.',
+      content: { 'application/json': { schema: row.repeats === 'secret' ? once(schema) : schema } },
+    },
+  }
+}
+
+/** A secret is shown once: in the answer to a repeated request it is null. */
+function once(schema: Json): Json {
+  const properties = schema['properties'] as Readonly<Record<string, Json>>
+  const secret = { ...properties['secret'], type: ['string', 'null'] }
+  return { ...schema, properties: { ...properties, secret } }
+}
+
+function fieldSchema(row: Row, name: string): Json {
+  return schemaOf(inputOf(row).shape[name] as z.ZodType, 'input')
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return json
+}
+
+const problem: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', description: 'The stable error code.' },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+    mistakes: { type: 'array', items: {}, description: 'Mistakes in a file, with their lines.' },
+  },
+  additionalProperties: false,
+}
+
+const problemResponse: Json = {
+  description: 'Problem details (RFC 9457).',
+  content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
+}
