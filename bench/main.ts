@@ -31,6 +31,8 @@ import { startJsonUpstream } from './proxies/nginx.ts'
 import { ProxySet } from './proxies/proxy-set.ts'
 import type { Bench } from './proxies/proxy.ts'
 import { writeFigures, writeReport } from './report/document.ts'
+import { measureRefusals } from './refusals/refusals.ts'
+import { formatRefusals } from './refusals/report.ts'
 import { formatReport } from './report/markdown.ts'
 import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
@@ -127,6 +129,7 @@ async function runAndReport(
   if (plan.parts.has('stores')) return runStores(plan, commandLine, { group, workFolder })
   if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
   if (plan.parts.has('attacks')) return runAttacks(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('refusals')) return runRefusals(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -191,6 +194,21 @@ async function runAttacks(
   const report = formatAttacks(rows, made)
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'attacks')}`)
+  return exitCodes.done
+}
+
+async function runRefusals(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const roots = plan.against === undefined ? [root] : [plan.against, root]
+  const programs = new Map(roots.map((folder) => [describeCommit(folder), folder]))
+  const rows = await measureRefusals({ programs, plan: plan.refusals, group, workFolder })
+  const made = { command: describeCommand(commandLine), date: describeDate() }
+  const report = formatRefusals(rows, made)
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'refusals')}`)
   return exitCodes.done
 }
 

@@ -76,3 +76,13 @@ test('measures bodies only on request, and alone', () => {
     '--only: bodies cannot be combined with other parts',
   )
 })
+
+test('measures refusals on request and alone, also against another checkout', () => {
+  const plan = planOf('--only', 'refusals', '--quick', '--against', '/old')
+  assert.deepEqual([...plan.parts], ['refusals'])
+  assert.equal(plan.refusals.rounds, 3)
+  assert.equal(
+    parseOptions(['--only', 'refusals,streams']),
+    '--only: refusals cannot be combined with other parts',
+  )
+})

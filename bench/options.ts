@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last four run alone, because each has its own report. */
+/** The last five run alone, because each has its own report. */
 const partNames = [
   'requests',
   'streams',
@@ -14,6 +14,7 @@ const partNames = [
   'stores',
   'bodies',
   'attacks',
+  'refusals',
 ] as const
 type PartName = (typeof partNames)[number]
 
@@ -66,6 +67,11 @@ interface AttacksPlan {
   readonly seconds: number
 }
 
+export interface RefusalsPlan {
+  readonly rounds: number
+  readonly seconds: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -79,6 +85,7 @@ export interface Plan {
   readonly stores: StoresPlan
   readonly bodies: BodiesPlan
   readonly attacks: AttacksPlan
+  readonly refusals: RefusalsPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -92,6 +99,7 @@ export const usageText = `npm run bench -- [options]
   --only bodies                    large request bodies of every shape
   --only stores                    PostgreSQL with one and two gateways, compared with SQLite
   --only attacks                   what other clients get while one client attacks
+  --only refusals                  charged requests beside 2,000 refused ones a second
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -107,6 +115,7 @@ const sizes = {
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 1, seconds: 2, warmUpSeconds: 1 },
     bodies: { mebibytes: [1, 32] },
     attacks: { seconds: 6 },
+    refusals: { rounds: 3, seconds: 6 },
   },
   default: {
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -116,6 +125,7 @@ const sizes = {
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 4, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 8, 32] },
     attacks: { seconds: 15 },
+    refusals: { rounds: 5, seconds: 10 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -125,6 +135,7 @@ const sizes = {
     stores: { connections: [1, 4, 32], accounts: 1_000, rounds: 9, seconds: 4, warmUpSeconds: 2 },
     bodies: { mebibytes: [1, 2, 4, 8, 16, 32] },
     attacks: { seconds: 60 },
+    refusals: { rounds: 15, seconds: 10 },
   },
 } as const
 
@@ -155,11 +166,11 @@ function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
-  for (const part of ['growth', 'stores', 'bodies', 'attacks'] as const) {
+  for (const part of ['growth', 'stores', 'bodies', 'attacks', 'refusals'] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
-    // Its report names both versions.
-    if (part === 'attacks') return undefined
+    // Their reports name both versions.
+    if (part === 'attacks' || part === 'refusals') return undefined
     if (against !== undefined) return `--against cannot be combined with --only ${part}`
   }
   // The documentation has no place for the figures of another version.

@@ -27,6 +27,8 @@ const pipeliningConnections = 200
 const pipelinedRequests = 500
 const unfinishedBodies = 40
 const leavingClients = 50
+const refusedPerSecond = 2_000
+const refusedConnections = 20
 
 /** Another address of loopback than that of the other clients. */
 const attackerAddress = '127.0.0.2'
@@ -120,6 +122,18 @@ export const attacks: readonly Attack[] = [
         socket.write(head(target, bytes.length + 1))
         socket.write(bytes)
         socket.resume()
+      })
+    },
+  },
+  {
+    name: `${refusedPerSecond.toLocaleString('en')} refused requests a second of one key`,
+    start(target) {
+      const body = '{"model":"none","max_tokens":5,"messages":[1]}'
+      const request = head(target, body.length) + body
+      const everyMs = (1_000 * refusedConnections) / refusedPerSecond
+      return keepOpen(refusedConnections, target.port, (socket) => {
+        const timer = setInterval(() => socket.write(request), everyMs)
+        socket.on('close', () => clearInterval(timer)).resume()
       })
     },
   },
