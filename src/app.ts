@@ -39,6 +39,7 @@ import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
+import { describeConfig } from './config.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
@@ -250,6 +251,7 @@ async function openApp(
     clock,
     masterKey: effects.masterKey,
     environment: effects.environment,
+    settings: describeConfig(config),
     runCheck: (check) =>
       checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),
   }

@@ -22,7 +22,6 @@ import {
   type Answer,
 } from './command.ts'
 import { formatFields, formatTable } from './output.ts'
-import { findPlace } from './place.ts'
 import { withRun } from './run.ts'
 import { readConfig, type Given } from './store-run.ts'
 
@@ -30,13 +29,7 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('find problems in settings, store, catalogue and vendors')
-    .action(
-      plainCommand(async (given) =>
-        shown(await examine(given), (diagnosis) =>
-          showDiagnosis(diagnosis, settingsOf(given.options)),
-        ),
-      ),
-    )
+    .action(plainCommand(async (given) => shown(await examine(given), showDiagnosis)))
 }
 
 export function addStoreCommands(program: Command): void {
@@ -121,21 +114,13 @@ async function examine(given: Given): Promise<Outcome<Diagnosis>> {
   try {
     return await withRun(given, 'as_it_is', ({ call }) => call(storeEndpoints.doctor, {}))
   } catch (error) {
-    const diagnosis = diagnoseOutage(error)
+    const diagnosis = diagnoseOutage(error, describeConfig(readConfig(given.options)))
     if (diagnosis === undefined) throw error
     return { kind: 'done', value: diagnosis }
   }
 }
 
-function settingsOf(options: Given['options']): Readonly<Record<string, string>> {
-  const place = findPlace(options)
-  return place.kind === 'store' ? describeConfig(readConfig(options)) : { server: place.url.href }
-}
-
-function showDiagnosis(
-  { ok, findings }: Diagnosis,
-  settings: Readonly<Record<string, string>>,
-): Answer {
+function showDiagnosis({ ok, settings, findings }: Diagnosis): Answer {
   const table = formatTable(
     ['', 'area', 'finding'],
     findings.map(({ status, area, message }) => [status, area, message]),

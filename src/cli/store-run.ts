@@ -5,7 +5,13 @@
 import { userInfo } from 'node:os'
 import { commandClock, systemClock } from '../base/clock.ts'
 import type { Secret } from '../base/secret.ts'
-import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import {
+  describeConfig,
+  formatMistakes,
+  loadConfig,
+  processEnvironment,
+  type SettingMistake,
+} from '../config.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/run-check.ts'
@@ -98,6 +104,7 @@ function buildContext(config: Config, database: Database): Omit<OperationContext
     masterKey: () =>
       (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),
     environment: (name) => environment[name],
+    settings: describeConfig(config),
   }
 }
 

@@ -38,6 +38,9 @@ const action = z.strictObject({
 
 const diagnosis = z.strictObject({
   ok: z.boolean(),
+  settings: z.record(z.string(), z.string()).meta({
+    description: 'Settings of the gateway that examined, without secrets.',
+  }),
   findings: z.array(
     z.strictObject({
       area: z.enum(['store', 'ledger', 'proxies', 'catalogue', 'vendors', 'access']),

@@ -26,6 +26,8 @@ export interface OperationContext {
   readonly credentialRule?: CredentialRule
   /** Sends a check to a vendor. Its client is opened when it is used first. */
   readonly runCheck: RunCheck
+  /** The settings of the process as text, without secrets. Absent where it has none. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 interface FieldMistake {

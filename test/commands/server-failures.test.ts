@@ -172,6 +172,16 @@ describe('an answer that is lost', () => {
     assert.equal(seen[0]?.headers.authorization, `Bearer ${token}`)
   })
 
+  it('with a secret is not given twice, and the error says what to do', async () => {
+    const seen: IncomingMessage[] = []
+    const server = await serve((request, response) => {
+      response.setHeader('idempotency-replayed', 'true')
+      losing(1, 201, { key: { id: 'key_1' } }, seen)(request, response)
+    })
+    assertFailed(await type('key create acme', server), /revoke it, and create another\.\n$/)
+    assert.equal(seen.length, 2)
+  })
+
   it('is asked for again once where it changes nothing', async () => {
     const seen: IncomingMessage[] = []
     const server = await serve(losing(9, 200, {}, seen))

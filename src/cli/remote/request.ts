@@ -57,8 +57,7 @@ function pathSegment(value: string): string {
 
 function queryOf(fields: readonly (readonly [string, unknown])[]): string {
   const query = new URLSearchParams()
-  for (const [name, value] of fields)
-    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one))
+  for (const [name, value] of fields) query.append(name, String(value))
   const text = query.toString()
   return text === '' ? '' : `?${text}`
 }

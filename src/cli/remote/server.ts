@@ -97,6 +97,11 @@ function readAnswer<Value>(
   endpoint: Endpoint<Value>,
   answer: ReadAnswer,
 ): Outcome<Value> {
+  // The server gives a secret once; that answer was lost, and this one repeats it without the secret.
+  if (endpoint.repeats === 'secret' && answer.headers['idempotency-replayed'] === 'true')
+    throw new ServerError(
+      'The connection ended before the secret came. Find the new one with list, revoke it, and create another.',
+    )
   return answer.status >= 200 && answer.status < 300
     ? readValue(place.url, endpoint, parseJson(answer.text))
     : refusalOfAnswer(place, endpoint, answer)
@@ -122,10 +127,10 @@ function refusalOfAnswer(
 
 function readValue<Value>(url: URL, endpoint: Endpoint<Value>, document: unknown): Outcome<Value> {
   const parsed = endpoint.answer.safeParse(document)
-  if (parsed.success) return { kind: 'done', value: parsed.data }
   // A newer server may say more than this program knows.
-  const isNewer = parsed.error.issues.every(({ code }) => code === 'unrecognized_keys')
-  if (isNewer) return { kind: 'done', value: document as Value }
+  const isKnown = parsed.error?.issues.every(({ code }) => code === 'unrecognized_keys') ?? true
+  // The document itself: its fields are in the order of the operation.
+  if (isKnown) return { kind: 'done', value: document as Value }
   throw new ServerError(
     `${url.origin} answers in a form that this program does not know (${endpoint.id}). Use the version of Turnpike that the server runs, and check that this is the address of its admin listener.`,
   )

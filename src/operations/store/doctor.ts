@@ -28,14 +28,17 @@ interface Finding {
 export interface Diagnosis {
   /** False where a finding is a problem. */
   readonly ok: boolean
+  /** Of the process that examined, by key, without secrets. */
+  readonly settings: Readonly<Record<string, string>>
   readonly findings: readonly Finding[]
 }
 
 const proxiesShownMax = 10
 
 export const diagnose = operation(z.strictObject({}), async (context): Promise<Diagnosis> => {
+  const { settings = {} } = context
   const outdated = await findOutdatedSchema(context)
-  if (outdated !== undefined) return { ok: false, findings: [outdated] }
+  if (outdated !== undefined) return { ok: false, settings, findings: [outdated] }
   await refuseUnfinishedCopy(context.database)
   const snapshot = await readSnapshot(context)
   const findings = [
@@ -47,13 +50,16 @@ export const diagnose = operation(z.strictObject({}), async (context): Promise<D
     ...(await examineAccess(context)),
     ...(await examineDemo(context, snapshot)),
   ]
-  return { ok: findings.every((finding) => finding.status !== 'problem'), findings }
+  return { ok: findings.every((finding) => finding.status !== 'problem'), settings, findings }
 })
 
 /** Turns the fault of an unreachable store into a finding; undefined for any other fault. */
-export function diagnoseOutage(error: unknown): Diagnosis | undefined {
+export function diagnoseOutage(
+  error: unknown,
+  settings: Diagnosis['settings'],
+): Diagnosis | undefined {
   if (!(error instanceof GatewayError) || error.code !== 'ledger.unavailable') return undefined
-  return { ok: false, findings: [problem('store', error.message)] }
+  return { ok: false, settings, findings: [problem('store', error.message)] }
 }
 
 /** Finds an older schema. Nothing else can be checked on it. */

@@ -1,0 +1,170 @@
+/**
+ * Runs docs/tasks.md as an operator would, task after task, beside a running gateway. A line of a `text`
+ * block must be in the output of the commands above it, in its order; `…` stands for anything. Comments
+ * `<!-- test: … -->` say what happens between: `request MODEL STATUS` sends a request with the newest key,
+ * and `vendor counts` writes the export of a vendor that counts as the gateway does.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { makeSecret } from '../../src/access/key.ts'
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
+import { demoCatalogueWith } from '../support/catalogues.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
+import { openProgram, type Program, type Ran, type Serving } from '../support/program.ts'
+
+const repository = join(import.meta.dirname, '..', '..')
+const page = readFileSync(join(repository, 'docs', 'tasks.md'), 'utf8')
+/** The day on which the days in the page are meant. */
+const writtenOn = Date.UTC(2026, 10, 23)
+const dayMs = 86_400_000
+const adminToken = makeSecret('admin')
+const eventually = eventuallyWithin(30_000)
+
+const prices =
+  '{"large-1": {"input_cost_per_token": 3e-6, "output_cost_per_token": 1.5e-5, "mode": "chat"}}'
+
+type Part =
+  | { readonly kind: 'sh' | 'text'; readonly lines: readonly string[] }
+  | { readonly kind: 'request'; readonly model: string; readonly status: number }
+  | { readonly kind: 'counts' }
+
+function partsOf(task: string): readonly Part[] {
+  const pattern = /^```(sh|text)\n(.*?)^```$|^<!-- test: (\S+) (\S+)(?: (\d+))? -->$/gms
+  return [...task.matchAll(pattern)].map(([, kind, block, does, what, status]): Part => {
+    if (kind === 'sh' || kind === 'text') return { kind, lines: (block ?? '').trim().split('\n') }
+    if (does === 'request') return { kind: 'request', model: what ?? '', status: Number(status) }
+    return { kind: 'counts' }
+  })
+}
+
+interface Charged {
+  readonly models: readonly {
+    readonly model: string
+    readonly charged_requests: number
+    readonly charged_tokens: Readonly<Record<string, number>>
+    readonly checks: number
+    readonly check_tokens: Readonly<Record<string, number>>
+  }[]
+}
+
+const tasks = page
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => ({ title: text.split('\n')[0] ?? '', parts: partsOf(text) }))
+
+describe('tasks of an operator', () => {
+  let sandbox: Sandbox
+  let program: Program
+  let serving: Serving
+  /** What the newest output had. */
+  const newest = { key: '', secret: '', request: '' }
+
+  before(async () => {
+    sandbox = await startSandbox()
+    program = await openProgram({ TURNPIKE_ADMIN_TOKEN: adminToken })
+    mkdirSync(join(program.folder, 'bin'))
+    symlinkSync(join(repository, 'bin', 'turnpike'), join(program.folder, 'bin', 'turnpike'))
+    await program.write(
+      'catalog.yaml',
+      demoCatalogueWith({ every: { check: 'none' } })(sandbox.url),
+    )
+    await program.write('model_prices_and_context_window.json', prices)
+    await program.write('token.txt', adminToken)
+    await program.json('apply', '-f', 'catalog.yaml')
+    serving = await program.serve()
+  })
+
+  after(async () => {
+    await program.close()
+    await sandbox.close()
+  })
+
+  function filledIn(line: string): string {
+    return line
+      .replaceAll('key_…', newest.key)
+      .replaceAll('ex_…', newest.request)
+      .replaceAll('https://ops.example:8081', serving.adminUrl)
+      .replaceAll(/\b20\d\d-\d\d-\d\d\b/g, (day) => {
+        const movedMs = Date.parse(day) + (Math.floor(Date.now() / dayMs) * dayMs - writtenOn)
+        return new Date(movedMs).toISOString().slice(0, 10)
+      })
+  }
+
+  async function type(line: string): Promise<string> {
+    const given = filledIn(line)
+    const { folder } = program
+    const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(folder, 'config') }
+    const [failure, out] = await new Promise<[Error | null, string]>((resolve) => {
+      execFile('sh', ['-c', given], { cwd: folder, env }, (error, stdout) =>
+        resolve([error, stdout]),
+      )
+    })
+    assert.equal(failure, null, `${given}: ${failure?.message}\n${out}`)
+    newest.secret = /\bcr_[0-9A-Za-z]{49}\b/.exec(out)?.[0] ?? newest.secret
+    if (given.includes(' key ')) newest.key = /\bkey_[0-9a-z]{26}\b/.exec(out)?.[0] ?? newest.key
+    return out
+  }
+
+  async function request(model: string): Promise<number> {
+    const answer = await fetch(`${serving.url}/alpha/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': newest.secret, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model,
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'hello' }],
+      }),
+    })
+    newest.request = answer.headers.get('x-turnpike-request-id') ?? ''
+    await answer.text()
+    const shown = (): Promise<Ran> => program.run('request', 'show', newest.request)
+    await eventually('the request is logged', shown, ({ code }) => code === 0)
+    return answer.status
+  }
+
+  async function writeCounts(): Promise<void> {
+    const { models } = await program.json<Charged>(
+      ...'channel reconcile all --from 2026-01-01 --to 2099-01-01'.split(' '),
+    )
+    // A vendor counts the gateway's own checks too.
+    const rows = models.map((row) => {
+      const sum = (name: string): number =>
+        (row.charged_tokens[name] ?? 0) + (row.check_tokens[name] ?? 0)
+      return [row.model, row.charged_requests + row.checks, sum('input'), sum('output')].join(',')
+    })
+    await program.write('counts.csv', ['model,requests,input,output', ...rows, ''].join('\n'))
+  }
+
+  function assertShows(out: string, lines: readonly string[]): void {
+    const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    let from = 0
+    for (const line of lines) {
+      const pieces = filledIn(line.replaceAll(/\b(key|ex)_…/g, '$1_\u0000'))
+        .replaceAll('\u0000', '…')
+        .split('…')
+        .map((piece) => escape(piece).replaceAll(/\s+/g, '\\s+'))
+      const found = new RegExp(pieces.join('.*'), 's').exec(out.slice(from))
+      assert.ok(found !== null, `"${line}" is not in the rest of:\n${out}`)
+      from += found.index + 1
+    }
+  }
+
+  it('the page has them', () => assert.ok(tasks.length >= 10))
+
+  for (const { title, parts } of tasks)
+    it(title, async () => {
+      let out = ''
+      for (const part of parts) {
+        if (part.kind === 'request') assert.equal(await request(part.model), part.status)
+        else if (part.kind === 'text') assertShows(out, part.lines)
+        else if (part.kind === 'counts') await writeCounts()
+        else {
+          out = ''
+          for (const line of part.lines) out += await type(line)
+        }
+      }
+    })
+})
