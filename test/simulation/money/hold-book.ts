@@ -8,9 +8,15 @@ export class HoldBook {
   readonly #heldById = new Map<string, bigint>()
   /** The hold of every exchange there ever was; a charge never passes it here. */
   readonly placedById = new Map<string, bigint>()
+  #limitedCount = 0
 
   get count(): number {
     return this.#heldById.size
+  }
+
+  /** Requests that a limit of their key has refused. */
+  get limitedCount(): number {
+    return this.#limitedCount
   }
 
   get heldPicos(): bigint {
@@ -28,6 +34,7 @@ export class HoldBook {
           this.#heldById.set(placed.exchangeId, placed.amountPicos)
           this.placedById.set(placed.exchangeId, placed.amountPicos)
         }
+        if (placed.kind === 'spending_limit') this.#limitedCount++
         return placed
       },
       settle: (hold, record) => {
@@ -35,7 +42,11 @@ export class HoldBook {
           this.#heldById.set(hold.exchangeId, record.amountPicos)
         return ledger.settle(hold, record)
       },
-      check: (request) => ledger.check(request),
+      check: async (request) => {
+        const refusal = await ledger.check(request)
+        if (refusal?.kind === 'spending_limit') this.#limitedCount++
+        return refusal
+      },
       count: (request) => ledger.count(request),
       usage: (...question) => ledger.usage(...question),
       headroom: (...question) => ledger.headroom(...question),

@@ -110,6 +110,11 @@ export class MoneyInvariants {
       assert.equal(balancePicos, entriesPicos, `balance of ${accountId} = the sum of its entries`)
       assert.ok(balancePicos >= 0n, `${accountId} has spent more than it had`)
     }
+    for (const { keyId, keyLimits } of this.#world.principals) {
+      const usedPicos = store.usedByKey(keyId)
+      const isWithin = keyLimits.totalPicos === 0n || usedPicos <= keyLimits.totalPicos
+      assert.ok(isWithin, `${keyId} has used ${usedPicos}, more than its limit`)
+    }
     this.#charges = charges
   }
 

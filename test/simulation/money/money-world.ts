@@ -10,7 +10,7 @@ import { createEarlyLeaves } from '../../../src/access/early-leaves.ts'
 import { createRunningLimits } from '../../../src/access/limits.ts'
 import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
-import { noKeyLimits } from '../../../src/base/key-limits.ts'
+import type { KeyLimits } from '../../../src/base/key-limits.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Snapshot } from '../../../src/channels/channel.ts'
 import { HealthBook } from '../../../src/channels/health/health-book.ts'
@@ -113,6 +113,10 @@ export class MoneyWorld {
   /** Clients whose connection neither side has ended. */
   get openClients(): readonly SimClient[] {
     return this.clients.filter(({ isOpen, isServed }) => isOpen && !isServed)
+  }
+
+  get principals(): readonly Principal[] {
+    return this.#options.accounts.map(({ principal }) => principal)
   }
 
   accountOf({ request }: SimClient): string | undefined {
@@ -382,7 +386,7 @@ function mortalClock(clock: Clock, isAlive: () => boolean): Clock {
   }
 }
 
-export function principalOf(accountId: string, number: number): Principal {
+export function principalOf(accountId: string, number: number, keyLimits: KeyLimits): Principal {
   return {
     kind: 'principal',
     keyKind: 'client',
@@ -390,7 +394,7 @@ export function principalOf(accountId: string, number: number): Principal {
     accountId,
     allowedModels: undefined,
     priceMultiplierPpm: 1_000_000,
-    keyLimits: noKeyLimits,
+    keyLimits,
   }
 }
 

@@ -20,6 +20,7 @@ const countNames = [
   'charges',
   'refunds',
   'crashes',
+  'limited',
 ] as const
 
 test(`money under ${seeds.length} seeded schedules`, async (context) => {
@@ -31,6 +32,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
     charges: 0,
     refunds: 0,
     crashes: 0,
+    limited: 0,
     story: [],
   }
   for (const seed of seeds) {
@@ -46,6 +48,7 @@ test(`money under ${seeds.length} seeded schedules`, async (context) => {
   assert.ok(sum.ends > 10 * seeds.length && sum.charges > sum.ends, JSON.stringify(counts))
   assert.ok(sum.continuations > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.refunds > seeds.length / 4, JSON.stringify(counts))
+  assert.ok(sum.limited > seeds.length / 4, JSON.stringify(counts))
   assert.ok(sum.crashes > seeds.length / 2, JSON.stringify(counts))
 })
 

@@ -1,6 +1,8 @@
 /** One seed of the money simulation from its first step to its audit. */
 import { noCheck } from '../../../src/operations/run-check.ts'
 import { randomBytes } from 'node:crypto'
+import { noKeyLimits } from '../../../src/base/key-limits.ts'
+import { picos, zeroPicos } from '../../../src/base/money.ts'
 import { Secret } from '../../../src/base/secret.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../../src/channels/snapshot.ts'
 import type { OperationContext } from '../../../src/operations/operation.ts'
@@ -21,12 +23,16 @@ export interface SeedRun {
   charges: number
   refunds: number
   crashes: number
+  /** Requests that a limit of their key has refused. */
+  limited: number
   readonly story: readonly string[]
 }
 
 const stepsPerSeed = 300
 /** Little enough that the accounts run dry now and then. */
 const balances = ['0.004', '0.02', '1']
+/** Of the richest account's key: reached before the balance is spent, and given back by refunds. */
+const keyTotal = picos(1_500_000_000n)
 
 let snapshot: Promise<LoadedSnapshot> | undefined
 
@@ -64,7 +70,9 @@ export async function runSeed(seed: number): Promise<SeedRun> {
   for (const [number, balance] of balances.entries()) {
     const context = contextOf(store, unneededKey)
     const made = await createAccount(context, { name: `account-${number}`, balance_usd: balance })
-    accounts.push({ principal: principalOf(made.id, number), secret: `secret-${number}` })
+    const totalPicos = number === balances.length - 1 ? keyTotal : zeroPicos
+    const principal = principalOf(made.id, number, { ...noKeyLimits, totalPicos })
+    accounts.push({ principal, secret: `secret-${number}` })
   }
   const world = new MoneyWorld({ seed, snapshot: await snapshot, accounts, store })
   const invariants = new MoneyInvariants(world)
@@ -97,6 +105,7 @@ export async function runSeed(seed: number): Promise<SeedRun> {
     charges: invariants.chargeCount,
     refunds: world.refundCount,
     crashes: world.crashCount,
+    limited: world.holds.limitedCount,
     story: world.story,
   }
 }

@@ -194,6 +194,17 @@ export class SimStore {
     return row === undefined ? undefined : String(row['account_id'])
   }
 
+  /** Charges less refunds of a key. */
+  usedByKey(keyId: string): bigint {
+    const [row] = this.#connection.all(
+      `SELECT COALESCE(SUM(entry.amount_picos), 0) AS amount FROM exchange
+         JOIN entry ON reference IN (exchange_id, 'refund:' || exchange_id)
+        WHERE key_id = $1`,
+      [keyId],
+    )
+    return row === undefined ? 0n : -bigintOf(row, 'amount')
+  }
+
   balances(): readonly BalanceRow[] {
     const rows = this.#connection.all(
       `SELECT id, balance_picos,
