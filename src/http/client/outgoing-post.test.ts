@@ -125,3 +125,12 @@ test('names why a connection failed, without the path', async () => {
   const result = await sender({ allowed: ['127.0.0.1'] })('http://127.0.0.1:1/secret-path')
   assert.deepEqual(result, { kind: 'failed', reason: 'the connection failed (ECONNREFUSED)' })
 })
+
+test('names an unknown host; without addresses there is only the error', async () => {
+  const unknown = Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+  // Node gives no addresses with an error, whatever its types say.
+  const resolve: OutgoingPostOptions['resolve'] = (_host, done) =>
+    done(unknown, undefined as unknown as [])
+  const result = await sender({ resolve })('https://nowhere.invalid/')
+  assert.deepEqual(result, { kind: 'failed', reason: 'the connection failed (ENOTFOUND)' })
+})

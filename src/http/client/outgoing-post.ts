@@ -122,11 +122,15 @@ function sendPost(
       },
       lookup: (name, { all }, done) =>
         rules.resolve(name, (error, addresses) => {
+          // With an error there are no addresses.
+          if (error !== null) {
+            done(error, '')
+            return
+          }
           const [first] = addresses
           const reason = addresses.map(({ address }) => addressFault(address, isTls, rules))
           const refusal = reason.find((one) => one !== undefined)
-          if (error !== null || first === undefined)
-            done(error ?? new Error('the name has no address'), '')
+          if (first === undefined) done(new Error('the name has no address'), '')
           else if (refusal !== undefined) done(new AddressRefused(refusal), '')
           else if (all === true) done(null, [...addresses])
           else done(null, first.address, first.family)
