@@ -31,29 +31,29 @@ let strangers: readonly (readonly [who: string, headers: Record<string, string>,
 
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` })
 
-before(async () => {
-  gateway = await scenario({ settings: { api_credential_variables: 'ALPHA_MAIN_KEY' } })
-  world = await openWorld(gateway)
-  const { context, account } = gateway
-  for (const role of adminRoles) {
-    const { key, secret } = await createAdminToken(context, { name: role, role })
-    tokens.set(role, { id: key.id, secret })
-  }
-  // Made by a clock that is long past, so that it has expired now.
-  const past = { ...context, clock: new ManualClock(Date.parse('2026-01-01T00:00:00Z')) }
-  const expired = await createAdminToken(past, { role: 'owner', expires: '2026-01-02' })
-  strangers = [
-    ['no token', {}, 401],
-    ['a wrong token', bearer(makeSecret('admin')), 401],
-    ['an expired token', bearer(expired.secret), 401],
-    ['a key', bearer(account.key), 403],
-    ['a read-only token', bearer(account.token), 403],
-  ]
-})
-
-after(() => gateway.close())
-
 describe('every endpoint', () => {
+  before(async () => {
+    gateway = await scenario({ settings: { api_credential_variables: 'ALPHA_MAIN_KEY' } })
+    world = await openWorld(gateway)
+    const { context, account } = gateway
+    for (const role of adminRoles) {
+      const { key, secret } = await createAdminToken(context, { name: role, role })
+      tokens.set(role, { id: key.id, secret })
+    }
+    // Made by a clock that is long past, so that it has expired now.
+    const past = { ...context, clock: new ManualClock(Date.parse('2026-01-01T00:00:00Z')) }
+    const expired = await createAdminToken(past, { role: 'owner', expires: '2026-01-02' })
+    strangers = [
+      ['no token', {}, 401],
+      ['a wrong token', bearer(makeSecret('admin')), 401],
+      ['an expired token', bearer(expired.secret), 401],
+      ['a key', bearer(account.key), 403],
+      ['a read-only token', bearer(account.token), 403],
+    ]
+  })
+
+  after(() => gateway.close())
+
   for (const row of rows) {
     test(`${row.id} refuses who is no operator, and answers by role`, async () => {
       for (const [who, headers, status] of strangers) {

@@ -5,6 +5,8 @@
 import { newId } from '../../src/base/id.ts'
 import { exampleNames } from '../../src/endpoints/endpoint.ts'
 import type { Endpoint, StreamEndpoint } from '../../src/endpoints/endpoint.ts'
+import { createTarget } from '../../src/operations/alerts/targets.ts'
+import { valueOf } from '../../src/operations/operation.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import {
   createAccount,
@@ -39,6 +41,12 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     [exampleNames.token]: async () => (await createReaderToken(context, { account })).key.id,
     [exampleNames.adminToken]: async () => (await createAdminToken(context, {})).key.id,
     [exampleNames.request]: () => chargedRequest(gateway),
+    [exampleNames.alertTarget]: async () => {
+      const name = `ops-${++count}`
+      const address = 'https://hooks.example/alerts'
+      valueOf(await createTarget(context, { name, format: 'webhook', address }))
+      return name
+    },
   }
 
   return {
