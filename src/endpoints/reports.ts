@@ -1,8 +1,9 @@
 /** Endpoints of reports. */
 import { z } from 'zod'
+import { showOverview } from '../operations/reports/overview.ts'
 import { readReport } from '../operations/reports/report.ts'
 import { endpoint } from './endpoint.ts'
-import { pageOf, usd } from './views.ts'
+import { moment, pageOf, usd } from './views.ts'
 
 const grouped = z.string().nullable().meta({ description: 'Null where the report is not by it.' })
 const count = z.int()
@@ -37,6 +38,52 @@ const row = z.strictObject({
   first_event_p95_ms: milliseconds,
 })
 
+const day = z.strictObject({
+  day: z.string(),
+  requests: count,
+  charged_requests: count,
+  errors: count,
+  failovers: count,
+  tokens: count,
+  revenue_usd: usd,
+  refunded_usd: usd,
+  margin_usd: usd.nullable(),
+  first_event_p50_ms: milliseconds,
+  first_event_p95_ms: milliseconds,
+})
+
+const overview = z.strictObject({
+  at: moment,
+  today: day,
+  yesterday: day,
+  attention: z.strictObject({
+    channels: z.array(
+      z.strictObject({
+        channel: z.string(),
+        model: z.string(),
+        state: z.enum(['on', 'off', 'trial', 'ramp', 'slow', 'disabled']),
+        since: moment.nullable(),
+        why: z.string(),
+      }),
+    ),
+    accounts: z.array(
+      z.strictObject({
+        account_id: z.string(),
+        account: z.string(),
+        state: z.enum(['low', 'exhausted']),
+        balance_usd: usd,
+        spent_usd: usd,
+      }),
+    ),
+    alerts: z.array(
+      z.strictObject({ kind: z.string(), severity: z.string(), title: z.string(), since: moment }),
+    ),
+    unclean_stops: z.array(
+      z.strictObject({ node: z.string(), from: moment, to: moment.nullable() }),
+    ),
+  }),
+})
+
 export const reportEndpoints = {
   report: endpoint({
     id: 'reports.read',
@@ -47,5 +94,15 @@ export const reportEndpoints = {
     operation: readReport,
     answer: pageOf(row),
     example: { by: 'day,model', from: '2026-01-01', to: '2026-01-31' },
+  }),
+  overview: endpoint({
+    id: 'overview.show',
+    method: 'GET',
+    path: '/overview',
+    summary: 'Show today and yesterday, and what needs attention.',
+    role: 'viewer',
+    operation: showOverview,
+    answer: overview,
+    example: {},
   }),
 }

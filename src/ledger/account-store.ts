@@ -276,3 +276,34 @@ export async function readAccountNames(
   ])
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
 }
+
+export interface ShortAccount {
+  readonly id: string
+  readonly name: string
+  readonly balancePicos: Picos
+  /** Charges since the given day. */
+  readonly spentPicos: Picos
+}
+
+/** Lists active accounts without money, or with less than they spent from a day on, by name. */
+export async function listShortAccounts(
+  database: Queryable,
+  { fromDay, countMax }: { readonly fromDay: string; readonly countMax: number },
+): Promise<readonly ShortAccount[]> {
+  const rows = await database.query(
+    `SELECT id, name, balance_picos, spent_picos
+       FROM (SELECT account.id, account.name, account.balance_picos,
+               (SELECT CAST(COALESCE(SUM(revenue_picos), 0) AS BIGINT) FROM report_day
+                 WHERE account_id = account.id AND day >= $1) AS spent_picos
+               FROM account WHERE status = 'active') AS spending
+      WHERE balance_picos <= 0 OR balance_picos < spent_picos
+      ORDER BY name LIMIT $2`,
+    [fromDay, countMax],
+  )
+  return rows.map((row) => ({
+    id: String(row['id']),
+    name: String(row['name']),
+    balancePicos: readPicos(row, 'balance_picos'),
+    spentPicos: readPicos(row, 'spent_picos'),
+  }))
+}

@@ -13,6 +13,7 @@ import { appendCosts } from '../../src/channels/cluster/operator-cost-store.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
+import { showOverview } from '../../src/operations/reports/overview.ts'
 import { readReport, type ReportRow } from '../../src/operations/reports/report.ts'
 import { noCheck } from '../../src/operations/run-check.ts'
 import {
@@ -241,6 +242,36 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
         pause: () => Promise.resolve(),
       })
       for (const by of lists) assert.deepEqual(await sumsOf(by), whole, by)
+    })
+
+    it('has an overview of today, yesterday and the accounts that run out', async () => {
+      const poor = await makeAccount(harness, { balancePicos: 13n })
+      const broke = await makeAccount(harness)
+      await settle(10n, { of: poor, isOwnCostKnown: true })
+      harness.clock.advance(dayMs)
+      await settle(7n, { isOwnCostKnown: true, ownCostPicos: picos(2n) })
+      const { today, yesterday, attention } = valueOf(await showOverview(context, {}))
+      assert.deepEqual(
+        [today, yesterday].map(({ requests, tokens, revenue_usd, margin_usd }) => [
+          requests,
+          tokens,
+          parseUsd(revenue_usd),
+          margin_usd,
+        ]),
+        [
+          [1, 35, 7n, '0.000000000005'],
+          [1, 35, 10n, '0.00000000001'],
+        ],
+      )
+      const short = attention.accounts.map(({ account_id, state, balance_usd, spent_usd }) => [
+        account_id,
+        [state, balance_usd, spent_usd].join(' '),
+      ])
+      assert.deepEqual(Object.fromEntries(short), {
+        [poor]: 'low 0.000000000003 0.00000000001',
+        [broke]: 'exhausted 0 0',
+      })
+      assert.deepEqual([attention.channels, attention.alerts], [[], []])
     })
 
     for (const [input, message] of [

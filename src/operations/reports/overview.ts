@@ -1,0 +1,121 @@
+/**
+ * What an operator looks at first: the figures of today and yesterday (UTC), and what needs attention. It
+ * decides nothing: figures are those of reports, states those of channels, alerts those that fire.
+ */
+import { z } from 'zod'
+import { utcDay } from '../../base/clock.ts'
+import { invariant } from '../../base/errors.ts'
+import { formatUsd } from '../../base/money.ts'
+import { listShortAccounts } from '../../ledger/account-store.ts'
+import { listUncleanStops, readStoreTime } from '../../storage/node-store.ts'
+import { listFiring } from '../alerts/alert-store.ts'
+import { listChannels } from '../channel-health.ts'
+import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
+import { readReport, type ReportRow } from './report.ts'
+
+const dayMs = 86_400_000
+const listMax = 100
+const channelsMax = 1_000
+
+export const showOverview = operation(z.strictObject({}), async (context): Promise<Overview> => {
+  const nowMs = context.clock.now()
+  const yesterday = utcDay(nowMs - dayMs)
+  const fromMs = Date.parse(yesterday)
+  const storeMs = await readStoreTime(context.database, context.clock)
+  return {
+    at: timeText(nowMs),
+    today: await readDay(context, utcDay(nowMs)),
+    yesterday: await readDay(context, yesterday),
+    attention: {
+      channels: await listTroubledChannels(context),
+      accounts: (
+        await listShortAccounts(context.database, { fromDay: yesterday, countMax: listMax })
+      ).map(({ id, name, balancePicos, spentPicos }) => ({
+        account_id: id,
+        account: name,
+        state: balancePicos > 0n ? ('low' as const) : ('exhausted' as const),
+        balance_usd: formatUsd(balancePicos),
+        spent_usd: formatUsd(spentPicos),
+      })),
+      alerts: (await listFiring(context.database, { afterId: '', countMax: listMax })).map(
+        (alert) => ({
+          kind: alert.kind,
+          severity: alert.severity,
+          title: alert.title,
+          since: timeText(alert.firedAtMs),
+        }),
+      ),
+      unclean_stops: (
+        await listUncleanStops(context.database, { fromMs, toMs: storeMs + dayMs, nowMs: storeMs })
+      ).map((stop) => ({
+        node: stop.name,
+        from: timeText(stop.fromMs),
+        to: timeOrNull(stop.toMs),
+      })),
+    },
+  }
+})
+
+async function readDay(context: OperationContext, day: string) {
+  const { items } = valueOf(await readReport(context, { by: 'total', from: day, to: day }))
+  const [row] = items
+  invariant(row !== undefined, 'a report of everything has one row')
+  return viewDay(day, row)
+}
+
+function viewDay(day: string, row: ReportRow) {
+  return {
+    day,
+    requests: row.requests,
+    charged_requests: row.charged_requests,
+    errors: row.errors,
+    failovers: row.failovers,
+    tokens: row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
+    revenue_usd: row.revenue_usd,
+    refunded_usd: row.refunded_usd,
+    margin_usd: row.margin_usd,
+    first_event_p50_ms: row.first_event_p50_ms,
+    first_event_p95_ms: row.first_event_p95_ms,
+  }
+}
+
+/** Returns the models that a channel does not serve fully, by channel. */
+async function listTroubledChannels(context: OperationContext) {
+  const { items } = valueOf(await listChannels(context, { limit: channelsMax }))
+  return items.flatMap(({ name, health }) =>
+    health
+      .filter(({ state }) => state !== 'on')
+      .map(({ model, state, since, why }) => ({ channel: name, model, state, since, why })),
+  )
+}
+
+interface Overview {
+  readonly at: string
+  readonly today: ReturnType<typeof viewDay>
+  readonly yesterday: ReturnType<typeof viewDay>
+  readonly attention: {
+    /** Models that are not fully on, by channel and gateway. */
+    readonly channels: Awaited<ReturnType<typeof listTroubledChannels>>
+    /** Active accounts without money, or with less than they spent since yesterday; at most 100. */
+    readonly accounts: readonly {
+      readonly account_id: string
+      readonly account: string
+      readonly state: 'low' | 'exhausted'
+      readonly balance_usd: string
+      readonly spent_usd: string
+    }[]
+    /** Alerts that are firing, at most 100. */
+    readonly alerts: readonly {
+      readonly kind: string
+      readonly severity: string
+      readonly title: string
+      readonly since: string
+    }[]
+    /** Of yesterday and today. */
+    readonly unclean_stops: readonly {
+      readonly node: string
+      readonly from: string
+      readonly to: string | null
+    }[]
+  }
+}
