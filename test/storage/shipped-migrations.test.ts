@@ -27,6 +27,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'sqlite/023.do.limits.sql': '9460d31afb7e62dcf8c99e64d17e150e',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
+  'sqlite/025.do.decide-plans.sql': '28ca2ff0387d6bdeb2ea58d3c5c2262e',
   'sqlite/020.do.settled-figures.sql': '44ca39d2dead7788238f4be6ad6586d2',
   'sqlite/021.do.free-exchanges.sql': '193500b6140711e9820ba2eaf1711f73',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
@@ -47,6 +48,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'postgres/023.do.limits.sql': '68962ae06b8e76418b6183b7e16c031a',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
+  'postgres/025.do.decide-plans.sql': 'e3897bc2d0d97b54e874414d3ce999df',
   'postgres/020.do.settled-figures.sql': 'ea6b49a46d1db660b01dccc016895003',
   'postgres/021.do.free-exchanges.sql': '23b2eb2bed03c96fb3733bd63f3e155d',
 }

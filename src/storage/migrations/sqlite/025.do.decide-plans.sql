@@ -1,0 +1,2 @@
+-- Nothing to do here; see the PostgreSQL migration of this number.
+SELECT 1;
