@@ -95,6 +95,27 @@ test('a statement is streamed as JSON and as CSV', async () => {
   assertProblem(await call('/accounts/nobody-here/statement'), 404, 'operations.not_found')
 })
 
+test(
+  'HEAD of a statement answers and holds no snapshot of the store',
+  { timeout: 10_000 },
+  async () => {
+    const name = 'head-of-statement'
+    await call('/accounts', { method: 'POST', body: JSON.stringify({ name }) })
+    for (let number = 0; number < 10; number++)
+      await call(`/accounts/${name}/credits`, {
+        method: 'POST',
+        body: JSON.stringify({ amount_usd: '1', reference: `r${number}` }),
+      })
+    const head = await call(`/accounts/${name}/statement?format=csv`, { method: 'HEAD' })
+    assert.equal(head.status, 200)
+    assert.equal(head.headers['content-type'], 'text/csv; charset=utf-8')
+    assert.equal(head.body.length, 0)
+    // On SQLite an open snapshot would keep every later question waiting.
+    assert.equal((await call('/accounts')).status, 200)
+    assert.equal((await call('/accounts/nobody-here/statement', { method: 'HEAD' })).status, 404)
+  },
+)
+
 test('refusals are problem details that name the fields', async () => {
   const wrong = await call('/accounts', {
     method: 'POST',

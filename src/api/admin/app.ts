@@ -177,6 +177,9 @@ function roleTooLow({ role }: Row): Refusal {
   return refuse('access.role_insufficient', `This needs an admin token with the role ${role}.`)
 }
 
+/** Ends the work of a HEAD request at its first piece of text. */
+const headIsEnough = new Error('only the head was asked for')
+
 /** Begins the answer with the first piece of text: until then the operation may refuse. */
 async function answerStream(
   request: Request,
@@ -184,11 +187,14 @@ async function answerStream(
   context: OperationContext,
   input: { readonly format?: unknown },
 ): Promise<Response> {
+  const isHead = request.env.incoming.method === 'HEAD'
   const pieces = new TransformStream<string, string>()
   const writer = pieces.writable.getWriter()
   const begun = Promise.withResolvers<OperationRefusal | undefined>()
   const write = async (text: string): Promise<void> => {
     begun.resolve(undefined)
+    // No one reads the pieces then: waiting for a reader would keep the snapshot of the store open.
+    if (isHead) throw headIsEnough
     await writer.write(text)
   }
   const work = async (): Promise<void> => {
@@ -207,6 +213,7 @@ async function answerStream(
   if (refusal !== undefined) return answerRefusal(request, refusal)
   const format = input.format === 'csv' ? 'csv' : 'json'
   request.header('content-type', row.contentTypes[format])
+  if (isHead) return request.body(null)
   return stream(request, (out) => out.pipe(pieces.readable.pipeThrough(new TextEncoderStream())))
 }
 
