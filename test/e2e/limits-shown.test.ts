@@ -266,7 +266,7 @@ test('an unknown period, or two periods, get 400 in the plain shape', async (t) 
     const answer = await read(gateway, token, query)
     assert.equal(answer.status, 400, query)
     const body = JSON.parse(answer.body.toString()) as { error: Record<string, unknown> }
-    assert.deepEqual(Object.keys(body.error), ['type', 'message'])
+    assert.deepEqual(Object.keys(body.error), ['type', 'message', 'request_id'])
     assert.match(String(body.error['message']), /day, month or total/)
   }
   assert.equal((await read(gateway, token, '?x=1&period=total&Period=week')).status, 200)

@@ -21,7 +21,8 @@ CREATE TABLE key_request_window (
 -- stand in; what is admitted counts toward the next, unless each is only checked. The order of the rules:
 -- requests per minute of the account, of the key; tokens per minute of the account, of the key; balance;
 -- the account's day; the key's day, month and total. Figures of a key are read once for a batch, and only
--- those that a limit needs. STABLE: it sees what the calling statement sees.
+-- those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it directly, so it
+-- keeps one plan for each statement itself; plans made while tables were small would read them as a whole.
 CREATE FUNCTION decide_requests(
   p_now_ms BIGINT, -- of store_time
   p_is_check BOOLEAN,
@@ -57,7 +58,7 @@ CREATE FUNCTION decide_requests(
   number BIGINT,
   key_moment BIGINT,
   key_number BIGINT
-) LANGUAGE plpgsql STABLE AS $$
+) LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 DECLARE
   v_request RECORD;
   v_new INTEGER[] := '{}'; -- places of the new holds

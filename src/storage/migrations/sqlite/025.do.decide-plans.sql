@@ -1,2 +1,0 @@
--- Nothing to do here; see the PostgreSQL migration of this number.
-SELECT 1;
