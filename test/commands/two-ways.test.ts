@@ -1,0 +1,189 @@
+/**
+ * Every command that can work through the admin API does so with the output and the exit code that it has on
+ * the store. One script of lines runs both ways.
+ */
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { smallCatalogue } from '../support/catalogues.ts'
+import { newFolder, run } from '../support/command-line.ts'
+import { startTwoWays, type TwoWays } from '../support/two-ways.ts'
+
+/** Commands of this host. */
+const localOnly = new Set([
+  'serve',
+  'sandbox',
+  'migrate',
+  'backup',
+  'restore',
+  'store copy',
+  'completion',
+  'help',
+  ...['add', 'list', 'use', 'remove', 'show'].map((word) => `context ${word}`),
+])
+
+const prices = JSON.stringify({
+  'large-1': { input_cost_per_token: 0.000004, output_cost_per_token: 0.00002 },
+})
+
+let ways: TwoWays
+const typed = new Set<string>()
+
+before(async () => {
+  ways = await startTwoWays((sandboxUrl) => ({
+    'catalog.yaml': smallCatalogue(sandboxUrl),
+    'wrong.yaml': 'vendors:\n  alpha: { format: letters }\nmodles: {}\n',
+    'prices.json': prices,
+    'counts.csv': 'model,requests,input,output\nlarge-1,100,9,9\n',
+  }))
+})
+
+after(() => ways.close())
+
+/** Runs a line both ways, as text and as JSON. */
+async function both(line: string, options?: { readonly isMeasured?: boolean }): Promise<void> {
+  typed.add(line)
+  await ways.same(line, options)
+  await ways.same(`${line} --json`, options)
+}
+
+async function once(line: string, expectedCode = 0): Promise<void> {
+  typed.add(line)
+  const { code, error } = await ways.same(line)
+  assert.equal(code, expectedCode, `${line}: ${error}`)
+}
+
+it('catalogue and prices', async () => {
+  await once('export')
+  await both('apply -f catalog.yaml --dry-run')
+  await once('apply -f catalog.yaml')
+  await once('apply -f catalog.yaml --json')
+  await both('apply -f wrong.yaml')
+  await both('export')
+  await both('price list')
+  await both('price import prices.json --dry-run')
+  await once('price import prices.json --json')
+  await once('price import prices.json')
+  await both('price import catalog.yaml')
+})
+
+it('accounts, keys and tokens', async () => {
+  await both('account list')
+  await once('account create acme --balance 25 --daily 5 --rpm 60')
+  await once('account create acme', 1)
+  await once('account create north --balance much', 2)
+  await once('account create north --json')
+  await both('account list')
+  await both('account show acme')
+  await both('account show nowhere')
+  await both('account show')
+  await once('account limits acme --daily 4 --multiplier 0.9')
+  await once('account limits acme --rpm many', 2)
+  await once('account edit north --name south --contact ops@south.example')
+  await once('account credit acme 5 --reference bank-1')
+  await once('account credit acme 5 --reference bank-1 --json')
+  await once('account credit acme 6 --reference bank-1', 1)
+  await once('account credit acme -3 --reference bank-2', 2)
+  await once('account credit acme -3 --reference bank-2 --yes')
+  await once('account suspend south')
+  await once('account resume south --json')
+  await ways.keep('key', 'key create acme --name ci --models large-1 --daily 2', 'key')
+  await ways.keep('keyId', 'key create acme --ip 192.0.2.0/24', 'id')
+  await once('key create acme --expires 2099-12-31')
+  await once('key create acme --models nonsense --json', 2)
+  await both('key list acme')
+  await both('key list nowhere')
+  await once('key edit {keyId} --name build --daily 3 --json')
+  await once('key edit {keyId} --rpm many', 2)
+  await once('key revoke {keyId}')
+  await once('key revoke key_00000000000000000000000000', 1)
+  await ways.keep('tokenId', 'token create acme --name accounting', 'id')
+  await once('token create acme')
+  await both('token list acme')
+  await once('token revoke {tokenId} --json')
+  await ways.keep('adminId', 'admin-token create --name console', 'id')
+  await once('admin-token create')
+  await both('admin-token list')
+  await once('admin-token revoke {adminId}')
+})
+
+it('channels, and what has been served', async () => {
+  assert.equal(await ways.ask('key', 'exchange'), 200)
+  await both('usage acme')
+  await both('usage acme --period total')
+  await both('usage acme --period year')
+  await both('account statement acme')
+  await both('account statement acme --from 2026-01-01 --csv')
+  await both('account statement acme --from 2027-01-02 --to 2027-01-01')
+  await both('account statement nowhere')
+  await once('account refund {exchange} --usd 99', 2)
+  await once('account refund {exchange} --usd 0.0001 --reason promised')
+  await once('account refund {exchange} --json', 1)
+  await once('account refund ex_00000000000000000000000000', 1)
+  await both('account statement acme')
+  await once('account close south')
+  await once('account reopen south --json')
+  await both('request list --account acme', { isMeasured: true })
+  await both('request show {exchange}', { isMeasured: true })
+  await both('request show ex_00000000000000000000000000')
+  await both('report --by model --account acme', { isMeasured: true })
+  await both('report --by day,account --account acme --csv', { isMeasured: true })
+  await both('channel list', { isMeasured: true })
+  await both('channel show alpha-main', { isMeasured: true })
+  await both('channel show nowhere')
+  await both('channel check alpha-main', { isMeasured: true })
+  await once('channel off alpha-main')
+  await once('channel on alpha-main --json')
+  await once('channel off nowhere', 1)
+  await both('channel history', { isMeasured: true })
+  await both('channel history alpha-main --limit 1', { isMeasured: true })
+  await both('channel history --limit 0')
+  const period = '--from 2026-01-01 --to 2099-01-01'
+  await both(`channel reconcile alpha-main ${period}`, { isMeasured: true })
+  await both(`channel reconcile all ${period} --vendor-file counts.csv`, { isMeasured: true })
+  await both(`channel reconcile all ${period} --vendor-file wrong.yaml`)
+})
+
+it('alerts', async () => {
+  await once('alert create pager --webhook https://hooks.invalid/alerts --severity critical')
+  await once('alert create ops --slack https://chat.invalid/hooks/1 --json')
+  await once('alert create pager --slack https://chat.invalid/hooks/1', 1)
+  await once('alert create nothing', 2)
+  await both('alert list')
+  await once('alert edit pager --severity warning')
+  await once('alert edit nowhere --severity warning', 1)
+  await once('alert delete ops')
+  await both('alert firing', { isMeasured: true })
+  await once('alert test nowhere', 1)
+  await ways.same('alert test pager', { isMeasured: true })
+  typed.add('alert test pager')
+  await both('alert log', { isMeasured: true })
+})
+
+it('the store as a whole', async () => {
+  await both('doctor', { isMeasured: true })
+  await both('audit')
+  await both('actions', { isMeasured: true })
+  await both('actions --count 3', { isMeasured: true })
+})
+
+it('no command is left out', async () => {
+  const folder = newFolder()
+  const candidates = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { out } = await run(folder, ['complete-words', '--', ...words, ''])
+    return out.split('\n').flatMap((line) => line.split('\t')[0] || [])
+  }
+  const commands: string[] = []
+  for (const name of await candidates()) {
+    const inner = (await candidates(name)).filter((word) => /^[a-z]/.test(word) && word !== 'help')
+    const { out } = await run(folder, [name, '--help'])
+    const isGroup = /^Commands:/m.test(out)
+    commands.push(...(isGroup ? inner.map((word) => `${name} ${word}`) : [name]))
+  }
+  assert.ok(commands.length > 30)
+  const isTyped = (name: string): boolean =>
+    [...typed].some((line) => `${line} `.startsWith(`${name} `))
+  assert.deepEqual(
+    commands.filter((name) => !localOnly.has(name) && !isTyped(name)),
+    [],
+  )
+})
