@@ -11,6 +11,7 @@ import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
 import { removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
+import { ErrorRates } from './error-rates.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { targetsMax } from './raise.ts'
 import type { Sending, SendResult } from './send.ts'
@@ -21,6 +22,7 @@ import {
   watchAccounts,
   watchBackups,
   watchChannels,
+  watchErrorRates,
   type WatchOptions,
 } from './watch.ts'
 
@@ -53,6 +55,7 @@ export class Alerting {
   readonly #options: AlertingOptions
   readonly #sender: AlertSender
   readonly #outage: OutageWatch
+  readonly #errorRates = new ErrorRates()
   #timer: Timer | undefined
   /** Monotonic times at which the looks are due. */
   #channelsDueMs = 0
@@ -128,6 +131,7 @@ export class Alerting {
     }
     if (atMs >= this.#minuteDueMs) {
       await watchBackups(options, nowMs)
+      await watchErrorRates(options, this.#errorRates, nowMs)
       await this.#removeOld(nowMs)
       this.#minuteDueMs = atMs + minuteMs
     }

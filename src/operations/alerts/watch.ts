@@ -8,6 +8,7 @@ import { utcDay, utcMonth } from '../../base/clock.ts'
 import { listStates } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
 import { listRefused } from '../../ledger/free-exchange-store.ts'
+import { countOf, readReportLines, type ReportLine } from '../../ledger/report-store.ts'
 import { readKeysUsed, readSpend, totalMonth } from '../../ledger/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
@@ -22,6 +23,7 @@ import {
 } from './account-rules.ts'
 import type { Alert, Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
+import { errorRateKinds, type ErrorCount, type ErrorRates } from './error-rates.ts'
 import { channelKinds, findChannelConditions } from './channel-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
 
@@ -122,6 +124,44 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
     keys: Map.groupBy(keys, ({ accountId }) => accountId ?? ''),
     nextId: accounts.length < accountsPerPage ? undefined : accountIds.at(-1),
   }
+}
+
+const linesPerPage = 1_000
+
+export async function watchErrorRates(
+  { database }: WatchOptions,
+  rates: ErrorRates,
+  nowMs: number,
+): Promise<void> {
+  const day = utcDay(nowMs)
+  const counts: ErrorCount[] = []
+  for (const [dimension, kind] of [
+    ['account', 'account.error_rate'],
+    ['channel', 'channel.error_rate'],
+  ] as const) {
+    let after: readonly string[] | undefined
+    do {
+      const lines: readonly ReportLine[] = await readReportLines(database, {
+        by: [dimension],
+        fromDay: day,
+        toDay: utcDay(nowMs + dayMs),
+        only: {},
+        after,
+        countMax: linesPerPage,
+      })
+      for (const { key, figures } of lines) {
+        const [subject = ''] = key
+        const requests = countOf(figures, 'requests')
+        const errors = countOf(figures, 'errors')
+        if (subject !== '') counts.push({ kind, subject, requests, errors })
+      }
+      after = lines.length < linesPerPage ? undefined : lines.at(-1)?.key
+    } while (after !== undefined)
+  }
+  const firing = await readFiring(database)
+  const findings = rates.observe(counts, { nowMs, day }, byKey(firing))
+  if (findings === undefined) return
+  await applyObservation(database, { kinds: errorRateKinds, findings, firing }, nowMs)
 }
 
 export async function watchBackups(options: WatchOptions, nowMs: number): Promise<void> {
