@@ -7,7 +7,6 @@ import { formatDuration, parseDuration } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
 import { readCatalogue } from '../../channels/channel-store.ts'
 import type { Transaction } from '../../storage/database.ts'
-import { readStoreTime } from '../../storage/node-store.ts'
 import { getAccount } from '../accounts.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
@@ -208,7 +207,7 @@ export interface QueuedTest {
 export const testTarget = operation(
   z.strictObject({ target: targetReference }),
   async (context, { target: reference }): Promise<QueuedTest> => {
-    const nowMs = await readStoreTime(context.database, context.clock)
+    const nowMs = context.clock.now()
     return context.database.transact(async (transaction) => {
       const target = await getTarget(transaction, reference)
       if (target.address === contactAddress)
