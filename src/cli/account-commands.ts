@@ -21,7 +21,6 @@ export function addAccountCommands(program: Command): void {
     .description('list accounts, by name')
     .option('--status <status>', 'only accounts that are active, suspended or closed')
     .option('--name <part>', 'only accounts whose name contains this')
-    .option('--alert-below <usd>', 'alert when the balance is lower, in USD; 0 = never')
     .option('--external-id <id>', 'only the account with this external id')
     .action(
       command({ store: 'existing' }, async ({ callAll, options }) => {
@@ -84,7 +83,9 @@ Example:
 function addEditCommand(account: Command): void {
   const edit = account
     .command('edit')
-    .description('change name, note, contact, external id, metadata; the rest stays as it is')
+    .description(
+      'change name, note, contact, alert threshold, external id, metadata; the rest stays as it is',
+    )
     .argument('<account>', 'name or id of the account')
     .option('--name <name>', 'a new unique name; the id stays')
   addProfileOptions(edit)
@@ -114,6 +115,7 @@ function addProfileOptions(to: Command): Command {
   return to
     .option('--note <text>', 'a note for operators')
     .option('--contact <email>', 'address for alerts about this account')
+    .option('--alert-below <usd>', 'alert when the balance is lower, in USD; 0 = never')
     .option('--external-id <id>', 'your own id of the account holder; unique')
     .option(
       '--metadata <name=text>',

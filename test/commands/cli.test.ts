@@ -43,12 +43,14 @@ describe('account commands', () => {
     const folder = newFolder()
     const made = await json(folder, 'account create acme --external-id crm-7')
     const line = 'account edit acme --name north --contact a@b.example --metadata plan=gold=1'
-    const edited = await json(folder, `${line} --metadata max_usd=5 --note`, 'pays late')
+    const more = '--metadata max_usd=5 --alert-below 5.25 --note'
+    const edited = await json(folder, `${line} ${more}`, 'pays late')
     assert.deepEqual(edited, {
       ...made,
       name: 'north',
       note: 'pays late',
       contact: 'a@b.example',
+      alert_below_usd: 5.25,
       metadata: { max_usd: '5', plan: 'gold=1' },
     })
     assert.deepEqual(await json(folder, 'account list --external-id crm-7 --name ort'), [edited])
