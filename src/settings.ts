@@ -4,6 +4,7 @@
  */
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
+import { isAdminToken } from './access/key.ts'
 import { formatDuration, parseDuration } from './base/clock.ts'
 import { isIpRange } from './base/ip-address.ts'
 import { Secret } from './base/secret.ts'
@@ -84,7 +85,7 @@ const masterKey = text('32 bytes in hexadecimal (64 digits) or base64 (44 charac
 
 /** Wider than the gateway's own tokens, so that an operator can bring one from another tool. */
 const adminToken = text('`ad_` followed by 16 to 200 letters, digits, - or _', (given) =>
-  /^ad_[0-9A-Za-z_-]{16,200}$/.test(given) ? new Secret(given) : undefined,
+  isAdminToken(given) ? new Secret(given) : undefined,
 )
 
 const path = text('the path of a file', (given) => (given === '' ? undefined : given))

@@ -66,6 +66,14 @@ export function parseSecret(text: string): { readonly kind: KeyKind } | undefine
   return { kind: kindOf(text) }
 }
 
+/**
+ * Checks the form of an admin token: one that the gateway made, or one that an operator chose for the setting
+ * `admin_token`.
+ */
+export function isAdminToken(text: string): boolean {
+  return /^ad_[0-9A-Za-z_-]{16,200}$/.test(text)
+}
+
 function kindOf(secret: string): KeyKind {
   if (secret.startsWith(prefixes.client)) return 'client'
   return secret.startsWith(prefixes.reader) ? 'reader' : 'admin'

@@ -4,7 +4,7 @@
  * the server that it was given for, and in plain text only to this machine.
  */
 import { InvalidArgumentError } from 'commander'
-import { parseSecret } from '../access/key.ts'
+import { isAdminToken } from '../access/key.ts'
 import { Secret } from '../base/secret.ts'
 import { processEnvironment } from '../config.ts'
 import { readContexts, type Contexts } from './contexts.ts'
@@ -95,9 +95,9 @@ function serverPlace(text: string, because: string): Place {
 
 /** Checks the form of an admin token. `what` begins the message. */
 export function parseToken(text: string, what: string): Secret {
-  if (parseSecret(text)?.kind === 'admin') return new Secret(text)
+  if (isAdminToken(text)) return new Secret(text)
   throw new InvalidArgumentError(
-    `${what} must be an admin token: ad_ and 49 letters and digits, as admin-token create shows it.`,
+    `${what} must be an admin token: ad_ and 16 to 200 letters, digits, - or _.`,
   )
 }
 

@@ -113,7 +113,7 @@ describe('a saved context', () => {
     const desk = newDesk()
     const add = (words: string, token = makeSecret('admin')): Promise<Ran> =>
       desk.type(`context add ${words}`, token)
-    for (const token of ['', 'secret', makeSecret('client'), `${makeSecret('admin')}x`])
+    for (const token of ['', 'secret', makeSecret('client'), 'ad_short', 'ad_not a token at all'])
       assert.match((await add('a --server https://a.example', token)).error, /admin token: ad_/)
     for (const [words, message] of [
       ['a --server ops.example:8081', /Write it as https:\/\/HOST:PORT/],
@@ -182,5 +182,13 @@ describe('a command works', () => {
     const { error } = await desk.type('account list', '', token)
     assert.match(error, /TURNPIKE_TOKEN must be an admin token/)
     assert.doesNotMatch(error, /abc/)
+  })
+
+  it('may have any token that the setting admin_token allows', async () => {
+    const desk = newDesk()
+    const own = { TURNPIKE_TOKEN: 'ad_my-own_token-123', TURNPIKE_SERVER: 'https://a.example' }
+    assert.equal((await placeOf(desk, 'context show', own))['server'], 'https://a.example/')
+    const added = await desk.type('context add prod --server https://b.example', own.TURNPIKE_TOKEN)
+    assert.deepEqual({ code: added.code, error: added.error }, { code: 0, error: '' })
   })
 })
