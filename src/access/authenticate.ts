@@ -71,7 +71,10 @@ interface CredentialWatch {
   /** Gets each key that may be used. */
   readonly uses?: Pick<KeyUses, 'note'>
   /** Called for each request without a valid credential. */
-  onFailed?(failed: { readonly kind: KeyKind; readonly address: string | undefined }): void
+  readonly onFailed?: (failed: {
+    readonly kind: KeyKind
+    readonly address: string | undefined
+  }) => void
 }
 
 export function createAuthenticate(

@@ -16,15 +16,19 @@ type WriteText = (text: string) => Promise<void>
 
 export interface Run extends Given {
   /** Calls the operation of an endpoint. */
-  call<Value>(endpoint: Endpoint<Value>, input: object): Promise<Outcome<Value>>
+  readonly call: <Value>(endpoint: Endpoint<Value>, input: object) => Promise<Outcome<Value>>
   /** Reads all pages of a list, or its first `countMax` items. */
-  callAll<Item>(
+  readonly callAll: <Item>(
     endpoint: Endpoint<Page<Item>>,
     input?: object,
     countMax?: number,
-  ): Promise<Outcome<readonly Item[]>>
+  ) => Promise<Outcome<readonly Item[]>>
   /** Writes the answer of an endpoint while it is read. */
-  stream(endpoint: StreamEndpoint, input: object, write: WriteText): Promise<Outcome<void>>
+  readonly stream: (
+    endpoint: StreamEndpoint,
+    input: object,
+    write: WriteText,
+  ) => Promise<Outcome<void>>
 }
 
 /** What a place can do; all else is the same everywhere. */

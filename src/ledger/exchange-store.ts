@@ -227,9 +227,7 @@ function readCharge(row: Row): RecordedCharge {
     priceLines: String(row['price_lines']),
     operatorCostPicos: readPicos(row, 'operator_cost_picos'),
     ownCostPicos:
-      Number(row['is_own_cost_known']) === 0
-        ? undefined
-        : picos(BigInt(row['own_cost_picos'] as bigint)),
+      Number(row['is_own_cost_known']) === 0 ? undefined : picos(row['own_cost_picos'] as bigint),
   }
 }
 

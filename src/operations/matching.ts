@@ -26,16 +26,16 @@ export function matching(
 
 /** The context of reads inside a transaction. */
 function insideOf(context: OperationContext, transaction: Transaction): OperationContext {
-  const { dialect, close } = context.database
+  const { database } = context
   const query: Transaction['query'] = (sql, parameters) => transaction.query(sql, parameters)
   return {
     ...context,
     database: {
-      dialect,
+      dialect: database.dialect,
       query,
       snapshot: (work) => work({ query }),
       transact: (work) => work(transaction),
-      close,
+      close: () => database.close(),
     },
   }
 }

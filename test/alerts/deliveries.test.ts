@@ -91,8 +91,8 @@ test('all alerts of an hour in which the receiver is down arrive, each once', as
     await node.round()
     await node.settled()
   }
-  const told = [...distinct(receiver.received).values()].map((one) => dataOf(one)['subject'])
-  assert.deepEqual(told.toSorted(), subjects.toSorted())
+  const named = [...distinct(receiver.received).values()].map((one) => dataOf(one)['subject'])
+  assert.deepEqual(new Set(named), new Set(subjects))
   assert.equal(receiver.received.length, subjects.length, 'no message came twice')
   assert.ok((await log()).every(({ state }) => state === 'delivered'))
   await node.close()

@@ -86,7 +86,10 @@ describe('a target', () => {
     await bench.pass(3, [node])
     assert.deepEqual(typesOf(), ['alert.digest', 'alert.digest'])
     const counts = receiver.received.map((one) => (dataOf(one)['alerts'] as unknown[]).length)
-    assert.deepEqual(counts.toSorted(), [100, 50])
+    assert.deepEqual(
+      counts.toSorted((left, right) => right - left),
+      [100, 50],
+    )
     await node.close()
   })
 

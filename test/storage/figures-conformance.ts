@@ -134,7 +134,8 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
               ORDER BY second, key_id`,
           )
         ).map(
-          ({ second, key_id, tokens: count }) => `${Number(second) - startS} ${key_id} ${count}`,
+          ({ second, key_id, tokens: count }) =>
+            `${Number(second) - startS} ${String(key_id)} ${String(count)}`,
         )
       const startS = Math.floor(harness.clock.now() / 1_000)
       await settle(1n)

@@ -3,9 +3,9 @@
  * answers what is no request, and what is no plain path, itself. It needs no speed, so it has no code of
  * the public listener.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
 import type { Listener } from '../../http/server/listener.ts'
@@ -31,7 +31,7 @@ export async function listenAdmin(
   parts: AdminParts,
 ): Promise<Listener> {
   const app = createAdminApp(parts)
-  const handle = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
+  const handle = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
   })
   const server = createServer(
@@ -124,7 +124,7 @@ function isDecodable(path: string): boolean {
 }
 
 function refuseRequest(
-  outgoing: ServerResponse<IncomingMessage>,
+  outgoing: ServerResponse,
   refusal: Refusal,
   { newRequestId }: AdminListenerOptions,
 ): void {

@@ -109,9 +109,8 @@ function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySe
 
 function success(row: Row): Json {
   if ('stream' in row) {
-    const content = Object.fromEntries(
-      Object.values(row.contentTypes).map((type) => [type.split(';')[0], {}]),
-    )
+    const types = Object.values(row.contentTypes).map((type) => type.split(';')[0] ?? '')
+    const content: Json = Object.fromEntries(types.map((type) => [type, {}]))
     return { 200: { description: 'Written while it is read.', content } }
   }
   const schema = schemaOf(row.answer, 'output')

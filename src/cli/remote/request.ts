@@ -34,9 +34,9 @@ export function requestOf(
     ),
   )
   const filled = path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => {
-    const value = String(fields.get(name) ?? '')
+    const value = fields.get(name)
     fields.delete(name)
-    return pathSegment(value)
+    return pathSegment(typeof value === 'string' ? value : '')
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const inQuery = [...fields].filter(([name]) => !hasBody || query.includes(name))

@@ -3,7 +3,7 @@
  * refund lowers the figures of the day on which its charge was booked.
  */
 import { utcDay } from '../../base/clock.ts'
-import { addPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
+import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import { readPicos } from '../usage.ts'
 import { type Findings, report, usd } from './findings.ts'
@@ -28,15 +28,16 @@ export async function auditRefunds(
     const reference = String(row['reference'])
     const exchangeId = reference.slice(prefix.length)
     const refunded = readPicos(row, 'amount_picos')
-    const charged = row['charged_picos'] === null ? zeroPicos : readPicos(row, 'charged_picos')
-    if (refunded > -charged)
+    const entry = row['charged_picos'] === null ? zeroPicos : readPicos(row, 'charged_picos')
+    const charged = subtractPicos(zeroPicos, entry)
+    if (refunded > charged)
       report(findings, {
         kind: 'refund',
         accountId,
         row: `entry ${reference}`,
         text: `refund ${reference} is more than the charge it belongs to`,
         stored: usd(refunded),
-        derived: `at most ${usd(picos(-charged))}`,
+        derived: `at most ${usd(charged)}`,
       })
     byExchange.set(exchangeId, refunded)
     if (row['charged_at_ms'] === null) continue

@@ -203,6 +203,10 @@ function modelOf(fields: VendorRow['fields']): string {
   return name.includes(' ') ? name.toLowerCase().replaceAll(/[ .]+/g, '-') : name
 }
 
+function isUsd(currency: unknown): boolean {
+  return typeof currency === 'string' && currency.toLowerCase() === 'usd'
+}
+
 /** Returns the cost of a row, undefined where it has none, or what is wrong with it. */
 function readCost(fields: VendorRow['fields']): Picos | undefined | string {
   const column = costColumns.find((name) => Object.hasOwn(fields, name))
@@ -210,8 +214,7 @@ function readCost(fields: VendorRow['fields']): Picos | undefined | string {
   const value = fields[column]
   if (value === '' || value === null) return undefined
   const currency = currencyColumns.map((name) => fields[name]).find((text) => text !== undefined)
-  if (currency !== undefined && String(currency).toLowerCase() !== 'usd')
-    return `${column} must be in USD`
+  if (currency !== undefined && !isUsd(currency)) return `${column} must be in USD`
   const amount = parseAmount(value)
   if (amount === undefined) return `${column} must be an amount`
   // The cost report of the messages vendor counts in cents.
