@@ -284,6 +284,7 @@ async function openApp(
     },
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
+    openStore: () => openOperatorStore(config.store, effects.onFatal),
     onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
     metrics,

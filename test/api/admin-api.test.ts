@@ -1,7 +1,9 @@
 /** The admin API over real sockets: answers, refusals as problem details, and what hostile clients send. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
+import { newId } from '../../src/base/id.ts'
 import { send, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -113,6 +115,58 @@ test(
     // On SQLite an open snapshot would keep every later question waiting.
     assert.equal((await call('/accounts')).status, 200)
     assert.equal((await call('/accounts/nobody-here/statement', { method: 'HEAD' })).status, 404)
+  },
+)
+
+test('a statement that cannot go on ends its connection, so it never looks complete', async () => {
+  const { id, name } = gateway.account
+  const atMs = Date.parse('2020-01-01T12:00:00Z')
+  const exchangeId = newId('ex', atMs)
+  await gateway.context.database.transact(async (transaction) => {
+    await transaction.query(
+      `INSERT INTO exchange (account_id, exchange_id, key_id, vendor, model, operation, is_stream, channel,
+         started_at_ms, ended_at_ms, ending, status, attempt_count, amount_picos, usage, marks, price_lines,
+         operator_cost_picos)
+       VALUES ($1, $2, 'key_x', 'alpha', 'large-1', 'messages.create', 0, 'alpha-main', $3, $3, 'completed',
+         200, 1, 1, NULL, '', 'unreadable', 0)`,
+      [id, exchangeId, atMs],
+    )
+    await transaction.query(
+      `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+       VALUES ($1, 'charge', $2, -1, $3)`,
+      [id, exchangeId, atMs],
+    )
+  })
+  for (const format of ['csv', 'json']) {
+    const answer = await call(`/accounts/${name}/statement?format=${format}`)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.isComplete, false, answer.text)
+    assert.doesNotMatch(answer.text, /Error|unreadable/)
+  }
+})
+
+test(
+  'a client that reads a statement slowly keeps no one waiting',
+  { timeout: 12_000 },
+  async () => {
+    const name = 'much-credited'
+    const { id } = valueOf(
+      await call('/accounts', { method: 'POST', body: JSON.stringify({ name }) }),
+    )
+    await gateway.context.database.query(
+      `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, note, created_at_ms)
+     WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 20000)
+     SELECT $1, 'credit', 'r' || value, 1, '', $2, value FROM number`,
+      [String(id), 'long '.repeat(100)],
+    )
+    const socket = connect(Number(new URL(gateway.adminUrl).port), '127.0.0.1')
+    socket.write(
+      `GET /admin/v1/accounts/${name}/statement HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    )
+    await once(socket, 'readable')
+    // Reads nothing more: the statement waits, and holds its snapshot.
+    assert.equal((await call('/accounts')).status, 200)
+    socket.destroy()
   },
 )
 

@@ -5,14 +5,13 @@
  */
 import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context } from 'hono'
-import { stream } from 'hono/streaming'
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
 import { adminRoles, type AdminRole } from '../../access/key.ts'
 import type { Clock } from '../../base/clock.ts'
 import { errorCatalogue, refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
-import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { allEndpoints, allStreams } from '../../endpoints/all.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
@@ -22,8 +21,9 @@ import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
 import { problemOf, problemType } from './problem.ts'
 import { pagePolicy, printReferencePage } from './reference-page.ts'
+import { Streams, type StreamParts, type StreamQuestion } from './stream.ts'
 
-export interface AdminParts {
+export interface AdminParts extends StreamParts {
   readonly clock: Clock
   readonly authenticate: Authenticate
   readonly metrics: Metrics
@@ -34,7 +34,6 @@ export interface AdminParts {
   readonly operations: Omit<OperationContext, 'actor'>
   /** Finds the address of a client from its connection and headers. */
   readonly addressOf: (incoming: HttpBindings['incoming']) => string | undefined
-  readonly onFault: (error: unknown) => void
 }
 
 interface Environment {
@@ -115,6 +114,7 @@ function addReference(app: Hono<Environment>): void {
 
 function addRows(app: Hono<Environment>, parts: AdminParts): void {
   const methods = new Map<string, string[]>()
+  const streams = new Streams(parts)
   for (const row of [...allEndpoints, ...allStreams]) {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
@@ -124,7 +124,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
       if (read.kind === 'refusal') return answerRefusal(request, read)
       const context = { ...parts.operations, actor: request.get('tokenId') }
       return 'stream' in row
-        ? answerStream(request, row, context, read.input)
+        ? answerStream(request, { row, context, input: read.input }, streams)
         : answerCall(request, row, context, read.input)
     })
     const known = methods.get(path) ?? []
@@ -177,44 +177,16 @@ function roleTooLow({ role }: Row): Refusal {
   return refuse('access.role_insufficient', `This needs an admin token with the role ${role}.`)
 }
 
-/** Ends the work of a HEAD request at its first piece of text. */
-const headIsEnough = new Error('only the head was asked for')
-
-/** Begins the answer with the first piece of text: until then the operation may refuse. */
 async function answerStream(
   request: Request,
-  row: StreamEndpoint,
-  context: OperationContext,
-  input: { readonly format?: unknown },
+  question: StreamQuestion & { readonly input: { readonly format?: unknown } },
+  streams: Streams,
 ): Promise<Response> {
-  const isHead = request.env.incoming.method === 'HEAD'
-  const pieces = new TransformStream<string, string>()
-  const writer = pieces.writable.getWriter()
-  const begun = Promise.withResolvers<OperationRefusal | undefined>()
-  const write = async (text: string): Promise<void> => {
-    begun.resolve(undefined)
-    // No one reads the pieces then: waiting for a reader would keep the snapshot of the store open.
-    if (isHead) throw headIsEnough
-    await writer.write(text)
-  }
-  const work = async (): Promise<void> => {
-    try {
-      const outcome = await row.stream(context, input, write)
-      begun.resolve(outcome.kind === 'refusal' ? outcome : undefined)
-      await writer.close()
-    } catch (error) {
-      // After the first piece this ends the connection: the client left, or the answer cannot go on.
-      begun.reject(error)
-      await writer.abort(error)
-    }
-  }
-  void work()
-  const refusal = await begun.promise
-  if (refusal !== undefined) return answerRefusal(request, refusal)
-  const format = input.format === 'csv' ? 'csv' : 'json'
-  request.header('content-type', row.contentTypes[format])
-  if (isHead) return request.body(null)
-  return stream(request, (out) => out.pipe(pieces.readable.pipeThrough(new TextEncoderStream())))
+  const begun = await streams.begin(question, request.env)
+  if (begun.kind === 'refusal') return answerRefusal(request, begun)
+  const format = question.input.format === 'csv' ? 'csv' : 'json'
+  request.header('content-type', question.row.contentTypes[format])
+  return begun.pieces === undefined ? request.body(null) : request.body(begun.pieces)
 }
 
 function answerRefusal(request: Request, refusal: Refusal | OperationRefusal): Response {
