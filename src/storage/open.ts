@@ -8,7 +8,13 @@ import { resolve } from 'node:path'
 import type { Database, Queryable } from './database.ts'
 import { parseStoreLocation, type StoreLocation } from './location.ts'
 import { GatewayError, InvariantError } from '../base/errors.ts'
-import { isStoreTable, schemaVersion } from './migrate.ts'
+import {
+  isStoreTable,
+  migrate,
+  refuseNewerSchema,
+  schemaVersion,
+  type Migrated,
+} from './migrate.ts'
 import { openError } from './open-error.ts'
 import { readTableNames } from './sqlite/connection.ts'
 
@@ -22,6 +28,32 @@ export async function openStore(text: string): Promise<Database> {
   }
   const { openPostgres } = await import('./postgres/postgres.ts')
   return openPostgres(location, { connectionsMax: 1 })
+}
+
+/**
+ * Brings the schema of the store at `text` up to date. Throws `operations.conflict` where a gateway of an
+ * earlier version serves an embedded store: it would go on without the figures of the new schema. On
+ * PostgreSQL the functions of the schema keep them, whichever version calls.
+ */
+export async function bringUpToDate(text: string, database: Database): Promise<Migrated> {
+  const location = parseStoreLocation(text)
+  if (location.kind !== 'sqlite') return migrate(database)
+  const version = await schemaVersion(database, 'sqlite')
+  if (version === 0 || version === refuseNewerSchema(version, 'sqlite')) return migrate(database)
+  const { lockStore } = await import('./sqlite/lock.ts')
+  const lock = lockStore(location.path, (path) => olderGatewayText(path, version))
+  try {
+    return await migrate(database)
+  } finally {
+    lock.close()
+  }
+}
+
+function olderGatewayText(path: string, version: number): string {
+  return (
+    `A gateway of an earlier version serves the store ${path}, which has schema version ${version}. ` +
+    'Nothing was changed. Stop the gateway, start it with this version, then run the command again.'
+  )
 }
 
 /** Returns whether a store exists there. Throws `operations.invalid` for another program's database. */

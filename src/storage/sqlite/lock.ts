@@ -16,9 +16,9 @@ export interface StoreLock {
 
 /**
  * Takes the lock of the store at `storePath`, or throws `operations.conflict` at once. The store itself
- * need not be there yet, and is not touched.
+ * need not be there yet, and is not touched. `explain` returns what the error says.
  */
-export function lockStore(storePath: string): StoreLock {
+export function lockStore(storePath: string, explain = servedText): StoreLock {
   const path = resolveLinks(storePath) + '.lock'
   let file: SqliteConnection | undefined
   try {
@@ -27,16 +27,18 @@ export function lockStore(storePath: string): StoreLock {
   } catch (error) {
     file?.close()
     if (faultOf(error) !== 'busy') throw openError(path, error)
-    throw new GatewayError(
-      'operations.conflict',
-      `Another gateway process is serving the store ${storePath}: it holds ${path}. ` +
-        'Stop that process, or set TURNPIKE_STORE to another store. ' +
-        'Commands other than serve work beside a running gateway.',
-      { cause: error },
-    )
+    throw new GatewayError('operations.conflict', explain(storePath, path), { cause: error })
   }
   const locked = file
   return { close: () => locked.close() }
+}
+
+function servedText(storePath: string, lockPath: string): string {
+  return (
+    `Another gateway process is serving the store ${storePath}: it holds ${lockPath}. ` +
+    'Stop that process, or set TURNPIKE_STORE to another store. ' +
+    'Commands other than serve work beside a running gateway.'
+  )
 }
 
 /**
