@@ -44,6 +44,7 @@ export async function listenAdmin(
       noDelay: true,
     },
     (incoming, outgoing) => {
+      outgoing.on('timeout', (socket: Socket) => endIfStalled(socket, incoming))
       if (isPlain(incoming.url ?? '')) return void handle(incoming, outgoing)
       refuseRequest(outgoing, notPlain, options)
     },
@@ -57,6 +58,11 @@ export async function listenAdmin(
   )
   await listening(server, options)
   return listenerOf(server)
+}
+
+/** A large audit takes long and sends nothing meanwhile; only a client that stands still is cut off. */
+function endIfStalled(socket: Socket, incoming: IncomingMessage): void {
+  if (socket.writableLength > 0 || !incoming.complete) socket.destroy()
 }
 
 function listening(server: Server, { host, port }: AdminListenerOptions): Promise<void> {
