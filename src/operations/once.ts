@@ -84,6 +84,8 @@ async function readAnswer(queryable: Queryable, tokenId: string, name: string) {
   return { answer: String(row?.['answer']), requestHash: String(row?.['request_hash']) }
 }
 
+/** A secret is a field of the answer itself; what an operator has named so is none. */
 function withoutSecret(answer: unknown): string {
-  return JSON.stringify(answer, (name, value: unknown) => (name === 'secret' ? null : value))
+  const hasSecret = typeof answer === 'object' && answer !== null && 'secret' in answer
+  return JSON.stringify(hasSecret ? { ...answer, secret: null } : answer)
 }
