@@ -12,6 +12,8 @@ export const pageFields = {
     .string('must be the next_cursor of a page')
     .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of a page')
     .transform((text) => Buffer.from(text, 'base64url').toString('utf8'))
+    // PostgreSQL holds no such text, and no key has one.
+    .refine((text) => !text.includes('\0'), 'must be the next_cursor of a page')
     .optional(),
   limit: pageLimit.default(100),
 }

@@ -268,6 +268,13 @@ describe('figures of account holders', () => {
     assert.equal((await ask('/days?from=2020-01-01&to=2026-01-01')).status, 400)
   })
 
+  test('a text that no store can hold is wrong input, not a fault', async () => {
+    assert.equal((await ask('/requests/ex_%00')).status, 404)
+    const cursor = Buffer.from('ex_\0').toString('base64url')
+    for (const path of ['/keys', '/requests'])
+      assert.equal((await ask(`${path}?cursor=${cursor}`)).status, 400, path)
+  })
+
   test('nothing of other accounts or of the operator shows', async () => {
     const other = await gateway.createAccount()
     await creditAccount(context, {

@@ -97,10 +97,11 @@ const requestPrefix = '/v1/usage/requests/'
 /** The id is in the path, so a parameter of its name is unknown here. */
 const oneRequest: HolderEndpoint = { ...json(holderRequest), parameters: [] }
 
-/** Undefined for an empty id, and for text that is no well-formed escape. */
+/** Undefined for an empty id, for U+0000, which no id has, and for text that is no well-formed escape. */
 function decode(sent: string): string | undefined {
   try {
-    return sent === '' ? undefined : decodeURIComponent(sent)
+    const id = decodeURIComponent(sent)
+    return id === '' || id.includes('\0') ? undefined : id
   } catch {
     return undefined
   }

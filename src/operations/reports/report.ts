@@ -127,7 +127,7 @@ const cursorSchema = z
       return z.NEVER
     }
   })
-  .pipe(z.array(z.string()))
+  .pipe(z.array(z.string().refine((text) => !text.includes('\0'))))
 
 // --- checks ---------------------------------------------------------------------------------------
 
