@@ -13,6 +13,7 @@ import { createRunningLimits } from './access/limits.ts'
 import { startAlerting } from './alerting.ts'
 import type { AdminParts } from './api/admin/app.ts'
 import { listenAdmin } from './api/admin/listener.ts'
+import { ReadsUnderWay } from './api/usage/reads-under-way.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import { buildIpRanges, readAddress } from './base/ip-address.ts'
@@ -264,6 +265,7 @@ async function openApp(
     snapshot,
     isStoreAvailable,
     isDraining: () => isDraining,
+    holderReads: new ReadsUnderWay(),
     operations,
     corsOrigins: config.corsOrigins,
     relay: relayServices,

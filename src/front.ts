@@ -7,6 +7,7 @@ import { serveHealth } from './api/health.ts'
 import { namedReply, refusalReply } from './api/refusal-reply.ts'
 import { serveUsage } from './api/usage.ts'
 import { findHolderRequest, serveHolder } from './api/usage/holder-api.ts'
+import type { ReadsUnderWay } from './api/usage/reads-under-way.ts'
 import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import { newId } from './base/id.ts'
@@ -38,6 +39,7 @@ export interface FrontParts {
   readonly snapshot: () => LoadedSnapshot
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
+  readonly holderReads: ReadsUnderWay
   /** For the figures of account holders. */
   readonly operations: Omit<OperationContext, 'actor'>
   /** Pages of these origins may call the gateway; undefined = none. */

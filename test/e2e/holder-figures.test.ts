@@ -268,6 +268,15 @@ describe('figures of account holders', () => {
     assert.equal((await ask('/days?from=2020-01-01&to=2026-01-01')).status, 400)
   })
 
+  test('of many questions at once about one account, some are answered and the rest refused for a moment', async () => {
+    const many = Array.from({ length: 50 }, () => ask('/statement'))
+    const answers = await Promise.all(many)
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.ok(refused.every(({ headers }) => headers['retry-after'] === '1'))
+    assert.ok(answers.every(({ status }) => status === 200 || status === 429))
+    assert.equal((await ask('/statement')).status, 200)
+  })
+
   test('a text that no store can hold is wrong input, not a fault', async () => {
     assert.equal((await ask('/requests/ex_%00')).status, 404)
     const cursor = Buffer.from('ex_\0').toString('base64url')

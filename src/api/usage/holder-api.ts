@@ -16,11 +16,13 @@ import { holderStatement, type HolderStatement } from '../../operations/holder/s
 import type { OperationContext, Outcome } from '../../operations/operation.ts'
 import { namedReply, refusalReply } from '../refusal-reply.ts'
 import { misplacedParameter, readParameters } from './parameters.ts'
+import { tooManyReads, type ReadsUnderWay } from './reads-under-way.ts'
 
 export interface HolderApiParts {
   readonly clock: Clock
   readonly authenticate: Authenticate
   readonly isStoreAvailable: () => boolean
+  readonly holderReads: ReadsUnderWay
   /** What operations need. These read only. */
   readonly operations: Omit<OperationContext, 'actor'>
 }
@@ -139,5 +141,11 @@ async function answer(
   if (!parts.isStoreAvailable())
     return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
   const context: OperationContext = { ...parts.operations, actor: principal.keyId }
-  return endpoint.answer(context, { ...parameters.values, ...given }, principal.accountId)
+  const { accountId } = principal
+  if (!parts.holderReads.enter(accountId)) return tooManyReads
+  try {
+    return await endpoint.answer(context, { ...parameters.values, ...given }, accountId)
+  } finally {
+    parts.holderReads.leave(accountId)
+  }
 }
