@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
+import { refusalOfInput } from '../operations/operation.ts'
 import { allEndpoints, allStreams } from './all.ts'
 
 const rows = [...allEndpoints, ...allStreams].map((row) => ({
@@ -38,4 +39,14 @@ test('each example is a valid input', () => {
 
 test('reading needs the role viewer, and viewers only read', () => {
   for (const { id, method, role } of rows) assert.equal(method === 'GET', role === 'viewer', id)
+})
+
+test('a wrong field is refused in our words, not in those of the library', () => {
+  const library = /^(Invalid|Too|Unrecognized|Required|Expected)\b/
+  for (const { id, fields, input } of rows)
+    for (const wrong of [undefined, null, true, -1, 1.5, '', ' ', 'no such', {}, [{}]]) {
+      const given = Object.fromEntries(fields.map((field) => [field, wrong]))
+      for (const { field, message } of refusalOfInput(input, given)?.fields ?? [])
+        assert.doesNotMatch(message, library, `${id} ${field}`)
+    }
 })

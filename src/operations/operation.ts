@@ -68,7 +68,7 @@ export function operation<Schema extends z.ZodType, Value, Effects extends reado
     input: unknown,
     ...effects: Effects
   ): Promise<Outcome<Value>> => {
-    const parsed = schema.safeParse(input)
+    const parsed = schema.safeParse(input, { error: wordsFor })
     return parsed.success
       ? attempt(() => work(context, parsed.data, ...effects))
       : refusalOfIssues(parsed.error)
@@ -78,12 +78,33 @@ export function operation<Schema extends z.ZodType, Value, Effects extends reado
 
 /** Returns the refusal that an operation gives for the form of its input; undefined where it fits. */
 export function refusalOfInput(schema: z.ZodType, input: unknown): OperationRefusal | undefined {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { error: wordsFor })
   return parsed.success ? undefined : refusalOfIssues(parsed.error)
 }
 
 function refusalOfIssues({ issues }: z.ZodError): OperationRefusal {
   return refusalOfFields(issues.flatMap(mistakesOf))
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+/** Returns the message for a mistake for which the schema has none; undefined = the one of the library. */
+function wordsFor(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_union')
+    return 'must have one of the forms that docs/openapi.json shows'
+  if (issue.code !== 'invalid_type') return undefined
+  if (issue.input === undefined) return 'is missing'
+  const word = typeWords[issue.expected]
+  return word === undefined ? undefined : `must be ${word}`
 }
 
 /** Names each field that the schema does not know, instead of the object that holds it. */
