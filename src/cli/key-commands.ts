@@ -155,7 +155,7 @@ function addAdminTokenCommands(program: Command): void {
     .description('list all admin tokens')
     .action(
       command({ store: 'existing' }, async ({ callAll }) =>
-        shown(await callAll(keyEndpoints.listAdminTokens), showTokens),
+        shown(await callAll(keyEndpoints.listAdminTokens), showAdminTokens),
       ),
     )
   addRevokeCommand(admin, 'admin', 'revoke an admin token; its next request is refused')
@@ -170,7 +170,9 @@ function addListCommand(parent: Command, kind: 'client' | 'reader', description:
       command({ store: 'existing' }, async ({ callAll, arguments: [account] }) => {
         return kind === 'client'
           ? shown(await callAll(keyEndpoints.listKeys, { account }), showKeys)
-          : shown(await callAll(keyEndpoints.listTokens, { account }), showTokens)
+          : shown(await callAll(keyEndpoints.listTokens, { account }), (tokens) =>
+              showTokens(tokens),
+            )
       }),
     )
 }
@@ -230,13 +232,18 @@ function showKeys(keys: readonly KeyView[]): Answer {
   return { json: usdAsNumbers(keys), text }
 }
 
-function showTokens(tokens: readonly KeyView[]): Answer {
+function showAdminTokens(tokens: readonly KeyView[]): Answer {
+  return showTokens(tokens, ['role'])
+}
+
+function showTokens(tokens: readonly KeyView[], more: readonly 'role'[] = []): Answer {
   const text = formatTable(
-    ['id', 'head', 'name', 'status', ...timeHeading],
+    ['id', 'head', 'name', ...more, 'status', ...timeHeading],
     tokens.map((token) => [
       token.id,
       token.head,
       token.name,
+      ...more.map((field) => token[field]),
       token.status,
       token.created_at,
       token.expires_at,

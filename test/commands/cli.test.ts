@@ -167,6 +167,14 @@ describe('key commands', () => {
     }
   })
 
+  it('list admin tokens with their roles', async () => {
+    const folder = newFolder()
+    await json(folder, 'account create acme')
+    await json(folder, 'admin-token create --name board --role viewer')
+    const { out } = await run(folder, ['admin-token', 'list'])
+    assert.match(out, / name +role +status [^]* board +viewer +active /)
+  })
+
   it('restrict a key, and report every mistake at once', async () => {
     const folder = newFolder()
     await json(folder, 'account create acme')
