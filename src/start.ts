@@ -174,7 +174,9 @@ interface Shown {
 function banner({ address, adminAddress, adminToken, demo }: Shown): string {
   const base = urlOf(address)
   const lines = ['', `Turnpike is running at ${base}`]
-  lines.push(`  admin address       ${urlOf(adminAddress)}   (/metrics, /livez, /readyz)`)
+  lines.push(
+    `  admin address       ${urlOf(adminAddress)}   (/admin/v1/docs, /metrics, /livez, /readyz)`,
+  )
   if (adminToken !== undefined) lines.push(`  admin token         ${adminTokenText(adminToken)}`)
   if (demo !== undefined) lines.push(...demoLines(base, demo))
   lines.push('', 'Press Ctrl-C to stop. Running requests finish first.', '')

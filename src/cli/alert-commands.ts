@@ -140,10 +140,21 @@ function addEditCommand(alert: Command): void {
 function addFilterOptions(to: Command): Command {
   return to
     .option('--kinds <kinds>', 'only these kinds, with commas; "all" removes the filter', listOf)
-    .option('--accounts <accounts>', 'only these accounts, with commas; "all"', listOf)
-    .option('--channels <channels>', 'only these channels, with commas; "all"', listOf)
+    .option(
+      '--accounts <accounts>',
+      'only these accounts, with commas; "all" removes the filter',
+      listOf,
+    )
+    .option(
+      '--channels <channels>',
+      'only these channels, with commas; "all" removes the filter',
+      listOf,
+    )
     .option('--severity <severity>', 'at least info, warning or critical')
-    .option('--quiet <hours>', 'send only critical alerts from 22:00-07:00 [zone]; "off"')
+    .option(
+      '--quiet <hours>',
+      'hours such as "22:00-07:00 Europe/Berlin" in which only critical alerts are sent; "off" = none',
+    )
     .option('--digest <duration>', 'collect repeats of a kind for this long; 0 = send each alone')
 }
 

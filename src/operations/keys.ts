@@ -343,6 +343,8 @@ const kindWords: Readonly<Record<KeyKind, string>> = {
   admin: 'admin-token',
 }
 
+const articles: Readonly<Record<KeyKind, string>> = { client: 'a', reader: 'a', admin: 'an' }
+
 /** Matches a mistyped secret too: it is too close to a real one to be shown. */
 const secretLike = /^(?:cr|ro|ad)_/
 
@@ -352,5 +354,7 @@ function noSuchKey(id: string, kind: KeyKind, actual: KeyKind | undefined): Erro
     return notFound(`${headOf(id)} is a secret, not an id. turnpike ${word} list shows its id.`)
   if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
   const other = kindWords[actual]
-  return notFound(`${id} is a ${other}, not a ${word}. Use: turnpike ${other} revoke ${id}`)
+  return notFound(
+    `${id} is ${articles[actual]} ${other}, not ${articles[kind]} ${word}. Use: turnpike ${other} revoke ${id}`,
+  )
 }
