@@ -88,7 +88,7 @@ async function missing(snapshot: Queryable, id: string): Promise<string> {
   const cutMs = await readExchangeCut(snapshot)
   const kept = cutMs === 0 ? '' : ` Requests are kept from ${timeText(cutMs)} on.`
   return (
-    `There is no request ${id}.${kept} Callers without a valid key leave no record, and of many refused ` +
-    'requests of a key within a minute one line stands for most.'
+    `There is no request ${id}.${kept} Callers without a valid key leave no record. ` +
+    'Of many refused requests of a key within a minute, only the first have a record each.'
   )
 }
