@@ -204,7 +204,12 @@ export function conflict(message: string): Error {
 
 /** Refuses what is probably a mistake; the same input with `confirm: true` is accepted. */
 export function confirmationRequired(message: string): Error {
-  return refused('operations.confirmation_required', `${message} Nothing was booked.`)
+  return new RefusedError({
+    kind: 'refusal',
+    code: 'operations.confirmation_required',
+    message: `${message} Nothing was booked.`,
+    fields: [{ field: 'confirm', message: 'must be true to book this amount' }],
+  })
 }
 
 /** A moment as results show it. */

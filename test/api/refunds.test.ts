@@ -111,6 +111,8 @@ describe('refunds over the admin API', () => {
     const credit = { amount_usd: '-1.5', reference: 'chargeback' }
     const [status, problem] = await post(`/accounts/${name}/credits`, credit)
     assert.deepEqual([status, problem['code']], [409, 'operations.confirmation_required'])
+    const confirm = { field: 'confirm', message: 'must be true to book this amount' }
+    assert.deepEqual(problem['errors'], [confirm])
     const [booked, answer] = await post(`/accounts/${name}/credits`, { ...credit, confirm: true })
     assert.deepEqual([booked, answer['balance_usd']], [201, '-0.5'])
   })
