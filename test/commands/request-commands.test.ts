@@ -70,5 +70,8 @@ describe('turnpike request', () => {
     const wrong = await command(['request', 'list', '--status', 'bad'])
     assert.equal(wrong.code, 2)
     assert.match(wrong.error, /status: must be a status such as 402 or 4xx/)
+    const late = await command(['request', 'list', '--since', 'yesterday'])
+    assert.equal(late.code, 2)
+    assert.match(late.error, /--since must be a date, a time, or an age such as 30m or 2h\./)
   })
 })
