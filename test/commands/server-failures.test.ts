@@ -69,6 +69,17 @@ describe('a server', () => {
     assert.equal((JSON.parse(out) as { error: { code: string } }).error.code, 'server')
   })
 
+  it('that refuses the token is named, with where to give another', async () => {
+    const problem = { code: 'access.credential_invalid', detail: 'Incorrect API key provided.' }
+    const address = await serve(json(401, problem, 'application/problem+json'))
+    const refused =
+      /^turnpike: http:\/\/127\S+ refuses the admin token: .* TURNPIKE_TOKEN.* context add/
+    assertFailed(await type('account list', address), refused)
+    const { out } = await type('account list --json', address)
+    const { error } = JSON.parse(out) as { error: { code: string } }
+    assert.equal(error.code, 'access.credential_invalid')
+  })
+
   it('that does not exist is an unknown host', async () => {
     assertFailed(await type('account list', 'https://nowhere.invalid'), /unknown host|looked up/)
   })

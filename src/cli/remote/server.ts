@@ -118,6 +118,8 @@ function refusalOfAnswer(
       `${url.origin} answers with a redirect to ${headers.location ?? 'another address'}. Give the address of the admin listener itself.`,
     )
   const refusal = refusalOf(parseJson(body))
+  if (refusal?.code === 'access.credential_invalid')
+    return { ...refusal, message: tokenRefused(url) }
   if (refusal !== undefined) return refusal
   if (status === 404) throw new ServerError(unknownEndpoint(url, row))
   throw new ServerError(
@@ -142,6 +144,10 @@ function parseJson(body: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function tokenRefused({ origin }: URL): string {
+  return `${origin} refuses the admin token: it is unknown, revoked or expired. Give another one in TURNPIKE_TOKEN, or save it: turnpike context add NAME --server ${origin}`
 }
 
 function unknownEndpoint(url: URL, { method, path }: Pick<Endpoint, 'method' | 'path'>): string {
