@@ -3,7 +3,7 @@
  * answers what is no request, and what is no plain path, itself. It needs no speed, so it has no code of
  * the public listener.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
