@@ -68,7 +68,10 @@ function addBackupCommands(program: Command): void {
         shown(await backupStore(context, { file }), (backup) =>
           showCopy(
             backup,
-            { 'taken at': backup.taken_at },
+            {
+              'taken at': backup.taken_at,
+              ...(!backup.is_recorded && { recorded: 'no: the store could not be written' }),
+            },
             'The backup does not hold the master key. Keep a copy of that file in another place.',
           ),
         ),

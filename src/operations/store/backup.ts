@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { GatewayError } from '../../base/errors.ts'
 import { newestEntry } from '../../ledger/entry-store.ts'
 import {
   beginFile,
@@ -20,7 +21,14 @@ import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger, type AuditView } from './audit.ts'
 import { recordAction } from '../actions.ts'
-import { attempt, conflict, operation, timeText, type Outcome } from '../operation.ts'
+import {
+  attempt,
+  conflict,
+  operation,
+  timeText,
+  type OperationContext,
+  type Outcome,
+} from '../operation.ts'
 
 export interface BackupView {
   readonly file: string
@@ -30,6 +38,8 @@ export interface BackupView {
   /** The last entry in the copy; null for an empty ledger. */
   readonly last_entry: { readonly sequence: number; readonly at: string } | null
   readonly audit: AuditView
+  /** False where the operators' log could not be written; then `backup.too_old` does not know of it. */
+  readonly is_recorded: boolean
 }
 
 /** The action of a backup in the operators' log; the alert `backup.too_old` looks for the last one. */
@@ -48,20 +58,31 @@ export const backupStore = operation(
       await copyStore(database, unfinished.path)
       const seen = await examine(unfinished.path)
       unfinished.publish()
-      await database.transact((transaction) =>
-        recordAction(transaction, context, { action: backupAction, subject: file }),
-      )
-      return { file, taken_at: timeText(takenAtMs), ...seen }
+      const isRecorded = await recordBackup(context, file)
+      return { file, taken_at: timeText(takenAtMs), ...seen, is_recorded: isRecorded }
     } finally {
       unfinished.remove()
     }
   },
 )
 
+/** A copy is good also while another process keeps the store from being written. */
+async function recordBackup(context: OperationContext, file: string): Promise<boolean> {
+  try {
+    await context.database.transact((transaction) =>
+      recordAction(transaction, context, { action: backupAction, subject: file }),
+    )
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'ledger.unavailable') return false
+    throw error
+  }
+}
+
 const moveAway =
   'Move the old store away first (the file and its -wal and -shm files), or set TURNPIKE_STORE to another place.'
 
-export type RestoredView = Omit<BackupView, 'taken_at'>
+export type RestoredView = Omit<BackupView, 'taken_at' | 'is_recorded'>
 
 /** Puts a backup in the store's place. Refuses where a store is, or where a gateway holds the lock. */
 export function restoreStore(request: {
