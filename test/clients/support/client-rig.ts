@@ -118,7 +118,7 @@ export async function startClientRig(catalogue = clientCatalogue): Promise<Clien
     async assertUntouched(caller) {
       assert.deepEqual(log.forMarker(caller.name), [])
       const account = await showAccount(gateway.context, { account: caller.name })
-      assert.equal(account.balance_usd, caller.balanceUsd)
+      assert.equal(Number(account.balance_usd), caller.balanceUsd)
     },
     assertFailedOver(caller, { vendor, index, answers }) {
       const channels = log.forMarker(caller.name).map(({ channel }) => channel)
