@@ -310,6 +310,7 @@ describe('accounts', () => {
         name: 'acme europe',
         note: 'pays by invoice',
         contact: 'billing@acme.example',
+        alert_below_usd: '0',
         external_id: 'crm-7',
         metadata: { plan: 'gold', region: 'eu' },
       })
