@@ -218,6 +218,16 @@ describe('settings', () => {
     )
   })
 
+  it('refuses to watch backups of PostgreSQL, which the gateway does not make', () => {
+    const maxAge = { TURNPIKE_BACKUP_MAX_AGE: '26h' }
+    const postgres = { TURNPIKE_STORE: 'postgres://gateway@db/turnpike', ...maxAge }
+    const [mistake, ...more] = expectMistakes({ env: postgres })
+    assert.deepEqual(more, [])
+    assert.equal(mistake?.setting, 'TURNPIKE_BACKUP_MAX_AGE')
+    assert.match(mistake.message, /works only with a SQLite store.* Remove it/)
+    expectConfig({ env: { TURNPIKE_STORE: 'sqlite:turnpike.db', ...maxAge } })
+  })
+
   it('says where a file is not YAML or missing', () => {
     const broken = expectMistakes({ files: { 'turnpike.yaml': 'region: a\nlisten: [\n' } })
     assert.match(formatMistakes(broken), /turnpike.yaml, line 3: yaml Flow sequence/)

@@ -227,7 +227,7 @@ function findConflicts(
     const message = 'and master_key are both set; set only one of them'
     mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
   }
-  mistakes.push(...findMailConflicts(given))
+  mistakes.push(...findMailConflicts(given), ...findBackupConflicts(config, given))
   const proxyProtocol = given.get('proxy_protocol')
   if (
     proxyProtocol !== undefined &&
@@ -262,6 +262,19 @@ function findMailConflicts(given: ReadonlyMap<string, Given>): readonly SettingM
     mistakes.push({ setting: server.setting, place: server.place, message })
   }
   return mistakes
+}
+
+/** Without a record of backups the alert would fire for ever. */
+function findBackupConflicts(
+  { store }: Config,
+  given: ReadonlyMap<string, Given>,
+): readonly SettingMistake[] {
+  const maxAge = given.get('backup_max_age')
+  if (maxAge === undefined || store.startsWith(sqlitePrefix)) return []
+  const message =
+    'works only with a SQLite store: the gateway does not see backups of PostgreSQL. Remove it, and ' +
+    'watch their age with the tool that makes them'
+  return [{ setting: maxAge.setting, place: maxAge.place, message }]
 }
 
 /** Freezes the settings. Logs, JSON and inspection show their redacted description. */

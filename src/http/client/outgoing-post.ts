@@ -43,10 +43,10 @@ export interface OutgoingPostOptions {
 }
 
 /**
- * Addresses that are not public: the special-purpose registries of IANA (read 2026-11-23), and the
- * networks that translate to IPv4, which would reach the addresses above through a detour.
+ * IPv4 networks that are not public: the special-purpose registry of IANA (read 2026-11-23), multicast
+ * and reserved networks.
  */
-const notPublic = buildIpRanges([
+const notPublicIpv4 = buildIpRanges([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -61,20 +61,16 @@ const notPublic = buildIpRanges([
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  '::/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
 ])
+
+/**
+ * Public IPv6 addresses are in here. Outside of it are loopback, link-local, unique local and multicast
+ * addresses, networks that translate to IPv4 (64:ff9b::/96, ::ffff:0:0:0/96), and unassigned ones.
+ */
+const publicIpv6 = buildIpRanges(['2000::/3'])
+
+/** … but for these: protocol assignments with Teredo, documentation, and 6to4. */
+const notPublicIpv6 = buildIpRanges(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
 /** What is read of an answer's body before the connection is closed. */
 const answerBytesMax = 16_384
@@ -157,9 +153,15 @@ function addressFault(
 ): string | undefined {
   const plain = readAddress(address)
   if (isInRanges(allowed, plain)) return undefined
-  if (plain === undefined || isInRanges(notPublic, plain))
+  if (plain === undefined || !isPublic(plain))
     return 'the address is not public; list its network in alert_networks if it is yours'
   return isTls ? undefined : 'the URL must begin with https://'
+}
+
+/** Takes an address as `readAddress` spells it: one that maps IPv4 into IPv6 counts as IPv4. */
+function isPublic(address: string): boolean {
+  if (isIP(address) === 4) return !isInRanges(notPublicIpv4, address)
+  return isInRanges(publicIpv6, address) && !isInRanges(notPublicIpv6, address)
 }
 
 class AddressRefused extends Error {}
