@@ -2,7 +2,6 @@
  * The program: reads words and options and hands them to the operations, which decide what a command
  * means. The admin API calls the same operations.
  */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from './cli/account-commands.ts'
 import { addAlertCommands } from './cli/alert-commands.ts'
@@ -11,6 +10,8 @@ import { addChannelCommands } from './cli/channel-commands.ts'
 import { addCompletionCommands } from './cli/completion/completion-commands.ts'
 import { addContextCommands } from './cli/context-commands.ts'
 import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
+import { formatBuild, thisBuild } from './base/build.ts'
+import { formatJson } from './cli/output.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addReportCommand } from './cli/report-command.ts'
@@ -25,7 +26,8 @@ const repeatable: ReadonlySet<string> = new Set(['ip', 'map', 'metadata'])
 function buildProgram(): Command {
   const program = new Command('turnpike')
     .description('A metered gateway in front of model vendors.')
-    .version(readVersion(), '-V, --version', 'print the version')
+    .option('-V, --version', 'print the version and the commit')
+    .on('option:version', printVersion)
     .option('--config <path>', 'settings file (default: turnpike.yaml in this folder)')
     .option('--json', 'print one JSON document, for scripts')
     .option('--server <url>', 'work through the admin API at this address')
@@ -90,9 +92,10 @@ function refuseRepeatedOptions(command: Command): void {
   for (const inner of command.commands) refuseRepeatedOptions(inner)
 }
 
-function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return String((JSON.parse(text) as { readonly version?: unknown }).version)
+function printVersion(): never {
+  const build = thisBuild()
+  process.stdout.write(wantsJson ? formatJson(build) : `turnpike ${formatBuild(build)}\n`)
+  throw new CommanderError(exitCodes.done, 'commander.version', build.version)
 }
 
 process.stdout.on('error', endWithOutput)

@@ -6,6 +6,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { createApp, type App, type Effects } from './app.ts'
+import { thisBuild } from './base/build.ts'
 import { systemClock } from './base/clock.ts'
 import { GatewayError, outageReasonOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
@@ -89,7 +90,8 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     logger.info({ signal }, 'draining')
     return app.drain(config.drainTimeoutMs)
   })
-  logger.info({ address: app.address, admin: app.adminAddress }, 'serving')
+  const { version, commit } = thisBuild()
+  logger.info({ address: app.address, admin: app.adminAddress, version, commit }, 'serving')
   try {
     await options.onReady?.(ready)
   } catch (error) {

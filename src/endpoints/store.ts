@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { recentActions } from '../operations/actions.ts'
 import { runAudit } from '../operations/store/audit.ts'
 import { diagnose } from '../operations/store/doctor.ts'
+import { showVersion } from '../operations/version.ts'
 import { endpoint } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
 
@@ -50,6 +51,14 @@ const diagnosis = z.strictObject({
   ),
 })
 
+const version = z.strictObject({
+  version: z.string(),
+  commit: z.string().nullable().meta({ description: 'Null = not known.' }),
+  date: z.string().nullable().meta({ description: 'Day of the commit.' }),
+  node: z.string().meta({ description: 'Version of Node.' }),
+  schema_version: z.int().meta({ description: 'Number of the newest migration of the store.' }),
+})
+
 export const storeEndpoints = {
   audit: endpoint({
     id: 'audits.create',
@@ -79,6 +88,16 @@ export const storeEndpoints = {
     role: 'operator',
     operation: diagnose,
     answer: diagnosis,
+    example: {},
+  }),
+  version: endpoint({
+    id: 'version.show',
+    method: 'GET',
+    path: '/version',
+    summary: 'Show version and commit of the gateway, and the schema of its store.',
+    role: 'viewer',
+    operation: showVersion,
+    answer: version,
     example: {},
   }),
 }

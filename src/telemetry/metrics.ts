@@ -3,6 +3,7 @@
  * the catalogue; endings; classes), never from what a client sent. No metric contains a secret or a body.
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { thisBuild } from '../base/build.ts'
 import { picosPerUsd } from '../base/money.ts'
 import { Samples, Tally } from './tally.ts'
 
@@ -18,6 +19,11 @@ export function createMetrics() {
     new Counter({ name: `turnpike_${name}`, help, labelNames, registers })
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `turnpike_${name}`, help, labelNames, registers })
+  const { version, commit } = thisBuild()
+  gauge('build_info', 'Always 1; version and commit are its labels.', 'version', 'commit').set(
+    { version, commit: commit ?? '' },
+    1,
+  )
   return {
     registry,
     exchanges: createTally(registry, {

@@ -56,7 +56,11 @@ describe('the program', () => {
     for (const word of ['serve', 'migrate', 'apply', 'export', 'account', 'key', 'token']) {
       assert.match(help.out, new RegExp(`^  ${word} `, 'm'))
     }
-    assert.match((await run(folder, ['--version'])).out, /^\d+\.\d+\.\d+\n$/)
+    const version = await run(folder, ['--version'])
+    assert.match(version.out, /^turnpike \d+\.\d+\.\d+( \([0-9a-f]{7,}, \d{4}-\d\d-\d\d\))?\n$/)
+    assert.equal(version.code, 0)
+    const { version: number } = await json(folder, '--version')
+    assert.equal(version.out.split(/[ \n]/)[1], number)
     const missing = await failure(folder, 'account show nobody')
     assert.deepEqual([missing.exit, missing.code], [1, 'operations.not_found'])
   })
