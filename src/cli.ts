@@ -13,6 +13,7 @@ import { endWithOutput, exitCodes, reportError } from './cli/command.ts'
 import { formatBuild, thisBuild } from './base/build.ts'
 import { formatJson } from './cli/output.ts'
 import { addGatewayCommands } from './cli/gateway-commands.ts'
+import { addInitCommand } from './cli/init/init-command.ts'
 import { addKeyCommands } from './cli/key-commands.ts'
 import { addReportCommand } from './cli/report-command.ts'
 import { addRequestCommands } from './cli/request-commands.ts'
@@ -46,6 +47,7 @@ function buildProgram(): Command {
       'after',
       `
 Examples:
+  turnpike init                                   write a catalogue and settings to begin with
   turnpike serve                                  run the gateway
   turnpike apply -f catalog.yaml                  set vendors, models, prices, channels
   turnpike account create acme --balance 25       create an account with 25 USD
@@ -57,6 +59,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
     )
   program.commandsGroup('Gateway:')
   addGatewayCommands(program)
+  addInitCommand(program)
   addDoctorCommand(program)
   program.commandsGroup('Catalogue and channels:')
   addCatalogueCommands(program)
