@@ -14,6 +14,7 @@ const packageOf = {
   zsh: 'zsh',
   fish: 'fish',
   exim4: 'exim4-daemon-light',
+  promtool: 'prometheus',
 }
 
 const postgresFolder = '/usr/lib/postgresql'

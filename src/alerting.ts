@@ -55,6 +55,7 @@ export function startAlerting(parts: AlertingParts): Alerting {
     runOutWithinMs: config.alertRunOutMs,
     backupMaxAgeMs: config.backupMaxAgeMs,
     onBalances: (figures) => measureBalances(metrics, figures),
+    onWaiting: (count) => metrics.alertsWaiting.set(count),
     onAttempt: ({ id, format }, result) =>
       telemetry.alertSent({
         target: id,

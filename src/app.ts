@@ -17,6 +17,7 @@ import { ReadsUnderWay } from './api/usage/reads-under-way.ts'
 import { sleep, utcDay, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import { buildIpRanges, readAddress } from './base/ip-address.ts'
+import { usdNumber } from './base/money.ts'
 import { openAll } from './base/opening.ts'
 import type { Random } from './base/random.ts'
 import type { Secret } from './base/secret.ts'
@@ -118,6 +119,7 @@ async function openApp(
     onFatal: effects.onFatal,
     onFault: (error) => telemetry.fault(error, 'ledger'),
     onRecovered: () => telemetry.ledgerRecovered(),
+    onCommit: (figures) => telemetry.committed(figures),
     pagesMax: effects.storePagesMax,
     readStoreTime: effects.readStoreTime,
   })
@@ -297,7 +299,11 @@ async function openApp(
       metrics.freeExchangesDropped.reset()
       metrics.freeExchangesDropped.inc(store.freeExchanges.droppedCount)
       metrics.running.set(running.runningCount)
-      metrics.openHolds.set(ledger.openHolds().count)
+      const holds = ledger.openHolds()
+      metrics.openHolds.set(holds.count)
+      metrics.heldUsd.set(usdNumber(holds.heldPicos))
+      metrics.clientConnections.set(listener.connectionCount())
+      metrics.storeUp.set(isStoreAvailable() ? 1 : 0)
       metrics.journalWaiting.set(channels.journalWaitingCount())
       measureChannels(metrics, health.list(snapshot()))
     },

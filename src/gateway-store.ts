@@ -11,6 +11,7 @@ import { FreeExchangeLog } from './ledger/free-exchange-log.ts'
 import { saveFreeExchanges } from './ledger/free-exchange-store.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { moneyPoolOptions, openPostgresLedger } from './ledger/postgres/ledger.ts'
+import type { CommitFigures } from './ledger/settlement-queue.ts'
 import type { Config } from './settings.ts'
 import type { RevisionWatchOptions } from './storage/changes.ts'
 import type { Database } from './storage/database.ts'
@@ -37,6 +38,8 @@ export interface GatewayStoreOptions {
   readonly onFault: (error: unknown) => void
   /** The store answers; called again and again. */
   readonly onRecovered: () => void
+  /** Ended exchanges were committed, or could not be. */
+  readonly onCommit: (figures: CommitFigures) => void
   /** The most pages of 4 KB that an embedded store may have. */
   readonly pagesMax: number | undefined
   /** Replaces the time of a PostgreSQL server in tests. */
@@ -85,7 +88,7 @@ function openEmbedded(
   { path }: SqliteLocation,
   options: GatewayStoreOptions,
 ): Promise<GatewayStore> {
-  const { clock, onFatal, onFault, onRecovered, pagesMax } = options
+  const { clock, onFatal, onFault, onRecovered, onCommit, pagesMax } = options
   return openAll(async (opened) => {
     refuseForeignFile(path)
     // Before any write: another process that holds the lock may run on an older schema.
@@ -100,6 +103,7 @@ function openEmbedded(
       onFatal,
       onFault,
       onRecovered,
+      onCommit,
       ...(pagesMax === undefined ? {} : { pagesMax }),
     })
     opened.defer(() => ledger.close())
@@ -156,6 +160,7 @@ function openOnServer(
       settleTimeoutMs: config.settleTimeoutMs,
       onFault,
       onRecovered: reportRecovered,
+      onCommit: options.onCommit,
       onError: onFault,
     })
     opened.defer(() => ledger.close())

@@ -37,6 +37,13 @@ export interface CommitOutcome<Booked> {
   readonly outage?: Error
 }
 
+/** One attempt to commit ended exchanges. */
+export interface CommitFigures {
+  readonly exchangeCount: number
+  readonly durationMs: number
+  readonly isStored: boolean
+}
+
 export interface SettlementQueueOptions<Booked> {
   readonly clock: Clock
   /**
@@ -64,6 +71,8 @@ export interface SettlementQueueOptions<Booked> {
   readonly onBooked: (settlements: readonly Settlement[], booked: Booked) => void
   /** The store will never accept this one; its hold must stay. */
   readonly onRefused: (record: ExchangeRecord, error: Error) => void
+  /** Called after each commit with exchanges in it, for metrics. */
+  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
   /** A batch could not be stored; called once per outage. */
   readonly onOutage?: (error: Error) => void
   /** A batch is stored after others were not; called once per outage. */
@@ -206,9 +215,17 @@ export class SettlementQueue<Booked> {
   #commit(batch: readonly Settlement[]): void {
     this.#inFlight.add(batch)
     this.#inFlightCount += batch.length
+    const { clock, onCommit } = this.#options
+    const sinceMs = clock.monotonic()
     this.#options.commit(batch, (outcome) => {
       // Not there any more after `fail`.
       if (!this.#inFlight.delete(batch)) return
+      if (batch.length > 0)
+        onCommit?.({
+          exchangeCount: batch.length,
+          durationMs: clock.monotonic() - sinceMs,
+          isStored: outcome.outage === undefined,
+        })
       this.#inFlightCount -= batch.length
       this.#complete(batch, outcome)
     })

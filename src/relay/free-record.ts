@@ -9,7 +9,7 @@ import { clientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'
 import type { Admitted, AttemptNotes, Identified, Incoming, RelayServices } from './stages.ts'
 
-type RecordServices = Pick<RelayServices, 'clock' | 'freeExchanges' | 'settings'>
+type RecordServices = Pick<RelayServices, 'clock' | 'freeExchanges' | 'settings' | 'telemetry'>
 
 interface RefusedExchange {
   readonly owner: Pick<Principal, 'accountId' | 'keyId'>
@@ -35,6 +35,7 @@ export function recordClientGone(
   services: RecordServices,
 ): void {
   const facts = { operation, ending: 'client_left', status: 499 } as const
+  services.telemetry.freeExchangeEnded({ vendor: identified.vendor.name, ...facts })
   record(identified, identified.principal, facts, services)
 }
 
@@ -48,6 +49,7 @@ export function recordOwnReply(
     status < 400
       ? ({ operation, ending: 'completed', status } as const)
       : ({ operation, ending: 'not_admitted', status, code: 'relay.model_unknown' } as const)
+  services.telemetry.freeExchangeEnded({ vendor: identified.vendor.name, ...facts })
   record(identified, identified.principal, facts, services)
 }
 
@@ -68,6 +70,7 @@ export function recordFree(
     channel: channel?.name,
     vendorRequestId,
   }
+  services.telemetry.freeExchangeEnded({ vendor: admitted.vendor.name, ...facts })
   record(admitted, admitted.principal, facts, services)
 }
 

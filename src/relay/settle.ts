@@ -8,13 +8,14 @@ import { isStoredWithAnswer } from '../formats/answer.ts'
 import { keptStateMs, type MadeStates } from '../ledger/answer-state-store.ts'
 import type { AttemptRecord, ExchangeRecord, Hold } from '../ledger/ledger.ts'
 import { pricesAt, type Prices } from '../metering/prices.ts'
+import { isUse, usageClasses, type Usage } from '../metering/usage.ts'
 import {
   decideCharge,
   type ChargeDecision,
   type CutPolicy,
   type SettlementFacts,
 } from '../metering/settlement.ts'
-import type { Telemetry } from '../telemetry/events.ts'
+import type { ExchangeSummary, Telemetry } from '../telemetry/events.ts'
 import { outputTokensMax } from './admit.ts'
 import { withStreamEnd } from './attempt-records.ts'
 import { clientFacts, type ClientFacts } from './client-facts.ts'
@@ -239,15 +240,30 @@ function report(record: ExchangeRecord, durationMs: number, telemetry: Telemetry
     keyId: record.keyId,
     vendor: record.vendor,
     model: record.model,
+    operation: record.operation,
     channel: record.channel,
     ending: record.ending,
     status: record.status,
     attemptCount: record.attemptCount,
     durationMs,
+    firstEventMs: record.firstEventMs,
     amountPicos: record.amountPicos,
     operatorCostPicos: unpaidPicos(record),
     isEstimated: record.marks.includes('estimated'),
+    tokens: tokensOf(record.usage),
   })
+}
+
+const tokenClasses = usageClasses.filter((usageClass) => !isUse(usageClass))
+
+function tokensOf(usage: Usage | undefined): ExchangeSummary['tokens'] {
+  const tokens: Record<string, number> = {}
+  for (const { counts } of usage?.parts ?? [])
+    for (const tokenClass of tokenClasses) {
+      const count = counts[tokenClass] ?? 0
+      if (count > 0) tokens[tokenClass] = (tokens[tokenClass] ?? 0) + count
+    }
+  return tokens
 }
 
 /** What no account pays: estimates, and the own cost of an answer that is not charged. */

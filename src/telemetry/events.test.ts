@@ -39,14 +39,17 @@ const summary: ExchangeSummary = {
   keyId: 'key_1',
   vendor: 'alpha',
   model: 'large-1',
+  operation: 'messages.create',
   channel: 'alpha-main',
   ending: 'completed',
   status: 200,
   attemptCount: 1,
   durationMs: 12.7,
+  firstEventMs: 7,
   amountPicos: picos(1_500_000_000n),
   operatorCostPicos: picos(0n),
   isEstimated: false,
+  tokens: { input: 1_200, cache_read: 300 },
 }
 
 test('a fault is logged with name, code and stack frames, never with its message', () => {
@@ -183,6 +186,15 @@ test('counters have charges, the operator’s costs and endings', async () => {
     operatorCostPicos: picos(2_000_000_000_000n),
     isEstimated: true,
   })
+  telemetry.freeExchangeEnded({
+    vendor: 'alpha',
+    operation: 'models.list',
+    ending: 'completed',
+    status: 200,
+  })
+  telemetry.committed({ exchangeCount: 30, durationMs: 2, isStored: true })
+  telemetry.committed({ exchangeCount: 9, durationMs: 700, isStored: false })
+  telemetry.fault(new GatewayError('ledger.unavailable', 'The store does not answer.'), 'settle')
   telemetry.attemptEnded('alpha-main', 'hard')
   telemetry.failedOver('alpha')
   telemetry.refused({ code: 'access.rate_limited', exchangeId: 'ex_2' })
@@ -194,9 +206,19 @@ test('counters have charges, the operator’s costs and endings', async () => {
   telemetry.firstEvent({ channel: 'alpha-main', model: 'm' }, 200)
   telemetry.journalDropped('change')
   const shown = await text()
+  const route = 'vendor="alpha",model="large-1",operation="messages.create"'
   for (const line of [
-    'turnpike_exchanges_total{vendor="alpha",ending="completed",status="200"} 1',
-    'turnpike_exchanges_total{vendor="alpha",ending="upstream_cut",status="200"} 1',
+    `turnpike_exchanges_total{${route},ending="completed",status="200"} 1`,
+    `turnpike_exchanges_total{${route},ending="upstream_cut",status="200"} 1`,
+    `turnpike_exchange_duration_seconds_bucket{le="0.1",${route}} 2`,
+    'turnpike_exchange_first_event_seconds_count{vendor="alpha",model="large-1"} 2',
+    'turnpike_tokens_total{vendor="alpha",model="large-1",class="input"} 2400',
+    'turnpike_tokens_total{vendor="alpha",model="large-1",class="cache_read"} 600',
+    'turnpike_free_exchanges_total{vendor="alpha",operation="models.list",ending="completed",status="200"} 1',
+    'turnpike_commit_duration_seconds_bucket{le="0.0025",result="stored"} 1',
+    'turnpike_commit_duration_seconds_count{result="failed"} 1',
+    'turnpike_commit_exchanges_sum 30',
+    'turnpike_store_errors_total{place="settle"} 1',
     'turnpike_charged_usd_total{vendor="alpha"} 0.0015',
     'turnpike_operator_cost_usd_total{vendor="alpha"} 2',
     'turnpike_estimated_charges_total{vendor="alpha"} 1',

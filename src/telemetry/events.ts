@@ -15,14 +15,33 @@ export interface ExchangeSummary {
   readonly keyId: string
   readonly vendor: string
   readonly model: string
+  readonly operation: string
   readonly channel: string | undefined
   readonly ending: string
   readonly status: number
   readonly attemptCount: number
   readonly durationMs: number
+  /** To the beginning of the answer; undefined where there was none. */
+  readonly firstEventMs: number | undefined
   readonly amountPicos: Picos
   readonly operatorCostPicos: Picos
   readonly isEstimated: boolean
+  /** Of the answer, by class. */
+  readonly tokens: Readonly<Record<string, number>>
+}
+
+interface FreeExchangeSummary {
+  readonly vendor: string
+  readonly operation: string
+  readonly ending: string
+  readonly status: number
+}
+
+/** One commit of ended exchanges to the store. */
+interface CommitSummary {
+  readonly exchangeCount: number
+  readonly durationMs: number
+  readonly isStored: boolean
 }
 
 interface AuditSummary {
@@ -84,13 +103,19 @@ class EventReporter {
   /** Reports a broken invariant or another fault of the gateway's own. */
   fault(error: unknown, where: string): void {
     this.#metrics.alarms.inc({ kind: 'fault' })
+    if (isStoreOutage(error)) this.#metrics.storeErrors.inc({ place: where })
     if (!this.#isLoggedAlready(error, where))
       this.#log.error({ where, ...describe(error) }, 'fault')
   }
 
   exchangeEnded(summary: ExchangeSummary): void {
-    const { vendor, ending } = summary
-    this.#metrics.exchanges.add(1, vendor, ending, String(summary.status))
+    const { vendor, model, operation, ending, durationMs, firstEventMs, tokens } = summary
+    this.#metrics.exchanges.add(1, vendor, model, operation, ending, String(summary.status))
+    this.#metrics.exchangeSeconds.add(durationMs / 1_000, vendor, model, operation)
+    if (firstEventMs !== undefined)
+      this.#metrics.exchangeFirstEventSeconds.add(firstEventMs / 1_000, vendor, model)
+    for (const tokenClass in tokens)
+      this.#metrics.tokens.add(tokens[tokenClass] ?? 0, vendor, model, tokenClass)
     this.#metrics.chargedPicos.add(Number(summary.amountPicos), vendor)
     if (summary.operatorCostPicos > 0n)
       this.#metrics.operatorCostUsd.inc({ vendor }, usdNumber(summary.operatorCostPicos))
@@ -98,6 +123,16 @@ class EventReporter {
     const isOrdinary = ending === 'completed' && summary.attemptCount === 1
     const level = isOrdinary ? 'debug' : 'info'
     if (this.#log.isLevelEnabled(level)) this.#log[level](summaryLine(summary), 'exchange ended')
+  }
+
+  /** A request that costs nothing has ended; refused ones are counted by `refused`. */
+  freeExchangeEnded({ vendor, operation, ending, status }: FreeExchangeSummary): void {
+    this.#metrics.freeExchanges.add(1, vendor, operation, ending, String(status))
+  }
+
+  committed({ exchangeCount, durationMs, isStored }: CommitSummary): void {
+    this.#metrics.commitSeconds.add(durationMs / 1_000, isStored ? 'stored' : 'failed')
+    if (isStored) this.#metrics.commitExchanges.add(exchangeCount)
   }
 
   refused(request: RefusedRequest): void {
@@ -244,7 +279,7 @@ class EventReporter {
   }
 
   #isLoggedAlready(error: unknown, where: string): boolean {
-    if (!(error instanceof GatewayError && error.code === 'ledger.unavailable')) return false
+    if (!isStoreOutage(error)) return false
     const nowMs = this.#clock.monotonic()
     const isRecent = nowMs - (this.#outagesLogged.get(where) ?? -Infinity) < outageLineMs
     if (!isRecent) this.#outagesLogged.set(where, nowMs)
@@ -262,8 +297,12 @@ class EventReporter {
   }
 }
 
+function isStoreOutage(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'ledger.unavailable'
+}
+
 function summaryLine(summary: ExchangeSummary): Record<string, unknown> {
-  const { amountPicos, operatorCostPicos, durationMs, ...rest } = summary
+  const { amountPicos, operatorCostPicos, durationMs, tokens: _, ...rest } = summary
   return {
     ...rest,
     durationMs: Math.round(durationMs),

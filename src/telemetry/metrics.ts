@@ -10,10 +10,21 @@ import { Samples, Tally } from './tally.ts'
 export type Metrics = ReturnType<typeof createMetrics>
 
 const firstEventBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60, 120]
+const exchangeBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640]
+const commitBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+const commitSizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+
+/** Gauges of the library whose names Prometheus keeps for counters. They read internals of Node. */
+const misnamedGauges = [
+  'turnpike_nodejs_active_resources_total',
+  'turnpike_nodejs_active_handles_total',
+  'turnpike_nodejs_active_requests_total',
+]
 
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'turnpike_' })
+  for (const name of misnamedGauges) registry.removeSingleMetric(name)
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `turnpike_${name}`, help, labelNames, registers })
@@ -29,7 +40,29 @@ export function createMetrics() {
     exchanges: createTally(registry, {
       name: 'turnpike_exchanges_total',
       help: 'Admitted exchanges by ending and by the status the client received.',
-      labelNames: ['vendor', 'ending', 'status'],
+      labelNames: ['vendor', 'model', 'operation', 'ending', 'status'],
+    }),
+    freeExchanges: createTally(registry, {
+      name: 'turnpike_free_exchanges_total',
+      help: 'Requests of known callers for which nothing is charged, such as token counts and lists of models; refusals are not among them.',
+      labelNames: ['vendor', 'operation', 'ending', 'status'],
+    }),
+    tokens: createTally(registry, {
+      name: 'turnpike_tokens_total',
+      help: 'Tokens of answers by the class that has a price: input, output, cache_read and so on.',
+      labelNames: ['vendor', 'model', 'class'],
+    }),
+    exchangeSeconds: createSamples(registry, {
+      name: 'turnpike_exchange_duration_seconds',
+      help: 'Time from the beginning of an admitted request to the end of its answer.',
+      labelNames: ['vendor', 'model', 'operation'],
+      buckets: exchangeBuckets,
+    }),
+    exchangeFirstEventSeconds: createSamples(registry, {
+      name: 'turnpike_exchange_first_event_seconds',
+      help: 'Time from the beginning of a request to the first event or byte of its answer, failovers included.',
+      labelNames: ['vendor', 'model'],
+      buckets: firstEventBuckets,
     }),
     clientConnectionsClosed: counter(
       'client_connections_closed_total',
@@ -48,7 +81,12 @@ export function createMetrics() {
       labelNames: ['channel', 'outcome'],
     }),
     failovers: counter('failovers_total', 'Failovers to another channel.', 'vendor'),
-    firstEventSeconds: createSamples(registry),
+    firstEventSeconds: createSamples(registry, {
+      name: 'turnpike_first_event_seconds',
+      help: 'Time from the request sent to the first event, or to the whole answer if not streamed.',
+      labelNames: ['channel', 'model'],
+      buckets: firstEventBuckets,
+    }),
     chargedPicos: createTally(registry, {
       name: 'turnpike_charged_usd_total',
       help: 'USD charged to accounts.',
@@ -129,11 +167,35 @@ export function createMetrics() {
       'Running requests to vendors, counted from before their body is read.',
     ),
     openHolds: gauge('open_holds', 'Open holds.'),
+    heldUsd: gauge('held_usd', 'USD that open holds reserve.'),
+    clientConnections: gauge('client_connections', 'Open connections of clients.'),
+    storeUp: gauge('store_up', '1 while the store answers as far as is known, else 0.'),
+    storeErrors: counter(
+      'store_errors_total',
+      'Work that failed because the store did not answer, by the part of the gateway that did it.',
+      'place',
+    ),
+    commitSeconds: createSamples(registry, {
+      name: 'turnpike_commit_duration_seconds',
+      help: 'Duration of one commit of ended exchanges to the store, by result: stored, failed.',
+      labelNames: ['result'],
+      buckets: commitBuckets,
+    }),
+    commitExchanges: createSamples(registry, {
+      name: 'turnpike_commit_exchanges',
+      help: 'Ended exchanges that shared one commit.',
+      labelNames: [],
+      buckets: commitSizeBuckets,
+    }),
     alertAttempts: counter(
       'alert_attempts_total',
       'Attempts to send an alert message, by the format of the target and the result.',
       'format',
       'result',
+    ),
+    alertsWaiting: gauge(
+      'alert_deliveries_waiting',
+      'Messages of alerts that wait to be sent; only on the node that sends them.',
     ),
     accounts: gauge('accounts', 'Active accounts; only on the node that watches them.'),
     balancesUsd: gauge('balances_usd', 'Sum of the balances of active accounts.'),
@@ -179,18 +241,28 @@ function createTally(
   return tally
 }
 
-function createSamples(registry: Registry): Samples {
+interface SamplesOptions {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+  readonly buckets: readonly number[]
+}
+
+function createSamples(
+  registry: Registry,
+  { name, help, labelNames, buckets }: SamplesOptions,
+): Samples {
   const histogram: Histogram = new Histogram({
-    name: 'turnpike_first_event_seconds',
-    help: 'Time from the request sent to the first event, or to the whole answer if not streamed.',
-    labelNames: ['channel', 'model'],
-    buckets: firstEventBuckets,
+    name,
+    help,
+    labelNames,
+    buckets: [...buckets],
     registers: [registry],
     collect: () => samples.flush(),
   })
   const samples = new Samples((values, taken) => {
     const series = histogram.labels(...values)
-    for (const seconds of taken) series.observe(seconds)
+    for (const one of taken) series.observe(one)
   })
   return samples
 }

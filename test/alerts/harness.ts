@@ -126,6 +126,7 @@ export async function openBench(startAt = '2026-11-21T12:00:00Z'): Promise<Alert
         runOutWithinMs: 86_400_000,
         backupMaxAgeMs: undefined,
         onBalances: () => undefined,
+        onWaiting: () => undefined,
         onAttempt: () => undefined,
         onError: (error) => faults.push(error),
         ...options,

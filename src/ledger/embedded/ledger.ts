@@ -20,7 +20,7 @@ import type {
   UsageFigures,
   UsagePeriod,
 } from '../ledger.ts'
-import { SettlementQueue, type Settlement } from '../settlement-queue.ts'
+import { SettlementQueue, type CommitFigures, type Settlement } from '../settlement-queue.ts'
 import { Admission } from './admission.ts'
 import type { Booked } from './booking.ts'
 import { LedgerWriter, type OpenWriterLink } from './writer.ts'
@@ -35,6 +35,8 @@ export interface EmbeddedLedgerOptions {
   readonly onFault: (error: Error, exchangeId: string) => void
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
+  /** Called after each commit of ended exchanges, for metrics. */
+  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
   /** The file may grow to this many pages of 4 KB; without a limit by default. */
   readonly pagesMax?: number
   /** Where the writer runs; a separate thread by default. */
@@ -96,6 +98,7 @@ class SqliteLedger implements Ledger {
         options.onFault(error, exchangeId)
       },
       onRecovered: () => options.onRecovered?.(),
+      onCommit: options.onCommit,
     })
     this.started = this.#writer.started
   }

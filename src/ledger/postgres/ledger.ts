@@ -27,6 +27,7 @@ import {
 } from '../ledger.ts'
 import {
   SettlementQueue,
+  type CommitFigures,
   unavailable,
   type CommitOutcome,
   type Settlement,
@@ -59,6 +60,8 @@ export interface PostgresLedgerOptions {
   readonly onError: (error: unknown) => void
   /** Charges can be stored again after some could not. */
   readonly onRecovered?: () => void
+  /** Called after each commit of ended exchanges, for metrics. */
+  readonly onCommit?: ((figures: CommitFigures) => void) | undefined
 }
 
 /** Rejects where no server answers, or the one that does breaks the ledger's promises. */
@@ -123,6 +126,7 @@ class ServerLedger implements Ledger {
       },
       onOutage: options.onError,
       onRecovered: () => options.onRecovered?.(),
+      onCommit: options.onCommit,
     })
   }
 

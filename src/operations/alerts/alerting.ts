@@ -9,7 +9,7 @@ import type { Database } from '../../storage/database.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
-import { removeOldDeliveries } from './delivery-store.ts'
+import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
 import { ErrorRates } from './error-rates.ts'
 import { OutageWatch } from './outage-watch.ts'
@@ -36,6 +36,8 @@ export interface AlertingOptions extends WatchOptions {
   readonly isStoreAvailable: () => boolean
   /** The store's time where a test controls it. */
   readonly readTime?: (() => number) | undefined
+  /** How many messages wait to be sent. */
+  readonly onWaiting: (count: number) => void
   readonly onAttempt: (target: AlertTarget, result: SendResult) => void
   readonly onError: (error: unknown) => void
 }
@@ -127,6 +129,8 @@ export class Alerting {
     }
     if (atMs >= this.#accountsDueMs) {
       await watchAccounts(options, nowMs)
+      const waiting = await countWaiting(options.database)
+      options.onWaiting(waiting.values().reduce((sum, count) => sum + count, 0))
       this.#accountsDueMs = atMs + accountsMs
     }
     if (atMs >= this.#minuteDueMs) {

@@ -5,6 +5,8 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
   const ignore = (): void => undefined
   return {
     exchangeEnded: ignore,
+    freeExchangeEnded: ignore,
+    committed: ignore,
     refused: ignore,
     failedSignIn: ignore,
     attemptEnded: ignore,
