@@ -42,6 +42,15 @@ function addListCommands(alert: Command): void {
       ),
     )
   alert
+    .command('show')
+    .description('show one target: where it sends, and which alerts')
+    .argument('<target>', 'name or id of the target')
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [target] }) =>
+        shown(await call(alertEndpoints.show, { target }), showTarget),
+      ),
+    )
+  alert
     .command('firing')
     .description('list what is wrong now, oldest first')
     .action(

@@ -45,6 +45,15 @@ Example:
         ),
       ),
     )
+  key
+    .command('show')
+    .description('show one key: limits, what it has used of them, and its restrictions')
+    .argument('<id>', 'the id, such as key_…, as the list shows it')
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [id] }) =>
+        shown(await call(keyEndpoints.showKey, { id }), showKey),
+      ),
+    )
   addEditCommand(key)
   addListCommand(key, 'client', 'list the keys of an account')
   addRevokeCommand(key, 'client', 'revoke a key; its next request is refused')
@@ -78,7 +87,7 @@ Examples:
             ip: unlessWord(options['ip'], 'all'),
             ...limitOptions(options),
           }),
-          (edited) => ({ json: usdAsNumbers(edited), text: formatFields(edited) }),
+          showKey,
         ),
       ),
     )
@@ -206,6 +215,10 @@ function showSecret(word: 'key' | 'token' | 'admin-token', { key, secret }: NewK
     text: `${secret}\n\nCopy it now: it is not shown again. Its id is ${id}.`,
     ifLost: `The secret is lost. Revoke it: turnpike ${word} revoke ${id}`,
   }
+}
+
+function showKey(key: KeyView): Answer {
+  return { json: usdAsNumbers(key), text: formatFields(key) }
 }
 
 function showKeys(keys: readonly KeyView[]): Answer {

@@ -8,6 +8,7 @@ import {
   createTarget,
   listAlertTargets,
   removeTarget,
+  showTarget,
   testTarget,
 } from '../operations/alerts/targets.ts'
 import { endpoint, exampleNames } from './endpoint.ts'
@@ -20,6 +21,10 @@ const target = z.strictObject({
   name: z.string(),
   format: z.enum(targetFormats),
   address: z.string().meta({ description: 'Of a URL only its origin: the URL is a secret.' }),
+  url_revision: z
+    .string()
+    .nullable()
+    .meta({ description: 'Differs after each change of the URL; null for e-mail.' }),
   kinds: names,
   accounts: names,
   channels: names,
@@ -62,6 +67,18 @@ const delivery = z.strictObject({
   ended_at: moment.nullable(),
 })
 
+const show = endpoint({
+  id: 'alerts.show',
+  method: 'GET',
+  path: '/alerts/{target}',
+  summary: 'Show one alert target, by id or name.',
+  role: 'viewer',
+  operation: showTarget,
+  answer: target,
+  version: (value) => value,
+  example: { target: exampleNames.alertTarget },
+})
+
 export const alertEndpoints = {
   list: endpoint({
     id: 'alerts.list',
@@ -78,7 +95,7 @@ export const alertEndpoints = {
     method: 'POST',
     path: '/alerts',
     summary: 'Create an alert target; the secret of a webhook is shown once.',
-    role: 'operator',
+    role: 'owner',
     operation: createTarget,
     answer: z.strictObject({ target, secret: z.string().nullable() }),
     repeats: 'secret',
@@ -105,14 +122,17 @@ export const alertEndpoints = {
     answer: pageOf(delivery),
     example: {},
   }),
+  // After the two lists above, which have addresses of the same form.
+  show,
   change: endpoint({
     id: 'alerts.change',
     method: 'PATCH',
     path: '/alerts/{target}',
     summary: 'Change an alert target: name, address, filters, quiet hours, digest.',
-    role: 'operator',
+    role: 'owner',
     operation: changeTarget,
     answer: target,
+    read: show,
     example: { target: exampleNames.alertTarget, quiet_hours: '22:00-07:00 Europe/Berlin' },
   }),
   remove: endpoint({
@@ -120,9 +140,10 @@ export const alertEndpoints = {
     method: 'DELETE',
     path: '/alerts/{target}',
     summary: 'Delete an alert target.',
-    role: 'operator',
+    role: 'owner',
     operation: removeTarget,
     answer: target,
+    read: show,
     example: { target: exampleNames.alertTarget },
   }),
   test: endpoint({

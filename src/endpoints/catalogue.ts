@@ -97,7 +97,7 @@ const show = endpoint({
   id: 'catalogue.show',
   method: 'GET',
   path: '/catalogue',
-  summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed.',
+  summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed or hidden.',
   role: 'viewer',
   operation: exportCatalogue,
   answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),

@@ -1,5 +1,6 @@
 /** Endpoints of keys, read-only tokens and admin tokens. */
 import { z } from 'zod'
+import type { KeyView } from '../operations/key-view.ts'
 import {
   createAdminToken,
   createClientKey,
@@ -8,6 +9,7 @@ import {
   listAccountKeys,
   listAdminTokens,
   revokeKey,
+  showClientKey,
 } from '../operations/keys.ts'
 import { endpoint, exampleNames } from './endpoint.ts'
 import { moment, pageOf, usd } from './views.ts'
@@ -44,6 +46,26 @@ const newKey = z.strictObject({
   secret: z.string().meta({ description: 'Shown once, in this answer.' }),
 })
 
+const showKey = endpoint({
+  id: 'keys.show',
+  method: 'GET',
+  path: '/keys/{id}',
+  summary: 'Show one key, with what it has used of its limits.',
+  role: 'viewer',
+  operation: showClientKey,
+  answer: key,
+  // Requests change what a key has used, and time its status; no operator overwrites them.
+  version: (value) => ({
+    ...(value as KeyView),
+    status: undefined,
+    used_day_usd: undefined,
+    used_month_usd: undefined,
+    used_total_usd: undefined,
+    last_used_at: undefined,
+  }),
+  example: { id: exampleNames.key },
+})
+
 export const keyEndpoints = {
   listKeys: endpoint({
     id: 'keys.list',
@@ -68,6 +90,7 @@ export const keyEndpoints = {
     status: 201,
     example: { account: exampleNames.account, name: 'ci', daily_usd: '2.50' },
   }),
+  showKey,
   editKey: endpoint({
     id: 'keys.edit',
     method: 'PATCH',
@@ -76,6 +99,7 @@ export const keyEndpoints = {
     role: 'operator',
     operation: editKey,
     answer: key,
+    read: showKey,
     example: { id: exampleNames.key, monthly_usd: '50', rpm: 60, expires: null },
   }),
   revokeKey: endpoint({
@@ -87,6 +111,7 @@ export const keyEndpoints = {
     operation: revokeKey,
     fixed: { kind: 'client' },
     answer: key,
+    read: showKey,
     example: { id: exampleNames.key },
   }),
   listTokens: endpoint({

@@ -89,6 +89,10 @@ export const createClientKey = operation(
     requireFuture(context, given.expires)
     return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
+      if (account.status === 'closed')
+        throw conflict(
+          `The account ${account.name} is closed and gets no keys. Reopen it first, with: turnpike account reopen NAME`,
+        )
       if (given.models !== undefined) await requireModels(transaction, given.models)
       return addKey(context, transaction, {
         kind: 'client',
@@ -101,6 +105,15 @@ export const createClientKey = operation(
         expiresAtMs: given.expires,
       })
     })
+  },
+)
+
+export const showClientKey = operation(
+  z.strictObject({ id: keyId }),
+  async ({ database, clock }, { id }): Promise<KeyView> => {
+    const key = await findKey(database, id)
+    if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
+    return viewOne(database, key, clock.now())
   },
 )
 
@@ -151,6 +164,7 @@ function changed<Value>(
   return given === undefined ? before : (given ?? undefined)
 }
 
+/** A closed account gets tokens, too: its holder may still read its figures. */
 export const createReaderToken = operation(
   z.strictObject({ account: accountReference, name: label }),
   (context, { account: reference, name }): Promise<NewKey> =>
@@ -231,7 +245,8 @@ export const revokeKey = operation(
   (context, { kind, id }): Promise<KeyView> =>
     context.database.transact(async (transaction) => {
       const key = await findKey(transaction, id)
-      if (key === undefined || key.kind !== kind) throw noSuchKey(id, kind, key?.kind)
+      if (key === undefined || key.kind !== kind)
+        throw noSuchKey(id, kind, key?.kind, (word) => ` Use: turnpike ${word} revoke ${id}`)
       const revokedAtMs = key.revokedAtMs ?? (await revokeStoredKey(context, transaction, key))
       return viewOne(transaction, { ...key, revokedAtMs }, context.clock.now())
     }),
@@ -348,13 +363,18 @@ const articles: Readonly<Record<KeyKind, string>> = { client: 'a', reader: 'a', 
 /** Matches a mistyped secret too: it is too close to a real one to be shown. */
 const secretLike = /^(?:cr|ro|ad)_/
 
-function noSuchKey(id: string, kind: KeyKind, actual: KeyKind | undefined): Error {
+function noSuchKey(
+  id: string,
+  kind: KeyKind,
+  actual: KeyKind | undefined,
+  adviseFor: (word: string) => string = () => '',
+): Error {
   const word = kindWords[kind]
   if (secretLike.test(id))
     return notFound(`${headOf(id)} is a secret, not an id. turnpike ${word} list shows its id.`)
   if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
   const other = kindWords[actual]
   return notFound(
-    `${id} is ${articles[actual]} ${other}, not ${articles[kind]} ${word}. Use: turnpike ${other} revoke ${id}`,
+    `${id} is ${articles[actual]} ${other}, not ${articles[kind]} ${word}.${adviseFor(other)}`,
   )
 }

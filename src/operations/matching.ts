@@ -1,22 +1,33 @@
-/** Changes only what is as its caller has read it, decided in the transaction of the change. */
-import type { Transaction } from '../storage/database.ts'
+/**
+ * Refuses a change of something that has changed since its caller has read it. The transaction of the change
+ * decides; for a dry run, the snapshot that it reads.
+ */
+import { InvariantError } from '../base/errors.ts'
+import type { Queryable } from '../storage/database.ts'
 import { preconditionFailed, type OperationContext } from './operation.ts'
 
-/** `isAsRead` reads in the transaction; where it is false, nothing changes. */
+/** `isAsRead` reads in the transaction or snapshot; where it is false, nothing changes. */
 export function matching(
   context: OperationContext,
   isAsRead: (inside: OperationContext) => Promise<boolean>,
 ): OperationContext {
   const { database } = context
+  const check = async (inside: Queryable): Promise<void> => {
+    if (!(await isAsRead(insideOf(context, inside)))) throw preconditionFailed()
+  }
   return {
     ...context,
     database: {
       dialect: database.dialect,
       query: (sql, parameters) => database.query(sql, parameters),
-      snapshot: (work) => database.snapshot(work),
+      snapshot: (work) =>
+        database.snapshot(async (snapshot) => {
+          await check(snapshot)
+          return work(snapshot)
+        }),
       transact: (work) =>
         database.transact(async (transaction) => {
-          if (!(await isAsRead(insideOf(context, transaction)))) throw preconditionFailed()
+          await check(transaction)
           return work(transaction)
         }),
       close: () => database.close(),
@@ -24,17 +35,17 @@ export function matching(
   }
 }
 
-/** The context of reads inside a transaction. */
-function insideOf(context: OperationContext, transaction: Transaction): OperationContext {
+/** The context of reads inside a transaction or a snapshot. */
+function insideOf(context: OperationContext, inside: Queryable): OperationContext {
   const { database } = context
-  const query: Transaction['query'] = (sql, parameters) => transaction.query(sql, parameters)
+  const query: Queryable['query'] = (sql, parameters) => inside.query(sql, parameters)
   return {
     ...context,
     database: {
       dialect: database.dialect,
       query,
       snapshot: (work) => work({ query }),
-      transact: (work) => work(transaction),
+      transact: () => Promise.reject(new InvariantError('a read changes nothing')),
       close: () => database.close(),
     },
   }

@@ -24,6 +24,8 @@ export interface OperationContext {
   readonly environment: (name: string) => string | undefined
   /** Limits the credentials of a catalogue that comes over the network; undefined = no limit. */
   readonly credentialRule?: CredentialRule
+  /** Hides sealed credentials in a catalogue: its reader may not apply one. */
+  readonly hidesSealed?: boolean
   /** Sends a check to a vendor. Its client is opened when it is used first. */
   readonly runCheck: RunCheck
   /** The settings of the process as text, without secrets. Absent where it has none. */

@@ -16,7 +16,7 @@ import { allEndpoints, allStreams } from '../../endpoints/all.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { contextOf, etagOf, refusalOfKey } from './change.ts'
+import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
 import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
 import { problemOf, problemType } from './problem.ts'
@@ -120,9 +120,15 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
       if (!mayAct(request.get('role'), row.role)) return answerRefusal(request, roleTooLow(row))
+      const misplaced = refusalOfMatch(row, request.req.header('if-match'))
+      if (misplaced !== undefined) return answerRefusal(request, misplaced)
       const read = await readInput(request.env.incoming, request.req.param(), { row, places })
       if (read.kind === 'refusal') return answerRefusal(request, read)
-      const context = { ...parts.operations, actor: request.get('tokenId') }
+      const context = {
+        ...parts.operations,
+        actor: request.get('tokenId'),
+        hidesSealed: request.get('role') !== 'owner',
+      }
       return 'stream' in row
         ? answerStream(request, { row, context, input: read.input }, streams)
         : answerCall(request, row, context, read.input)

@@ -9,6 +9,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { matching } from '../../operations/matching.ts'
 import { onceOnly } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
+import type { Row } from './input.ts'
 
 interface Change {
   readonly row: Endpoint
@@ -60,6 +61,20 @@ function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
   return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(',')}}`
+}
+
+/** Refuses `If-Match` where it would be ignored. Its sender relies on it. */
+export function refusalOfMatch(
+  row: Row,
+  ifMatch: string | undefined,
+): OperationRefusal | undefined {
+  if (ifMatch === undefined || ('read' in row && row.read !== undefined)) return undefined
+  const message =
+    'is not supported by this endpoint; changes of an account, a key, an alert target and the catalogue take it'
+  return {
+    ...refuse('operations.invalid', `If-Match: ${message}`),
+    fields: [{ field: 'If-Match', message }],
+  }
 }
 
 /** Refuses a name that headers and logs could show in two ways. */

@@ -60,7 +60,7 @@ export async function readInput(
   if (query.kind === 'refusal') return query
   const body = hasBody(row) ? await readJsonBody(request) : noBody
   if (body.kind === 'refusal') return body
-  const given = body.value as Readonly<Record<string, unknown>>
+  const given = body.value
   const strangers = Object.keys(given).filter((field) => !places.body.has(field))
   if (strangers.length > 0) return wrongFields(strangers, 'there is no such field in this body')
   const input = { ...given, ...query.fields, ...path }
@@ -115,7 +115,7 @@ function wrongFields(fields: readonly string[], message: string): OperationRefus
   }
 }
 
-/** Finds the path of a text with U+0000, which a database could not store. */
+/** Finds the path of a text with U+0000, which a database could not store. A body has few levels. */
 function findNul(value: unknown, path: readonly string[]): string | undefined {
   if (typeof value === 'string') return value.includes('\0') ? path.join('.') : undefined
   if (typeof value !== 'object' || value === null) return undefined

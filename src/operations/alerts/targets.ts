@@ -2,11 +2,12 @@
  * Operations on alert targets: who gets messages of which alerts. The URL of a target and the secret that
  * signs its messages are stored sealed; the secret is shown once, when it is made, and the URL never.
  */
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { formatDuration, parseDuration } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
 import { readCatalogue } from '../../channels/channel-store.ts'
-import type { Transaction } from '../../storage/database.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
@@ -42,7 +43,17 @@ const digestMaxMs = 86_400_000
 const defaultDigestMs = 600_000
 const filterMax = 1_000
 
-const targetName = label.refine((text) => text !== '', 'must not be empty')
+/** Addresses of the admin API beside those of targets. */
+const reservedNames = ['firing', 'deliveries']
+
+/** The name of a target. It must not look like an id, because either identifies a target. */
+const targetName = label
+  .refine((text) => text !== '', 'must not be empty')
+  .refine((text) => !text.startsWith('tgt_'), 'must not look like an id')
+  .refine(
+    (text) => !reservedNames.includes(text),
+    `must not be one of ${reservedNames.join(', ')}, which name other lists`,
+  )
 const targetReference = z.string('must name a target').min(1, 'must name a target')
 const addressText = z.string('must be text').trim().min(1, 'must not be empty').max(2_048)
 
@@ -126,8 +137,9 @@ export const createTarget = operation(
         format === 'email'
           ? undefined
           : await sealAddress(context, transaction, { id, url: address, signingSecret: secret })
-      await saveTarget(transaction, { ...target, sealed })
-      const view = viewTarget(target)
+      const made = { ...target, sealed }
+      await saveTarget(transaction, made)
+      const view = viewTarget(made)
       await recordAction(transaction, context, {
         action: 'alert.create',
         subject: id,
@@ -145,6 +157,12 @@ export const listAlertTargets = operation(
     const rows = await listTargets(database, { afterName: cursor ?? '', countMax: limit + 1 })
     return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewTarget })
   },
+)
+
+export const showTarget = operation(
+  z.strictObject({ target: targetReference }),
+  async ({ database }, { target }): Promise<TargetView> =>
+    viewTarget(await getTarget(database, target)),
 )
 
 /** Changes the fields that are given and keeps the others; the format and the secret stay. */
@@ -219,8 +237,8 @@ export const testTarget = operation(
   },
 )
 
-async function getTarget(transaction: Transaction, reference: string): Promise<AlertTarget> {
-  const target = await findTarget(transaction, reference)
+async function getTarget(queryable: Queryable, reference: string): Promise<AlertTarget> {
+  const target = await findTarget(queryable, reference)
   if (target !== undefined) return target
   throw notFound(`There is no alert target ${reference}. List them with: turnpike alert list`)
 }
@@ -350,6 +368,8 @@ function viewTarget(target: AlertTarget) {
     format: target.format,
     /** Of a URL only its origin. */
     address: target.address,
+    /** Differs after each change of the URL, which is not shown; null for e-mail. */
+    url_revision: target.sealed === undefined ? null : revisionOf(target.sealed),
     /** Null = all, here and below. */
     kinds: target.kinds ?? null,
     /** Ids. */
@@ -360,4 +380,9 @@ function viewTarget(target: AlertTarget) {
     digest: target.digestMs === 0 ? '0' : formatDuration(target.digestMs),
     created_at: timeText(target.createdAtMs),
   }
+}
+
+/** Sealing uses a new nonce each time, so this says nothing about the URL. */
+function revisionOf(sealed: string): string {
+  return `rev_${hash('sha256', sealed, 'hex').slice(0, 26)}`
 }

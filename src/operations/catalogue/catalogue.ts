@@ -20,7 +20,7 @@ import type { PinnedBaseline } from '../../channels/channel.ts'
 import { printModelPrices } from '../../metering/price-form.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
-import { makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
+import { hideSealed, makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
 import {
   demoPort,
   findDemoAccess,
@@ -204,14 +204,17 @@ function findNotes(
   return notes
 }
 
-/** Returns the catalogue as a file. Secrets in it are sealed; only this store's master key opens them. */
+/**
+ * Returns the catalogue as a file. Secrets in it are sealed, so that only this store's master key opens them,
+ * or hidden.
+ */
 export const exportCatalogue = operation(
   z.strictObject({}),
   async (context): Promise<{ readonly text: string }> => ({ text: await printCatalogue(context) }),
 )
 
 async function printCatalogue(
-  context: Pick<OperationContext, 'database' | 'clock'>,
+  context: Pick<OperationContext, 'database' | 'clock' | 'hidesSealed'>,
 ): Promise<string> {
   const rows = await context.database.snapshot(readCatalogue)
   const prices = Map.groupBy(rows.prices, (row) => row.model)
@@ -250,7 +253,7 @@ async function printCatalogue(
     {
       vendor: row.vendor,
       url: row.url,
-      credential: row.credential,
+      credential: context.hidesSealed === true ? hideSealed(row.credential) : row.credential,
       models: printModels(row.models),
       rank: row.rank,
       weight: row.weight,

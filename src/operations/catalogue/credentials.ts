@@ -24,11 +24,17 @@ export function settleCredential(
   stored: ChannelRow | undefined,
   { masterKey, credentialRule }: Pick<OperationContext, 'masterKey' | 'credentialRule'>,
 ): SettledCredential {
+  const given = revealHidden(channel.entry.credential, stored)
+  if (given === undefined)
+    return {
+      kind: 'mistake',
+      message: `${hiddenCredential} keeps the sealed credential of a channel, and this one has none; give env:NAME or the secret itself`,
+    }
   if (credentialRule !== undefined) {
-    const message = credentialMistake(credentialRule, channel.entry, stored)
+    const { url } = channel.entry
+    const message = credentialMistake(credentialRule, { credential: given, url }, stored)
     if (message !== undefined) return { kind: 'mistake', message }
   }
-  const given = channel.entry.credential
   const place = { owner: channel.name, field: credentialField }
   if (isReference(given) || given === stored?.credential) return { kind: 'as_is', text: given }
   let secret = new Secret(given)
@@ -47,6 +53,19 @@ export function settleCredential(
       return { kind: 'as_is', text: stored.credential }
   }
   return isSealed(given) ? { kind: 'as_is', text: given } : { kind: 'to_seal', secret }
+}
+
+/** Stands for a sealed credential where its reader may not see it. In a file it keeps the stored one. */
+const hiddenCredential = '***'
+
+export function hideSealed(credential: string): string {
+  return isSealed(credential) ? hiddenCredential : credential
+}
+
+/** Returns the credential that is meant; undefined where a hidden one stands for none. */
+function revealHidden(given: string, stored: ChannelRow | undefined): string | undefined {
+  if (given !== hiddenCredential) return given
+  return stored !== undefined && isSealed(stored.credential) ? stored.credential : undefined
 }
 
 /** Creates the master key of a store in which nothing is sealed: there it cannot be a lost one. */
