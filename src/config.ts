@@ -11,7 +11,8 @@ import type { z } from 'zod'
 import { formatDuration } from './base/clock.ts'
 import { nearestWord } from './base/nearest.ts'
 import { Secret } from './base/secret.ts'
-import { formatListenAddress, settings, type Config, type ListenAddress } from './settings.ts'
+import { formatListenAddress, type ListenAddress } from './setting-schemas.ts'
+import { settings, type Config } from './settings.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -182,7 +183,8 @@ function unknownVariable(name: string, variables: readonly string[]): string | u
   return nearest(name, variables) === undefined ? undefined : unknownMessage(name, variables)
 }
 
-function variableOf(key: string): string {
+/** The environment variable of a setting. */
+export function variableOf(key: string): string {
   return variablePrefix + key.toUpperCase()
 }
 
@@ -293,6 +295,14 @@ export function describeConfig(config: Config): Readonly<Record<string, string>>
     if (value === undefined) continue
     described[entry.key] = describeValue(name, value)
   }
+  return described
+}
+
+/** Returns the default of every setting that has one, by its key, as text. */
+export function describeDefaults(): Readonly<Record<string, string>> {
+  const described: Record<string, string> = {}
+  for (const [name, { key, fallback }] of Object.entries(settings))
+    if (fallback !== undefined) described[key] = describeValue(name, fallback)
   return described
 }
 

@@ -7,18 +7,13 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { errorCatalogue } from '../src/base/errors.ts'
 import { priceKeys } from '../src/metering/price-form.ts'
-import { settings } from '../src/settings.ts'
 import {
-  compareCodes,
-  documentedCodes,
   findBadNames,
   findBarrels,
   findLooseEnds,
   findMissingHeads,
   findStrayTables,
-  findUndocumentedKeys,
   findUnexplainedPrices,
   tablesOf,
   type SourceFile,
@@ -143,14 +138,6 @@ describe('the tree', () => {
     assertNone(findStrayTables(sources, tableOwners))
   })
 
-  test('docs/errors.md explains every error code with its status', () =>
-    assertNone(compareCodes(documentedCodes(read('docs/errors.md').text), errorCatalogue)))
-
-  test('docs/configuration.md explains every setting', () => {
-    const keys = Object.values(settings).map(({ key }) => key)
-    assertNone(findUndocumentedKeys(read('docs/configuration.md').text, keys))
-  })
-
   test('CHANGELOG.md tells operators what to do for every migration', () => {
     const numbers = migrations.map(({ path }) => /\/(\d{3})\.do\./.exec(path)?.[1] ?? path)
     const text = read('CHANGELOG.md').text
@@ -209,22 +196,6 @@ describe('each rule finds its mistake:', () => {
     assertNone(findStrayTables([fixture('src/ledger/x/y.ts', "'SELECT 1 FROM entry'")], owners))
     assertNone(findStrayTables([fixture('src/a/b.ts', '// FROM price')], owners))
     assert.deepEqual(tablesOf('CREATE TABLE a (\n);\nCREATE TABLE b_c (x);'), ['a', 'b_c'])
-  })
-
-  test('an error code that is missing, invented or has another status', () => {
-    const page =
-      '| `a.known` | 400 | text |\n| `a.other` | 500 | text |\n| `a.invented` | 404 | |\n'
-    const catalogue = {
-      'a.known': { status: 400 },
-      'a.other': { status: 501 },
-      'a.new': { status: 1 },
-    }
-    assert.equal(compareCodes(documentedCodes(page), catalogue).length, 3)
-  })
-
-  test('a setting that is not documented', () => {
-    const page = '`listen` and TURNPIKE_STORE'
-    assert.equal(findUndocumentedKeys(page, ['listen', 'store', 'region']).length, 1)
   })
 
   test('a price that is not documented, or only mentioned', () => {

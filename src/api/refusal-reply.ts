@@ -1,6 +1,7 @@
 /** Replies of our own endpoints. Their errors are `{"error":{"type","message","request_id"}}`. */
 import type { Clock } from '../base/clock.ts'
-import { errorCatalogue, type Refusal } from '../base/errors.ts'
+import { errorCatalogue } from '../base/error-catalogue.ts'
+import type { Refusal } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import { exchangeIdHeader, jsonReply, type Reply } from '../http/server/reply.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorCatalogue, GatewayError, invariant, InvariantError, refuse } from './errors.ts'
+import { errorCatalogue } from './error-catalogue.ts'
+import { GatewayError, invariant, InvariantError, refuse } from './errors.ts'
 
 test('every public code is area.reason with a status that fits its origin', () => {
   for (const [code, { status, origin }] of Object.entries(errorCatalogue)) {

@@ -1,66 +1,8 @@
 /**
- * The catalogue of public error codes, refusals, faults and invariants. Codes are stable (docs/errors.md
- * lists each), and each has one HTTP status. The called format decides how an error looks on the wire.
+ * Refusals, faults and invariants. Each public error has a code of the catalogue, and so one HTTP status.
+ * The called format decides how an error looks on the wire.
  */
-
-/** Who must act to solve the error. */
-export type ErrorOrigin = 'client' | 'account' | 'gateway' | 'upstream'
-
-interface ErrorFact {
-  readonly status: number
-  readonly origin: ErrorOrigin
-}
-
-export const errorCatalogue = {
-  'access.credential_invalid': { status: 401, origin: 'client' },
-  'access.credential_wrong_kind': { status: 403, origin: 'client' },
-  'access.address_not_allowed': { status: 403, origin: 'client' },
-  'access.role_insufficient': { status: 403, origin: 'client' },
-  'access.account_suspended': { status: 403, origin: 'account' },
-  'access.account_closed': { status: 403, origin: 'account' },
-  'access.model_not_allowed': { status: 403, origin: 'client' },
-  'access.rate_limited': { status: 429, origin: 'account' },
-  'access.tokens_limited': { status: 429, origin: 'account' },
-  'access.too_many_running': { status: 429, origin: 'account' },
-  'access.too_many_bytes': { status: 429, origin: 'account' },
-  'access.too_many_failed_sign_ins': { status: 429, origin: 'client' },
-  'http.malformed': { status: 400, origin: 'client' },
-  'http.not_found': { status: 404, origin: 'client' },
-  'http.method_not_allowed': { status: 405, origin: 'client' },
-  'http.body_timeout': { status: 408, origin: 'client' },
-  'http.body_too_large': { status: 413, origin: 'client' },
-  'http.unsupported_media_type': { status: 415, origin: 'client' },
-  'http.websocket_not_served': { status: 426, origin: 'client' },
-  'http.head_too_large': { status: 431, origin: 'client' },
-  'relay.request_invalid': { status: 400, origin: 'client' },
-  'relay.model_unknown': { status: 404, origin: 'client' },
-  'relay.not_offered': { status: 404, origin: 'client' },
-  'relay.response_unknown': { status: 404, origin: 'client' },
-  'relay.previous_response_unknown': { status: 400, origin: 'client' },
-  'relay.item_unknown': { status: 404, origin: 'client' },
-  'relay.encrypted_content_unreadable': { status: 400, origin: 'client' },
-  'relay.state_unavailable': { status: 400, origin: 'client' },
-  'relay.no_channel_available': { status: 503, origin: 'gateway' },
-  'relay.overloaded': { status: 503, origin: 'gateway' },
-  'relay.shutting_down': { status: 503, origin: 'gateway' },
-  'relay.upstream_failed': { status: 502, origin: 'upstream' },
-  'relay.answer_too_large': { status: 502, origin: 'gateway' },
-  'relay.upstream_timeout': { status: 504, origin: 'upstream' },
-  'relay.upstream_throttled': { status: 429, origin: 'upstream' },
-  'ledger.insufficient_balance': { status: 402, origin: 'account' },
-  'ledger.balance_held': { status: 402, origin: 'account' },
-  'ledger.daily_limit_reached': { status: 429, origin: 'account' },
-  'ledger.monthly_limit_reached': { status: 429, origin: 'account' },
-  'ledger.total_limit_reached': { status: 429, origin: 'account' },
-  'ledger.unavailable': { status: 503, origin: 'gateway' },
-  'api.request_invalid': { status: 400, origin: 'client' },
-  'operations.invalid': { status: 400, origin: 'client' },
-  'operations.not_found': { status: 404, origin: 'client' },
-  'operations.conflict': { status: 409, origin: 'client' },
-  'operations.precondition_failed': { status: 412, origin: 'client' },
-  'operations.confirmation_required': { status: 409, origin: 'client' },
-  'gateway.internal': { status: 500, origin: 'gateway' },
-} as const satisfies Record<string, ErrorFact>
+import { errorCatalogue, type ErrorOrigin } from './error-catalogue.ts'
 
 export type ErrorCode = keyof typeof errorCatalogue
 

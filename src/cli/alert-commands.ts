@@ -52,7 +52,7 @@ function addListCommands(alert: Command): void {
     )
   alert
     .command('firing')
-    .description('list what is wrong now, oldest first')
+    .description('list the alerts that are firing, oldest first')
     .action(
       command({ store: 'existing' }, async ({ callAll }) =>
         shown(await callAll(alertEndpoints.firing), showFiring),

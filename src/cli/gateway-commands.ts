@@ -1,7 +1,7 @@
 /** `turnpike serve` and `turnpike sandbox`: the programs that run until a signal. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Ready } from '../main.ts'
-import { formatListenAddress, parseListenAddress, type ListenAddress } from '../settings.ts'
+import { formatListenAddress, parseListenAddress, type ListenAddress } from '../setting-schemas.ts'
 import { endWithOutput } from './command.ts'
 import { formatJson } from './output.ts'
 import { refuseServer } from './place.ts'

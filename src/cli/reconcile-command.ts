@@ -9,7 +9,7 @@ import { formatTable } from './output.ts'
 export function addReconcileCommand(channel: Command): void {
   channel
     .command('reconcile')
-    .description("compare what was charged on a channel with the vendor's own counts")
+    .description("compare charges on a channel with the vendor's own counts")
     .argument('<channel>', 'name of the channel, or all')
     .requiredOption('--from <date>', 'first day (UTC), or a time such as 2027-01-31T12:00:00Z')
     .requiredOption('--to <date>', 'last day (UTC, included), or a time')

@@ -3,7 +3,8 @@
  * until the charge is durable. Resolves once the ending is known; it never throws and never calls the
  * ledger to settle.
  */
-import { errorCatalogue, refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
+import { errorCatalogue } from '../base/error-catalogue.ts'
+import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, type Picos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { MeterReading } from '../formats/answer.ts'

@@ -3,7 +3,8 @@
  * held, and those that are free. Never throws and never waits.
  */
 import type { Principal } from '../access/key.ts'
-import { errorCatalogue, type ErrorCode } from '../base/errors.ts'
+import { errorCatalogue } from '../base/error-catalogue.ts'
+import type { ErrorCode } from '../base/errors.ts'
 import type { FreeExchange } from '../ledger/free-exchange-store.ts'
 import { clientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'

@@ -3,7 +3,8 @@
  * the model lists from its catalogue, the warm-up call, and the headers with the account's own limits.
  * The official SDKs of a vendor can read all of them. Pure.
  */
-import { errorCatalogue, refuse, type Refusal } from '../base/errors.ts'
+import { errorCatalogue } from '../base/error-catalogue.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
 import type { Model } from '../channels/channel.ts'
 import type {
   ErrorToShow,

@@ -101,41 +101,9 @@ function isWithin(path: string, place: string): boolean {
 
 // --- documents ----------------------------------------------------------------------------------
 
-/** Codes with their own heading or table row, and the status the page gives them. */
-export function documentedCodes(page: string): ReadonlyMap<string, number> {
-  const rows = [...page.matchAll(/^\|\s*`([a-z]+\.[a-z_]+)`\s*\|\s*(\d{3})\s*\|/gm)]
-  return new Map(rows.map((row) => [row[1] ?? '', Number(row[2])]))
-}
-
-export function compareCodes(
-  documented: ReadonlyMap<string, number>,
-  catalogue: Readonly<Record<string, { readonly status: number }>>,
-): readonly string[] {
-  const complaints: string[] = []
-  for (const [code, { status }] of Object.entries(catalogue)) {
-    const shown = documented.get(code)
-    if (shown === undefined) complaints.push(`docs/errors.md does not explain ${code}`)
-    else if (shown !== status)
-      complaints.push(`docs/errors.md gives ${code} the status ${shown}, the program ${status}`)
-  }
-  for (const code of documented.keys())
-    if (!Object.hasOwn(catalogue, code))
-      complaints.push(`docs/errors.md explains ${code}, which does not exist`)
-  return complaints
-}
-
 /** Each key must have a row in a table of the page, by itself or within another. */
 export function findUnexplainedPrices(page: string, keys: readonly string[]): readonly string[] {
   return keys
     .filter((key) => !new RegExp(`^\\| +\`(?:\\w+\\.)?${key}\` +\\|`, 'm').test(page))
     .map((key) => `docs/catalogue.md does not explain the price ${key}`)
-}
-
-/** Each key must be on the page as code, alone or as its variable. */
-export function findUndocumentedKeys(page: string, keys: readonly string[]): readonly string[] {
-  return keys
-    .filter(
-      (key) => !page.includes(`\`${key}\``) && !page.includes(`TURNPIKE_${key.toUpperCase()}`),
-    )
-    .map((key) => `docs/configuration.md does not explain the setting ${key}`)
 }

@@ -3,7 +3,8 @@
  * fields that are wrong.
  */
 import { STATUS_CODES } from 'node:http'
-import { errorCatalogue, type Refusal } from '../../base/errors.ts'
+import { errorCatalogue } from '../../base/error-catalogue.ts'
+import type { Refusal } from '../../base/errors.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 
 export const problemType = 'application/problem+json'

@@ -5,7 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import { errorCatalogue, type ErrorCode } from '../../base/errors.ts'
+import { errorCatalogue } from '../../base/error-catalogue.ts'
+import type { ErrorCode } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
 import { refusalOfInput, type OperationRefusal, type Outcome } from '../../operations/operation.ts'

@@ -10,15 +10,13 @@ import type { Prices } from '../../metering/prices.ts'
 import { isMapping, type Complain, type Located, type Mistake, type Path } from './document.ts'
 import {
   channelSchema,
-  entryKeys,
   modelSchema,
   vendorSchema,
   type ChannelEntry,
-  type GivenEntries,
   type ModelEntry,
-  type Section,
   type VendorEntry,
 } from './entries.ts'
+import { entryKeys, type GivenEntries, type Section } from './entry-fields.ts'
 
 export interface Catalogue {
   readonly vendors: ReadonlyMap<string, VendorEntry>
@@ -190,7 +188,7 @@ function readEntries<Schema extends z.ZodType>(
   for (const [name, value] of Object.entries(given[kind.section])) {
     const path = [kind.section, name]
     if (!isMapping(value)) {
-      complain(path, `must be a mapping with ${entryKeys[kind.section].join(', ')}`)
+      complain(path, `must be a mapping with ${entryKeys(kind.section).join(', ')}`)
       continue
     }
     const parsed = kind.schema.safeParse(value)
@@ -219,7 +217,7 @@ function complainOfIssue(
 
 function knownKeys(section: Section, within: readonly (string | number)[]): readonly string[] {
   const [field, ...rest] = within
-  if (field === undefined) return entryKeys[section]
+  if (field === undefined) return entryKeys(section)
   if (field === 'cost') return priceKeysAt(rest.slice(1))
   return field === 'price' ? priceKeysAt(rest) : []
 }

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { findKey } from '../../access/key-store.ts'
-import { errorCatalogue, type ErrorCode } from '../../base/errors.ts'
+import { errorCatalogue } from '../../base/error-catalogue.ts'
+import type { ErrorCode } from '../../base/errors.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import { findExchange, findRefund, listExchanges } from '../../ledger/exchange-store.ts'
 import type { Queryable } from '../../storage/database.ts'
