@@ -31,7 +31,7 @@ import { createSnapshotHolder, loadSnapshot, type LoadedSnapshot } from './chann
 import { openAnswerStates } from './ledger/answer-state-store.ts'
 import { UpstreamPools } from './http/client/pool.ts'
 import { catching, serveFront, type FrontParts } from './front.ts'
-import { openGatewayStore, openOperatorStore } from './gateway-store.ts'
+import { openGatewayStore, openHolderStore, openOperatorStore } from './gateway-store.ts'
 import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
@@ -130,6 +130,8 @@ async function openApp(
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
   const operatorStore = await openOperatorStore(config.store, effects.onFatal)
   opened.defer(() => operatorStore.close())
+  const holderStore = await openHolderStore(config.store, effects.onFatal)
+  opened.defer(() => holderStore.close())
   const keyUses = createKeyUses({ clock, database: operatorStore, onError })
   opened.defer(() => keyUses.close())
   const authenticate = createAuthenticate(
@@ -248,7 +250,7 @@ async function openApp(
     onConnectionClosed: (why: string) => telemetry.connectionClosed(why),
   }
   const faults = { telemetry, clock }
-  // Reads of operators and account holders must not wait for the gateway's own connection, nor it for them.
+  // Operators must not wait for the gateway's own connection, nor it for them.
   const operations: Omit<OperationContext, 'actor'> = {
     database: operatorStore,
     clock,
@@ -268,7 +270,8 @@ async function openApp(
     isStoreAvailable,
     isDraining: () => isDraining,
     holderReads: new ReadsUnderWay(),
-    operations,
+    // Account holders and operators do not wait for each other either.
+    operations: { ...operations, database: holderStore },
     corsOrigins: config.corsOrigins,
     relay: relayServices,
   }

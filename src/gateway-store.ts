@@ -69,13 +69,27 @@ export function openOperatorStore(
   store: string,
   onFatal: (error: Error) => void,
 ): Promise<Database> {
+  return openAgain(store, operatorConnectionsMax, onFatal)
+}
+
+/** Opens the store once more for the reads of account holders: they do not wait for operators. */
+export function openHolderStore(store: string, onFatal: (error: Error) => void): Promise<Database> {
+  return openAgain(store, holderConnectionsMax, onFatal)
+}
+
+function openAgain(
+  store: string,
+  connectionsMax: number,
+  onFatal: (error: Error) => void,
+): Promise<Database> {
   const location = parseStoreLocation(store)
   return location.kind === 'sqlite'
     ? openSqliteThread(location.path, onFatal)
-    : openPostgres(location, { connectionsMax: operatorConnectionsMax })
+    : openPostgres(location, { connectionsMax })
 }
 
 const operatorConnectionsMax = 4
+const holderConnectionsMax = 2
 
 export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
   const location = parseStoreLocation(options.config.store)

@@ -46,14 +46,21 @@ export function distantIds(period: AccountPeriod): readonly IdRange[] {
 
 /** Returns a range with every charged exchange of a period: the nearby ids, or else all. */
 export async function findIds(snapshot: Queryable, period: AccountPeriod): Promise<IdRange> {
-  return (await hasDistantCharges(snapshot, period)) ? everyId : nearbyIds(period)
+  return (await readNearbyCharges(snapshot, period)).hasDistant ? everyId : nearbyIds(period)
 }
 
-/** Whether the charges with nearby ids are less than all charges on the days of a period. */
-export async function hasDistantCharges(
+/** The charges with nearby ids. */
+interface NearbyCharges {
+  /** They are less than all charges on the days of the period. */
+  readonly hasDistant: boolean
+  /** The highest of their numbers; zero where there are none. */
+  readonly lastSequence: number
+}
+
+export async function readNearbyCharges(
   snapshot: Queryable,
   period: AccountPeriod,
-): Promise<boolean> {
+): Promise<NearbyCharges> {
   const days = wholeDays(period)
   const [figures] = await snapshot.query(
     `SELECT ${sumOf('revenue_picos')} FROM report_day
@@ -61,27 +68,29 @@ export async function hasDistantCharges(
     [days.accountId, utcDay(days.fromMs), utcDay(days.toMs - 1)],
   )
   const charged = figures === undefined ? zeroPicos : readSum(figures)
-  const nearby = await sumEntries(snapshot, days, nearbyIds(period))
-  return charged !== subtractPicos(zeroPicos, nearby)
+  const { sum, lastSequence } = await sumEntries(snapshot, days, nearbyIds(period))
+  return { hasDistant: charged !== subtractPicos(zeroPicos, sum), lastSequence }
 }
 
 /** Sums the charges of a period from the entries; negative. */
 export async function sumCharges(snapshot: Queryable, period: AccountPeriod): Promise<Picos> {
-  return sumEntries(snapshot, period, await findIds(snapshot, period))
+  return (await sumEntries(snapshot, period, await findIds(snapshot, period))).sum
 }
 
 async function sumEntries(
   snapshot: Queryable,
   { accountId, fromMs, toMs }: AccountPeriod,
   { after, before }: IdRange,
-): Promise<Picos> {
+): Promise<{ readonly sum: Picos; readonly lastSequence: number }> {
   const [row] = await snapshot.query(
-    `SELECT ${sumOf('amount_picos')} FROM entry
+    `SELECT ${sumOf('amount_picos')}, COALESCE(MAX(sequence), 0) AS last FROM entry
       WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
         AND created_at_ms >= $4 AND created_at_ms < $5`,
     [accountId, after, before, fromMs, toMs],
   )
-  return row === undefined ? zeroPicos : readSum(row)
+  return row === undefined
+    ? { sum: zeroPicos, lastSequence: 0 }
+    : { sum: readSum(row), lastSequence: Number(row['last']) }
 }
 
 /** Figures are by UTC day. */

@@ -1,7 +1,9 @@
 /**
  * Reads the statement of an account: its entries of a period in the order of booking, each charge with
  * its exchange, and the balance before. Streams: memory holds one page and the charges of exchanges
- * that ran at the same time.
+ * that ran at the same time. Its pages show one moment without a snapshot that lasts: entries are never
+ * edited, and the charges of an account are numbered in the order of their commits, so those up to one
+ * number stay the same.
  */
 import { utcDay } from '../base/clock.ts'
 import { idTimeMs } from '../base/id.ts'
@@ -11,8 +13,8 @@ import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import { readEntry, type Entry } from './entry-store.ts'
 import {
   distantIds,
-  hasDistantCharges,
   nearbyIds,
+  readNearbyCharges,
   sumCharges,
   type AccountPeriod,
   type IdRange,
@@ -42,8 +44,36 @@ export interface StatementEntry extends Entry {
   readonly exchange: ChargedExchange | undefined
 }
 
+/** What a statement reads at one moment; its other charges follow page by page. */
+export interface StatementStart {
+  readonly period: AccountPeriod
+  /** Entries of operators, and charges whose ids are far from the period. In order. */
+  readonly waiting: readonly StatementEntry[]
+  /** The number of the last charge that belongs to it. */
+  readonly lastSequence: number
+}
+
 const dayMs = 86_400_000
-const pageSize = 1_000
+/** Few: the event loop serves others between two pages. */
+const pageSize = 400
+
+/** Call it inside a snapshot. */
+export async function readStatementStart(
+  snapshot: Queryable,
+  period: AccountPeriod,
+): Promise<StatementStart> {
+  const waiting: StatementEntry[] = []
+  for (const entry of await readOperatorEntries(snapshot, period)) insertInOrder(waiting, entry)
+  const { hasDistant, lastSequence } = await readNearbyCharges(snapshot, period)
+  const start = { period, waiting, lastSequence }
+  // Now: a line that is found at the end would be in the wrong place.
+  if (hasDistant) {
+    const whole = { ...start, lastSequence: Number.MAX_SAFE_INTEGER }
+    for (const ids of distantIds(period))
+      for await (const entry of eachCharge(snapshot, whole, ids)) insertInOrder(waiting, entry)
+  }
+  return start
+}
 
 /**
  * In the order of their times, then of their numbers. Charges are read by the time at which their
@@ -51,17 +81,12 @@ const pageSize = 1_000
  * booked. Where a clock was set back by a little meanwhile, it is the order of beginnings.
  */
 export async function* eachStatementEntry(
-  snapshot: Queryable,
-  period: AccountPeriod,
+  store: Queryable,
+  start: StatementStart,
 ): AsyncGenerator<StatementEntry> {
   // Operators' entries are few; they wait for their place among the charges.
-  const waiting: StatementEntry[] = []
-  for (const entry of await readOperatorEntries(snapshot, period)) insertInOrder(waiting, entry)
-  // Checked first: a line that is found at the end would be in the wrong place.
-  if (await hasDistantCharges(snapshot, period))
-    for (const ids of distantIds(period))
-      for await (const entry of eachCharge(snapshot, period, ids)) insertInOrder(waiting, entry)
-  for await (const entry of eachCharge(snapshot, period, nearbyIds(period))) {
+  const waiting = [...start.waiting]
+  for await (const entry of eachCharge(store, start, nearbyIds(start.period))) {
     const beganMs = idTimeMs(entry.reference) ?? entry.createdAtMs
     let ready = 0
     while (ready < waiting.length && (waiting[ready]?.createdAtMs ?? 0) <= beganMs) ready++
@@ -97,12 +122,12 @@ async function readOperatorEntries(
 }
 
 async function* eachCharge(
-  snapshot: Queryable,
-  { accountId, fromMs, toMs }: AccountPeriod,
+  store: Queryable,
+  { period: { accountId, fromMs, toMs }, lastSequence }: StatementStart,
   ids: IdRange,
 ): AsyncGenerator<StatementEntry> {
   const rows = eachRow(pageSize, (last) =>
-    snapshot.query(
+    store.query(
       `SELECT e.sequence, e.account_id, e.kind, e.reference, e.amount_picos, e.note,
               e.created_at_ms, x.exchange_id, x.key_id, x.vendor, x.model, x.operation,
               x.is_stream, x.channel, x.started_at_ms, x.ending, x.status, x.attempt_count,
@@ -110,9 +135,17 @@ async function* eachCharge(
          FROM entry e
          LEFT JOIN exchange x ON x.account_id = e.account_id AND x.exchange_id = e.reference
         WHERE e.account_id = $1 AND e.kind = 'charge' AND e.reference > $2 AND e.reference < $3
-          AND e.created_at_ms >= $4 AND e.created_at_ms < $5
-        ORDER BY e.reference LIMIT $6`,
-      [accountId, last?.['reference'] ?? ids.after, ids.before, fromMs, toMs, pageSize],
+          AND e.created_at_ms >= $4 AND e.created_at_ms < $5 AND e.sequence <= $6
+        ORDER BY e.reference LIMIT $7`,
+      [
+        accountId,
+        last?.['reference'] ?? ids.after,
+        ids.before,
+        fromMs,
+        toMs,
+        lastSequence,
+        pageSize,
+      ],
     ),
   )
   for await (const row of rows) yield { ...readEntry(row), exchange: readExchange(row) }

@@ -5,7 +5,7 @@
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import { picos, zeroPicos, type Picos } from '../base/money.ts'
-import { eachRow, type Queryable, type Row } from '../storage/database.ts'
+import type { Queryable, Row } from '../storage/database.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from './ledger.ts'
 
 export interface UsageQuestion {
@@ -89,12 +89,15 @@ export const noFigures: Readonly<Figures> = {
 }
 
 export function readFigures(row: Row): Figures {
+  return { ...readCounts(row), costPicos: readPicos(row, 'cost_picos') }
+}
+
+function readCounts(row: Row): Omit<Figures, 'costPicos'> {
   return {
     requests: Number(row['requests']),
     inputTokens: Number(row['input_tokens']),
     outputTokens: Number(row['output_tokens']),
     cacheTokens: Number(row['cache_tokens']),
-    costPicos: readPicos(row, 'cost_picos'),
   }
 }
 
@@ -196,46 +199,45 @@ export function readSum(row: Row): Picos {
   return picos(BigInt(String(row['high'])) * 2n ** 32n + BigInt(String(row['low'])))
 }
 
-/** The figures of one key and model on one day. */
+/** What an account has used on one day: in all, or of one key or model. */
 export interface DayFigures extends Figures {
   readonly day: string
-  readonly keyId: string
-  readonly model: string
+  /** The key's id or the model; empty for all together. */
+  readonly of: string
 }
 
-const daysPerPage = 1_000
+export interface DaysQuestion {
+  readonly accountId: string
+  /** Both days are included. */
+  readonly from: string
+  readonly to: string
+  readonly by: 'key' | 'model' | undefined
+  readonly rowsMax: number
+}
 
-/** Reads the figures of a period, both days included, by day, key and model. */
-export async function* eachUsageDay(
-  snapshot: Queryable,
-  {
-    accountId,
-    from,
-    to,
-  }: { readonly accountId: string; readonly from: string; readonly to: string },
-): AsyncGenerator<DayFigures> {
-  const rows = eachRow(daysPerPage, (last) =>
-    snapshot.query(
-      `SELECT * FROM usage_day
-        WHERE account_id = $1 AND day <= $2 AND (day, key_id, model) > ($3, $4, $5)
-        ORDER BY day, key_id, model LIMIT $6`,
-      [
-        accountId,
-        to,
-        last?.['day'] ?? from,
-        last?.['key_id'] ?? '',
-        last?.['model'] ?? '',
-        daysPerPage,
-      ],
-    ),
+const groupColumns = { key: 'key_id', model: 'model' } as const
+
+/** Reads sums of days, by day and then by key or model. The store adds them up. */
+export async function readDays(
+  database: Queryable,
+  { accountId, from, to, by, rowsMax }: DaysQuestion,
+): Promise<readonly DayFigures[]> {
+  const of = by === undefined ? "''" : groupColumns[by]
+  const group = by === undefined ? 'day' : `day, ${of}`
+  const rows = await database.query(
+    `SELECT day, ${of} AS group_of, SUM(requests) AS requests, SUM(input_tokens) AS input_tokens,
+            SUM(output_tokens) AS output_tokens, SUM(cache_tokens) AS cache_tokens,
+            ${sumOf('cost_picos')}
+       FROM usage_day WHERE account_id = $1 AND day >= $2 AND day <= $3
+      GROUP BY ${group} ORDER BY ${group} LIMIT $4`,
+    [accountId, from, to, rowsMax],
   )
-  for await (const row of rows)
-    yield {
-      day: String(row['day']),
-      keyId: String(row['key_id']),
-      model: String(row['model']),
-      ...readFigures(row),
-    }
+  return rows.map((row) => ({
+    day: String(row['day']),
+    of: String(row['group_of']),
+    ...readCounts(row),
+    costPicos: readSum(row),
+  }))
 }
 
 /** What a key has used: charges less refunds. */

@@ -15,7 +15,11 @@ import {
 import { audit } from '../../src/ledger/audit/audit.ts'
 import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
 import { removeOldExchanges, type RetentionReport } from '../../src/ledger/exchange-retention.ts'
-import { eachStatementEntry, readOpeningBalance } from '../../src/ledger/statement.ts'
+import {
+  eachStatementEntry,
+  readOpeningBalance,
+  readStatementStart,
+} from '../../src/ledger/statement.ts'
 
 const dayMs = 86_400_000
 
@@ -136,7 +140,9 @@ describe('old exchanges', () => {
     await chargeOnEachOf(5, 2)
     await removeOlderThan(2)
     const period = { accountId, fromMs: Date.parse('2026-11-22'), toMs: harness.clock.now() }
-    const entries = await Array.fromAsync(eachStatementEntry(harness.database, period))
+    const entries = await Array.fromAsync(
+      eachStatementEntry(harness.database, await readStatementStart(harness.database, period)),
+    )
     assert.deepEqual(
       entries.map(({ exchange }) => exchange !== undefined),
       [false, false, false, false, true, true, true, true],

@@ -6,17 +6,18 @@ import { presentedSecret, type Authenticate } from '../../access/authenticate.ts
 import type { Clock } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import type { IncomingRequest } from '../../http/server/request.ts'
-import { jsonReply, sendReply, type Reply } from '../../http/server/reply.ts'
+import { sendReply } from '../../http/server/reply.ts'
 import type { ResponseWriter } from '../../http/server/response-writer.ts'
 import { holderDays } from '../../operations/holder/days.ts'
 import { holderKeys } from '../../operations/holder/keys.ts'
 import { holderPrices } from '../../operations/holder/prices.ts'
 import { holderRequest, holderRequests } from '../../operations/holder/requests.ts'
-import { holderStatement, type HolderStatement } from '../../operations/holder/statement.ts'
+import { holderStatement } from '../../operations/holder/statement.ts'
 import type { OperationContext, Outcome } from '../../operations/operation.ts'
-import { namedReply, refusalReply } from '../refusal-reply.ts'
+import { refusalReply } from '../refusal-reply.ts'
+import { sendJson, sendText, type Exchange } from './holder-answers.ts'
 import { misplacedParameter, readParameters } from './parameters.ts'
-import { tooManyReads, type ReadsUnderWay } from './reads-under-way.ts'
+import type { ReadsUnderWay } from './reads-under-way.ts'
 
 export interface HolderApiParts {
   readonly clock: Clock
@@ -27,14 +28,18 @@ export interface HolderApiParts {
   readonly operations: Omit<OperationContext, 'actor'>
 }
 
+/** What a known client asks for. */
+interface Question {
+  readonly context: OperationContext
+  readonly input: Readonly<Record<string, string>>
+  readonly accountId: string
+}
+
 interface HolderEndpoint {
   /** Its own query parameters. */
   readonly parameters: readonly string[]
-  answer(
-    context: OperationContext,
-    input: Readonly<Record<string, string>>,
-    accountId: string,
-  ): Promise<Outcome<Reply>>
+  /** Resolves when the answer has been sent, or with a refusal where nothing was written. */
+  answer(question: Question, exchange: Exchange): Promise<Refusal | undefined>
 }
 
 type Read = (
@@ -46,12 +51,12 @@ type Read = (
 function json(read: Read & { readonly input: { readonly shape: object } }): HolderEndpoint {
   return {
     parameters: Object.keys(read.input.shape),
-    answer: async (context, input, accountId) =>
-      mapOutcome(await read(context, input, accountId), (value) => jsonReply(200, value, vary)),
+    async answer({ context, input, accountId }, exchange) {
+      const outcome = await read(context, input, accountId)
+      return outcome.kind === 'done' ? sendJson(outcome.value, exchange) : outcome
+    },
   }
 }
-
-const vary = ['vary', 'authorization, x-api-key']
 
 const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
   ['/v1/usage/days', json(holderDays)],
@@ -62,21 +67,15 @@ const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
     '/v1/usage/statement',
     {
       parameters: Object.keys(holderStatement.input.shape),
-      answer: async (context, input, accountId) =>
-        mapOutcome(await holderStatement(context, input, accountId), statementReply),
+      answer: ({ context, input, accountId }, exchange) =>
+        sendText(
+          input['format'] === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
+          exchange,
+          (write) => holderStatement(context, input, accountId, write),
+        ),
     },
   ],
 ])
-
-function statementReply({ format, text }: HolderStatement): Reply {
-  const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json'
-  const headers = ['content-type', type, 'cache-control', 'no-store', ...vary]
-  return { status: 200, headers, body: Buffer.from(text) }
-}
-
-function mapOutcome<From, To>(outcome: Outcome<From>, change: (value: From) => To): Outcome<To> {
-  return outcome.kind === 'done' ? { kind: 'done', value: change(outcome.value) } : outcome
-}
 
 /** What a path asks for. */
 export interface HolderRequest {
@@ -115,20 +114,18 @@ export async function serveHolder(
   asked: HolderRequest & { readonly query: string },
   parts: HolderApiParts,
 ): Promise<void> {
-  const outcome = await answer(request, asked, parts)
-  const reply =
-    outcome.kind === 'done'
-      ? namedReply(outcome.value, parts.clock)
-      : refusalReply(outcome, parts.clock)
-  sendReply(request, response, reply)
+  const refusal = await answer(request, response, asked, parts)
+  if (refusal !== undefined) sendReply(request, response, refusalReply(refusal, parts.clock))
 }
 
 async function answer(
   request: IncomingRequest,
+  response: ResponseWriter,
   { endpoint, path, given, query }: HolderRequest & { readonly query: string },
   parts: HolderApiParts,
-): Promise<Outcome<Reply> | Refusal> {
-  const caller = { address: request.clientAddress, nowMs: parts.clock.now() }
+): Promise<Refusal | undefined> {
+  const { clock } = parts
+  const caller = { address: request.clientAddress, nowMs: clock.now() }
   const principal = await parts.authenticate(presentedSecret(request.rawHeaders), 'reader', caller)
   if (principal.kind === 'refusal') return principal
   request.place.showKey()
@@ -142,10 +139,12 @@ async function answer(
     return refuse('ledger.unavailable', 'The ledger is unavailable. Try again shortly.')
   const context: OperationContext = { ...parts.operations, actor: principal.keyId }
   const { accountId } = principal
-  if (!parts.holderReads.enter(accountId)) return tooManyReads
+  const place = parts.holderReads.enter(accountId)
+  if ('code' in place) return place
+  const input = { ...parameters.values, ...given }
   try {
-    return await endpoint.answer(context, { ...parameters.values, ...given }, accountId)
+    return await endpoint.answer({ context, input, accountId }, { request, response, clock, place })
   } finally {
-    parts.holderReads.leave(accountId)
+    place.leave()
   }
 }

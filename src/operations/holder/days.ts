@@ -3,21 +3,18 @@ import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { utcDay } from '../../base/clock.ts'
 import { usdNumber } from '../../base/money.ts'
-import {
-  addFigures,
-  eachUsageDay,
-  noFigures,
-  type DayFigures,
-  type Figures,
-} from '../../ledger/usage.ts'
-import { invalidField, invalid } from '../operation.ts'
-import { holderRead } from './holder-read.ts'
+import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
+import { getHolder } from './holder-read.ts'
 
 const dayMs = 86_400_000
 const usualDays = 30
 const daysMax = 366
 /** An answer is one document in memory. */
-const rowsMax = 20_000
+const linesMax = 10_000
+/** Read in one statement. */
+const partDays = 31
 
 const day = z
   .string()
@@ -27,55 +24,65 @@ const day = z
   })
 
 /** Both days are included; the last 30 days by default. Days without a charge have no line. */
-export const holderDays = holderRead(
+export const holderDays = operation(
   z.strictObject({
     from: day.optional(),
     to: day.optional(),
     by: z.enum(['key', 'model'], 'must be key or model').optional(),
   }),
-  async ({ snapshot, account, nowMs, input: { by, ...given } }) => {
-    const to = given.to ?? utcDay(nowMs)
+  async ({ database, clock }: OperationContext, { by, ...given }, accountId: string) => {
+    const to = given.to ?? utcDay(clock.now())
     const from = given.from ?? utcDay(Date.parse(to) - (usualDays - 1) * dayMs)
     if (from > to) throw invalidField('to', 'must not be before from')
     if (Date.parse(to) - Date.parse(from) >= daysMax * dayMs)
       throw invalidField('from', `must be at most ${daysMax} days before to`)
-    const sums = new Map<string, Figures & { readonly key: DayFigures }>()
-    for await (const row of eachUsageDay(snapshot, { accountId: account.id, from, to })) {
-      const name = [row.day, by === 'key' ? row.keyId : by === 'model' ? row.model : ''].join('\0')
-      let sum = sums.get(name)
-      if (sum === undefined) {
-        sum = { ...noFigures, key: row }
-        sums.set(name, sum)
-      }
-      addFigures(sum, row)
-      if (sums.size > rowsMax)
-        throw invalid(`The answer would have more than ${rowsMax} lines. Ask for fewer days.`)
-    }
-    const names = by === 'key' ? await readKeyNames(snapshot, account.id) : undefined
+    const names = await database.snapshot(async (snapshot) => {
+      await getHolder(snapshot, accountId)
+      return by === 'key' ? readKeyNames(snapshot, accountId) : undefined
+    })
+    const days: DayFigures[] = []
+    for await (const read of eachPart(database, { accountId, from, to, by })) days.push(...read)
     return {
       currency: 'USD' as const,
       from,
       to,
       by: by ?? null,
-      days: [...sums]
-        .sort(([left], [right]) => (left < right ? -1 : 1))
-        .map(([, { key, ...figures }]) => ({
-          day: key.day,
-          ...(by === 'key' && { key_id: key.keyId, key: names?.get(key.keyId) ?? key.keyId }),
-          ...(by === 'model' && { model: key.model }),
-          requests: figures.requests,
-          input_tokens: figures.inputTokens,
-          output_tokens: figures.outputTokens,
-          cache_tokens: figures.cacheTokens,
-          cost_usd: usdNumber(figures.costPicos),
-        })),
+      days: days.map(({ day: name, of, ...figures }) => ({
+        day: name,
+        ...(by === 'key' && { key_id: of, key: names?.get(of) ?? of }),
+        ...(by === 'model' && { model: of }),
+        requests: figures.requests,
+        input_tokens: figures.inputTokens,
+        output_tokens: figures.outputTokens,
+        cache_tokens: figures.cacheTokens,
+        cost_usd: usdNumber(figures.costPicos),
+      })),
     }
   },
 )
 
+/** Reads some days at a time: the questions of other accounts are answered between. */
+async function* eachPart(
+  database: OperationContext['database'],
+  { from, to, ...question }: Omit<DaysQuestion, 'rowsMax'>,
+): AsyncGenerator<readonly DayFigures[]> {
+  let count = 0
+  const step = partDays * dayMs
+  for (let startMs = Date.parse(from); startMs <= Date.parse(to); startMs += step) {
+    const last = utcDay(startMs + step - dayMs)
+    const period = { from: utcDay(startMs), to: last < to ? last : to }
+    const rowsMax = linesMax - count + 1
+    const read = await readDays(database, { ...question, ...period, rowsMax })
+    count += read.length
+    if (count > linesMax)
+      throw invalid(`The answer would have more than ${linesMax} lines. Ask for fewer days.`)
+    yield read
+  }
+}
+
 /** A key without a name shows its head. */
 async function readKeyNames(
-  snapshot: Parameters<typeof listKeys>[0],
+  snapshot: Queryable,
   accountId: string,
 ): Promise<ReadonlyMap<string, string>> {
   const keys = await listKeys(snapshot, { kind: 'client', accountId })

@@ -25,9 +25,15 @@ export function holderRead<Shape extends z.ZodObject, Value>(
     schema,
     ({ database, clock }: OperationContext, input: z.output<Shape>, accountId: string) =>
       database.snapshot(async (snapshot) => {
-        const account = await findAccount(snapshot, accountId)
-        if (account === undefined) throw notFound('This account no longer exists.')
+        const account = await getHolder(snapshot, accountId)
         return read({ snapshot, account, nowMs: clock.now(), input })
       }),
   )
+}
+
+/** Refuses where the account is gone. */
+export async function getHolder(snapshot: Queryable, accountId: string): Promise<Account> {
+  const account = await findAccount(snapshot, accountId)
+  if (account === undefined) throw notFound('This account no longer exists.')
+  return account
 }

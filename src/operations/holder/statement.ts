@@ -1,48 +1,36 @@
-/** The statement of an account for its holder, whole in memory and therefore bounded. */
+/**
+ * The statement of an account for its holder, written while it is read and complete for any length. It is
+ * read page by page without a snapshot that lasts, because its reader is not trusted: a slow one would keep
+ * the store from cleaning up.
+ */
 import { z } from 'zod'
 import { fromTime, untilTime } from '../input.ts'
-import { invalid } from '../operation.ts'
-import { readAccountStatement } from '../reports/statement.ts'
-import { holderSink } from '../reports/statement-text.ts'
-import { holderRead } from './holder-read.ts'
+import { operation, type OperationContext } from '../operation.ts'
+import { openStatement, writeOpened } from '../reports/statement.ts'
+import { holderSink, type WriteText } from '../reports/statement-text.ts'
+import { getHolder } from './holder-read.ts'
 
-/** About a kilobyte each as JSON. */
-const linesMax = 10_000
-
-export interface HolderStatement {
-  readonly format: 'json' | 'csv'
-  readonly text: string
-}
-
-/** From the first day of the current month (UTC) on by default. */
-export const holderStatement = holderRead(
+/** From the first day of the current month (UTC) on by default. Refuses before it writes anything. */
+export const holderStatement = operation(
   z.strictObject({
     from: fromTime.optional(),
     to: untilTime.optional(),
     format: z.enum(['json', 'csv'], 'must be json or csv').default('json'),
   }),
-  async ({ snapshot, account, nowMs, input }): Promise<HolderStatement> => {
-    const { format, to } = input
+  async (
+    { database, clock }: OperationContext,
+    { format, to, ...input },
+    accountId: string,
+    write: WriteText,
+  ): Promise<void> => {
+    const nowMs = clock.now()
     const today = new Date(nowMs)
     const monthStartMs = Date.UTC(today.getUTCFullYear(), today.getUTCMonth())
     const from = input.from ?? Math.min(monthStartMs, (to ?? Infinity) - 1)
-    const pieces: string[] = []
-    let lines = 0
-    const sink = holderSink(format, (text) => void pieces.push(text))
-    await readAccountStatement(
-      snapshot,
-      { account, from, to, nowMs },
-      {
-        ...sink,
-        line(line) {
-          if (++lines > linesMax)
-            throw invalid(
-              `The statement has more than ${linesMax} lines. Ask for less with from and to, which take days or times.`,
-            )
-          return sink.line(line)
-        },
-      },
-    )
-    return { format, text: pieces.join('') }
+    const opened = await database.snapshot(async (snapshot) => {
+      const account = await getHolder(snapshot, accountId)
+      return openStatement(snapshot, { account, from, to, nowMs })
+    })
+    await writeOpened(database, opened, holderSink(format, write))
   },
 )

@@ -12,7 +12,7 @@ import {
 } from './statement.ts'
 
 /** Writes a piece of text; resolves when more may follow. */
-type WriteText = (text: string) => Promise<void> | void
+export type WriteText = (text: string) => Promise<void> | void
 
 export const printStatement = operation(
   z.strictObject({

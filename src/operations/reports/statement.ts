@@ -19,9 +19,11 @@ import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import {
   eachStatementEntry,
   readOpeningBalance,
+  readStatementStart,
   readStoredBalance,
   type ChargedExchange,
   type StatementEntry,
+  type StatementStart,
 } from '../../ledger/statement.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
@@ -104,12 +106,23 @@ export async function readStatement(
 ): Promise<void> {
   return context.database.snapshot(async (snapshot) => {
     const account = await getAccount(snapshot, reference)
-    await readAccountStatement(snapshot, { account, from, to, nowMs: context.clock.now() }, sink)
+    const wanted = { account, from, to, nowMs: context.clock.now() }
+    await writeOpened(snapshot, await openStatement(snapshot, wanted), sink)
   })
 }
 
-/** As `readStatement`, of an account that is known. */
-export async function readAccountStatement(
+/** What one moment says of a statement; its lines are written from it. */
+export interface OpenedStatement {
+  readonly head: StatementHead
+  readonly opening: Picos
+  /** The balance now. */
+  readonly balance: Picos
+  readonly start: StatementStart
+  readonly keyNames: KeyNames
+}
+
+/** Call it inside a snapshot. */
+export async function openStatement(
   snapshot: Queryable,
   {
     account,
@@ -120,8 +133,7 @@ export async function readAccountStatement(
     readonly account: Pick<Account, 'id' | 'name'>
     readonly nowMs: number
   },
-  sink: StatementSink,
-): Promise<void> {
+): Promise<OpenedStatement> {
   if (from !== undefined && to !== undefined && from >= to)
     throw invalidField('to', 'must be after from')
   const fromMs = from ?? 0
@@ -130,27 +142,43 @@ export async function readAccountStatement(
   const period = { accountId: account.id, fromMs, toMs }
   const opening = await readOpeningBalance(snapshot, period)
   const cutMs = await readExchangeCut(snapshot)
-  await sink.begin({
-    account_id: account.id,
-    name: account.name,
-    from: timeOrNull(from),
-    to: timeOrNull(to),
-    explained_from: cutMs > fromMs ? timeText(cutMs) : null,
-    opening_balance: formatUsd(opening),
-  })
-  await sink.end(await writeLines(snapshot, period, opening, sink))
+  return {
+    head: {
+      account_id: account.id,
+      name: account.name,
+      from: timeOrNull(from),
+      to: timeOrNull(to),
+      explained_from: cutMs > fromMs ? timeText(cutMs) : null,
+      opening_balance: formatUsd(opening),
+    },
+    opening,
+    balance: await readStoredBalance(snapshot, account.id),
+    start: await readStatementStart(snapshot, period),
+    keyNames: await readKeyNames(snapshot, account.id),
+  }
+}
+
+/**
+ * Writes the lines of the moment at which the statement was opened, also where `store` is no snapshot:
+ * then a client that reads slowly keeps no state of the store alive.
+ */
+export async function writeOpened(
+  store: Queryable,
+  opened: OpenedStatement,
+  sink: StatementSink,
+): Promise<void> {
+  await sink.begin(opened.head)
+  await sink.end(await writeLines(store, opened, sink))
 }
 
 async function writeLines(
-  snapshot: Queryable,
-  period: Parameters<typeof eachStatementEntry>[1],
-  opening: Picos,
+  store: Queryable,
+  { opening, balance: stored, start, keyNames }: OpenedStatement,
   sink: StatementSink,
 ): Promise<StatementEnd> {
-  const keyNames = await readKeyNames(snapshot, period.accountId)
   const totals = noTotals()
   let balance = opening
-  for await (const entry of eachStatementEntry(snapshot, period)) {
+  for await (const entry of eachStatementEntry(store, start)) {
     balance = addPicos(balance, entry.amountPicos)
     addToTotals(totals, entry)
     await sink.line(viewLine(entry, formatUsd(balance), keyNames))
@@ -159,7 +187,7 @@ async function writeLines(
   return {
     sum: formatUsd(subtractPicos(balance, opening)),
     closing_balance: formatUsd(balance),
-    balance_usd: usdNumber(await readStoredBalance(snapshot, period.accountId)),
+    balance_usd: usdNumber(stored),
     totals: {
       ...counts,
       charged: formatUsd(chargedPicos),
