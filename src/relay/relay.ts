@@ -187,11 +187,11 @@ async function understand(
   return prepared.kind === 'exchange' ? findEarlierAnswers(prepared, services) : prepared
 }
 
-/** From admission on the exchange must be settled, however it ends. */
+/** From admission on the exchange must be settled, however it ends; a free one is recorded by that. */
 async function answer(admitted: Admitted, services: RelayServices): Promise<void> {
-  let mustSettle = admitted.hold !== undefined
+  let mustSettle = true
   let undelivered: Answered | undefined
-  if (mustSettle) services.earlyLeaves.countRequest(admitted.principal.accountId)
+  if (admitted.hold !== undefined) services.earlyLeaves.countRequest(admitted.principal.accountId)
   try {
     const client = watchClient(admitted, services)
     const answered = await failover(admitted, client, services)
@@ -205,7 +205,6 @@ async function answer(admitted: Admitted, services: RelayServices): Promise<void
     delivered.finish(settled)
   } catch (error) {
     if (undelivered !== undefined) abandon(admitted, undelivered)
-    if (admitted.hold === undefined) throw error
     if (mustSettle) await settleFault(admitted, services)
     await endInFault(admitted, error, services, { owner: admitted.principal, isRecorded: true })
   }

@@ -5,10 +5,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { TracePoint } from '../../src/relay/stages.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { formsOf, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
-import { createAdminToken } from '../support/operations.ts'
+import { createAdminToken, listRequests } from '../support/operations.ts'
+
+const eventually = eventuallyWithin(30_000)
 
 let faultAt: TracePoint | undefined
 let gateway: Scenario
@@ -92,7 +95,7 @@ for (const format of streamedFormats) {
   })
 
   if (format === 'messages')
-    test('while tokens are counted: the ledger has no entry of it', async () => {
+    test('while tokens are counted: the ledger has no entry of it, the request log has one', async () => {
       const earlier = await endings()
       faultAt = 'attempt_sending'
       const answer = await send(`${gateway.url}${path}/count_tokens`, {
@@ -112,6 +115,17 @@ for (const format of streamedFormats) {
         [String(answer.headers['x-turnpike-request-id'])],
       )
       assert.deepEqual(rows, [])
+      const id = String(answer.headers['x-turnpike-request-id'])
+      const found = await eventually(
+        'its record',
+        () => listRequests(gateway.context, { code: 'gateway.internal' }),
+        ({ items }) => items.some((item) => item.id === id),
+      )
+      const records = found.items.filter((item) => item.id === id)
+      assert.deepEqual(
+        records.map(({ outcome, status, operation, model }) => [outcome, status, operation, model]),
+        [['failed', 500, 'messages.count_tokens', places[format].model]],
+      )
       assert.deepEqual(await endedSince(earlier), { completed: 1 })
     })
 }
