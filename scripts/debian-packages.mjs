@@ -15,6 +15,9 @@ const packageOf = {
   fish: 'fish',
   exim4: 'exim4-daemon-light',
   promtool: 'prometheus',
+  nginx: 'nginx-light',
+  haproxy: 'haproxy',
+  caddy: 'caddy',
 }
 
 const postgresFolder = '/usr/lib/postgresql'
