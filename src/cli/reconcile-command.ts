@@ -158,6 +158,8 @@ function notes({ fields_not_compared, rows_outside_period, has_more_pages }: Com
     ...(rows_outside_period === 0
       ? []
       : [`${rows_outside_period} rows are of days outside the period, and are not counted.`]),
-    ...(has_more_pages ? ['The last page says that more pages follow: add them.'] : []),
+    ...(has_more_pages
+      ? ['A page says that more pages follow, and the next one is not given: add it.']
+      : []),
   ].join('\n')
 }

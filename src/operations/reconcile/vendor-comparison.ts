@@ -58,7 +58,7 @@ export interface Comparison {
   readonly fields_not_compared: readonly string[]
   /** Rows of days outside the period, which are not counted. */
   readonly rows_outside_period: number
-  /** The last page of an API says that more pages follow. */
+  /** A page of an API says that more pages follow, and the next one is not given. */
   readonly has_more_pages: boolean
 }
 

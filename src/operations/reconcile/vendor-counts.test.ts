@@ -111,9 +111,29 @@ test('pages of the usage report are read alone, in one array and from several fi
   assert.deepEqual(counted(JSON.stringify([first, second])), [twice])
   assert.deepEqual(counted(JSON.stringify(first), JSON.stringify(second)), [twice])
   assert.deepEqual(read(JSON.stringify(first)).notCompared, [])
-  const open = page([usageRow], { has_more: true, next_page: 'page_2' })
-  assert.equal(read(JSON.stringify(open)).hasMore, true)
-  assert.equal(read(JSON.stringify([open, second])).hasMore, false)
+})
+
+test('pages that are missing are noticed, whatever the order of the files', () => {
+  const pageOf = (day: string, isCost: boolean, hasMore: boolean): string => {
+    const starting_at = `${day}T00:00:00Z`
+    const ending_at = new Date(Date.parse(starting_at) + 86_400_000).toISOString()
+    const results = isCost ? [{ model: 'm', amount: '1', currency: 'USD' }] : [usageRow]
+    const more = { has_more: hasMore, next_page: hasMore ? 'page_2' : null }
+    return JSON.stringify({ data: [{ starting_at, ending_at, results }], ...more })
+  }
+  const first = pageOf('2026-11-01', false, true)
+  const last = pageOf('2026-11-02', false, false)
+  const cost = pageOf('2026-11-02', true, false)
+  for (const [texts, isMissing] of [
+    [[first], true],
+    [[first, last], false],
+    [[last, first], false],
+    [[`[${first},${last}]`], false],
+    [[first, cost], true],
+    [[last, cost], false],
+  ] as const)
+    assert.equal(read(...texts).hasMore, isMissing, texts.join(' '))
+  assert.equal(read('{"data":[],"has_more":true}').hasMore, true)
 })
 
 test('amounts of the cost report are cents, and may belong to no model', () => {
@@ -200,6 +220,91 @@ test('the chat vendor’s costs are read by the model of their line item', () =>
   ])
 })
 
+test('costs may be text, and line items without a model are a cost of no model', () => {
+  const row = { object: 'organization.costs.result', project_id: null, quantity: null }
+  const cost = (value: string, item: string) => ({
+    ...row,
+    amount: { value, currency: 'usd' },
+    line_item: item,
+  })
+  const text = organizationPage([
+    cost('12.50', 'Text tokens'),
+    cost('0.003835980000000000000000000000', 'gpt-5-nano, input_tokens'),
+    cost('1.29e-05', 'gpt-5-nano, output'),
+    cost('0E-18', 'web search tool calls'),
+  ])
+  assert.deepEqual(counted(text), [
+    { model: '', costPicos: parseUsd('12.5') },
+    { model: 'gpt-5-nano', costPicos: parseUsd('0.00384888') },
+  ])
+  assert.deepEqual(read(text).notCompared, [])
+})
+
+const organizationUsageCsv = `start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,user_id,api_key_id,model,batch,service_tier,input_tokens,output_tokens,input_cached_tokens,input_uncached_tokens
+1793404740,1793404800,2026-10-30T23:59:00+00:00,2026-10-31T00:00:00+00:00,proj_1,7.0,,key_1,gpt-5-nano,False,default,1,1,1,0
+1793491200,1793491260,2026-11-01T00:00:00+00:00,2026-11-01T00:01:00+00:00,,,,,,,,,,,
+1793491260,1793491320,2026-11-01T00:01:00+00:00,2026-11-01T00:02:00+00:00,proj_1,3.0,,key_1,gpt-5-nano,False,default,7162,900,1280,5882
+1793491260,1793491320,2026-11-01T00:01:00+00:00,2026-11-01T00:02:00+00:00,proj_1,1.0,,key_2,gpt-5-nano,False,default,38,100,0,38
+`
+
+test('the CSV of the chat vendor’s usage page has buckets of minutes, also empty ones', () => {
+  assert.deepEqual(counted(organizationUsageCsv), [
+    {
+      model: 'gpt-5-nano',
+      requests: 4,
+      prompt_tokens: 7_200,
+      completion_tokens: 1_000,
+      cached_tokens: 1_280,
+    },
+  ])
+  const { notCompared, rowsOutside } = read(organizationUsageCsv)
+  assert.deepEqual(
+    { notCompared, rowsOutside },
+    { notCompared: ['input_uncached_tokens'], rowsOutside: 1 },
+  )
+})
+
+test('the CSV of the chat vendor’s cost page is read by the model of its line items', () => {
+  const csv = `start_time,end_time,start_time_iso,end_time_iso,amount_value,amount_currency,quantity,quantity_unit,line_item,user_id,api_key_id,project_id,organization_id,project_name,organization_name,user_email,api_source
+1793404800,1793491200,2026-10-31T00:00:00,2026-11-01T00:00:00,0.9,usd,,,"gpt-5-nano, input_tokens",,,,org-1,,One,,
+1793491200,1793577600,2026-11-01T00:00:00,2026-11-02T00:00:00,,,,,,,,,,,,,
+1793491200,1793577600,2026-11-01T00:00:00,2026-11-02T00:00:00,0.50,usd,1000,tokens,"gpt-5-nano, input_tokens",,key_1,proj_1,org-1,Proj,One,a@example.com,
+1793577600,1793664000,2026-11-02T00:00:00,2026-11-03T00:00:00,0.25,usd,,,,,,,org-1,,One,,
+`
+  assert.deepEqual(counted(csv), [
+    { model: 'gpt-5-nano', costPicos: parseUsd('0.5') },
+    { model: '', costPicos: parseUsd('0.25') },
+  ])
+  const { notCompared, rowsOutside } = read(csv)
+  assert.deepEqual({ notCompared, rowsOutside }, { notCompared: [], rowsOutside: 1 })
+})
+
+test('a bucket may be empty, may call its rows result, and may have any zone', () => {
+  const usage = { model: 'm', input_tokens: 1, object: 'organization.usage.completions.result' }
+  const bucket = (from: string, to: string, rows: object) =>
+    JSON.stringify({ data: [{ starting_at: from, ending_at: to, ...rows }], has_more: false })
+  const [from, to] = ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z']
+  assert.deepEqual(counted(bucket(from, to, { results: [] })), [])
+  assert.deepEqual(counted(bucket(from, to, { result: [usage] })), [
+    { model: 'm', prompt_tokens: 1 },
+  ])
+  const results = { results: [usage] }
+  // 2026-11-01 in UTC.
+  for (const [start, end] of [
+    ['2026-11-01T02:00:00+02:00', '2026-11-02T02:00:00+02:00'],
+    ['2026-11-01T00:00:00', '2026-11-02T00:00:00'],
+    ['2026-11-01', '2026-11-02'],
+  ] as const)
+    assert.equal(counted(bucket(start, end, results)).length, 1, start)
+  assert.equal(read(bucket('2026-11-03T00:00:00', '2026-11-04T00:00:00', results)).rowsOutside, 1)
+})
+
+test('a day may be written as its midnight', () => {
+  const csv =
+    'usage_date_utc,model_version,output_tokens\n2026-11-01T00:00:00Z,m,1\n2026-10-31,m,5\n'
+  assert.deepEqual(counted(csv), [{ model: 'm', output_tokens: 1 }])
+})
+
 test('columns that are not known are named, and change no figure', () => {
   const csv = 'model,input,mystery\nm,1,many\n'
   assert.deepEqual(counted(csv), [{ model: 'm', input: 1 }])
@@ -219,6 +324,16 @@ for (const [name, texts, fault] of [
   ['a row that is short', ['model,input\nm\n'], /row 1 does not have as many cells/],
   ['half a token', ['model,input\nm,0.5\n'], /row 1: input must be a whole number/],
   ['a row of no model', ['model,input\n,1\n'], /model is missing; export the figures by model/],
+  [
+    'a day in another form',
+    ['date,model,input\n01/11/2026,m,1\n'],
+    /the day "01\/11\/2026"; write/,
+  ],
+  [
+    'a row with a start and no end',
+    ['start_time,end_time,model,input\n1793491200,,m,1\n'],
+    /no start and end that can be read/,
+  ],
   ['a cost that is no amount', ['model,cost_usd\nm,much\n'], /cost_usd must be an amount/],
   ['a file given twice', ['model,input\nm,1\n', 'model,input\nm,1\n'], /given twice/],
   [

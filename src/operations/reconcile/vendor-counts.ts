@@ -5,7 +5,14 @@
  */
 import { addPicos, parseUsd, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import { usageClasses, type UsageClass } from '../../metering/usage.ts'
-import { dayColumns, readVendorFile, type Bucket, type VendorRow } from './vendor-files.ts'
+import {
+  isPageMissing,
+  readVendorFile,
+  timeColumns,
+  type Bucket,
+  type VendorPage,
+  type VendorRow,
+} from './vendor-files.ts'
 
 /** The figures of vendors, and the classes that each sums up. */
 export const vendorFigures: Readonly<Record<string, readonly UsageClass[]>> = {
@@ -43,7 +50,10 @@ const messagesColumns: Readonly<Record<string, string>> = {
   'server_tool_use.web_search_requests': 'web_search',
 }
 
-/** Pages of /v1/organization/usage/…: here `input_tokens` contains the cached ones. */
+/**
+ * Pages of /v1/organization/usage/…, and the CSV of the usage page: here `input_tokens` contains the cached
+ * ones (UsageCompletionsResult of the vendor's OpenAPI document 2.3.0).
+ */
 const organizationColumns: Readonly<Record<string, string>> = {
   input_tokens: 'prompt_tokens',
   input_cached_tokens: 'cached_tokens',
@@ -54,12 +64,14 @@ const organizationColumns: Readonly<Record<string, string>> = {
 
 /** Columns that say of what a row is, and need no comparison. */
 const describingColumns: ReadonlySet<string> = new Set([
-  ...dayColumns,
+  ...timeColumns,
   ...'account_id api_key api_key_id api_key_status api_source batch context_window cost_type'.split(
     ' ',
   ),
   ...'description inference_geo list_price_usd object organization_id organization_name'.split(' '),
-  ...'project_id project_name quantity service_account_id service_tier speed token_type'.split(' '),
+  ...'project_id project_name quantity quantity_unit service_account_id service_tier speed token_type'.split(
+    ' ',
+  ),
   ...'usage_type user_email user_id workspace workspace_id'.split(' '),
 ])
 
@@ -79,6 +91,7 @@ export interface VendorExport {
   readonly notCompared: readonly string[]
   /** Rows of other days, which are not counted. */
   readonly rowsOutside: number
+  /** A page says that more follow, and the next one is not given. */
   readonly hasMore: boolean
 }
 
@@ -88,12 +101,12 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
   const byModel = new Map<string, Sums>()
   const notCompared = new Set<string>()
   let rowsOutside = 0
-  let hasMore = false
+  const pages: VendorPage[] = []
   for (const [index, text] of texts.entries()) {
     const place = texts.length === 1 ? '' : `file ${index + 1}: `
     const file = readVendorFile(text)
     if (typeof file === 'string') return place + file
-    hasMore ||= file.hasMore
+    pages.push(...file.pages)
     for (const row of file.rows) {
       const where = placeOf(row.bucket, period)
       if (where === 'across')
@@ -102,7 +115,7 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
       if (typeof read === 'string') return `${place}${row.title}: ${read}`
       for (const name of read.notCompared) notCompared.add(name)
       if (where === 'outside') rowsOutside++
-      else addRow(byModel, read)
+      else if (!isEmpty(read)) addRow(byModel, read)
     }
   }
   const counts = [...byModel].map(([model, { counts: sums, costPicos }]) => {
@@ -110,12 +123,17 @@ export function readVendorCounts(texts: readonly string[], period: Bucket): Vend
     sums.delete('requests')
     return { model, requests, figures: sums, costPicos }
   })
-  return { counts, notCompared: [...notCompared], rowsOutside, hasMore }
+  return { counts, notCompared: [...notCompared], rowsOutside, hasMore: isPageMissing(pages) }
 }
 
 interface Sums {
   readonly counts: Map<string, number>
   costPicos: Picos | undefined
+}
+
+/** The CSV of the chat vendor has rows for times without usage. */
+function isEmpty({ model, counts, costPicos }: ReadRow): boolean {
+  return model === '' && costPicos === undefined && [...counts.values()].every((one) => one === 0)
 }
 
 function addRow(byModel: Map<string, Sums>, { model, counts, costPicos }: ReadRow): void {
@@ -153,14 +171,15 @@ interface ReadRow {
 }
 
 const modelColumns: readonly string[] = ['model', 'model_version', 'line_item']
-const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value']
-const currencyColumns: readonly string[] = ['currency', 'amount.currency']
+const costColumns: readonly string[] = ['cost_usd', 'amount', 'amount.value', 'amount_value']
+const currencyColumns: readonly string[] = ['currency', 'amount.currency', 'amount_currency']
 
 function readRow({ fields }: VendorRow): ReadRow | string {
   const counts = new Map<string, number>()
   const notCompared: string[] = []
+  const isOrganization = isOfOrganization(fields)
   for (const [name, value] of Object.entries(fields)) {
-    const figure = figureOf(name, fields)
+    const figure = figureOf(name, isOrganization)
     if (figure === undefined) {
       if (!isDescribing(name)) notCompared.push(name)
       continue
@@ -172,10 +191,10 @@ function readRow({ fields }: VendorRow): ReadRow | string {
   }
   const costPicos = readCost(fields)
   if (typeof costPicos === 'string') return costPicos
-  const model = modelOf(fields)
-  if (model === '' && costPicos === undefined)
+  const row = { model: modelOf(fields), counts, costPicos, notCompared }
+  if (row.model === '' && costPicos === undefined && !isEmpty(row))
     return 'model is missing; export the figures by model (group_by of an API)'
-  return { model, counts, costPicos, notCompared }
+  return row
 }
 
 function isDescribing(name: string): boolean {
@@ -187,20 +206,30 @@ function isDescribing(name: string): boolean {
   )
 }
 
-/** Returns the figure that a column holds, or undefined where it holds none. */
-function figureOf(name: string, fields: VendorRow['fields']): string | undefined {
+/** Pages of the chat vendor name their object; its CSV does not, and counts requests under this name. */
+function isOfOrganization(fields: VendorRow['fields']): boolean {
   const { object } = fields
-  if (typeof object === 'string' && object.startsWith('organization.'))
-    return organizationColumns[name]
+  if (typeof object === 'string') return object.startsWith('organization.')
+  return Object.hasOwn(fields, 'num_model_requests')
+}
+
+/** Returns the figure that a column holds, or undefined where it holds none. */
+function figureOf(name: string, isOrganization: boolean): string | undefined {
+  if (isOrganization) return organizationColumns[name]
   const own = name === 'requests' || Object.hasOwn(vendorFigures, name) ? name : undefined
   return messagesColumns[name] ?? own
 }
 
-/** Cost exports show names for people: `Claude Haiku 4.5`, or `gpt-5-mini, input` for a part of a bill. */
+/**
+ * Cost exports show names for people: `Claude Haiku 4.5` is the id `claude-haiku-4-5`. A line item is a model
+ * with a part of its bill (`gpt-5-mini, input`), or what belongs to no model (`Text tokens`).
+ */
 function modelOf(fields: VendorRow['fields']): string {
-  const given = modelColumns.map((name) => fields[name]).find((value) => typeof value === 'string')
-  const [name = ''] = (given ?? '').split(', ')
-  return name.includes(' ') ? name.toLowerCase().replaceAll(/[ .]+/g, '-') : name
+  const column = modelColumns.find((one) => typeof fields[one] === 'string' && fields[one] !== '')
+  const given = column === undefined ? undefined : fields[column]
+  const [name = ''] = typeof given === 'string' ? given.split(', ') : []
+  if (!name.includes(' ')) return name
+  return column === 'line_item' ? '' : name.toLowerCase().replaceAll(/[ .]+/g, '-')
 }
 
 function isUsd(currency: unknown): boolean {
@@ -214,16 +243,23 @@ function readCost(fields: VendorRow['fields']): Picos | undefined | string {
   const value = fields[column]
   if (value === '' || value === null) return undefined
   const currency = currencyColumns.map((name) => fields[name]).find((text) => text !== undefined)
-  if (currency !== undefined && !isUsd(currency)) return `${column} must be in USD`
+  if (currency !== undefined && currency !== '' && !isUsd(currency))
+    return `${column} must be in USD`
   const amount = parseAmount(value)
   if (amount === undefined) return `${column} must be an amount`
-  // The cost report of the messages vendor counts in cents.
+  // The cost report of the messages vendor is in cents, as decimal text: "123.45" is 1.23 USD
+  // (https://platform.claude.com/docs/en/api/admin/cost_report, read 2026-11-23).
   return column === 'amount' ? picos(amount / 100n) : amount
 }
 
-/** Parses an amount of any length; what is below a pico-dollar is dropped. */
+/**
+ * Parses an amount of any length, and drops digits below a pico-dollar. The chat vendor documents numbers
+ * and also sends text (https://github.com/steipete/CodexBar/issues/999, read 2026-11-23).
+ */
 function parseAmount(value: unknown): Picos | undefined {
-  const text = typeof value === 'number' ? value.toFixed(decimalsMax) : String(value)
+  const isExponential = typeof value === 'string' && /^-?[\d.]+e[+-]?\d+$/i.test(value)
+  const text =
+    typeof value === 'number' || isExponential ? Number(value).toFixed(decimalsMax) : String(value)
   const match = /^(-?\d{1,12})(?:\.(\d{1,40}))?$/.exec(text)
   if (match === null) return undefined
   const [, whole = '0', decimals = ''] = match

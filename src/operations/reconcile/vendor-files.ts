@@ -1,7 +1,7 @@
 /**
  * Reads what a vendor exports into rows: CSV with a heading, a JSON array of rows, and pages of the
  * vendors' usage and cost APIs, alone or several in one array. Pure. It knows the shapes of files and of
- * time buckets, and no column.
+ * times, and no figure.
  */
 import { parse } from 'csv-parse/sync'
 
@@ -20,10 +20,17 @@ export interface VendorRow {
   readonly title: string
 }
 
+/** One page of an API's answer. Its time is undefined where it has no buckets. */
+export interface VendorPage {
+  readonly isCost: boolean
+  readonly time: Bucket | undefined
+  /** It says that more pages follow. */
+  readonly hasMore: boolean
+}
+
 export interface VendorFile {
   readonly rows: readonly VendorRow[]
-  /** The last page says that more follow. */
-  readonly hasMore: boolean
+  readonly pages: readonly VendorPage[]
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -45,11 +52,36 @@ export function readVendorFile(text: string): VendorFile | string {
   const found: (Omit<VendorRow, 'title'> | string)[] = items.flatMap(readItem)
   const mistake = found.find((row) => typeof row === 'string')
   if (mistake !== undefined) return mistake
-  const last = items.findLast(isPage)
   return {
     rows: withTitles(found.filter((row) => typeof row !== 'string')),
-    hasMore: last?.['has_more'] === true,
+    pages: items.filter(isPage).map(readPage),
   }
+}
+
+function readPage(page: Fields): VendorPage {
+  const buckets = Array.isArray(page['data']) ? (page['data'] as unknown[]).filter(isFields) : []
+  const first = readBucket(buckets[0] ?? {})
+  const last = readBucket(buckets.at(-1) ?? {})
+  return {
+    isCost: buckets
+      .map(rowsOfBucket)
+      .flat()
+      .some((row) => isFields(row) && 'amount' in row),
+    time: first && last && { fromMs: first.fromMs, toMs: last.toMs },
+    hasMore: page['has_more'] === true,
+  }
+}
+
+/** A page holds a number of whole buckets, so the next one begins where it ends. */
+export function isPageMissing(pages: readonly VendorPage[]): boolean {
+  return pages.some(
+    (page) =>
+      page.hasMore &&
+      !pages.some(
+        ({ isCost, time }) =>
+          isCost === page.isCost && time !== undefined && time.fromMs === page.time?.toMs,
+      ),
+  )
 }
 
 function withTitles(rows: readonly Omit<VendorRow, 'title'>[]): readonly VendorRow[] {
@@ -65,13 +97,18 @@ function isPage(item: Fields): boolean {
 }
 
 function hasBuckets(item: Fields): boolean {
-  return isPage(item) || Array.isArray(item['results'])
+  return isPage(item) || Array.isArray(rowsOfBucket(item))
+}
+
+/** The chat vendor's answers have `results`; its OpenAPI document and generated clients say `result`. */
+function rowsOfBucket(item: Fields): unknown {
+  return item['results'] ?? item['result']
 }
 
 /** Reads a page, a bucket or a plain row; text is a mistake. */
 function readItem(item: Fields): readonly (Omit<VendorRow, 'title'> | string)[] {
-  const list = item['data'] ?? item['results']
-  if (!Array.isArray(list)) return [{ fields: flatten(item), bucket: readDay(item) }]
+  const list = item['data'] ?? rowsOfBucket(item)
+  if (!Array.isArray(list)) return [readPlainRow(flatten(item))]
   const inner = list as readonly unknown[]
   if (!inner.every(isFields)) return ['a page must have objects in data and results']
   if (isPage(item)) return inner.flatMap(readItem)
@@ -81,28 +118,60 @@ function readItem(item: Fields): readonly (Omit<VendorRow, 'title'> | string)[] 
 }
 
 const dayMs = 86_400_000
-const dayPattern = /^\d{4}-\d{2}-\d{2}$/
+/** A day, or its midnight as a time in UTC. */
+const dayPattern = /^(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|\+00:00)?)?$/
 
 /** The names of a row's own day. */
-export const dayColumns: readonly string[] = ['usage_date_utc', 'date', 'day']
+const dayNames: readonly string[] = ['usage_date_utc', 'date', 'day']
+const startNames: readonly string[] = ['starting_at', 'start_time']
+const endNames: readonly string[] = ['ending_at', 'end_time']
 
-function readDay(row: Fields): Bucket | undefined {
-  const text = dayColumns.map((name) => row[name]).find((value) => typeof value === 'string')
-  if (text === undefined || !dayPattern.test(text)) return undefined
+/** Columns that say when a row is of. */
+export const timeColumns: readonly string[] = [
+  ...dayNames,
+  ...startNames,
+  ...endNames,
+  'start_time_iso',
+  'end_time_iso',
+]
+
+function readPlainRow(fields: Fields): Omit<VendorRow, 'title'> | string {
+  const day = findFilled(fields, dayNames)
+  if (findFilled(fields, startNames) !== undefined || day === undefined) {
+    const hasTimes = findFilled(fields, [...startNames, ...endNames]) !== undefined
+    const bucket = readBucket(fields)
+    return hasTimes && bucket === undefined
+      ? 'a row has no start and end that can be read'
+      : { fields, bucket }
+  }
+  const [, text = ''] = (typeof day === 'string' ? dayPattern.exec(day) : null) ?? []
   const fromMs = Date.parse(text)
-  return Number.isNaN(fromMs) ? undefined : { fromMs, toMs: fromMs + dayMs }
+  return Number.isNaN(fromMs)
+    ? `a row is of the day ${JSON.stringify(day)}; write days as 2027-01-31`
+    : { fields, bucket: { fromMs, toMs: fromMs + dayMs } }
+}
+
+function findFilled(fields: Fields, names: readonly string[]): unknown {
+  return names.map((name) => fields[name]).find((value) => value !== undefined && value !== '')
 }
 
 /** One vendor writes times as text, the other as seconds since 1970. */
 function readBucket(bucket: Fields): Bucket | undefined {
-  const fromMs = readTime(bucket['starting_at'] ?? bucket['start_time'])
-  const toMs = readTime(bucket['ending_at'] ?? bucket['end_time'])
+  const fromMs = readTime(findFilled(bucket, startNames))
+  const toMs = readTime(findFilled(bucket, endNames))
   return fromMs === undefined || toMs === undefined || fromMs >= toMs ? undefined : { fromMs, toMs }
 }
 
+const secondsPattern = /^\d{9,11}$/
+const zonePattern = /(?:Z|[+-]\d{2}:?\d{2})$/i
+
+/** A time without a zone is UTC, whatever the zone of this host. */
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value * 1_000 : undefined
-  const atMs = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  if (typeof value !== 'string') return undefined
+  if (secondsPattern.test(value)) return Number(value) * 1_000
+  const isTime = /[T ]\d/.test(value)
+  const atMs = Date.parse(isTime && !zonePattern.test(value) ? `${value}Z` : value)
   return Number.isNaN(atMs) ? undefined : atMs
 }
 
@@ -127,9 +196,10 @@ function readCsv(text: string): VendorFile | string {
   if (twice !== undefined) return `column ${twice} is in the heading twice`
   const short = cells.findIndex((row) => row.length !== heading.length)
   if (short >= 0) return `row ${short + 1} does not have as many cells as the heading`
-  const rows = cells.map((row) => {
-    const fields = Object.fromEntries(heading.map((name, column) => [name, row[column] ?? '']))
-    return { fields, bucket: readDay(fields) }
-  })
-  return { rows: withTitles(rows), hasMore: false }
+  const found = cells.map((row) =>
+    readPlainRow(Object.fromEntries(heading.map((name, column) => [name, row[column] ?? '']))),
+  )
+  const mistake = found.find((row) => typeof row === 'string')
+  if (mistake !== undefined) return mistake
+  return { rows: withTitles(found.filter((row) => typeof row !== 'string')), pages: [] }
 }
