@@ -42,6 +42,8 @@ export interface Endpoint<Value = unknown> extends Row {
   readonly read?: Endpoint
   /** Set where the answer has an entity tag: what it is made of. */
   readonly version?: (value: unknown) => unknown
+  /** The whole list as CSV, for `format=csv`. The operation then has a field `format`, too. */
+  readonly csv?: StreamEndpoint
   /** The answer's status; 200 by default. */
   readonly status?: 201
 }

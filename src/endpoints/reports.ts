@@ -1,8 +1,9 @@
 /** Endpoints of reports. */
 import { z } from 'zod'
 import { showOverview } from '../operations/reports/overview.ts'
+import { printReport } from '../operations/reports/report-text.ts'
 import { readReport } from '../operations/reports/report.ts'
-import { endpoint } from './endpoint.ts'
+import { endpoint, type StreamEndpoint } from './endpoint.ts'
 import { moment, pageOf, usd } from './views.ts'
 
 const grouped = z.string().nullable().meta({ description: 'Null where the report is not by it.' })
@@ -84,17 +85,24 @@ const overview = z.strictObject({
   }),
 })
 
+const report = {
+  id: 'reports.read',
+  method: 'GET',
+  path: '/reports',
+  summary: 'Report requests, tokens, revenue, own cost, margin and times by any of five keys.',
+  role: 'viewer',
+  example: { by: 'day,model', from: '2026-01-01', to: '2026-01-31' },
+} as const
+
+/** The whole report, with `format=csv`. */
+export const reportCsv: StreamEndpoint = {
+  ...report,
+  stream: printReport,
+  contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
+}
+
 export const reportEndpoints = {
-  report: endpoint({
-    id: 'reports.read',
-    method: 'GET',
-    path: '/reports',
-    summary: 'Report requests, tokens, revenue, own cost, margin and times by any of five keys.',
-    role: 'viewer',
-    operation: readReport,
-    answer: pageOf(row),
-    example: { by: 'day,model', from: '2026-01-01', to: '2026-01-31' },
-  }),
+  report: endpoint({ ...report, operation: readReport, answer: pageOf(row), csv: reportCsv }),
   overview: endpoint({
     id: 'overview.show',
     method: 'GET',

@@ -5,6 +5,7 @@
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import * as fc from 'fast-check'
 import { newId } from '../../src/base/id.ts'
 import { formatUsd, parseUsd, picos } from '../../src/base/money.ts'
@@ -12,8 +13,10 @@ import { Secret } from '../../src/base/secret.ts'
 import { appendCosts } from '../../src/channels/cluster/operator-cost-store.ts'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
+import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { showOverview } from '../../src/operations/reports/overview.ts'
+import { printReport } from '../../src/operations/reports/report-text.ts'
 import { readReport, type ReportRow } from '../../src/operations/reports/report.ts'
 import { noCheck } from '../../src/operations/run-check.ts'
 import {
@@ -166,6 +169,28 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
         ],
       )
       assert.equal((await report({ by: 'day,key' })).length, 2)
+    })
+
+    it('is complete as CSV, however many rows it has', async () => {
+      await settle(2n, { model: 'a-1', attemptCount: 2 })
+      const columns = [...reportCountColumns, ...reportAmountColumns].join(', ')
+      await harness.database.query(
+        `INSERT INTO report_day (day, account_id, key_id, model, channel, ${columns})
+         WITH RECURSIVE place (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM place WHERE n < 10001)
+         SELECT day, account_id, key_id, 'b-' || n, channel, ${columns} FROM report_day, place`,
+      )
+      let text = ''
+      valueOf(
+        await printReport(context, { by: 'model', format: 'csv' }, (piece) => {
+          text += piece
+        }),
+      )
+      const rows: readonly Record<string, string>[] = parse(text, { columns: true })
+      assert.equal(rows.length, 10_002)
+      assert.equal(new Set(rows.map(({ model }) => model)).size, 10_002)
+      assert.ok(
+        rows.every((row) => row['failovers'] === '1' && parseUsd(row['revenue_usd'] ?? '') === 2n),
+      )
     })
 
     it('shows checks as lines of no account and no key', async () => {

@@ -130,14 +130,20 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
         actor: request.get('tokenId'),
         hidesSealed: request.get('role') !== 'owner',
       }
-      return 'stream' in row
-        ? answerStream(request, { row, context, input: read.input }, streams)
-        : answerCall(request, row, context, read.input)
+      const written = streamOf(row, read.input)
+      return 'stream' in written
+        ? answerStream(request, { row: written, context, input: read.input }, streams)
+        : answerCall(request, written, context, read.input)
     })
     const known = methods.get(path) ?? []
     methods.set(path, [...known, ...(row.method === 'GET' ? ['GET', 'HEAD'] : [row.method])])
   }
   for (const [path, allowed] of methods) refuseOtherMethods(app, path, allowed)
+}
+
+/** Returns what answers: the row, or its form for CSV. */
+function streamOf(row: Row, input: Readonly<Record<string, unknown>>): Row {
+  return 'csv' in row && input['format'] === 'csv' ? (row.csv ?? row) : row
 }
 
 function refuseOtherMethods(

@@ -117,7 +117,10 @@ function success(row: Row): Json {
   return {
     [row.status ?? 200]: {
       description: row.repeats === 'secret' ? 'The secret is null where repeated.' : 'Done.',
-      content: { 'application/json': { schema: row.repeats === 'secret' ? once(schema) : schema } },
+      content: {
+        'application/json': { schema: row.repeats === 'secret' ? once(schema) : schema },
+        ...(row.csv !== undefined && { 'text/csv': {} }),
+      },
     },
   }
 }

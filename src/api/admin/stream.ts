@@ -31,7 +31,7 @@ const streamsMax = 4
 
 const tooMany = refuse(
   'relay.overloaded',
-  `${streamsMax} statements are being read already. Try again when one is complete.`,
+  `${streamsMax} statements or reports are being read already. Try again when one is complete.`,
   { 'retry-after': '5' },
 )
 

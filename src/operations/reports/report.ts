@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { readKeyNames } from '../../access/key-store.ts'
-import { utcDay } from '../../base/clock.ts'
+import { utcDay, type Clock } from '../../base/clock.ts'
 import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { readAccountNames } from '../../ledger/account-store.ts'
@@ -43,7 +43,7 @@ const dimensions = z
     return z.NEVER
   })
 
-const reportInput = z.strictObject({
+export const reportFields = {
   by: dimensions,
   /** The first day; 30 days up to today without it. */
   from: fromTime.optional(),
@@ -53,39 +53,62 @@ const reportInput = z.strictObject({
   key: z.string().min(1, 'must be the id of a key').optional(),
   model: z.string().min(1, 'must be the id of a model').optional(),
   channel: z.string().min(1, 'must be the name of a channel').optional(),
+}
+
+type ReportInput = z.output<z.ZodObject<typeof reportFields>>
+
+const pagedInput = z.strictObject({
+  ...reportFields,
   ...pageFields,
+  /** `csv` is the whole report; see report-text.ts. */
+  format: z.enum(['json', 'csv']).default('json'),
 })
 
-type ReportInput = z.output<typeof reportInput>
-
-export const readReport = operation(reportInput, (context, input): Promise<Page<ReportRow>> =>
+export const readReport = operation(pagedInput, (context, input): Promise<Page<ReportRow>> =>
   context.database.snapshot(async (snapshot) => {
-    const period = periodOf(context, input)
-    const { by, limit } = input
-    const after = readCursor(input)
-    const lines = await readReportLines(snapshot, {
-      by,
-      fromDay: utcDay(period.fromMs),
-      toDay: utcDay(period.untilMs),
-      only: await filtersOf(snapshot, input),
-      after,
-      countMax: limit + 1,
-    })
-    // Checks belong to no account and no key.
-    const hasChecks = input.account === undefined && input.key === undefined
-    const checks = hasChecks ? await sumChecks(snapshot, period) : []
-    const merged = addChecks(lines, selectChecks(checks, input), { by, after })
-    const names = await readNames(snapshot, by, merged)
-    return pageOf(merged, {
+    const { cursor, limit, ...question } = input
+    const after = readCursor(cursor, question.by)
+    const lines = await readReportPage({ ...context, snapshot }, question, { after, limit })
+    return pageOf(lines, {
       limit,
       cursorOf: ({ key }) => JSON.stringify(key),
-      view: (line) => viewLine(line, by, names),
+      view: ({ row }) => row,
     })
   }),
 )
 
+export interface ReportLine {
+  /** A value for each of `by`. */
+  readonly key: readonly string[]
+  readonly row: ReportRow
+}
+
+/** Reads one line more than `limit`, or several, where more follow. */
+export async function readReportPage(
+  { clock, snapshot }: Pick<OperationContext, 'clock'> & { readonly snapshot: Queryable },
+  input: ReportInput,
+  { after, limit }: { readonly after?: readonly string[] | undefined; readonly limit: number },
+): Promise<readonly ReportLine[]> {
+  const { by } = input
+  const period = periodOf(clock, input)
+  const lines = await readReportLines(snapshot, {
+    by,
+    fromDay: utcDay(period.fromMs),
+    toDay: utcDay(period.untilMs),
+    only: await filtersOf(snapshot, input),
+    after,
+    countMax: limit + 1,
+  })
+  // Checks belong to no account and no key.
+  const hasChecks = input.account === undefined && input.key === undefined
+  const checks = hasChecks ? await sumChecks(snapshot, period) : []
+  const merged = addChecks(lines, selectChecks(checks, input), { by, after })
+  const names = await readNames(snapshot, by, merged)
+  return merged.map((line) => ({ key: line.key, row: viewLine(line, by, names) }))
+}
+
 function periodOf(
-  { clock }: OperationContext,
+  clock: Clock,
   { from, to }: ReportInput,
 ): { readonly fromMs: number; readonly untilMs: number } {
   const todayMs = Math.floor(clock.now() / dayMs) * dayMs
@@ -109,7 +132,10 @@ async function filtersOf(snapshot: Queryable, { account, key, model, channel }: 
   }
 }
 
-function readCursor({ cursor, by }: ReportInput): readonly string[] | undefined {
+function readCursor(
+  cursor: string | undefined,
+  by: readonly ReportDimension[],
+): readonly string[] | undefined {
   if (cursor === undefined) return undefined
   const parsed = cursorSchema.safeParse(cursor)
   if (parsed.success && parsed.data.length === by.length && by.length > 0) return parsed.data

@@ -1,0 +1,72 @@
+/**
+ * A whole report as CSV, written while it is read: the keys of `by` in their order, then all figures under
+ * the names that they have in JSON. All rows are of one moment of the store.
+ */
+import { z } from 'zod'
+import { csvRow } from '../../base/csv.ts'
+import type { ReportDimension } from '../../ledger/report-store.ts'
+import { operation } from '../operation.ts'
+import { readReportPage, reportFields, type ReportRow } from './report.ts'
+
+/** Writes a piece of text; resolves when more may follow. */
+type WriteText = (text: string) => Promise<void> | void
+
+const noPages = z.never('belongs to JSON: CSV has no pages').optional()
+
+export const printReport = operation(
+  z.strictObject({
+    ...reportFields,
+    format: z.literal('csv', 'must be csv'),
+    cursor: noPages,
+    limit: noPages,
+  }),
+  ({ clock, database }, input, write: WriteText): Promise<void> =>
+    database.snapshot(async (snapshot) => {
+      const columns = [
+        ...input.by.flatMap((dimension) => groupColumns[dimension]),
+        ...figureColumns,
+      ]
+      let text = csvRow(columns)
+      let after: readonly string[] | undefined
+      do {
+        const page = { after, limit: linesPerPage }
+        const lines = await readReportPage({ clock, snapshot }, input, page)
+        const shown = lines.slice(0, linesPerPage)
+        text += shown.map(({ row }) => csvRow(columns.map((column) => row[column]))).join('')
+        // Not before the first page is read: until then the report may be refused.
+        await write(text)
+        text = ''
+        after = lines.length > shown.length ? shown.at(-1)?.key : undefined
+      } while (after !== undefined)
+    }),
+)
+
+const linesPerPage = 5_000
+
+const groupColumns: Readonly<Record<ReportDimension, readonly (keyof ReportRow)[]>> = {
+  day: ['day'],
+  account: ['account_id', 'account'],
+  key: ['key_id', 'key'],
+  model: ['model'],
+  channel: ['channel'],
+}
+
+const figureColumns: readonly (keyof ReportRow)[] = [
+  'requests',
+  'charged_requests',
+  'errors',
+  'failovers',
+  'checks',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'revenue_usd',
+  'refunded_usd',
+  'own_cost_usd',
+  'estimated_cost_usd',
+  'unknown_cost_requests',
+  'margin_usd',
+  'first_event_p50_ms',
+  'first_event_p95_ms',
+]
