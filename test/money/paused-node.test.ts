@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { hasTerminalEvent } from '../support/answers.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { assertClean, exchangesOf } from '../support/money.ts'
+import { showRequest } from '../support/operations.ts'
 import { openAsk, sendAsk, type Ask } from '../support/requests.ts'
 import { scenario, type ProcessScenario } from '../support/scenario.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
@@ -72,6 +73,10 @@ test('a gateway that was paused completes no answer whose money another one has 
   for (const { amountPicos, operatorCostPicos, ending } of withheld) {
     assert.deepEqual({ amountPicos, ending }, { amountPicos: 0n, ending: 'failed' })
     assert.equal(operatorCostPicos, charged[0]?.amountPicos)
+  }
+  for (const { exchangeId } of withheld) {
+    const shown = await showRequest(setup.context, { request: exchangeId })
+    assert.deepEqual([shown.outcome, shown.code], ['failed', 'ledger.unavailable'])
   }
   const [row] = await setup.context.database.query('SELECT balance_picos FROM account')
   assert.ok(BigInt(String(row?.['balance_picos'])) >= 0n)

@@ -291,7 +291,7 @@ describe('several nodes on one PostgreSQL', () => {
         assert.equal(await readBalance(harness, accountId), 1_000n)
         assert.equal(other.openHolds().count, 0)
         const rows = await harness.database.query(
-          `SELECT ending, marks, amount_picos, operator_cost_picos, usage, price_lines
+          `SELECT ending, code, marks, amount_picos, operator_cost_picos, usage, price_lines
              FROM exchange WHERE account_id = $1`,
           [accountId],
         )
@@ -301,6 +301,7 @@ describe('several nodes on one PostgreSQL', () => {
             { ...row },
             {
               ending: 'failed',
+              code: 'ledger.unavailable',
               marks: 'hold_expired',
               amount_picos: 0n,
               operator_cost_picos: 90n,

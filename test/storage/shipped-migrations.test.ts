@@ -29,6 +29,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'sqlite/023.do.limits.sql': '9460d31afb7e62dcf8c99e64d17e150e',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
+  'sqlite/026.do.withheld-charges.sql': '9f48a01cd893e2498f8edeb6b1c8e75e',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
   'postgres/003.do.channel-history.sql': 'cbd2959ead29614a67ecd216362779cf',
@@ -49,6 +50,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/022.do.cost-prices.sql': 'b56b8d8856c7e01a598c40fd21dfe82c',
   'postgres/023.do.limits.sql': 'a5f18b137e9f3c579509037c653ba06e',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
+  'postgres/026.do.withheld-charges.sql': 'c9584d13447bd1db6d018689400c252c',
 }
 
 test('migrations that stores have applied are never edited', () => {
