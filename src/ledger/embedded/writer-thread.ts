@@ -14,8 +14,14 @@ import { StoreWriter } from './store-writer.ts'
 invariant(parentPort !== null, 'this file is started as a thread')
 const port = parentPort
 const { path, pagesMax } = workerData as WriterThreadData
+/**
+ * A charge changes about nine pages. With SQLite's 2 MB a batch of some thousand accounts reads most of
+ * them again.
+ */
+const cacheBytes = 16 * 1_048_576
 const connection = openConnection(path, {
   autoCheckpoint: false,
+  cacheBytes,
   ...(pagesMax !== undefined && { pagesMax }),
 })
 const writer = new StoreWriter(connection)

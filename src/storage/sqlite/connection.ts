@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   readonly pagesMax?: number
   /** False: its commits make no checkpoints; see `wal-checkpoints.ts`. */
   readonly autoCheckpoint?: boolean
+  /** Memory for pages of the file; SQLite's 2 MB by default. */
+  readonly cacheBytes?: number
 }
 
 /** A compiled statement; `$1…$n` are given in order. */
@@ -144,6 +146,8 @@ export function openConnection(path: string, options: ConnectionOptions = {}): S
       `PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
        PRAGMA journal_size_limit = ${walBytesKept}; PRAGMA wal_autocheckpoint = ${options.autoCheckpoint === false ? 0 : pagesPerCheckpoint}`,
     )
+    if (options.cacheBytes !== undefined)
+      database.exec(`PRAGMA cache_size = -${options.cacheBytes / 1024}`)
     if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`)
     return new SqliteConnection(database)
   } catch (error) {
