@@ -3,6 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { commandClock, sleep } from '../base/clock.ts'
 import { alertEndpoints } from '../endpoints/alerts.ts'
 import type { AlertView, DeliveryView } from '../operations/alerts/log.ts'
+import type { RotatedSecret } from '../operations/alerts/rotate-secret.ts'
 import type { NewTarget, TargetView } from '../operations/alerts/targets.ts'
 import type { Outcome } from '../operations/operation.ts'
 import { command, exitCodes, shown, type Answer } from './command.ts'
@@ -17,6 +18,15 @@ export function addAlertCommands(program: Command): void {
   addListCommands(alert)
   addCreateCommand(alert)
   addEditCommand(alert)
+  alert
+    .command('rotate-secret')
+    .description('replace the secret of a webhook; the old one stays valid for a day')
+    .argument('<target>', 'name or id of the target')
+    .action(
+      command({ store: 'existing' }, async ({ call, arguments: [target] }) =>
+        shown(await call(alertEndpoints.rotateSecret, { target }), showRotated),
+      ),
+    )
   alert
     .command('delete')
     .description('delete a target; messages that wait for it are dropped')
@@ -242,6 +252,17 @@ function showNew({ target, secret }: NewTarget): Answer {
     ...(secret !== null && {
       ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
     }),
+  }
+}
+
+function showRotated({ target, secret, old_valid_until: until }: RotatedSecret): Answer {
+  return {
+    json: { ...target, secret, old_valid_until: until },
+    text: [
+      `secret  ${secret}`,
+      `Give it to the receiver of ${target.name}. It is shown only now. The old secret is valid until ${until}.`,
+    ].join('\n'),
+    ifLost: `The secret is lost. Replace it again: turnpike alert rotate-secret ${target.id}`,
   }
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { alertKindNames, severities } from '../operations/alerts/alert-kind.ts'
 import { alertDeliveries, firingAlerts } from '../operations/alerts/log.ts'
+import { rotateTargetSecret } from '../operations/alerts/rotate-secret.ts'
 import { targetFormats } from '../operations/alerts/target-store.ts'
 import {
   changeTarget,
@@ -24,7 +25,7 @@ const target = z.strictObject({
   url_revision: z
     .string()
     .nullable()
-    .meta({ description: 'Differs after each change of the URL; null for e-mail.' }),
+    .meta({ description: 'Differs after each change of the URL or the secret; null for e-mail.' }),
   kinds: names,
   accounts: names,
   channels: names,
@@ -134,6 +135,18 @@ export const alertEndpoints = {
     answer: target,
     read: show,
     example: { target: exampleNames.alertTarget, quiet_hours: '22:00-07:00 Europe/Berlin' },
+  }),
+  rotateSecret: endpoint({
+    id: 'alerts.rotate_secret',
+    method: 'POST',
+    path: '/alerts/{target}/rotate-secret',
+    summary:
+      'Replace the secret of a webhook; the new one is shown once, the old one is valid for a day.',
+    role: 'owner',
+    operation: rotateTargetSecret,
+    answer: z.strictObject({ target, secret: z.string(), old_valid_until: moment }),
+    repeats: 'secret',
+    example: { target: exampleNames.alertTarget },
   }),
   remove: endpoint({
     id: 'alerts.remove',

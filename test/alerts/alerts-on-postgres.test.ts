@@ -1,6 +1,7 @@
-/** The deliveries and the schedule of alerts on PostgreSQL. */
+/** The deliveries, the schedule and the secrets of alerts on PostgreSQL. */
 import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 await import('./deliveries.test.ts')
 await import('./schedule.test.ts')
+await import('./secrets.test.ts')

@@ -101,7 +101,7 @@ function readAnswer<Value>(
   // The server gives a secret once; that answer was lost, and this one repeats it without the secret.
   if (endpoint.repeats === 'secret' && answer.headers['idempotency-replayed'] === 'true')
     throw new ServerError(
-      'The connection ended before the secret came. Find the new one with list, revoke it, and create another.',
+      'The connection ended before the secret came, and it is not shown again. Run the command again; if list shows what it has made, revoke or delete that.',
     )
   return answer.status >= 200 && answer.status < 300
     ? readValue(place.url, endpoint, parseJson(answer.text))

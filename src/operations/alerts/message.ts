@@ -42,19 +42,18 @@ function viewAlert({ alert, event }: PackedAlert) {
   }
 }
 
-/** Headers of Standard Webhooks; the time is the attempt's. */
+/** Headers of Standard Webhooks: one signature for each key. The time is the attempt's. */
 export function webhookHeaders(
   message: { readonly id: string; readonly body: string; readonly sentAtMs: number },
-  key: Buffer,
+  keys: readonly Buffer[],
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(message.sentAtMs / 1_000))
-  const signature = createHmac('sha256', key)
-    .update(`${message.id}.${timestamp}.${message.body}`)
-    .digest('base64')
+  const signed = `${message.id}.${timestamp}.${message.body}`
+  const signatures = keys.map((key) => createHmac('sha256', key).update(signed).digest('base64'))
   return {
     'webhook-id': message.id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
+    'webhook-signature': signatures.map((one) => `v1,${one}`).join(' '),
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type MessageContent,
 } from './message.ts'
 import type { AlertTarget } from './target-store.ts'
-import { openTarget, signingKey } from './target-secret.ts'
+import { openTarget, signingKey, type TargetSecret } from './target-secret.ts'
 
 interface Post {
   readonly url: string
@@ -63,21 +63,22 @@ export async function sendMessage(
   if (target.format === 'email') return sendEmail(target, message, sending)
   const opened = openAddress(target, sending)
   if (opened.kind === 'unreadable') return notDelivered(opened.reason)
-  const { url, signingSecret } = opened
+  const { url, signingSecret, retired } = opened
   const body = target.format === 'slack' ? slackBody(message) : webhookBody(message)
+  const sentAtMs = sending.clock.now()
+  const valid = retired.filter(({ validUntilMs }) => validUntilMs > sentAtMs)
+  const secrets =
+    signingSecret === undefined ? [] : [signingSecret, ...valid.map(({ secret }) => secret)]
   const signed =
-    signingSecret === undefined
+    secrets.length === 0
       ? {}
-      : webhookHeaders(
-          { id: content.id, body, sentAtMs: sending.clock.now() },
-          signingKey(signingSecret),
-        )
+      : webhookHeaders({ id: content.id, body, sentAtMs }, secrets.map(signingKey))
   const headers = { 'content-type': 'application/json', 'user-agent': 'turnpike', ...signed }
   return judge(await sending.post({ url, headers, body }))
 }
 
 type OpenedAddress =
-  | { readonly kind: 'opened'; readonly url: string; readonly signingSecret: Secret | undefined }
+  | ({ readonly kind: 'opened' } & TargetSecret)
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 function openAddress({ id, sealed = '' }: AlertTarget, { masterKey }: Sending): OpenedAddress {

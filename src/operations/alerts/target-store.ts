@@ -68,6 +68,19 @@ export async function findTarget(
   return row === undefined ? undefined : readTarget(row)
 }
 
+/** As `findTarget`; no other transaction changes the target until this one has ended. */
+export async function lockTarget(
+  transaction: Transaction,
+  reference: string,
+): Promise<AlertTarget | undefined> {
+  // The one lock on a row that both stores have.
+  const [row] = await transaction.query(
+    'UPDATE alert_target SET name = name WHERE id = $1 OR name = $1 RETURNING *',
+    [reference],
+  )
+  return row === undefined ? undefined : readTarget(row)
+}
+
 /** Ordered by name. */
 export async function listTargets(
   queryable: Queryable,

@@ -33,6 +33,7 @@ import {
   deleteTarget,
   findTarget,
   listTargets,
+  lockTarget,
   saveTarget,
   targetFormats,
   type AlertTarget,
@@ -54,7 +55,7 @@ const targetName = label
     (text) => !reservedNames.includes(text),
     `must not be one of ${reservedNames.join(', ')}, which name other lists`,
   )
-const targetReference = z.string('must name a target').min(1, 'must name a target')
+export const targetReference = z.string('must name a target').min(1, 'must name a target')
 const addressText = z.string('must be text').trim().min(1, 'must not be empty').max(2_048)
 
 const names = z
@@ -136,7 +137,12 @@ export const createTarget = operation(
       const sealed =
         format === 'email'
           ? undefined
-          : await sealAddress(context, transaction, { id, url: address, signingSecret: secret })
+          : await sealAddress(context, transaction, {
+              id,
+              url: address,
+              signingSecret: secret,
+              retired: [],
+            })
       const made = { ...target, sealed }
       await saveTarget(transaction, made)
       const view = viewTarget(made)
@@ -177,7 +183,7 @@ export const changeTarget = operation(
     const given = [name, address, ...Object.values(filters)]
     if (given.every((value) => value === undefined)) throw invalid('Give at least one change.')
     return context.database.transact(async (transaction) => {
-      const target = await getTarget(transaction, reference)
+      const target = await getTargetToChange(transaction, reference)
       if (name !== undefined && name !== target.name) await requireFree(transaction, name)
       const changed: AlertTarget = {
         ...target,
@@ -237,6 +243,14 @@ export const testTarget = operation(
   },
 )
 
+/** As `getTarget`, and keeps others from changing it until the transaction ends. */
+export async function getTargetToChange(
+  transaction: Transaction,
+  reference: string,
+): Promise<AlertTarget> {
+  return (await lockTarget(transaction, reference)) ?? getTarget(transaction, reference)
+}
+
 async function getTarget(queryable: Queryable, reference: string): Promise<AlertTarget> {
   const target = await findTarget(queryable, reference)
   if (target !== undefined) return target
@@ -282,12 +296,12 @@ async function readdress(
 ): Promise<Pick<AlertTarget, 'address' | 'sealed'>> {
   const shown = readAddress(format, address)
   if (format === 'email' || sealed === undefined) return { address: shown, sealed: undefined }
-  const { signingSecret } = openTarget(context.masterKey(), id, sealed)
-  const next = { id, url: address, signingSecret }
+  const known = openTarget(context.masterKey(), id, sealed)
+  const next = { ...known, id, url: address }
   return { address: shown, sealed: await sealAddress(context, transaction, next) }
 }
 
-async function sealAddress(
+export async function sealAddress(
   { masterKey }: Pick<OperationContext, 'masterKey'>,
   transaction: Transaction,
   { id, ...secret }: TargetSecret & { readonly id: string },
@@ -361,14 +375,14 @@ async function readChannels(
 /** A target as operators see it. */
 export type TargetView = Readonly<ReturnType<typeof viewTarget>>
 
-function viewTarget(target: AlertTarget) {
+export function viewTarget(target: AlertTarget) {
   return {
     id: target.id,
     name: target.name,
     format: target.format,
     /** Of a URL only its origin. */
     address: target.address,
-    /** Differs after each change of the URL, which is not shown; null for e-mail. */
+    /** Differs after each change of the URL or the secret, which are not shown; null for e-mail. */
     url_revision: target.sealed === undefined ? null : revisionOf(target.sealed),
     /** Null = all, here and below. */
     kinds: target.kinds ?? null,
