@@ -329,7 +329,7 @@ async function openApp(
     auditIntervalMs: config.auditIntervalMs,
     requestRetentionMs: config.requestRetentionMs,
     onAudit({ counts, differences }, durationMs) {
-      void alerting.noteAudit(counts.differences).catch(onError)
+      alerting.noteAudit({ kind: 'audited', differenceCount: counts.differences })
       telemetry.audited({
         differenceCount: counts.differences,
         differences: differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
@@ -340,7 +340,11 @@ async function openApp(
     onRetention: ({ cutMs, removed }) => {
       if (removed > 0) log.info({ keptFrom: utcDay(cutMs), removed }, 'old exchanges removed')
     },
-    onError: (error) => telemetry.auditFailed(error),
+    onAuditFailed(error) {
+      alerting.noteAudit({ kind: 'not_run', error })
+      telemetry.auditFailed(error)
+    },
+    onError: (error) => telemetry.fault(error, 'retention'),
   })
   opened.defer(() => bookkeeping.close())
 

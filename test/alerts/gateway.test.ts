@@ -88,11 +88,11 @@ test('a channel that is off and back, and a missing backup', async () => {
   gateway.sandbox.faults.set('alpha-main', 'error=401')
   await gateway.ask({ format: 'messages', isStream: false })
   await pass(60)
-  const refused = typesAbout('alpha-main large-1').filter((type) => type.startsWith('channel.'))
+  const refused = typesAbout('alpha-main').filter((type) => type.startsWith('channel.'))
   assert.deepEqual(refused, ['channel.credential_refused'])
   gateway.sandbox.faults.clear()
   await pass(1_500)
-  assert.ok(typesAbout('alpha-main large-1').includes('channel.credential_refused.resolved'))
+  assert.ok(typesAbout('alpha-main').includes('channel.credential_refused.resolved'))
 })
 
 test('an outage of the store goes out from memory, and so does its end', async () => {

@@ -9,6 +9,7 @@ import type { Database } from '../../storage/database.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
+import { applyAudit, type AuditResult } from './audit-rules.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
 import { ErrorRates } from './error-rates.ts'
@@ -18,7 +19,6 @@ import type { Sending, SendResult } from './send.ts'
 import { AlertSender } from './sender.ts'
 import { listTargets, type AlertTarget } from './target-store.ts'
 import {
-  noteAudit,
   watchAccounts,
   watchBackups,
   watchChannels,
@@ -64,6 +64,8 @@ export class Alerting {
   #accountsDueMs = 0
   #minuteDueMs = 0
   #round: Promise<void> | undefined
+  /** The result of this node's last audit, until it is in the store. */
+  #audit: AuditResult | undefined
 
   private constructor(options: AlertingOptions) {
     this.#options = options
@@ -92,10 +94,9 @@ export class Alerting {
     await Promise.all([this.#sender.settled(), this.#outage.settled()])
   }
 
-  /** The result of an audit that this node has made. */
-  async noteAudit(differenceCount: number): Promise<void> {
-    const { database } = this.#options
-    await noteAudit(database, { differenceCount, nowMs: await this.#readTime() })
+  /** Takes the result of an audit of this node. A later round writes it, when the store answers. */
+  noteAudit(result: AuditResult): void {
+    this.#audit = result
   }
 
   /** Ends the rounds. Messages that are being sent are not waited for; the outbox has them. */
@@ -111,12 +112,21 @@ export class Alerting {
     if (!isStoreAvailable()) return
     const list = await listTargets(database, { afterName: '', countMax: targetsMax })
     this.#outage.know(list)
+    await this.#writeAudit()
     if (!this.#isLeader()) return
     const nowMs = await this.#readTime()
     const targets = new Map(list.map((target) => [target.id, target]))
     await packDue(database, { targets, nowMs })
     if (this.#isLeader()) await this.#sender.sendDue(targets, nowMs)
     await this.#watch(nowMs)
+  }
+
+  async #writeAudit(): Promise<void> {
+    const audit = this.#audit
+    if (audit === undefined) return
+    await applyAudit(this.#options.database, audit, await this.#readTime())
+    // Another result may have come meanwhile.
+    if (this.#audit === audit) this.#audit = undefined
   }
 
   /** Another node may have looked last, so each look compares with the store. */

@@ -1,7 +1,7 @@
 /**
  * The conditions of channels and models, from the states that running gateways publish. Pure. What one
- * gateway has switched off is one alert, however many gateways see it. A channel that an operator has
- * disabled raises no alert.
+ * gateway has switched off is one alert, however many gateways see it; a refused vendor account is one
+ * alert for all models of its channel. A channel that an operator has disabled raises no alert.
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
@@ -14,6 +14,8 @@ const offKinds = [
   'channel.model_missing',
 ] as const satisfies readonly AlertKind[]
 type OffKind = (typeof offKinds)[number]
+/** Kinds that are true for a channel whatever the model; their subject is the channel. */
+const accountWide: readonly OffKind[] = ['channel.credential_refused', 'channel.no_credit']
 
 export const channelKinds: readonly AlertKind[] = [
   ...offKinds,
@@ -32,9 +34,11 @@ export function findChannelConditions(
   firing: ReadonlyMap<string, Alert>,
 ): readonly Finding[] {
   const places = Map.groupBy(lines, ({ line }) => `${line.channel}\n${line.model}`)
+  const out = [...places.values()].flatMap((one) => findOut(one, firing) ?? [])
+  const offs = Map.groupBy(out, ({ kind, subject }) => keyOf(kind, subject))
   const models = Map.groupBy(lines, ({ line }) => line.model)
   return [
-    ...[...places.values()].flatMap((one) => offFinding(one, firing) ?? []),
+    ...[...offs.values()].flatMap(offFinding),
     ...[...models.values()].flatMap((one) => modelFinding(one) ?? []),
   ]
 }
@@ -44,23 +48,49 @@ function isOut({ mode, why }: HealthLine): boolean {
   return mode === 'off' || (mode === 'trial' && why !== 'restarted')
 }
 
-function offFinding(
-  lines: readonly NodeLine[],
-  firing: ReadonlyMap<string, Alert>,
-): Finding | undefined {
+/** A model on a channel that at least one gateway does not use. */
+interface Out {
+  readonly kind: OffKind
+  readonly subject: string
+  readonly line: HealthLine
+  readonly nodes: readonly string[]
+}
+
+function findOut(lines: readonly NodeLine[], firing: ReadonlyMap<string, Alert>): Out | undefined {
   const out = lines.filter(({ line }) => isOut(line))
   const [first] = out
   if (first === undefined) return undefined
-  const { channel, model, vendor } = first.line
-  const subject = `${channel} ${model}`
-  const kind = offKindOf(out, (one) => firing.has(keyOf(one, subject)))
-  return {
-    kind,
-    subject,
-    channel,
-    ...offTexts(kind, channel, model),
-    facts: { channel, model, vendor, why: first.line.why, nodes: out.map(({ node }) => node) },
-  }
+  const { line } = first
+  const kind = offKindOf(out, (one) => isFiring(one, line, firing))
+  return { kind, subject: subjectOf(kind, line), line, nodes: out.map(({ node }) => node) }
+}
+
+function subjectOf(kind: OffKind, { channel, model }: HealthLine): string {
+  return accountWide.includes(kind) ? channel : `${channel} ${model}`
+}
+
+function isFiring(kind: OffKind, line: HealthLine, firing: ReadonlyMap<string, Alert>): boolean {
+  const models = firing.get(keyOf(kind, subjectOf(kind, line)))?.facts['models']
+  return Array.isArray(models) && models.includes(line.model)
+}
+
+/** Makes one alert of places with the same kind and subject. */
+function offFinding(out: readonly Out[]): readonly Finding[] {
+  const [first] = out
+  if (first === undefined) return []
+  const { kind, subject, line } = first
+  const { channel, vendor, why } = line
+  const models = out.map((one) => one.line.model).toSorted()
+  const nodes = [...new Set(out.flatMap((one) => one.nodes))].toSorted()
+  return [
+    {
+      kind,
+      subject,
+      channel,
+      ...offTexts(kind, channel, line.model),
+      facts: { channel, models, vendor, why, nodes },
+    },
+  ]
 }
 
 /** The reason of a refusal is known only while it is new; then the alert that is firing tells it. */

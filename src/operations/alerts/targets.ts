@@ -11,7 +11,7 @@ import type { Queryable, Transaction } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
-import { contact, label } from '../input.ts'
+import { label } from '../input.ts'
 import {
   conflict,
   invalid,
@@ -26,6 +26,7 @@ import { alertKindNames, severities } from './alert-kind.ts'
 import { dropWaiting } from './delivery-store.ts'
 import { parseQuietHours } from './quiet-hours.ts'
 import { raiseTest, targetsMax } from './raise.ts'
+import { readAddress } from './target-address.ts'
 import { makeSigningSecret, openTarget, sealTarget, type TargetSecret } from './target-secret.ts'
 import {
   contactAddress,
@@ -37,7 +38,6 @@ import {
   saveTarget,
   targetFormats,
   type AlertTarget,
-  type TargetFormat,
 } from './target-store.ts'
 
 const digestMaxMs = 86_400_000
@@ -263,30 +263,6 @@ async function requireFree(transaction: Transaction, name: string): Promise<void
 }
 
 // --- addresses ------------------------------------------------------------------------------------
-
-/** Returns the address as it may be shown. A sender checks the network of a URL when it connects. */
-function readAddress(format: TargetFormat, text: string): string {
-  if (format === 'email') {
-    if (text === contactAddress) return text
-    const read = contact.safeParse(text)
-    if (read.success && read.data !== '') return read.data
-    throw invalidField(
-      'address',
-      'must be one e-mail address such as ops@example.com, or contact for the contact of each account',
-    )
-  }
-  const fault = urlFault(text)
-  if (fault !== undefined) throw invalidField('address', fault)
-  return new URL(text).origin
-}
-
-function urlFault(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'must be a web address such as https://hooks.example/alerts'
-  const { protocol, username, password } = new URL(text)
-  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https://'
-  if (username !== '' || password !== '') return 'must hold no user name or password'
-  return text.includes('#') ? 'must have no fragment (#)' : undefined
-}
 
 async function readdress(
   context: OperationContext,

@@ -188,25 +188,6 @@ function backupTooOld(lastMs: number | undefined, nowMs: number): Finding {
   }
 }
 
-/** The result of an audit of the ledger; each node reports its own. */
-export async function noteAudit(
-  database: Database,
-  { differenceCount, nowMs }: { readonly differenceCount: number; readonly nowMs: number },
-): Promise<void> {
-  const firing: FiringAlerts = await readFiring(database)
-  const finding: Finding = {
-    kind: 'ledger.audit_failed',
-    subject: '',
-    title: `The ledger audit has found ${differenceCount} differences`,
-    text:
-      'Balances or figures do not follow from the ledger. Run turnpike audit, which names each ' +
-      'difference, keep a backup, and see docs/operating.md.',
-    facts: { differences: differenceCount },
-  }
-  const findings = differenceCount > 0 ? [finding] : []
-  await applyObservation(database, { kinds: ['ledger.audit_failed'], findings, firing }, nowMs)
-}
-
 function byKey(firing: FiringAlerts): ReadonlyMap<string, Alert> {
   return new Map(firing.map((alert) => [keyOf(alert.kind, alert.subject), alert]))
 }

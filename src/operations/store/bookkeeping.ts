@@ -19,7 +19,9 @@ export interface BookkeepingOptions {
   readonly requestRetentionMs: number
   readonly onAudit: (audit: AuditView, durationMs: number) => void
   readonly onRetention: (report: RetentionReport) => void
-  /** A round failed. The next one runs as planned. */
+  /** A round failed before its audit was over. The next round runs as planned. */
+  readonly onAuditFailed: (error: unknown) => void
+  /** A round failed after its audit. */
   readonly onError: (error: unknown) => void
 }
 
@@ -48,7 +50,7 @@ const spread = 0.2
 const heapMb = 256
 
 export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
-  const { clock, random, auditIntervalMs, onAudit, onRetention, onError } = options
+  const { clock, random, auditIntervalMs, onAudit, onAuditFailed, onRetention, onError } = options
   const threads = new Set<Worker>()
   let isRunning = false
   let timer: Timer = clock.after(firstRoundMs + Math.round(random() * firstRoundSpreadMs), begin)
@@ -66,6 +68,7 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
     threads.add(thread)
+    let isAudited = false
     /** Returns false where the round has ended before: a thread exits after its last result. */
     const end = (): boolean => {
       if (!threads.delete(thread)) return false
@@ -74,11 +77,13 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
     }
     thread.on('message', (result: RoundResult) => {
       if (result.isLast ? !end() : !threads.has(thread)) return
-      if (result.kind === 'audit') onAudit(result.audit, clock.monotonic() - startedMs)
-      else onRetention(result.report)
+      if (result.kind === 'audit') {
+        isAudited = true
+        onAudit(result.audit, clock.monotonic() - startedMs)
+      } else onRetention(result.report)
     })
     const fail = (error: unknown): void => {
-      if (end()) onError(error)
+      if (end()) (isAudited ? onError : onAuditFailed)(error)
     }
     thread.on('error', fail)
     thread.on('exit', () => fail(new Error('the thread ended before the round was over')))

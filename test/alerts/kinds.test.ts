@@ -1,0 +1,330 @@
+/**
+ * Each kind of alert from its cause to its message: something happens to a gateway, a signed message comes to
+ * the receiver, and another one when it is over. Each kind has at least one row, and a message comes once.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { alertKinds, messageType, type AlertKind } from '../../src/operations/alerts/alert-kind.ts'
+import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { backupStore } from '../../src/operations/store/backup.ts'
+import { valueOf } from '../../src/operations/operation.ts'
+import { changeAccount, createClientKey, creditAccount, editKey } from '../support/operations.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
+import { dataOf, startReceiver, type Received, type Receiver } from './harness.ts'
+
+interface World {
+  readonly gateway: Scenario
+  readonly clock: ManualClock
+  /** Time passes; the gateway does what it does meanwhile. */
+  pass(seconds: number): Promise<void>
+}
+
+interface Case {
+  readonly what: string
+  readonly options?: ScenarioOptions
+  /** Returns what the alert is about. */
+  readonly cause: (world: World) => Promise<string>
+  /** Facts that the message has. */
+  readonly facts?: Readonly<Record<string, unknown>>
+  /** Absent where the alert has no end. */
+  readonly end?: (world: World) => Promise<unknown>
+}
+
+const main = 'alpha-main'
+const reserve = 'alpha-reserve'
+const place = `${main} large-1`
+const models = ['large-1', 'small-1']
+
+/** Sends requests one after the other until one has this status. */
+async function askUntil({ gateway }: World, status: number, key?: string): Promise<void> {
+  for (let count = 0; count < 200; count++) {
+    const ask = { format: 'messages', isStream: false, ...(key !== undefined && { key }) } as const
+    if ((await gateway.ask(ask)).status === status) return
+  }
+  assert.fail(`no request got ${status}`)
+}
+
+/** Requests that all run at the same time. */
+async function askAtOnce({ gateway }: World, count: number): Promise<readonly number[]> {
+  const asks = Array.from({ length: count }, () =>
+    gateway.ask({ format: 'messages', isStream: false }),
+  )
+  return (await Promise.all(asks)).map(({ status }) => status)
+}
+
+const credit = ({ gateway: { context, account } }: World) =>
+  creditAccount(context, { account: account.id, amount_usd: '100', reference: 'bank-1' })
+
+const mend = ({ gateway }: World): Promise<void> => Promise.resolve(gateway.sandbox.faults.clear())
+
+/** The vendor answers so on these channels, and a request meets it. */
+function failing(fault: string, ...channels: readonly string[]) {
+  return async (world: World): Promise<void> => {
+    for (const channel of channels) world.gateway.sandbox.faults.set(channel, fault)
+    await askAtOnce(world, 1)
+  }
+}
+
+function channelCase(fault: string, subject: string, facts: Case['facts']): Case {
+  return {
+    what: `the vendor answers ${fault}`,
+    async cause(world) {
+      await failing(fault, main)(world)
+      return subject
+    },
+    facts: { channel: main, vendor: 'alpha', ...facts },
+    end: mend,
+  }
+}
+
+function keyCase(period: 'day' | 'month' | 'total'): Case {
+  const field = { day: 'daily_usd', month: 'monthly_usd', total: 'total_usd' }[period]
+  let keyId = ''
+  return {
+    what: `a key has used its limit (${period})`,
+    async cause(world) {
+      const { context, account } = world.gateway
+      const made = await createClientKey(context, { account: account.id, [field]: '0.005' })
+      keyId = made.key.id
+      await askUntil(world, 429, made.secret)
+      return `${keyId} ${period}`
+    },
+    facts: { limit_usd: '0.005' },
+    end: ({ gateway: { context } }) => editKey(context, { id: keyId, [field]: '5' }),
+  }
+}
+
+const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly Case[] } = {
+  'account.balance_low': [
+    {
+      what: 'the balance is below the threshold of the account',
+      options: { account: { balance_usd: '4.2' } },
+      async cause({ gateway: { context, account } }) {
+        await changeAccount(context, { account: account.id, alert_below_usd: '5' })
+        return account.id
+      },
+      facts: { balance_usd: '4.2', alert_below_usd: '5' },
+      end: credit,
+    },
+  ],
+  'account.running_out': [
+    {
+      what: 'the balance lasts about 12 hours at the spend of the day',
+      options: { account: { balance_usd: '10' }, settings: { alert_run_out: '18h' } },
+      async cause(world) {
+        const { gateway } = world
+        const { context, account } = gateway
+        await askAtOnce(world, 4)
+        await world.pass(60)
+        const [row] = await context.database.query(
+          'SELECT SUM(-amount_picos) AS spent FROM entry WHERE account_id = $1 AND amount_picos < 0',
+          [account.id],
+        )
+        // The balance is half of today's spend.
+        await context.database.query('UPDATE account SET balance_picos = $2 WHERE id = $1', [
+          account.id,
+          BigInt(String(row?.['spent'])) / 2n,
+        ])
+        return account.id
+      },
+      facts: { hours_left: 12 },
+      end: credit,
+    },
+  ],
+  'account.exhausted': [
+    {
+      what: 'requests get 402',
+      options: { account: { balance_usd: '0.01' } },
+      async cause(world) {
+        await askUntil(world, 402)
+        return world.gateway.account.id
+      },
+      end: credit,
+    },
+  ],
+  'account.daily_limit_reached': [
+    {
+      what: 'requests get 429 until midnight',
+      options: { account: { daily_usd: '0.005' } },
+      async cause(world) {
+        await askUntil(world, 429)
+        return world.gateway.account.id
+      },
+      facts: { limit_usd: '0.005', period: '2026-11-21' },
+      // The next day begins twelve hours later.
+      end: ({ clock }) => Promise.resolve(clock.advance(12 * 3_600_000)),
+    },
+  ],
+  'account.error_rate': [
+    {
+      what: 'its clients see errors',
+      async cause(world) {
+        const { gateway } = world
+        await world.pass(70)
+        gateway.sandbox.faults.set(main, 'error=400')
+        assert.deepEqual(new Set(await askAtOnce(world, 25)), new Set([400]))
+        return gateway.account.id
+      },
+      facts: { requests: 25, errors: 25, percent: 100 },
+      end: mend,
+    },
+  ],
+  'key.limit_reached': [keyCase('day'), keyCase('month'), keyCase('total')],
+  'channel.off': [channelCase('error=500', place, { models: ['large-1'] })],
+  'channel.error_rate': [],
+  'channel.credential_refused': [
+    channelCase('error=401', main, { models, why: 'credential_refused' }),
+  ],
+  'channel.no_credit': [channelCase('error=402', main, { models, why: 'no_credit' })],
+  'channel.model_missing': [
+    channelCase('error=404', place, { models: ['large-1'], why: 'model_missing' }),
+  ],
+  'model.reserve_only': [
+    {
+      what: 'the main channel is off',
+      async cause(world) {
+        await failing('error=401', main)(world)
+        return 'large-1'
+      },
+      facts: { model: 'large-1' },
+      end: mend,
+    },
+  ],
+  'model.no_usable_channel': [
+    {
+      what: 'every channel is off',
+      async cause(world) {
+        await failing('error=401', main, reserve)(world)
+        return 'large-1'
+      },
+      facts: { model: 'large-1' },
+      end: mend,
+    },
+  ],
+  'ledger.audit_failed': [
+    {
+      what: 'a balance was changed behind the ledger',
+      options: { account: { balance_usd: '10' } },
+      async cause({ gateway: { context } }) {
+        await context.database.query('UPDATE account SET balance_picos = balance_picos + 1')
+        return ''
+      },
+      facts: { differences: 1 },
+      end: ({ gateway: { context } }) =>
+        context.database.query('UPDATE account SET balance_picos = balance_picos - 1'),
+    },
+    {
+      what: 'a table that the audit reads is not there',
+      async cause({ gateway: { context } }) {
+        await rename(context, 'exchange_cut', 'moved')
+        return 'not_run'
+      },
+      end: ({ gateway: { context } }) => rename(context, 'moved', 'exchange_cut'),
+    },
+  ],
+  'backup.too_old': [
+    {
+      what: 'there is no backup',
+      options: { settings: { backup_max_age: '1d' } },
+      cause: () => Promise.resolve(''),
+      facts: { last_backup_at: null, hours: null },
+      end: async ({ gateway: { context, storeUrl } }) =>
+        valueOf(await backupStore(context, { file: `${storeUrl.slice('sqlite:'.length)}.copy` })),
+    },
+  ],
+  'alert.test': [
+    {
+      what: 'an operator tests the target',
+      async cause({ gateway: { context } }) {
+        const test = { target: 'pager' }
+        return valueOf(await alertEndpoints.test.operation(context, test)).target
+      },
+      facts: { target: 'pager' },
+    },
+  ],
+}
+
+function rename({ database }: Scenario['context'], from: string, to: string): Promise<void> {
+  return database.transact((transaction) =>
+    transaction.script(`ALTER TABLE ${from} RENAME TO ${to}`),
+  )
+}
+
+const eventually = eventuallyWithin(120_000)
+
+async function openWorld(
+  kind: AlertKind,
+  { settings, ...options }: ScenarioOptions,
+  receiver: Receiver,
+): Promise<World> {
+  const clock = new ManualClock()
+  const gateway = await scenario({
+    clock,
+    ...options,
+    settings: { alert_networks: '127.0.0.0/8', ...settings },
+  })
+  const target = { name: 'pager', format: 'webhook', address: receiver.url, digest: '0' }
+  valueOf(await alertEndpoints.create.operation(gateway.context, { ...target, kinds: [kind] }))
+  const { alerting } = gateway.app
+  return {
+    gateway,
+    clock,
+    async pass(seconds) {
+      for (let passed = 0; passed < seconds; passed += 5) {
+        clock.advance(5_000)
+        await gateway.app.refresh()
+        await alerting.round()
+        await alerting.settled()
+      }
+    },
+  }
+}
+
+function typeOf(message: Received): string {
+  return (JSON.parse(message.body) as { readonly type: string }).type
+}
+
+async function run(kind: AlertKind, { options = {}, cause, end, facts }: Case): Promise<void> {
+  const receiver = await startReceiver()
+  const world = await openWorld(kind, options, receiver)
+  const about = (subject: string): readonly Received[] =>
+    receiver.received.filter((one) => dataOf(one)['subject'] === subject)
+  /** Time passes until there are so many messages about the subject. */
+  const reach = async (count: number, subject: string): Promise<Received> => {
+    const look = async (): Promise<readonly Received[]> => {
+      await world.pass(5)
+      return about(subject)
+    }
+    const all = await eventually('a message', look, ({ length }) => length >= count)
+    const message = all[count - 1]
+    assert.ok(message !== undefined)
+    return message
+  }
+  try {
+    const subject = await cause(world)
+    const message = await reach(1, subject)
+    const data = dataOf(message)
+    assert.equal(typeOf(message), kind)
+    assert.equal(data['kind'], kind)
+    assert.equal(data['severity'], alertKinds[kind])
+    const told = data['facts'] as Readonly<Record<string, unknown>>
+    for (const [name, value] of Object.entries(facts ?? {}))
+      assert.deepEqual(told[name], value, name)
+    await world.pass(30)
+    assert.equal(about(subject).length, 1, 'one message while it lasts')
+    if (end === undefined) return
+    await end(world)
+    const over = await reach(2, subject)
+    assert.equal(typeOf(over), messageType(kind, 'resolved'))
+    assert.equal(dataOf(over)['id'], data['id'])
+    assert.notEqual(dataOf(over)['resolved_at'], null)
+  } finally {
+    await world.gateway.close()
+    await receiver.close()
+  }
+}
+
+for (const [kind, rows] of Object.entries(cases))
+  for (const row of rows) test(`${kind}: ${row.what}`, () => run(kind as AlertKind, row))
