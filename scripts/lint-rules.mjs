@@ -67,9 +67,19 @@ function wordsOf(identifier) {
     .split(/[_$]+/)
 }
 
+/** A library's name that is imported under another one. */
+function isRenamedImport({ name, parent }) {
+  return (
+    parent?.type === 'ImportSpecifier' &&
+    parent.imported.name === name &&
+    parent.local.name !== name
+  )
+}
+
 const vocabulary = {
   create: (context) => ({
     Identifier(node) {
+      if (isRenamedImport(node)) return
       for (const word of wordsOf(node.name)) {
         const better = otherWords.get(word) ?? otherWords.get(word.replace(/s$/, ''))
         if (better !== undefined)

@@ -1,6 +1,6 @@
 /**
  * The parts of the documentation that are made from the program: settings, error codes, fields of the
- * catalogue, endpoints of the admin API, commands. A page marks the place of a part with a pair of comments;
+ * catalogue, endpoints of the admin API, commands, metrics. A page marks the place of a part with a pair of comments;
  * `npm run docs:write` fills what stands between them.
  */
 import type { Argument, Command, Option } from 'commander'
@@ -11,6 +11,7 @@ import { allEndpoints, allStreams } from '../src/endpoints/all.ts'
 import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
 import { settingGroups } from '../src/settings.ts'
 import type { AnySetting } from '../src/setting-schemas.ts'
+import { createMetrics, type Metrics } from '../src/telemetry/metrics.ts'
 
 type Row = readonly string[]
 
@@ -56,6 +57,32 @@ function endpointTable(): string {
     .toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method))
     .map(({ method, path, role, summary }): Row => [code(`${method} ${path}`), role, summary])
   return table(['endpoint', 'role', 'does'], rows)
+}
+
+function metricTable(isWanted: (name: string) => boolean): string {
+  const { registry } = createMetrics()
+  const rows = registry
+    .getMetricsAsArray()
+    .filter(({ name }) => isWanted(name))
+    .toSorted((left, right) => compare(left.name, right.name))
+    .map(({ name, type, help }): Row => [code(name), String(type), labelsOf(registry, name), help])
+  return table(['metric', 'type', 'labels', 'meaning'], rows)
+}
+
+function labelsOf(registry: Metrics['registry'], name: string): string {
+  const metric = registry.getSingleMetric(name)
+  const labels: readonly string[] =
+    metric !== undefined && 'labelNames' in metric && Array.isArray(metric.labelNames)
+      ? metric.labelNames.map(String)
+      : []
+  return labels
+    .filter((label) => label !== 'le')
+    .map(code)
+    .join(', ')
+}
+
+function isOfProcess(name: string): boolean {
+  return /^turnpike_(?:process|nodejs)_/.test(name)
 }
 
 function compare(left: string, right: string): number {
@@ -122,6 +149,11 @@ export function buildParts(): ReadonlyMap<string, string> {
     parts.set(`errors: ${name}`, errorTable(group))
   for (const [name, fields] of Object.entries(entryFields))
     parts.set(`catalogue: ${name}`, entryTable(fields))
+  parts.set(
+    'metrics: gateway',
+    metricTable((name) => !isOfProcess(name)),
+  )
+  parts.set('metrics: process', metricTable(isOfProcess))
   parts.set('endpoints', endpointTable())
   parts.set('commands', commandList())
   return parts

@@ -47,6 +47,7 @@ import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createTelemetry } from './telemetry/events.ts'
+import { openTraces } from './tracing.ts'
 
 /** What the gateway takes from its process; tests replace it. */
 export interface Effects {
@@ -147,6 +148,8 @@ async function openApp(
   const catalogue = await openCatalogue(database, effects, since.catalogue)
   const { snapshot } = catalogue
 
+  const traces = await openTraces(config, telemetry, clock)
+  if (traces !== undefined) opened.defer(() => traces.close())
   const upstream = new UpstreamPools({ connectTimeoutMs: config.connectTimeoutMs, clock })
   const channels = await ChannelKeeper.open({
     clock,
@@ -230,6 +233,7 @@ async function openApp(
     openRoute: createRoutes({ clock, health, telemetry, settings: config }),
     upstream,
     settings: config,
+    traces,
     onTracePoint: effects.onTracePoint,
   }
 

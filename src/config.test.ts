@@ -105,6 +105,19 @@ describe('settings', () => {
     assert.match(list[0]?.message ?? '', /^is not a setting; set TURNPIKE_ADMIN_TOKEN directly/)
   })
 
+  it('takes the collector from the standard variable where its setting is absent', () => {
+    const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+    assert.equal(expectConfig({ env: standard }).config.otlpEndpoint, 'http://127.0.0.1:4318')
+    const both = { ...standard, TURNPIKE_OTLP_ENDPOINT: 'https://traces.example/otlp' }
+    assert.equal(expectConfig({ env: both }).config.otlpEndpoint, 'https://traces.example/otlp')
+    assert.equal(expectConfig({ env: {} }).config.otlpEndpoint, undefined)
+    const wrong = { OTEL_EXPORTER_OTLP_ENDPOINT: '127.0.0.1:4317', TURNPIKE_OTLP_SAMPLE_RATIO: '2' }
+    assert.deepEqual(
+      expectMistakes({ env: wrong }).map(({ setting }) => setting),
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'TURNPIKE_OTLP_SAMPLE_RATIO'],
+    )
+  })
+
   it('requires a single document', () => {
     const [mistake] = expectMistakes({ files: { 'turnpike.yaml': 'region: a\n---\nregion: b\n' } })
     assert.match(mistake?.message ?? '', /^must have one document; remove this --- line$/)

@@ -44,6 +44,8 @@ interface Given {
 
 const variablePrefix = 'TURNPIKE_'
 const defaultFileName = 'turnpike.yaml'
+/** The variable of all programs with OpenTelemetry, for `otlp_endpoint`. */
+const standardCollector = 'OTEL_EXPORTER_OTLP_ENDPOINT'
 const keys: readonly string[] = Object.values(settings).map((entry) => entry.key)
 
 /**
@@ -165,6 +167,11 @@ function readEnvironment(
     const text = sources.env[variable]
     if (text === undefined || text === '') continue
     given.set(key, { text, setting: variable, place: 'environment', folder: sources.cwd })
+  }
+  const collector = sources.env[standardCollector]
+  if (collector !== undefined && collector !== '' && !given.has('otlp_endpoint')) {
+    const place = { setting: standardCollector, place: 'environment', folder: sources.cwd }
+    given.set('otlp_endpoint', { text: collector, ...place })
   }
   for (const name of Object.keys(sources.env)) {
     if (!name.startsWith(variablePrefix) || variables.includes(name)) continue

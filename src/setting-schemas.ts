@@ -161,6 +161,20 @@ export const mailServer = text(
   },
 )
 
+/** The address of an OpenTelemetry collector; the path of traces is added to it. */
+export const collectorUrl = text(
+  'the address of an OpenTelemetry collector such as http://127.0.0.1:4318',
+  (given) => {
+    if (!/^https?:\/\/[^\s?#]+$/.test(given) || !URL.canParse(given)) return undefined
+    const { username, password: secret } = new URL(given)
+    return username === '' && secret === '' ? given : undefined
+  },
+)
+
+export const ratio = text('a number from 0 to 1', (given) =>
+  /^(?:0|1|[01]?\.\d{1,9})$/.test(given) && Number(given) <= 1 ? Number(given) : undefined,
+)
+
 /** The sender of e-mail. */
 export const mailSender = text('an e-mail address such as turnpike@example.com', (given) =>
   z.regexes.html5Email.test(given) ? given : undefined,

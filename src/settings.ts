@@ -8,6 +8,7 @@ import {
   addressRanges,
   adminToken,
   choice,
+  collectorUrl,
   count,
   dayMs,
   duration,
@@ -21,6 +22,7 @@ import {
   origins,
   password,
   path,
+  ratio,
   region,
   setting,
   storeText,
@@ -344,6 +346,26 @@ export const settingGroups = {
       "How much of the client's address the record keeps: `none`, its `family` (`ipv4` or `ipv6`), its `network` (a /24, or a /64 of IPv6), or the `full` address.",
     ),
   },
+  Traces: {
+    otlpEndpoint: setting(
+      'otlp_endpoint',
+      collectorUrl,
+      undefined,
+      'The address of an OpenTelemetry collector: `http://127.0.0.1:4318`. Traces go to `/v1/traces` below it. Without it there are none. Where it is not set, `OTEL_EXPORTER_OTLP_ENDPOINT` counts.',
+    ),
+    otlpSampleRatio: setting(
+      'otlp_sample_ratio',
+      ratio,
+      1,
+      'The share of requests that is traced, from `0` to `1`, where the client has not decided it.',
+    ),
+    otlpVendorHeaders: setting(
+      'otlp_vendor_headers',
+      choice(['client', 'gateway']),
+      'client',
+      "What a vendor gets as `traceparent` and `tracestate`: those of the `client`, unchanged, or those of the `gateway`'s attempt.",
+    ),
+  },
   Alerts: {
     smtp: setting(
       'smtp',
@@ -398,6 +420,7 @@ export const settings = {
   ...settingGroups["The vendor's side"],
   ...settingGroups['Endings'],
   ...settingGroups['Audit and retention'],
+  ...settingGroups['Traces'],
   ...settingGroups['Alerts'],
 } as const
 

@@ -7,9 +7,10 @@ import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
 import type { AttemptEnd, Lease, Outcome, Route } from '../channels/route.ts'
 import type { UpstreamFault } from '../formats/format.ts'
-import { forwardRequestHeaders } from '../formats/headers.ts'
+import { forwardRequestHeaders, withTraceHeaders } from '../formats/headers.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord, Ending } from '../ledger/ledger.ts'
+import type { AttemptTrace } from '../telemetry/traces.ts'
 import { promptCostPicos } from './admit.ts'
 import { committed, giveUp, type Answered, type FailedAttempt } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
@@ -17,6 +18,7 @@ import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
+import { beginAttemptTrace } from './trace-facts.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'onTracePoint'>
@@ -46,9 +48,11 @@ export async function failover(
     if (lease === undefined) break
     attemptCount++
     const startedMs = clock.monotonic()
-    const outcome = await tryLease({ admitted, client, lease, deadlineMs }, services)
+    const trace = beginAttemptTrace(admitted, lease, attempts.length)
+    const outcome = await tryLease({ admitted, client, lease, deadlineMs }, trace, services)
     const endedMs = clock.monotonic()
-    attempts.push(attemptRecord(outcome, { channel: lease.channel.name, startedMs, endedMs }))
+    const record = attemptRecord(outcome, { channel: lease.channel.name, startedMs, endedMs })
+    attempts.push(record)
     const verdict = judge(outcome, {
       isFree,
       hasAlternative: () => route.hasAlternative(),
@@ -57,6 +61,7 @@ export async function failover(
       hasRepeated: repeated !== undefined,
     })
     report({ admitted, lease, outcome, verdict }, clock)
+    trace?.judged({ ...record, next: verdict.next, isRunning: outcome.kind === 'streaming' })
     if (verdict.mayHaveCost)
       operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted, lease.channel))
     const isBegun = isAnswer(outcome) && !client.isGone
@@ -113,17 +118,20 @@ function openRoute(
 
 async function tryLease(
   attempt: AttemptRequest,
+  trace: AttemptTrace | undefined,
   services: FailoverServices,
 ): Promise<AttemptOutcome> {
   const { admitted, lease } = attempt
   const { vendor, operation, facts, exchangeId } = admitted
   try {
-    const headers = forwardRequestHeaders(admitted.request.rawHeaders, {
+    const forwarded = forwardRequestHeaders(admitted.request.rawHeaders, {
       prefix: vendor.name,
       credential: { scheme: vendor.credential, secret: lease.channel.credential },
       versionHeader: vendor.versionHeader,
       defaultVersion: vendor.defaultVersion,
     })
+    const headers =
+      trace?.headers === undefined ? forwarded : withTraceHeaders(forwarded, trace.headers)
     const body =
       operation.kind === 'stored'
         ? undefined

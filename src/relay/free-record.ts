@@ -8,6 +8,7 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { FreeExchange } from '../ledger/free-exchange-store.ts'
 import { clientFacts } from './client-facts.ts'
 import type { Delivered } from './deliver.ts'
+import { endFreeTrace } from './trace-facts.ts'
 import type { Admitted, AttemptNotes, Identified, Incoming, RelayServices } from './stages.ts'
 
 type RecordServices = Pick<RelayServices, 'clock' | 'freeExchanges' | 'settings' | 'telemetry'>
@@ -81,11 +82,13 @@ type Facts = Pick<FreeExchange, 'ending' | 'status'> &
   Partial<Pick<FreeExchange, OptionalFact | 'attempts'>>
 
 function record(
-  { exchangeId, request, vendor, startedAtMs }: Incoming,
+  incoming: Incoming & Partial<Pick<Identified, 'trace'>>,
   { accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>,
   { operation, model, ending, status, channel, code, vendorRequestId, attempts = [] }: Facts,
   { clock, freeExchanges, settings }: RecordServices,
 ): void {
+  const { exchangeId, request, vendor, startedAtMs } = incoming
+  endFreeTrace(incoming, { operation, model, channel, ending, status, code, attempts })
   // Admin tokens belong to no account.
   if (accountId === '') return
   freeExchanges.record({

@@ -28,6 +28,7 @@ import { errorReply, ownReply, warmUpReply } from './own-replies.ts'
 import { bodyLimits, prepare } from './prepare.ts'
 import { settle, settleFault } from './settle.ts'
 import type { Admitted, Identified, Incoming, RelayServices } from './stages.ts'
+import { beginTrace } from './trace-facts.ts'
 import { pathRefusal } from './unknown-path.ts'
 
 /** A request whose path begins with a vendor's prefix. */
@@ -106,7 +107,8 @@ async function serve(
   if (principal.kind === 'refusal')
     return refuseWith(incoming, principal, services, { owner: principal.owner })
   request.place.showKey()
-  const identified: Identified = { ...incoming, principal }
+  const trace = beginTrace(incoming, principal, services.traces)
+  const identified: Identified = { ...incoming, principal, trace }
   try {
     await serveKnown(identified, found, services)
   } catch (error) {

@@ -23,6 +23,7 @@ import type { Delivered, Settled } from './deliver.ts'
 import { stateKey } from './earlier-answers.ts'
 import { recordFree } from './free-record.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
+import { endTrace } from './trace-facts.ts'
 
 type SettleServices = Pick<
   RelayServices,
@@ -70,6 +71,7 @@ export async function settle(
       await stored
     } catch (error) {
       telemetry.fault(error, 'settle')
+      endTrace(admitted, delivered, { ...record, code: 'ledger.unavailable', status: 503 })
       return { isDurable: false, chargedPicos: zeroPicos }
     }
     onTracePoint?.('charge_durable', admitted.exchangeId)
@@ -77,6 +79,7 @@ export async function settle(
     stored.catch((error: unknown) => telemetry.fault(error, 'settle'))
   }
   report(record, clock.monotonic() - admitted.startedMonotonicMs, telemetry)
+  endTrace(admitted, delivered, record)
   return { isDurable: true, chargedPicos: record.amountPicos }
 }
 

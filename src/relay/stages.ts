@@ -29,6 +29,7 @@ import type { Prices } from '../metering/prices.ts'
 import type { CutPolicy } from '../metering/settlement.ts'
 import type { TokenCounter } from '../metering/token-counter.ts'
 import type { Telemetry } from '../telemetry/events.ts'
+import type { ExchangeTrace, Traces } from '../telemetry/traces.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { RecordedAddress } from './client-facts.ts'
 
@@ -48,6 +49,8 @@ export interface RelayServices {
   readonly openRoute: OpenRoute
   readonly upstream: Upstream
   readonly settings: RelaySettings
+  /** Absent where no traces are exported. */
+  readonly traces?: Traces | undefined
   /** Absent in production. */
   readonly onTracePoint?: ((point: TracePoint, exchangeId: string) => void) | undefined
 }
@@ -106,6 +109,7 @@ export interface Incoming {
 /** The caller is known. */
 export interface Identified extends Incoming {
   readonly principal: Principal
+  readonly trace: ExchangeTrace | undefined
 }
 
 /** The body has been read and understood, the model exists and the key may use it. */

@@ -92,6 +92,7 @@ class EventReporter {
   /** Where → when a store outage was last logged. */
   readonly #outagesLogged = new Map<string, number>()
   readonly #refusalLines: RefusalLines
+  #isCollectorOut = false
 
   constructor({ log, metrics, clock }: TelemetryOptions) {
     this.#log = log
@@ -133,6 +134,15 @@ class EventReporter {
   committed({ exchangeCount, durationMs, isStored }: CommitSummary): void {
     this.#metrics.commitSeconds.add(durationMs / 1_000, isStored ? 'stored' : 'failed')
     if (isStored) this.#metrics.commitExchanges.add(exchangeCount)
+  }
+
+  /** Spans have left, or are lost. One line begins and one ends a time without a collector. */
+  spansEnded(result: 'exported' | 'failed' | 'dropped', count: number): void {
+    this.#metrics.traceSpans.inc({ result }, count)
+    if (result === 'dropped' || this.#isCollectorOut === (result === 'failed')) return
+    this.#isCollectorOut = result === 'failed'
+    if (this.#isCollectorOut) this.#log.warn('traces not exported')
+    else this.#log.info('traces exported again')
   }
 
   refused(request: RefusedRequest): void {

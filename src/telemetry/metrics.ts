@@ -142,6 +142,11 @@ export function createMetrics() {
       'free_exchanges_dropped_total',
       'Refused and free requests without a row in the request log, because there were too many.',
     ),
+    traceSpans: counter(
+      'trace_spans_total',
+      'Spans by result: exported, failed (the collector did not take them), dropped (too many waited).',
+      'result',
+    ),
     logLinesDropped: counter('log_lines_dropped_total', 'Log lines that could not be written.'),
     alarms: counter(
       'alarms_total',

@@ -1,15 +1,10 @@
-/** What /metrics shows after a bit of everything, its names and units, and the page that lists it. */
+/** What /metrics shows after a bit of everything, and its names and units. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import { type Scenario, scenario } from '../support/scenario.ts'
 import { doOfEverything, openScraper, readScrape } from './scrape.ts'
 import { runPromtool } from './promtool.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 let gateway: Scenario
 let text: string
 before(async () => {
@@ -74,10 +69,4 @@ test('counts attempts, failovers and commits, and shows open holds', () => {
 test('no label of a scrape has a value that a client has made up', () => {
   assert.ok(readScrape(text).size > 60)
   assert.doesNotMatch(text, /cr_|ro_|"unknown"|failover-/)
-})
-
-test('docs/metrics.md is up to date; node scripts/print-metrics.mjs prints it', async () => {
-  const script = join(root, 'scripts/print-metrics.mjs')
-  const { stdout } = await promisify(execFile)(process.execPath, [script])
-  assert.equal(readFileSync(join(root, 'docs/metrics.md'), 'utf8'), stdout)
 })

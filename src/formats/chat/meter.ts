@@ -47,8 +47,8 @@ function readWhole(body: Buffer, field: ContentField): AnswerReading {
 class GatheredAnswer {
   readonly usage = new ChatUsage()
   readonly output = new OutputText()
-  /** Indexes of the choices that have their finish reason. */
-  readonly #finished = new Set<unknown>()
+  /** Index → finish reason of the choices that have one. */
+  readonly #finished = new Map<unknown, string>()
   readonly #choiceCount: number
   #model: string | undefined
   #tier: string | undefined
@@ -75,7 +75,8 @@ class GatheredAnswer {
 
   readChoice(choice: JsonObject, field: ContentField): void {
     const reason = asText(choice['finish_reason'])
-    if (reason !== undefined && !this.hasFinishedAll) this.#finished.add(choice['index'] ?? 0)
+    if (reason !== undefined && !this.hasFinishedAll)
+      this.#finished.set(choice['index'] ?? 0, reason)
     if (reason === 'content_filter') this.#isFiltered = true
     if (field === 'text') this.output.addText(choice['text'])
     const content = asObject(choice[field])
@@ -104,6 +105,7 @@ class GatheredAnswer {
       output,
       webSearches: 0,
       model: this.#model,
+      ...(this.#finished.size > 0 && { finishReasons: [...this.#finished.values()] }),
       ...(this.#tier !== undefined && { tier: this.#tier }),
     }
   }

@@ -100,6 +100,7 @@ class GatheredAnswer {
       output,
       webSearches: this.#webSearches,
       model: this.#model,
+      ...(this.#stopReason !== undefined && { finishReasons: [this.#stopReason] }),
     }
   }
 }

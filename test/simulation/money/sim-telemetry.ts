@@ -7,6 +7,7 @@ export function telemetryOf(onFault: (error: unknown) => void): Telemetry {
     exchangeEnded: ignore,
     freeExchangeEnded: ignore,
     committed: ignore,
+    spansEnded: ignore,
     refused: ignore,
     failedSignIn: ignore,
     attemptEnded: ignore,
