@@ -18,6 +18,10 @@ const packageOf = {
   nginx: 'nginx-light',
   haproxy: 'haproxy',
   caddy: 'caddy',
+  buildah: 'buildah',
+  mmdebstrap: 'mmdebstrap',
+  'systemd-analyze': 'systemd',
+  ip: 'iproute2',
 }
 
 const postgresFolder = '/usr/lib/postgresql'

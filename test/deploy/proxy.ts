@@ -9,7 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { makeCertificate } from '../support/certificate.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { gather } from '../support/gather.ts'
@@ -21,11 +21,13 @@ const hostname = 'gateway.example.com'
 export const clientAddress = '127.0.0.9'
 
 export const proxyNames = ['nginx', 'haproxy', 'caddy'] as const
-type ProxyName = (typeof proxyNames)[number]
+type ProxyName = (typeof proxyNames)[number] | 'balancer'
 
 interface Upstream {
   readonly port: number
   readonly adminPort: number
+  /** Of the balancer. */
+  readonly second?: Omit<Upstream, 'second'>
 }
 
 interface Place extends Upstream {
@@ -88,6 +90,22 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
     wrap: (sample) => `{\n\tadmin off\n\tauto_https off\n}\n${sample}`,
     command: (file) => ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   },
+  balancer: {
+    file: '../compose/haproxy.cfg',
+    replacements: balancerReplacements,
+    wrap: (sample) => sample,
+    command: (file) => ['/usr/sbin/haproxy', '-db', '-f', file],
+  },
+}
+
+/** The balancer of compose.postgres.yaml, without TLS. */
+function balancerReplacements({ listenPort, second, ...first }: Place): Record<string, string> {
+  const own = ({ port, adminPort }: Upstream): string => `127.0.0.1:${port} check port ${adminPort}`
+  return {
+    'bind :8080': `bind 127.0.0.1:${listenPort}`,
+    'gateway-1:8080 check port 8081': own(first),
+    'gateway-2:8080 check port 8081': own(second ?? first),
+  }
 }
 
 export interface RunningProxy {
@@ -110,7 +128,7 @@ export async function startProxy(name: ProxyName, upstream: Upstream): Promise<R
     writeFile(join(folder, 'both.pem'), cert + key),
   ])
   const sample = await readFile(join(samples, kind.file), 'utf8')
-  const file = join(folder, kind.file)
+  const file = join(folder, basename(kind.file))
   await writeFile(file, kind.wrap(replaceEach(sample, kind.replacements(place)), place))
   const [command, ...words] = kind.command(file)
   const child = spawn(command, words, {
@@ -127,7 +145,7 @@ export async function startProxy(name: ProxyName, upstream: Upstream): Promise<R
   }
   await eventuallyWithin(60_000)(`${name} accepts`, accepts, (answer) => answer)
   return {
-    url: `https://127.0.0.1:${place.listenPort}`,
+    url: `${name === 'balancer' ? 'http' : 'https'}://127.0.0.1:${place.listenPort}`,
     headers: { host: `${hostname}:${place.listenPort}` },
     agent: new Agent({ ca: cert, servername: hostname, localAddress: clientAddress }),
     async close() {

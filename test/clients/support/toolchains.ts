@@ -24,14 +24,17 @@ const home = { HOME: process.env['HOME'] ?? '' }
 /** An older Go would download the Go that `go.mod` asks for. */
 const goEnv = { ...home, GOTOOLCHAIN: 'local' }
 
-export async function prepareGo(): Promise<Toolchain> {
-  const cwd = join(examples, 'go')
+/** Compiles the module in a folder, the examples' by default; `output` is for its program. */
+export async function prepareGo(
+  cwd = join(examples, 'go'),
+  output = '/dev/null',
+): Promise<Toolchain> {
   const [, wanted = ''] = /^go (\S+)$/m.exec(await readFile(join(cwd, 'go.mod'), 'utf8')) ?? []
   const version = await find('go', ['env', 'GOVERSION'], cwd, goEnv)
   if (version === undefined) return { kind: 'missing', reason: 'go is not installed' }
   if (isOlder(version.replace('go', ''), wanted))
     return { kind: 'missing', reason: `go is older than ${wanted}` }
-  await mustRun('go', ['build', '-o', '/dev/null', './...'], cwd, goEnv)
+  await mustRun('go', ['build', '-o', output, './...'], cwd, goEnv)
   return { kind: 'ready', env: goEnv, links: {} }
 }
 
