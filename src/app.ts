@@ -37,6 +37,7 @@ import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
 import type { OperationContext } from './operations/operation.ts'
 import type { Alerting } from './operations/alerts/alerting.ts'
+import { startMoments } from './operations/reports/moments.ts'
 import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
@@ -351,6 +352,8 @@ async function openApp(
     onError: (error) => telemetry.fault(error, 'retention'),
   })
   opened.defer(() => bookkeeping.close())
+  const moments = startMoments({ clock, database, onError })
+  opened.defer(() => moments.close())
 
   let closing: Promise<void> | undefined
   function close(): Promise<void> {

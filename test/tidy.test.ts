@@ -82,6 +82,7 @@ const tableOwners: TableOwners = {
   usage_month: ['src/ledger/'],
   usage_key_month: ['src/ledger/'],
   report_day: ['src/ledger/'],
+  report_moment: ['src/ledger/'],
   token_minute: ['src/ledger/'],
   audit_checkpoint: ['src/ledger/audit/account.ts'],
   exchange_cut: ['src/ledger/exchange-retention.ts'],

@@ -169,7 +169,7 @@ const bookingStatements: readonly string[] = [
   `INSERT INTO report_day
    SELECT day, account_id, key_id, model, 'alpha-main', requests, requests, 0, 0, 0,
      input_tokens, output_tokens, cache_tokens, 0, ${Array(15).fill(0).join(', ')},
-     cost_picos, 0, 0, 0 FROM figure`,
+     cost_picos, 0, 0, 0, cost_picos FROM figure`,
   ...['month', "'total'"].map(
     (month) =>
       `INSERT INTO usage_key_month (account_id, key_id, month, cost_picos)

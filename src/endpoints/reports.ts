@@ -32,9 +32,15 @@ const row = z.strictObject({
   own_cost_usd: usd.meta({ description: 'Exact: what vendors counted, at cost prices.' }),
   estimated_cost_usd: usd.meta({ description: 'Estimated: lost attempts, and checks.' }),
   unknown_cost_requests: count,
+  unknown_cost_revenue_usd: usd.meta({
+    description: 'Charges of requests whose own cost is unknown, less refunds.',
+  }),
   margin_usd: usd
     .nullable()
     .meta({ description: 'Null where the own cost of a request is unknown.' }),
+  known_margin_usd: usd.meta({
+    description: 'Margin without the requests whose own cost is unknown.',
+  }),
   first_event_p50_ms: milliseconds,
   first_event_p95_ms: milliseconds,
 })
@@ -48,7 +54,9 @@ const day = z.strictObject({
   tokens: count,
   revenue_usd: usd,
   refunded_usd: usd,
+  unknown_cost_revenue_usd: usd,
   margin_usd: usd.nullable(),
+  known_margin_usd: usd,
   first_event_p50_ms: milliseconds,
   first_event_p95_ms: milliseconds,
 })
@@ -57,6 +65,10 @@ const overview = z.strictObject({
   at: moment,
   today: day,
   yesterday: day,
+  yesterday_so_far: day
+    .extend({ until: moment })
+    .nullable()
+    .meta({ description: 'Yesterday up to this time of the day, or a few minutes before.' }),
   attention: z.strictObject({
     channels: z.array(
       z.strictObject({

@@ -6,6 +6,7 @@
  *     entry refund:<exchange id> ──▶ balance + amount
  *                                ──▶ usage_day, usage_month, usage_key_month − amount   (cost)
  *                                ──▶ report_day + amount                                (refunded)
+ *                                ──▶ report_day − amount    (revenue without a known own cost)
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
@@ -26,6 +27,7 @@ export interface BilledExchange {
   readonly endedAtMs: number
   /** Zero = not charged. */
   readonly chargePicos: Picos
+  readonly isOwnCostKnown: boolean
 }
 
 /** More exchanges with one vendor's id are not told apart. */
@@ -50,7 +52,7 @@ async function findBy(
 ): Promise<readonly BilledExchange[]> {
   const rows = await database.query(
     `SELECT x.account_id, x.exchange_id, x.key_id, x.model, x.channel, x.ended_at_ms,
-            e.amount_picos AS charge_picos
+            x.is_own_cost_known, e.amount_picos AS charge_picos
        FROM exchange x
        LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = x.exchange_id
         AND e.kind = 'charge'
@@ -72,6 +74,7 @@ function readBilled(row: Row): BilledExchange {
     channel: typeof channel === 'string' ? channel : '',
     endedAtMs: Number(row['ended_at_ms']),
     chargePicos: subtractPicos(zeroPicos, charge),
+    isOwnCostKnown: Number(row['is_own_cost_known']) !== 0,
   }
 }
 
@@ -105,7 +108,7 @@ export async function refund(
 
 async function lowerFigures(
   transaction: Transaction,
-  { accountId, keyId, model, channel, endedAtMs }: BilledExchange,
+  { accountId, keyId, model, channel, endedAtMs, isOwnCostKnown }: BilledExchange,
   amountPicos: Picos,
 ): Promise<void> {
   const day = utcDay(endedAtMs)
@@ -122,7 +125,8 @@ async function lowerFigures(
   await change(lowerDaySql, 1, accountId, day, keyId, model)
   await change(lowerMonthSql, 2, accountId, month, totalMonth, model)
   await change(lowerKeyMonthSql, 2, accountId, keyId, month, totalMonth)
-  await change(raiseReportSql, 1, day, accountId, keyId, model, channel)
+  const unknownPicos = isOwnCostKnown ? zeroPicos : amountPicos
+  await change(changeReportSql, 1, day, accountId, keyId, model, channel, unknownPicos)
 }
 
 const lowerDaySql = `UPDATE usage_day SET cost_picos = cost_picos - $1
@@ -137,6 +141,7 @@ const lowerKeyMonthSql = `UPDATE usage_key_month SET cost_picos = cost_picos - $
   WHERE account_id = $2 AND key_id = $3 AND month IN ($4, $5)
   RETURNING cost_picos AS left_picos`
 
-const raiseReportSql = `UPDATE report_day SET refunded_picos = refunded_picos + $1
+const changeReportSql = `UPDATE report_day SET refunded_picos = refunded_picos + $1,
+    unknown_cost_revenue_picos = unknown_cost_revenue_picos - $7
   WHERE day = $2 AND account_id = $3 AND key_id = $4 AND model = $5 AND channel = $6
   RETURNING revenue_picos - refunded_picos AS left_picos`

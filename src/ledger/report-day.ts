@@ -2,7 +2,7 @@
  * The figures of table report_day: its columns, and what one exchange adds to them. Shared by what
  * writes the table and what audits it. A figure of an exchange that is not charged counts too.
  */
-import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
+import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Row } from '../storage/database.ts'
 import { readPicos } from './usage.ts'
@@ -33,6 +33,7 @@ export const reportAmountColumns = [
   'own_cost_picos',
   'lost_cost_picos',
   'refunded_picos',
+  'unknown_cost_revenue_picos',
 ] as const
 
 const firstBucketIndex = reportCountColumns.indexOf('first_event_le_100')
@@ -108,12 +109,13 @@ export function addExchange(
     const index = firstBucketIndex + bucket
     counts[index] = (counts[index] ?? 0) + 1
   }
-  const { amountPicos, ownCostPicos, operatorCostPicos } = exchange
+  const { amountPicos, ownCostPicos, operatorCostPicos, isOwnCostKnown } = exchange
   for (const [index, amount] of [
     amountPicos,
     ownCostPicos,
     operatorCostPicos,
     refundedPicos,
+    isOwnCostKnown ? zeroPicos : subtractPicos(amountPicos, refundedPicos),
   ].entries())
     amounts[index] = addPicos(amounts[index] ?? zeroPicos, amount)
 }

@@ -19,6 +19,7 @@ const copiedTables = [
   'usage_month',
   'usage_key_month',
   'report_day',
+  'report_moment',
   'vendor',
   'model',
   'price',

@@ -95,9 +95,10 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         'key_one  2 requests 1 errors 1 failovers 7 lost_cost_picos',
         'key_one alpha-main 2 requests 2 charged_requests 2 failovers 1 known_cost_requests ' +
           '20 input_tokens 40 output_tokens 8 cache_read_tokens 12 cache_write_tokens ' +
-          '1 first_event_le_100 1 first_event_le_200 50 revenue_picos 9 own_cost_picos',
+          '1 first_event_le_100 1 first_event_le_200 50 revenue_picos 9 own_cost_picos ' +
+          '20 unknown_cost_revenue_picos',
         'key_two alpha-main 1 requests 1 charged_requests 10 input_tokens 20 output_tokens ' +
-          '5 cache_read_tokens 1 first_event_above 1 revenue_picos',
+          '5 cache_read_tokens 1 first_event_above 1 revenue_picos 1 unknown_cost_revenue_picos',
       ])
       // The test's own price lines know no cache writes.
       const others = (await differences()).filter((difference) => !difference.startsWith('counts:'))
@@ -206,7 +207,8 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         `usage_day SET cost_picos = cost_picos - $2 WHERE ${charged}`,
         `usage_month SET cost_picos = cost_picos - $2 WHERE account_id = $1`,
         `usage_key_month SET cost_picos = cost_picos - $2 WHERE account_id = $1`,
-        `report_day SET refunded_picos = refunded_picos + $2 WHERE ${charged}`,
+        `report_day SET refunded_picos = refunded_picos + $2,
+           unknown_cost_revenue_picos = unknown_cost_revenue_picos - $2 WHERE ${charged}`,
       ])
         await transaction.query(`UPDATE ${update}`, [accountId, picos(amountPicos)])
     }

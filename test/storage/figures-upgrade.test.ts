@@ -16,7 +16,6 @@ import { makeFolder } from './embedded-harness.ts'
 import { findDifferences } from './ledger-harness.ts'
 
 const shipped = join(import.meta.dirname, '../../src/storage/migrations')
-const firstNewVersion = 20
 const dayMs = 86_400_000
 const cutMs = Date.parse('2026-11-20')
 
@@ -36,6 +35,16 @@ test('an embedded store gets the figures of its past', async (t) => {
   await upgrade(database)
 })
 
+test('an embedded store gets the revenue without an own cost', async (t) => {
+  const folder = makeFolder()
+  const database = openSqlite(join(folder.path, 'store.db'))
+  t.after(async () => {
+    await database.close()
+    folder.remove()
+  })
+  await upgradeRevenue(database)
+})
+
 test('a store on PostgreSQL gets the figures of its past', async (t) => {
   const server = await startPostgres()
   t.after(() => server.close())
@@ -48,26 +57,74 @@ test('a store on PostgreSQL gets the figures of its past', async (t) => {
   }
 })
 
-async function upgrade(database: Database): Promise<void> {
+test('a store on PostgreSQL gets the revenue without an own cost', async (t) => {
+  const server = await startPostgres()
+  t.after(() => server.close())
+  const location = parsePostgresUrl(await server.createDatabase())
+  const database = await openPostgres(location, { connectionsMax: 2 })
+  try {
+    await upgradeRevenue(database)
+  } finally {
+    await database.close()
+  }
+})
+
+/** Migrates, with `pastSql` run before this version. */
+async function migrateAfter(database: Database, version: number, past: string): Promise<void> {
   const folder = makeFolder()
   try {
-    await migrate(database, copyOlder(folder.path))
+    await migrate(database, copyOlder(folder.path, version))
   } finally {
     folder.remove()
   }
-  await database.transact((transaction) => transaction.script(pastSql))
+  await database.transact((transaction) => transaction.script(past))
   await migrate(database)
+}
+
+/** A row whose requests are known in part is split by its exchanges, less their refunds. */
+async function upgradeRevenue(database: Database): Promise<void> {
+  const zeros = '0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0'
+  const row = (day: string, channel: string, known: number, revenue: number, refunded: number) =>
+    `INSERT INTO report_day VALUES ('${day}', 'a', 'k', 'm', '${channel}', 3, 3, 0, 0, ${known}, 0, 0, 0, 0,
+      ${zeros}, ${revenue}, 0, 0, ${refunded});`
+  const ended = (id: string, amount: number, isKnown: number) =>
+    exchange(id, `'part', ${endedMs}, ${endedMs}, 'completed', 200, 1, ${amount}, NULL, 0`)
+      .replace('operator_cost_picos)', 'operator_cost_picos, is_own_cost_known)')
+      .replace(', NULL, 0)', `, NULL, 0, ${isKnown})`)
+  await migrateAfter(
+    database,
+    28,
+    `INSERT INTO account (id, name, balance_picos, created_at_ms) VALUES ('a', 'a', 0, 0);
+     ${row('2026-11-20', 'gone', 1, 90, 10)} ${row('2026-11-21', 'all', 3, 90, 10)}
+     ${row('2026-11-21', 'none', 0, 90, 10)} ${row('2026-11-21', 'part', 1, 60, 7)}
+     ${ended('1', 10, 1)} ${ended('2', 20, 0)} ${ended('3', 30, 0)}
+     INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
+     VALUES ('a', 'refund', 'refund:ex_1', 3, ${endedMs}), ('a', 'refund', 'refund:ex_2', 4, ${endedMs});`,
+  )
+  const rows = await database.query(
+    'SELECT channel, unknown_cost_revenue_picos AS picos FROM report_day ORDER BY channel',
+  )
+  assert.deepEqual(
+    rows.map(({ channel, picos }) => `${String(channel)} ${String(picos)}`),
+    // Without its exchanges all of a row counts as unknown.
+    ['all 0', 'gone 80', 'none 80', `part ${20 + 30 - 4}`],
+  )
+}
+
+async function upgrade(database: Database): Promise<void> {
+  await migrateAfter(database, 20, pastSql)
   const reports = await database.query(
     `SELECT day, key_id, channel, requests, charged_requests, errors, failovers, input_tokens,
-            output_tokens, cache_read_tokens, cache_write_tokens, revenue_picos, lost_cost_picos
+            output_tokens, cache_read_tokens, cache_write_tokens, revenue_picos, lost_cost_picos,
+            unknown_cost_revenue_picos
        FROM report_day ORDER BY day, channel`,
   )
   assert.deepEqual(
     reports.map((row) => Object.values(row).map(String).join(' ')),
     [
-      '2026-11-19 k  2 2 0 0 7 8 9 0 40 0',
-      '2026-11-21 k  1 0 1 1 0 0 0 0 0 5',
-      '2026-11-21 k main 2 2 0 2 20 40 6 24 60 1',
+      '2026-11-19 k  2 2 0 0 7 8 9 0 40 0 40',
+      '2026-11-21 k  1 0 1 1 0 0 0 0 0 5 0',
+      '2026-11-21 k main 2 2 0 2 20 40 6 24 60 1 60',
     ],
   )
   const keys = await database.query('SELECT month, cost_picos FROM usage_key_month ORDER BY month')
@@ -82,8 +139,8 @@ async function upgrade(database: Database): Promise<void> {
   )
 }
 
-/** Copies the migrations before the figures of reports. */
-function copyOlder(target: string): string {
+/** Copies the migrations before this version. */
+function copyOlder(target: string, firstNewVersion: number): string {
   for (const dialect of ['sqlite', 'postgres']) {
     mkdirSync(join(target, dialect))
     for (const name of readdirSync(join(shipped, dialect)))

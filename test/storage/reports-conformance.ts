@@ -15,11 +15,14 @@ import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { ExchangeRecord } from '../../src/ledger/ledger.ts'
 import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
+import { startMoments } from '../../src/operations/reports/moments.ts'
 import { showOverview } from '../../src/operations/reports/overview.ts'
 import { printReport } from '../../src/operations/reports/report-text.ts'
 import { readReport, type ReportRow } from '../../src/operations/reports/report.ts'
 import { noCheck } from '../../src/operations/run-check.ts'
+import { refundRequest } from '../support/operations.ts'
 import {
+  findDifferences,
   holdRequest,
   makeAccount,
   mustPlace,
@@ -27,6 +30,7 @@ import {
   type LedgerHarness,
 } from './ledger-harness.ts'
 
+const minuteMs = 60_000
 const dayMs = 86_400_000
 
 export function describeReports(name: string, open: () => Promise<LedgerHarness>): void {
@@ -48,15 +52,17 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
     })
     afterEach(() => harness.close())
 
+    /** Books an exchange and returns its id. */
     const settle = async (
       amountPicos: bigint,
       changes: Partial<ExchangeRecord> & { readonly of?: string } = {},
-    ): Promise<void> => {
+    ): Promise<string> => {
       const { of = accountId, ...others } = changes
       const request = holdRequest(harness, of, 10n, { keyId: others.keyId ?? 'key_one' })
       const hold = await mustPlace(harness.ledger, request)
       const endedAtMs = harness.clock.now()
       await harness.ledger.settle(hold, recordOf(hold, amountPicos, { endedAtMs, ...others }))
+      return hold.exchangeId
     }
     const report = async (input: object): Promise<readonly ReportRow[]> => {
       const rows: ReportRow[] = []
@@ -124,20 +130,29 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
           own_cost_usd: formatUsd(picos(12n + 1n + 5n)),
           estimated_cost_usd: formatUsd(picos(4n + 2n)),
           unknown_cost_requests: 0,
+          unknown_cost_revenue_usd: '0',
           margin_usd: formatUsd(picos(30n - 18n - 6n)),
+          known_margin_usd: formatUsd(picos(30n - 18n - 6n)),
           first_event_p50_ms: 250,
           first_event_p95_ms: 295,
         },
       ])
     })
 
-    it('shows no margin where an own cost is not known', async () => {
+    it('shows the margin of the known part, and how much revenue lacks an own cost', async () => {
       await settle(30n, { isOwnCostKnown: true, ownCostPicos: picos(10n) })
-      await settle(20n)
-      const { margin_usd, unknown_cost_requests, own_cost_usd } = await one()
+      const unknown = await settle(20n)
+      await refundRequest(context, { request: unknown, amount_usd: formatUsd(picos(5n)) })
+      const row = await one()
       assert.deepEqual(
-        [margin_usd, unknown_cost_requests, own_cost_usd],
-        [null, 1, '0.00000000001'],
+        [
+          row.margin_usd,
+          row.unknown_cost_requests,
+          row.own_cost_usd,
+          parseUsd(row.unknown_cost_revenue_usd),
+          parseUsd(row.known_margin_usd),
+        ],
+        [null, 1, '0.00000000001', 15n, 20n],
       )
     })
 
@@ -180,11 +195,8 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
          SELECT day, account_id, key_id, 'b-' || n, channel, ${columns} FROM report_day, place`,
       )
       let text = ''
-      valueOf(
-        await printReport(context, { by: 'model', format: 'csv' }, (piece) => {
-          text += piece
-        }),
-      )
+      const write = (piece: string): void => void (text += piece)
+      valueOf(await printReport(context, { by: 'model', format: 'csv' }, write))
       const rows: readonly Record<string, string>[] = parse(text, { columns: true })
       assert.equal(rows.length, 10_002)
       assert.equal(new Set(rows.map(({ model }) => model)).size, 10_002)
@@ -232,41 +244,111 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
         model: fc.constantFrom('a-1', 'b-1'),
         channel: fc.constantFrom('alpha-main', 'alpha-reserve', undefined),
         amount: fc.nat(999),
+        own: fc.option(fc.nat(999)),
+        lost: fc.nat(9),
+        refund: fc.option(fc.nat(999)),
         waitMs: fc.nat(dayMs),
       })
-      const [bookings = []] = fc.sample(fc.array(booking, { minLength: 40, maxLength: 40 }), {
+      const [bookings = []] = fc.sample(fc.array(booking, { minLength: 60, maxLength: 60 }), {
         numRuns: 1,
         seed: 15,
       })
-      for (const { account, key, model, channel, amount, waitMs } of bookings) {
+      const unknown = { charged: 0n, refunded: 0n }
+      const costs = { own: 0n, lost: 0n }
+      for (const { account, key, model, channel, amount, own, lost, refund, waitMs } of bookings) {
         harness.clock.advance(waitMs)
-        const of = accounts[account] ?? accountId
-        await settle(BigInt(amount), { of, keyId: key, model, channel })
+        const id = await settle(BigInt(amount), {
+          of: accounts[account] ?? accountId,
+          keyId: key,
+          model,
+          channel,
+          isOwnCostKnown: own !== null,
+          ownCostPicos: picos(BigInt(own ?? 0)),
+          operatorCostPicos: picos(BigInt(lost)),
+        })
+        const given = Math.min(refund ?? 0, amount)
+        if (given > 0)
+          await refundRequest(context, { request: id, amount_usd: formatUsd(picos(BigInt(given))) })
+        costs.own += BigInt(own ?? 0)
+        costs.lost += BigInt(lost)
+        if (own !== null) continue
+        unknown.charged += BigInt(amount)
+        unknown.refunded += BigInt(given)
       }
-      await harness.database.query(
-        'UPDATE report_day SET refunded_picos = 3 WHERE account_id = $1 AND revenue_picos > 3',
-        [accountId],
+      const entries = await harness.database.query(
+        'SELECT kind, CAST(SUM(amount_picos) AS BIGINT) AS sum FROM entry GROUP BY kind',
       )
-      const [charged] = await harness.database.query(
-        "SELECT CAST(-SUM(amount_picos) AS BIGINT) AS sum FROM entry WHERE kind = 'charge'",
-      )
-      const sumsOf = async (by: string): Promise<readonly [bigint, bigint]> => {
+      const booked = new Map(entries.map(({ kind, sum }) => [kind, BigInt(String(sum))]))
+      const unknownRevenue = unknown.charged - unknown.refunded
+      const revenue = -(booked.get('charge') ?? 0n)
+      const refunded = booked.get('refund') ?? 0n
+      assert.ok(refunded > 0n && unknown.refunded > 0n && unknownRevenue > 0n)
+      const expected = {
+        revenue_usd: revenue,
+        refunded_usd: refunded,
+        own_cost_usd: costs.own,
+        estimated_cost_usd: costs.lost,
+        unknown_cost_revenue_usd: unknownRevenue,
+        known_margin_usd: revenue - refunded - unknownRevenue - costs.own - costs.lost,
+      }
+      const sumsOf = async (by: string): Promise<Record<string, bigint>> => {
         const rows = await report({ by, from: '2026-11-01', to: '2027-03-01', limit: 7 })
-        const sum = (read: (row: ReportRow) => string): bigint =>
-          rows.reduce((total, row) => total + (parseUsd(read(row)) ?? 0n), 0n)
-        return [sum((row) => row.revenue_usd), sum((row) => row.refunded_usd)]
+        const sum = (column: keyof typeof expected): bigint =>
+          rows.reduce((total, row) => total + (parseUsd(row[column]) ?? 0n), 0n)
+        return Object.fromEntries(
+          Object.keys(expected).map((column) => [column, sum(column as keyof typeof expected)]),
+        )
       }
-      const whole = await sumsOf('total')
-      assert.equal(whole[0], BigInt(String(charged?.['sum'])))
-      assert.ok(whole[1] > 0n && whole[1] % 3n === 0n)
-      const lists = ['day', 'account', 'key', 'model', 'channel', 'day,account,key,model,channel']
-      for (const by of lists) assert.deepEqual(await sumsOf(by), whole, by)
+      const each = ['day', 'account', 'key', 'model', 'channel']
+      const lists = ['total', ...each, each.join(',')]
+      for (const by of lists) assert.deepEqual(await sumsOf(by), expected, by)
+      const found = await findDifferences(harness.database)
+      assert.ok(!found.some((difference) => /^(report_day|usage_|balance)/.test(difference)))
       await removeOldExchanges(harness.database, {
         nowMs: harness.clock.now(),
         keepMs: 0,
         pause: () => Promise.resolve(),
       })
-      for (const by of lists) assert.deepEqual(await sumsOf(by), whole, by)
+      for (const by of lists) assert.deepEqual(await sumsOf(by), expected, by)
+    })
+
+    it('compares today with yesterday up to the same time', async () => {
+      const onError = (error: unknown): void => assert.fail(String(error))
+      const { clock, database } = harness
+      const overview = async () => valueOf(await showOverview(context, {}))
+      assert.equal((await overview()).yesterday_so_far, null)
+      const moments = [
+        startMoments({ clock, database, onError }),
+        startMoments({ clock, database, onError }),
+      ]
+      clock.advance(5 * minuteMs)
+      await settle(10n, { isOwnCostKnown: true })
+      await addCheck(2n, true)
+      // A quarter past.
+      clock.advance(11 * minuteMs)
+      for (const one of moments) await one.close()
+      await settle(20n)
+      const begunMs = clock.now()
+      clock.advance(dayMs)
+      const { yesterday, yesterday_so_far: soFar } = await overview()
+      assert.equal(parseUsd(yesterday.revenue_usd), 30n)
+      assert.deepEqual(
+        [
+          soFar?.until,
+          soFar?.requests,
+          soFar?.tokens,
+          parseUsd(soFar?.revenue_usd ?? ''),
+          parseUsd(soFar?.margin_usd ?? ''),
+        ],
+        [new Date(begunMs - minuteMs).toISOString(), 1, 35, 10n, 8n],
+      )
+      assert.deepEqual(
+        [soFar?.first_event_p50_ms, soFar?.known_margin_usd],
+        [250, soFar?.margin_usd],
+      )
+      // Nothing was recorded for longer than half an hour.
+      clock.advance(45 * minuteMs)
+      assert.equal((await overview()).yesterday_so_far, null)
     })
 
     it('has an overview of today, yesterday and the accounts that run out', async () => {

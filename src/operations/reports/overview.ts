@@ -6,14 +6,18 @@ import { z } from 'zod'
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { formatUsd } from '../../base/money.ts'
+import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { listShortAccounts } from '../../ledger/account-store.ts'
+import { findMoment } from '../../ledger/report-moment-store.ts'
 import { listUncleanStops, readStoreTime } from '../../storage/node-store.ts'
 import { listFiring } from '../alerts/alert-store.ts'
 import { listChannels } from '../channel-health.ts'
 import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
-import { readReport, type ReportRow } from './report.ts'
+import { readReport, viewTotal, type ReportRow } from './report.ts'
 
 const dayMs = 86_400_000
+const minuteMs = 60_000
+const oldestMinutes = 30
 const listMax = 100
 const channelsMax = 1_000
 
@@ -26,6 +30,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     at: timeText(nowMs),
     today: await readDay(context, utcDay(nowMs)),
     yesterday: await readDay(context, yesterday),
+    yesterday_so_far: await readSoFar(context, yesterday, nowMs % dayMs),
     attention: {
       channels: await listTroubledChannels(context),
       accounts: (
@@ -73,10 +78,24 @@ function viewDay(day: string, row: ReportRow) {
     tokens: row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens,
     revenue_usd: row.revenue_usd,
     refunded_usd: row.refunded_usd,
+    unknown_cost_revenue_usd: row.unknown_cost_revenue_usd,
     margin_usd: row.margin_usd,
+    known_margin_usd: row.known_margin_usd,
     first_event_p50_ms: row.first_event_p50_ms,
     first_event_p95_ms: row.first_event_p95_ms,
   }
+}
+
+/** Returns the figures of the day up to this time of it, or a few minutes before; null without a record. */
+async function readSoFar({ database }: OperationContext, day: string, sinceMidnightMs: number) {
+  const minute = Math.floor(sinceMidnightMs / minuteMs)
+  const found = await findMoment(database, { day, minute })
+  // A gap in the records, such as a night without a gateway.
+  if (found === undefined || minute - found.minute > oldestMinutes) return null
+  const fromMs = Date.parse(day)
+  const untilMs = fromMs + found.minute * minuteMs
+  const checks = await sumChecks(database, { fromMs, untilMs })
+  return { until: timeText(untilMs), ...viewDay(day, viewTotal(found.figures, checks)) }
 }
 
 /** Returns the models that a channel does not serve fully, by channel. */
@@ -93,6 +112,8 @@ interface Overview {
   readonly at: string
   readonly today: ReturnType<typeof viewDay>
   readonly yesterday: ReturnType<typeof viewDay>
+  /** Yesterday up to this time of the day, to compare today with. Null where no record of it is kept. */
+  readonly yesterday_so_far: Awaited<ReturnType<typeof readSoFar>>
   readonly attention: {
     /** Models that are not fully on, by channel and gateway. */
     readonly channels: Awaited<ReturnType<typeof listTroubledChannels>>

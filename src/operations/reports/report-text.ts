@@ -66,7 +66,9 @@ const figureColumns: readonly (keyof ReportRow)[] = [
   'own_cost_usd',
   'estimated_cost_usd',
   'unknown_cost_requests',
+  'unknown_cost_revenue_usd',
   'margin_usd',
+  'known_margin_usd',
   'first_event_p50_ms',
   'first_event_p95_ms',
 ]

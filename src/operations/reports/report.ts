@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import { readKeyNames } from '../../access/key-store.ts'
 import { utcDay, type Clock } from '../../base/clock.ts'
+import { invariant } from '../../base/errors.ts'
 import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { readAccountNames } from '../../ledger/account-store.ts'
@@ -246,6 +247,13 @@ async function readNames(
 
 export type ReportRow = Readonly<ReturnType<typeof viewLine>>
 
+/** Shows figures and checks as a report by `total` does. */
+export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]): ReportRow {
+  const [line] = addChecks([{ key: [], figures }], checks, { by: [], after: undefined })
+  invariant(line !== undefined, 'the line of the figures stays')
+  return viewLine(line, [], { accounts: new Map(), keys: new Map() })
+}
+
 function viewLine(
   { key, figures, checks }: Line,
   by: readonly ReportDimension[],
@@ -260,7 +268,9 @@ function viewLine(
   const refunded = amountOf(figures, 'refunded_picos')
   const ownCost = addPicos(amountOf(figures, 'own_cost_picos'), checks.knownPicos)
   const estimated = addPicos(amountOf(figures, 'lost_cost_picos'), checks.estimatedPicos)
-  const margin = subtractPicos(subtractPicos(revenue, refunded), addPicos(ownCost, estimated))
+  const unknownRevenue = amountOf(figures, 'unknown_cost_revenue_picos')
+  const knownRevenue = subtractPicos(subtractPicos(revenue, refunded), unknownRevenue)
+  const margin = subtractPicos(knownRevenue, addPicos(ownCost, estimated))
   return {
     /** Null where the report is not by day; the same with the others. */
     day: dimension('day'),
@@ -290,8 +300,12 @@ function viewLine(
     estimated_cost_usd: formatUsd(estimated),
     /** Their own cost is not known, and in neither figure. */
     unknown_cost_requests: unknown,
+    /** The charges of these requests, less refunds. */
+    unknown_cost_revenue_usd: formatUsd(unknownRevenue),
     /** Null where the own cost of some request is not known. */
     margin_usd: unknown > 0 ? null : formatUsd(margin),
+    /** The margin of everything but these requests. */
+    known_margin_usd: formatUsd(margin),
     /** Null without any first event. */
     first_event_p50_ms: firstEventQuantile(figures, 0.5),
     first_event_p95_ms: firstEventQuantile(figures, 0.95),
