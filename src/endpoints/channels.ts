@@ -252,7 +252,7 @@ export const channelEndpoints = {
     id: 'reconciliations.create',
     method: 'POST',
     path: '/reconciliations',
-    summary: "Compare what was charged on a channel with the vendor's own counts.",
+    summary: "Compare the charges on a channel with the vendor's own counts.",
     role: 'operator',
     operation: reconcileChannel,
     answer: reconciliation,

@@ -95,7 +95,7 @@ export const keyEndpoints = {
     id: 'keys.edit',
     method: 'PATCH',
     path: '/keys/{id}',
-    summary: 'Change a key; what is absent stays, null removes a restriction, 0 a limit.',
+    summary: 'Change a key; absent fields stay, null removes a restriction, 0 a limit.',
     role: 'operator',
     operation: editKey,
     answer: key,

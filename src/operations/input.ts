@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax } from '../ledger/entry-store.ts'
+import { dateForm, factorForm, printableForm, usdForm, wholeNumberForm } from './input-forms.ts'
 
 /** The largest amount: no balance may be larger. */
 export const amountUsdMax = formatUsd(balanceMax)
@@ -15,18 +16,21 @@ const ids = /^(acc|key)_/
 /** No control or format characters, no line breaks: a name is shown in logs, tables and pages. */
 const printable = /^[^\p{C}\p{Zl}\p{Zp}]+$/u
 
-function printableText(lengthMax: number) {
+function printableText(lengthMax: number, lengthMin = 0) {
   return z
     .string('must be text')
     .transform((text) => text.normalize('NFC').trim())
     .refine((text) => text === '' || printable.test(text), 'must have printable characters only')
     .refine((text) => text.length <= lengthMax, `must have at most ${lengthMax} characters`)
+    .refine((text) => text.length >= lengthMin, 'must not be empty')
+    .meta(printableForm({ min: lengthMin, max: lengthMax }))
 }
 
+/** A name that may not be empty. */
+export const properName = printableText(64, 1)
+
 /** The name of an account. It must not look like an id, because either identifies an account. */
-export const accountName = printableText(64)
-  .refine((text) => text.length > 0, 'must not be empty')
-  .refine((text) => !ids.test(text), 'must not look like an id')
+export const accountName = properName.refine((text) => !ids.test(text), 'must not look like an id')
 
 /** An account, by name or id. */
 export const accountReference = z.string('must name an account').min(1, 'must name an account')
@@ -35,10 +39,7 @@ export const accountReference = z.string('must name an account').min(1, 'must na
 export const label = printableText(64).default('')
 
 /** Makes a credit idempotent. */
-export const entryReference = printableText(128).refine(
-  (text) => text.length > 0,
-  'must not be empty',
-)
+export const entryReference = printableText(128, 1)
 
 export const note = printableText(256).optional()
 
@@ -46,16 +47,18 @@ export const note = printableText(256).optional()
 export const accountNote = printableText(256)
 
 /** The address for alerts about an account; empty = none. */
-export const contact = printableText(254).refine(
-  (text) => text === '' || z.regexes.html5Email.test(text),
-  'must be one e-mail address such as ops@customer.example, or empty',
-)
+export const contact = printableText(254)
+  .refine(
+    (text) => text === '' || z.regexes.html5Email.test(text),
+    'must be one e-mail address such as ops@customer.example, or empty',
+  )
+  .meta({ anyOf: [{ maxLength: 0 }, { format: 'email' }] })
 
 /** The operator's own id of an account holder; empty = none. */
 export const externalId = printableText(128)
 
 /** A part of a name, to search for. */
-export const namePart = printableText(64).refine((text) => text !== '', 'must not be empty')
+export const namePart = printableText(64, 1)
 
 export const metadataCountMax = 16
 const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/
@@ -63,6 +66,7 @@ const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/
 /** Changes of the metadata of an account: texts by name. An empty text or null removes the name. */
 export const metadataChanges = z
   .record(z.string(), printableText(200).nullable(), 'must be an object of texts')
+  .meta({ propertyNames: { pattern: metadataName.source } })
   .superRefine((given, context) => {
     for (const name of Object.keys(given)) {
       if (metadataName.test(name)) continue
@@ -75,27 +79,41 @@ function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
 }
 
+/** A JSON number is read from its shortest text; with more decimals it could be another one than was sent. */
+const exactNumber = /^-?\d{1,15}(\.\d{1,6})?$/
+
 /** USD as decimal text, or as a JSON number. */
-function usd(expected: string, fits: (amount: Picos) => boolean) {
-  return textOrNumber(expected).transform((given, context): Picos => {
-    const amount = parseUsd(String(given).trim())
-    if (amount !== undefined && fits(amount)) return amount
-    context.addIssue({ code: 'custom', message: `must be ${expected}` })
-    return z.NEVER
-  })
+function usd(
+  expected: string,
+  range: { readonly isSigned?: boolean; readonly hasZero?: boolean } = {},
+) {
+  const { isSigned = false, hasZero = true } = range
+  const least = isSigned ? 0n - balanceMax : 0n
+  const max = Number(amountUsdMax)
+  return textOrNumber(expected)
+    .transform((given, context): Picos => {
+      const text = String(given).trim()
+      const isExact = typeof given === 'string' || exactNumber.test(text)
+      const amount = isExact ? parseUsd(text) : undefined
+      const fits = amount !== undefined && amount >= least && amount <= balanceMax
+      if (fits && (hasZero || amount !== 0n)) return amount
+      const advice = isExact ? '' : '; send one with more than 6 decimals as text'
+      context.addIssue({ code: 'custom', message: `must be ${expected}${advice}` })
+      return z.NEVER
+    })
+    .meta(usdForm({ min: isSigned ? -max : 0, max, hasZero }))
 }
 
 /** The amount of an entry: positive for a credit, negative for a correction. */
 export const entryUsd = usd(
   `an amount in USD such as 12.50 or -12.50, not 0, at most ${amountUsdMax}, with at most 12 decimals`,
-  (amount) => amount !== 0n && amount <= balanceMax && amount >= 0n - balanceMax,
+  { isSigned: true, hasZero: false },
 )
 
 /** A part of a charge to give back. */
-export const refundUsd = usd(
-  'an amount in USD above 0, with at most 12 decimals',
-  (amount) => amount > 0n && amount <= balanceMax,
-)
+export const refundUsd = usd('an amount in USD above 0, with at most 12 decimals', {
+  hasZero: false,
+})
 
 /** A request, by the gateway's id or the vendor's. */
 export const requestReference = z
@@ -106,23 +124,23 @@ export const requestReference = z
 /** A first credit; 0 books nothing. */
 export const balanceUsd = usd(
   `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,
-  (amount) => amount >= 0n && amount <= balanceMax,
 )
 
 /** A limit; 0 means no limit. */
 export const limitUsd = usd(
   `an amount in USD from 0 (no limit) to ${amountUsdMax}, with at most 12 decimals`,
-  (amount) => amount >= 0n && amount <= balanceMax,
 )
 
 function wholeNumber(range: { readonly min: number; readonly max: number }) {
   const expected = `a whole number from ${range.min} to ${range.max}`
-  return textOrNumber(expected).transform((given, context): number => {
-    const number = /^\d{1,9}$/.test(String(given).trim()) ? Number(given) : Number.NaN
-    if (number >= range.min && number <= range.max) return number
-    context.addIssue({ code: 'custom', message: `must be ${expected}` })
-    return z.NEVER
-  })
+  return textOrNumber(expected)
+    .transform((given, context): number => {
+      const number = /^\d{1,9}$/.test(String(given).trim()) ? Number(given) : Number.NaN
+      if (number >= range.min && number <= range.max) return number
+      context.addIssue({ code: 'custom', message: `must be ${expected}` })
+      return z.NEVER
+    })
+    .meta(wholeNumberForm(range))
 }
 
 /** Requests per minute; 0 means no limit. */
@@ -135,20 +153,20 @@ export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
 export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
 
 /** A factor on list prices with at most six decimals, read into millionths. */
-export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85').transform(
-  (given, context): number => {
+export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85')
+  .transform((given, context): number => {
     const match = /^(\d{1,3})(?:\.(\d{1,6}))?$/.exec(String(given).trim())
     if (match !== null) {
       return Number(match[1]) * 1_000_000 + Number((match[2] ?? '').padEnd(6, '0'))
     }
     context.addIssue({ code: 'custom', message: 'must be a factor such as 1 or 0.85' })
     return z.NEVER
-  },
-)
+  })
+  .meta(factorForm)
 
 /** An empty list is refused: it could mean every address or none. */
 export const ipRanges = z
-  .array(z.string())
+  .array(z.string().meta({ pattern: '^[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?$' }))
   .min(1, 'must name at least one range')
   .max(100, 'must name at most 100 ranges')
   .superRefine((ranges, context) => {
@@ -166,16 +184,27 @@ export const modelIds = z
   .transform((ids) => [...new Set(ids)])
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
-const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
+const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+
+/** The first time that RFC 3339 cannot write. */
+const yearTenThousandMs = Date.UTC(10_000, 0, 1)
 
 function date(readDay: (startMs: number) => number) {
-  return z.string('must be a date').transform((text, context): number => {
-    const startMs = parseInstant(text.trim())
-    if (startMs !== undefined) return datePattern.test(text.trim()) ? readDay(startMs) : startMs
-    const message = 'must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z'
-    context.addIssue({ code: 'custom', message })
-    return z.NEVER
-  })
+  return z
+    .string('must be a date')
+    .transform((text, context): number => {
+      const startMs = parseInstant(text.trim())
+      if (startMs === undefined) {
+        const message = 'must be a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z'
+        context.addIssue({ code: 'custom', message })
+        return z.NEVER
+      }
+      const atMs = datePattern.test(text.trim()) ? readDay(startMs) : startMs
+      if (atMs < yearTenThousandMs) return atMs
+      context.addIssue({ code: 'custom', message: 'must be before 9999-12-31' })
+      return z.NEVER
+    })
+    .meta(dateForm)
 }
 
 /** Undefined for a day that does not exist; Date.parse alone would take the next month's. */

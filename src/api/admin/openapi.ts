@@ -55,13 +55,16 @@ function describeRow(row: Row): Json {
   }
 }
 
+/** Proxies could read a backslash or dots alone as another path. */
+const segmentForm = String.raw`^(?!\.{1,2}$)[^\\]+$`
+
 function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: boolean): Json {
   const schema = fieldSchema(row, name)
   return {
     name,
     in: place,
     required: isRequired,
-    schema,
+    schema: place === 'path' ? { ...schema, pattern: segmentForm } : schema,
     ...(row.example[name] !== undefined && { example: row.example[name] }),
   }
 }
@@ -92,13 +95,16 @@ function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySe
     Object.entries(row.example).filter(([name]) => fields.has(name)),
   )
   return {
-    required: needed.length > 0,
+    // A change without a body changes nothing.
+    required: needed.length > 0 || row.method === 'PATCH',
     content: {
       'application/json': {
         schema: {
           type: 'object',
           properties: Object.fromEntries(names.map((name) => [name, fieldSchema(row, name)])),
           ...(needed.length > 0 && { required: needed }),
+          // Absent fields stay, so at least one must be there.
+          ...(row.method === 'PATCH' && { minProperties: 1 }),
           additionalProperties: false,
         },
         example,

@@ -9,6 +9,10 @@ export interface QuietHours {
 }
 
 const pattern = /^(\d{2}):(\d{2})-(\d{2}):(\d{2})(?: ([A-Za-z0-9_+/-]{1,64}))?$/
+const hourForm = '([01][0-9]|2[0-3]):[0-5][0-9]'
+/** What the OpenAPI document says about the text, which may be empty. */
+export const quietHoursForm = `^(${hourForm}-${hourForm}( [A-Za-z0-9_+/-]{1,64})?)?$`
+
 const minuteMs = 60_000
 const dayMinutes = 1_440
 

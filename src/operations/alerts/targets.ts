@@ -11,7 +11,8 @@ import type { Queryable, Transaction } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
-import { label } from '../input.ts'
+import { durationForm } from '../input-forms.ts'
+import { properName } from '../input.ts'
 import {
   conflict,
   invalid,
@@ -24,7 +25,7 @@ import {
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import { alertKindNames, severities } from './alert-kind.ts'
 import { dropWaiting } from './delivery-store.ts'
-import { parseQuietHours } from './quiet-hours.ts'
+import { parseQuietHours, quietHoursForm } from './quiet-hours.ts'
 import { raiseTest, targetsMax } from './raise.ts'
 import { readAddress } from './target-address.ts'
 import { makeSigningSecret, openTarget, sealTarget, type TargetSecret } from './target-secret.ts'
@@ -48,8 +49,7 @@ const filterMax = 1_000
 const reservedNames = ['firing', 'deliveries']
 
 /** The name of a target. It must not look like an id, because either identifies a target. */
-const targetName = label
-  .refine((text) => text !== '', 'must not be empty')
+const targetName = properName
   .refine((text) => !text.startsWith('tgt_'), 'must not look like an id')
   .refine(
     (text) => !reservedNames.includes(text),
@@ -62,14 +62,16 @@ const names = z
   .array(z.string().min(1), 'must be a list of names')
   .max(filterMax, `must have at most ${filterMax} names`)
 
-const kindNames = names.superRefine((given, context) => {
-  for (const name of given)
-    if (!(alertKindNames as readonly string[]).includes(name))
-      context.addIssue({
-        code: 'custom',
-        message: `"${name}" is not a kind of alert. Kinds: ${alertKindNames.join(', ')}`,
-      })
-})
+const kindNames = names
+  .superRefine((given, context) => {
+    for (const name of given)
+      if (!(alertKindNames as readonly string[]).includes(name))
+        context.addIssue({
+          code: 'custom',
+          message: `"${name}" is not a kind of alert. Kinds: ${alertKindNames.join(', ')}`,
+        })
+  })
+  .meta({ items: { enum: alertKindNames } })
 
 const quietHours = z
   .string('must be text')
@@ -78,14 +80,18 @@ const quietHours = z
     (text) => text === '' || parseQuietHours(text) !== undefined,
     'must be a period such as 22:00-07:00, or 22:00-07:00 Europe/Berlin; empty = none',
   )
+  .meta({ pattern: quietHoursForm })
 
-const digest = z.string('must be a duration').transform((given, context): number => {
-  const durationMs = given.trim() === '0' ? 0 : parseDuration(given.trim())
-  if (durationMs !== undefined && durationMs <= digestMaxMs) return durationMs
-  const message = 'must be a duration such as 10m, from 0 (each alert alone) to 1d'
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
+const digest = z
+  .string('must be a duration')
+  .transform((given, context): number => {
+    const durationMs = given.trim() === '0' ? 0 : parseDuration(given.trim())
+    if (durationMs !== undefined && durationMs <= digestMaxMs) return durationMs
+    const message = 'must be a duration such as 10m, from 0 (each alert alone) to 1d'
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+  .meta(durationForm)
 
 /** An empty list or text removes the filter. */
 const filterFields = {

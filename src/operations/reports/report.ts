@@ -30,6 +30,7 @@ const defaultDays = 30
 const daysMax = 3_660
 
 const dimensionNames = Object.keys(reportDimensions) as readonly ReportDimension[]
+const dimensionForm = `(${dimensionNames.join('|')})`
 const byRule = `must be total, or a list of ${dimensionNames.join(', ')} with commas`
 
 const dimensions = z
@@ -42,6 +43,9 @@ const dimensions = z
       return names.flatMap((name) => known.filter((one) => one === name))
     context.addIssue({ code: 'custom', message: byRule })
     return z.NEVER
+  })
+  .meta({
+    pattern: `^(total|${dimensionForm}(,${dimensionForm}){0,${dimensionNames.length - 1}})$`,
   })
 
 export const reportFields = {

@@ -26,6 +26,12 @@ const statusRange = z
     Number(text.replace('xx', '00')),
     Number(text.replace('xx', '99')),
   ])
+  .meta({
+    anyOf: [
+      { type: 'string', pattern: '^[1-5]([0-9]{2}|xx)$' },
+      { type: 'integer', minimum: 100, maximum: 599 },
+    ],
+  })
 
 const name = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
 
