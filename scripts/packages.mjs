@@ -16,7 +16,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { lockedPackages, lockPath, readLock } from './lock-file.mjs'
 import { runtimePackages } from './runtime.mjs'
 
 /** Something that the person who starts Turnpike can change. */
@@ -56,13 +57,14 @@ function installMissing(folder, scope) {
 
 /** Returns the packages of the lock file that are not there in their version: `{ path, name, version }`. */
 function findMissing(folder, scope) {
-  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
-  return Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && !(dev && scope === 'production'))
-    .map(([path, { version, optional }]) => {
-      const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-      return { path, name, version, isOptional: optional && !runtimePackages.includes(name) }
-    })
+  return lockedPackages(readLock(folder))
+    .filter(({ isDevelopment }) => !(isDevelopment && scope === 'production'))
+    .map(({ path, name, version, isOptional }) => ({
+      path,
+      name,
+      version,
+      isOptional: isOptional && !runtimePackages.includes(name),
+    }))
     .filter(({ path, version, isOptional }) => {
       const found = readVersion(join(folder, path))
       return found !== version && !(isOptional && found === undefined)
@@ -103,7 +105,7 @@ function install(folder, scope, missing) {
   const staging = join(modules, `${stagingName}.${process.pid}`)
   try {
     mkdirSync(staging)
-    for (const name of ['package.json', 'package-lock.json', '.npmrc'])
+    for (const name of ['package.json', basename(lockPath(folder)), '.npmrc'])
       if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(staging, name))
     fetchPackages(staging, scope, missing)
     moveIntoPlace(staging, modules, missing)
