@@ -11,10 +11,11 @@ import { createEarlyLeaves } from './access/early-leaves.ts'
 import { createKeyUses } from './access/key-uses.ts'
 import { createRunningLimits } from './access/limits.ts'
 import { startAlerting } from './alerting.ts'
+import { startAudits } from './audits.ts'
 import type { AdminParts } from './api/admin/app.ts'
 import { listenAdmin } from './api/admin/listener.ts'
 import { ReadsUnderWay } from './api/usage/reads-under-way.ts'
-import { sleep, utcDay, type Clock } from './base/clock.ts'
+import { sleep, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import { buildIpRanges, readAddress } from './base/ip-address.ts'
 import { usdNumber } from './base/money.ts'
@@ -38,7 +39,6 @@ import { createTokenCounter } from './metering/token-counter.ts'
 import type { OperationContext } from './operations/operation.ts'
 import type { Alerting } from './operations/alerts/alerting.ts'
 import { startMoments } from './operations/reports/moments.ts'
-import { startBookkeeping } from './operations/store/bookkeeping.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
@@ -91,7 +91,6 @@ const keysRememberedMax = 10_000
 const settleTimeMs = 5_000
 const drainPollMs = 50
 const operatorCheckTimeoutMs = 30_000
-const auditDifferencesLogged = 20
 const headBytesMax = 65_536
 /** All bodies under way together take at most this part of the memory. */
 const bodiesMemoryShare = 4
@@ -241,6 +240,21 @@ async function openApp(
   let isDraining = false
   const isStoreAvailable = (): boolean => store.isAvailable()
 
+  const { random, masterKey, readStoreTime } = effects
+  const parts = { config, clock, random, masterKey, store, readStoreTime, telemetry, metrics }
+  const alerting = startAlerting(parts)
+  opened.defer(() => alerting.close())
+  const bookkeeping = startAudits({
+    config,
+    clock,
+    random,
+    log,
+    database: operatorStore,
+    alerting,
+    telemetry,
+  })
+  opened.defer(() => bookkeeping.close())
+
   const addresses = new ClientAddresses({
     trusted: config.trustedProxies === undefined ? undefined : buildIpRanges(config.trustedProxies),
     header: config.clientAddressHeader,
@@ -262,6 +276,7 @@ async function openApp(
     masterKey: effects.masterKey,
     environment: effects.environment,
     settings: describeConfig(config),
+    auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) =>
       checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),
   }
@@ -323,35 +338,6 @@ async function openApp(
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))
 
-  const { random, masterKey, readStoreTime } = effects
-  const parts = { config, clock, random, masterKey, store, readStoreTime, telemetry, metrics }
-  const alerting = startAlerting(parts)
-  opened.defer(() => alerting.close())
-  const bookkeeping = startBookkeeping({
-    clock,
-    random: effects.random,
-    store: config.store,
-    auditIntervalMs: config.auditIntervalMs,
-    requestRetentionMs: config.requestRetentionMs,
-    onAudit({ counts, differences }, durationMs) {
-      alerting.noteAudit({ kind: 'audited', differenceCount: counts.differences })
-      telemetry.audited({
-        differenceCount: counts.differences,
-        differences: differences.slice(0, auditDifferencesLogged).map((one) => ({ ...one })),
-        endedAtMs: clock.now(),
-        durationMs,
-      })
-    },
-    onRetention: ({ cutMs, removed }) => {
-      if (removed > 0) log.info({ keptFrom: utcDay(cutMs), removed }, 'old exchanges removed')
-    },
-    onAuditFailed(error) {
-      alerting.noteAudit({ kind: 'not_run', error })
-      telemetry.auditFailed(error)
-    },
-    onError: (error) => telemetry.fault(error, 'retention'),
-  })
-  opened.defer(() => bookkeeping.close())
   const moments = startMoments({ clock, database, onError })
   opened.defer(() => moments.close())
 

@@ -95,6 +95,7 @@ const tableOwners: TableOwners = {
   price: ['src/channels/channel-store.ts'],
   channel: ['src/channels/channel-store.ts'],
   operator_action: ['src/operations/actions.ts'],
+  ledger_audit: ['src/operations/store/audit-store.ts'],
   alert_target: ['src/operations/alerts/target-store.ts'],
   alert: ['src/operations/alerts/'],
   alert_delivery: ['src/operations/alerts/delivery-store.ts'],

@@ -4,7 +4,6 @@ import { systemClock } from '../base/clock.ts'
 import { describeConfig } from '../config.ts'
 import { storeEndpoints } from '../endpoints/store.ts'
 import type { ActionView } from '../operations/actions.ts'
-import type { AuditView } from '../operations/store/audit.ts'
 import { backupStore, restoreStore, type RestoredView } from '../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'
 import type { Outcome } from '../operations/operation.ts'
@@ -22,6 +21,7 @@ import {
   type Answer,
 } from './command.ts'
 import { formatFields, formatTable } from './output.ts'
+import { addAuditCommands } from './audit-commands.ts'
 import { withRun } from './run.ts'
 import { readConfig, type Given } from './store-run.ts'
 
@@ -33,14 +33,7 @@ export function addDoctorCommand(program: Command): void {
 }
 
 export function addStoreCommands(program: Command): void {
-  program
-    .command('audit')
-    .description('recompute all balances and figures; report differences')
-    .action(
-      command({ store: 'existing' }, async ({ call }) =>
-        shown(await call(storeEndpoints.audit, {}), showAudit),
-      ),
-    )
+  addAuditCommands(program)
   program
     .command('actions')
     .description('list what operators have done, newest first')
@@ -137,35 +130,12 @@ function showDiagnosis({ ok, settings, findings }: Diagnosis): Answer {
   }
 }
 
-function showAudit(audit: AuditView): Answer {
-  const { clean, counts, differences, exchanges_from } = audit
-  const lines = differences.map(({ invariant, account_id, row, message }) =>
-    [invariant, account_id, `(${row})`, message].filter((word) => word !== '').join(' '),
-  )
-  const verdict = clean
-    ? 'Ledger audit passed.'
-    : `Ledger audit failed: ${counts.differences} differences.`
-  const { accounts, entries, exchanges, charges } = counts
-  const head = formatFields({
-    accounts,
-    entries,
-    exchanges,
-    charges,
-    ...(exchanges_from !== null && { 'exchanges kept from': exchanges_from }),
-  })
-  return {
-    json: audit,
-    text: [head, ...lines, verdict].join('\n'),
-    exitCode: clean ? exitCodes.done : exitCodes.failed,
-  }
-}
-
 function showActions(actions: readonly ActionView[]): Answer {
   const text = formatTable(
     ['at', 'actor', 'action', 'subject', 'detail'],
-    actions.map(({ at, actor, action, subject, detail }) => [
+    actions.map(({ at, actor, actor_name: name, action, subject, detail }) => [
       at,
-      actor,
+      name === null ? actor : `${name} (${actor})`,
       action,
       subject,
       JSON.stringify(detail),

@@ -75,4 +75,5 @@ export const exampleNames = {
   channel: 'alpha-main',
   request: 'ex_exampleofarequest',
   alertTarget: 'ops',
+  audit: 'aud_exampleofanaudit',
 } as const

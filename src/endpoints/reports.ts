@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { showOverview } from '../operations/reports/overview.ts'
 import { printReport } from '../operations/reports/report-text.ts'
 import { readReport } from '../operations/reports/report.ts'
+import { auditResults, auditScopes } from '../operations/store/audit-store.ts'
 import { endpoint, type StreamEndpoint } from './endpoint.ts'
 import { moment, pageOf, usd } from './views.ts'
 
@@ -69,6 +70,16 @@ const overview = z.strictObject({
     .extend({ until: moment })
     .nullable()
     .meta({ description: 'Yesterday up to this time of the day, or a few minutes before.' }),
+  last_audit: z
+    .strictObject({
+      id: z.string(),
+      at: moment,
+      scope: z.enum(auditScopes),
+      result: z.enum(auditResults),
+      differences: count,
+    })
+    .nullable()
+    .meta({ description: 'Null before the first one.' }),
   attention: z.strictObject({
     channels: z.array(
       z.strictObject({

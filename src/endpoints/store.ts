@@ -1,15 +1,22 @@
 /** Endpoints of the store as a whole: ledger audit, operator actions, doctor. */
 import { z } from 'zod'
 import { recentActions } from '../operations/actions.ts'
-import { runAudit } from '../operations/store/audit.ts'
+import { listAuditRuns, runAudit, showAuditRun } from '../operations/store/audit-runs.ts'
+import { auditResults, auditScopes } from '../operations/store/audit-store.ts'
 import { diagnose } from '../operations/store/doctor.ts'
 import { showVersion } from '../operations/version.ts'
-import { endpoint } from './endpoint.ts'
+import { endpoint, exampleNames } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
 
-const audit = z.strictObject({
+const auditRun = z.strictObject({
+  id: z.string(),
+  at: moment,
+  duration_ms: z.int(),
+  actor: z.string().meta({ description: '`gateway:NAME` where a gateway ran it on schedule.' }),
+  scope: z.enum(auditScopes).meta({ description: '`recent`: rows since the checkpoints.' }),
+  result: z.enum(auditResults),
   clean: z.boolean(),
-  exchanges_from: moment.nullable().meta({ description: 'Null = all exchanges are audited.' }),
+  exchanges_from: moment.nullable().meta({ description: 'Null = all exchanges were audited.' }),
   counts: z.strictObject({
     accounts: z.int(),
     entries: z.int(),
@@ -17,6 +24,10 @@ const audit = z.strictObject({
     charges: z.int(),
     differences: z.int(),
   }),
+  error: z.string().nullable().meta({ description: 'Why it could not run.' }),
+})
+
+const auditInFull = auditRun.extend({
   differences: z.array(
     z.strictObject({
       invariant: z.string(),
@@ -32,6 +43,7 @@ const action = z.strictObject({
   at: moment,
   sequence: z.int(),
   actor: z.string(),
+  actor_name: z.string().nullable().meta({ description: 'Of the token; null for a command.' }),
   action: z.string(),
   subject: z.string(),
   detail: z.record(z.string(), z.unknown()),
@@ -67,8 +79,32 @@ export const storeEndpoints = {
     summary: 'Recompute all balances and figures and report every difference.',
     role: 'operator',
     operation: runAudit,
-    answer: audit,
+    answer: auditInFull.extend({
+      is_recorded: z
+        .boolean()
+        .meta({ description: 'False where the store could not be written: no list shows it.' }),
+    }),
     example: {},
+  }),
+  audits: endpoint({
+    id: 'audits.list',
+    method: 'GET',
+    path: '/audits',
+    summary: 'List audits of the ledger, the newest first.',
+    role: 'viewer',
+    operation: listAuditRuns,
+    answer: pageOf(auditRun),
+    example: {},
+  }),
+  showAudit: endpoint({
+    id: 'audits.show',
+    method: 'GET',
+    path: '/audits/{id}',
+    summary: 'Show one audit with its differences.',
+    role: 'viewer',
+    operation: showAuditRun,
+    answer: auditInFull,
+    example: { id: exampleNames.audit },
   }),
   actions: endpoint({
     id: 'actions.list',

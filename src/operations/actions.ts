@@ -3,6 +3,7 @@
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
 import { z } from 'zod'
+import { listKeys } from '../access/key-store.ts'
 import type { Queryable, Row, Transaction } from '../storage/database.ts'
 import { pageFields, pageOf, type Page } from './paging.ts'
 import { invalidField, operation, timeText, type OperationContext } from './operation.ts'
@@ -11,6 +12,8 @@ export interface ActionView {
   readonly sequence: number
   readonly at: string
   readonly actor: string
+  /** The name of the admin token; null where the actor is none, or its token has no name. */
+  readonly actor_name: string | null
   /** `account.create`, `key.revoke`, `channel.off`, `catalogue.apply` … */
   readonly action: string
   /** The id or name of what was changed. */
@@ -72,9 +75,19 @@ export const recentActions = operation(
       'SELECT * FROM operator_action WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2',
       [readSequence(cursor), limit + 1],
     )
-    return pageOf(rows, { limit, cursorOf: (row) => String(row['sequence']), view: viewAction })
+    const names = await readTokenNames(database)
+    const view = (row: Row): ActionView => viewAction(row, names)
+    return pageOf(rows, { limit, cursorOf: (row) => String(row['sequence']), view })
   },
 )
+
+type Names = ReadonlyMap<string, string>
+
+/** By the id of the token; revoked ones too. */
+async function readTokenNames(queryable: Queryable): Promise<Names> {
+  const tokens = await listKeys(queryable, { kind: 'admin', accountId: undefined })
+  return new Map(tokens.filter(({ name }) => name !== '').map(({ id, name }) => [id, name]))
+}
 
 function readSequence(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER
@@ -82,11 +95,13 @@ function readSequence(cursor: string | undefined): number {
   throw invalidField('cursor', 'must be the next_cursor of a page')
 }
 
-function viewAction(row: Row): ActionView {
+function viewAction(row: Row, names: Names): ActionView {
+  const actor = String(row['actor'])
   return {
     at: timeText(Number(row['at_ms'])),
     sequence: Number(row['sequence']),
-    actor: String(row['actor']),
+    actor,
+    actor_name: names.get(actor) ?? null,
     action: String(row['action']),
     subject: String(row['subject']),
     detail: JSON.parse(String(row['detail'])) as Record<string, unknown>,

@@ -21,6 +21,7 @@ import { formatOf } from '../formats/registry.ts'
 import type { Usage } from '../metering/usage.ts'
 import { readRevisions } from '../storage/changes.ts'
 import { isRunning, listNodes, readStoreTime, type GatewayNode } from '../storage/node-store.ts'
+import { recordAction } from './actions.ts'
 import { channelName, noSuchChannel } from './channels.ts'
 import { operation, type OperationContext } from './operation.ts'
 
@@ -67,6 +68,10 @@ export const checkChannel = operation(
     const { channels } = await context.database.snapshot(readCatalogue)
     const known = channels.filter((row) => row.retiredAtMs === undefined)
     if (!known.some(({ name }) => name === channel)) throw noSuchChannel(channel, known)
+    // Before it is sent: a check costs money, also where its answer is lost.
+    await context.database.transact((transaction) =>
+      recordAction(transaction, context, { action: 'channel.check', subject: channel }),
+    )
     const fromGateways = await checkOnGateways(context, channel)
     const results = fromGateways.length > 0 ? fromGateways : [await checkHere(context, channel)]
     const ok = results.every((result) => result.ok)

@@ -11,6 +11,7 @@ import { explainSystemError } from '../base/system-error.ts'
 import type { Database } from '../storage/database.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './run-check.ts'
+import type { AuditView } from './store/audit-view.ts'
 
 /** What every operation needs: the store, the time, the actor, and facts of the process. */
 export interface OperationContext {
@@ -28,6 +29,11 @@ export interface OperationContext {
   readonly hidesSealed?: boolean
   /** Sends a check to a vendor. Its client is opened when it is used first. */
   readonly runCheck: RunCheck
+  /**
+   * Audits the whole ledger on another thread; refuses while such an audit runs. Absent = the caller's thread
+   * may be busy for long.
+   */
+  readonly auditInBackground?: () => Promise<AuditView>
   /** The settings of the process as text, without secrets. Absent where it has none. */
   readonly settings?: Readonly<Record<string, string>>
 }

@@ -34,6 +34,7 @@ const copiedTables = [
   'alert_target',
   'alert',
   'alert_delivery',
+  'ledger_audit',
 ] as const
 
 /** Tables about running processes, or that are created anew. */

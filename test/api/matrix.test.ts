@@ -18,7 +18,6 @@ const rows: readonly AnyRow[] = [...allEndpoints, ...allStreams]
 const changeNothing = new Set([
   'catalogue.apply',
   'prices.import',
-  'channels.check',
   'reconciliations.create',
   'audits.create',
   'doctor.run',

@@ -6,6 +6,7 @@ import { newId } from '../../src/base/id.ts'
 import { exampleNames } from '../../src/endpoints/endpoint.ts'
 import type { Endpoint, StreamEndpoint } from '../../src/endpoints/endpoint.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
+import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import {
@@ -41,6 +42,7 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     [exampleNames.token]: async () => (await createReaderToken(context, { account })).key.id,
     [exampleNames.adminToken]: async () => (await createAdminToken(context, {})).key.id,
     [exampleNames.request]: () => chargedRequest(gateway),
+    [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
     [exampleNames.alertTarget]: async () => {
       const name = `ops-${++count}`
       const address = 'https://hooks.example/alerts'

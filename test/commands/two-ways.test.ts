@@ -168,7 +168,11 @@ it('alerts', async () => {
 
 it('the store as a whole', async () => {
   await both('doctor', { isMeasured: true })
-  await both('audit')
+  await both('audit', { isMeasured: true })
+  await ways.keep('auditId', 'audit', 'id')
+  await both('audit show {auditId}', { isMeasured: true })
+  await once('audit show aud_00000000000000000000000000', 1)
+  await both('audit list --count 0')
   await both('actions', { isMeasured: true })
   await both('actions --count 3', { isMeasured: true })
 })

@@ -156,6 +156,9 @@ function view({ own }: Side, { code, out, error }: Ran, isMeasured: boolean): Co
         return ids.get(id) ?? ''
       })
       .replaceAll(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      // Only a token has a name.
+      .replaceAll(/(?<="actor_name": )(null|"[^"]*")/g, 'NAME')
+      .replaceAll('admin_token setting (ACTOR)', 'ACTOR')
       // When a token was used last shows up to a minute late; only the API uses one.
       .replaceAll(/(?<=^ACTOR  ad_HEAD.*)(TIME|–)$|(?<="last_used_at": )(null|"TIME")/gm, 'USED')
       .replaceAll(isMeasured ? /\d+(\.\d+)?/g : /(?!)/g, 'N')

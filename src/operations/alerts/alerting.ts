@@ -9,7 +9,7 @@ import type { Database } from '../../storage/database.ts'
 import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
-import { applyAudit, type AuditResult } from './audit-rules.ts'
+import { watchAudits } from './audit-rules.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
 import { ErrorRates } from './error-rates.ts'
@@ -64,8 +64,8 @@ export class Alerting {
   #accountsDueMs = 0
   #minuteDueMs = 0
   #round: Promise<void> | undefined
-  /** The result of this node's last audit, until it is in the store. */
-  #audit: AuditResult | undefined
+  /** This node has recorded an audit that no round has looked at. */
+  #hasNewAudit = false
 
   private constructor(options: AlertingOptions) {
     this.#options = options
@@ -94,9 +94,9 @@ export class Alerting {
     await Promise.all([this.#sender.settled(), this.#outage.settled()])
   }
 
-  /** Takes the result of an audit of this node. A later round writes it, when the store answers. */
-  noteAudit(result: AuditResult): void {
-    this.#audit = result
+  /** This node has recorded an audit: the next round looks at it, leader or not. */
+  noteAudit(): void {
+    this.#hasNewAudit = true
   }
 
   /** Ends the rounds. Messages that are being sent are not waited for; the outbox has them. */
@@ -112,7 +112,7 @@ export class Alerting {
     if (!isStoreAvailable()) return
     const list = await listTargets(database, { afterName: '', countMax: targetsMax })
     this.#outage.know(list)
-    await this.#writeAudit()
+    await this.#lookAtNewAudit()
     if (!this.#isLeader()) return
     const nowMs = await this.#readTime()
     const targets = new Map(list.map((target) => [target.id, target]))
@@ -121,12 +121,15 @@ export class Alerting {
     await this.#watch(nowMs)
   }
 
-  async #writeAudit(): Promise<void> {
-    const audit = this.#audit
-    if (audit === undefined) return
-    await applyAudit(this.#options.database, audit, await this.#readTime())
-    // Another result may have come meanwhile.
-    if (this.#audit === audit) this.#audit = undefined
+  async #lookAtNewAudit(): Promise<void> {
+    if (!this.#hasNewAudit) return
+    this.#hasNewAudit = false
+    try {
+      await watchAudits(this.#options.database, await this.#readTime())
+    } catch (error) {
+      this.#hasNewAudit = true
+      throw error
+    }
   }
 
   /** Another node may have looked last, so each look compares with the store. */
@@ -145,6 +148,7 @@ export class Alerting {
     }
     if (atMs >= this.#minuteDueMs) {
       await watchBackups(options, nowMs)
+      await watchAudits(options.database, nowMs)
       await watchErrorRates(options, this.#errorRates, nowMs)
       await this.#removeOld(nowMs)
       this.#minuteDueMs = atMs + minuteMs

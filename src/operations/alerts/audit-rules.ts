@@ -1,62 +1,58 @@
 /**
- * The alerts of the hourly ledger audit, from its result on any node: it has found differences, or it could
- * not run. An audit that could not run says nothing about differences that an earlier one has found.
+ * The alerts of ledger audits, from the rows that audits leave: one has found differences, or could not
+ * run. An audit that could not run says nothing about differences that an earlier one has found; and an
+ * audit of new rows does not see all that a full one has found, so only an audit of the same scope resolves
+ * an alert.
  */
 import type { Database } from '../../storage/database.ts'
+import {
+  listLatestByActor,
+  readLatestResults,
+  type AuditRun,
+  type AuditScope,
+} from '../store/audit-store.ts'
 import type { Finding } from './alert-kind.ts'
 import { applyObservation, readFiring } from './raise.ts'
 
-export type AuditResult =
-  | { readonly kind: 'audited'; readonly differenceCount: number }
-  | { readonly kind: 'not_run'; readonly error: unknown }
-
 const kind = 'ledger.audit_failed'
-/** Differences have an empty subject: they concern the whole installation. */
+/** Differences concern the whole installation. */
+const subjects: Readonly<Record<AuditScope, string>> = { recent: '', full: 'full' }
 const notRunSubject = 'not_run'
+/** An audit that could not run is forgotten then, where its actor runs no other. */
+const notRunMs = 86_400_000
 
-export async function applyAudit(
-  database: Database,
-  result: AuditResult,
-  nowMs: number,
-): Promise<void> {
+export async function watchAudits(database: Database, nowMs: number): Promise<void> {
   const firing = await readFiring(database)
-  const known = firing.filter((alert) => alert.kind === kind && alert.subject !== notRunSubject)
-  const findings = result.kind === 'not_run' ? [...known, notRun(result)] : differences(result)
+  const results = await readLatestResults(database)
+  const attempts = await listLatestByActor(database, nowMs - notRunMs)
+  const failed = results.filter(({ result }) => result === 'failed')
+  const [stopped] = attempts.filter(({ result }) => result === 'not_run')
+  const findings = [...failed.map(differences), ...(stopped === undefined ? [] : [notRun(stopped)])]
   await applyObservation(database, { kinds: [kind], findings, firing }, nowMs)
 }
 
-function differences({
-  differenceCount,
-}: Extract<AuditResult, { kind: 'audited' }>): readonly Finding[] {
-  if (differenceCount === 0) return []
-  const counted = differenceCount === 1 ? '1 difference' : `${differenceCount} differences`
-  return [
-    {
-      kind,
-      subject: '',
-      title: `The ledger audit has found ${counted}`,
-      text:
-        'Balances or figures do not follow from the ledger. Run turnpike audit, which names each ' +
-        'difference, keep a backup, and see docs/operating.md.',
-      facts: { differences: differenceCount },
-    },
-  ]
+function differences({ id, scope, counts }: AuditRun): Finding {
+  const counted = counts.differences === 1 ? '1 difference' : `${counts.differences} differences`
+  return {
+    kind,
+    subject: subjects[scope],
+    title: `The ledger audit has found ${counted}`,
+    text:
+      'Balances or figures do not follow from the ledger. Run turnpike audit, which names each ' +
+      'difference, keep a backup, and see docs/operating.md.',
+    facts: { differences: counts.differences, audit: id },
+  }
 }
 
-function notRun({ error }: Extract<AuditResult, { kind: 'not_run' }>): Finding {
+/** Without the text of the error, which may quote the store. */
+function notRun({ id, actor }: AuditRun): Finding {
   return {
     kind,
     subject: notRunSubject,
     title: 'The ledger audit could not run',
     text:
-      'A gateway could not audit the ledger, and new differences stay unseen. The log of the gateway has a line ' +
-      'with the fault. Try whether it works now with: turnpike audit',
-    facts: { reason: reasonOf(error) },
+      `The ledger audit of ${actor} could not run, and new differences stay unseen. turnpike audit list and ` +
+      'audit show name the fault. Try whether it works now with: turnpike audit',
+    facts: { actor, audit: id },
   }
-}
-
-/** A code or the name of the error: its text may quote the store. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

@@ -12,6 +12,7 @@ import { findMoment } from '../../ledger/report-moment-store.ts'
 import { listUncleanStops, readStoreTime } from '../../storage/node-store.ts'
 import { listFiring } from '../alerts/alert-store.ts'
 import { listChannels } from '../channel-health.ts'
+import { listAudits } from '../store/audit-store.ts'
 import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
 import { readReport, viewTotal, type ReportRow } from './report.ts'
 
@@ -31,6 +32,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     today: await readDay(context, utcDay(nowMs)),
     yesterday: await readDay(context, yesterday),
     yesterday_so_far: await readSoFar(context, yesterday, nowMs % dayMs),
+    last_audit: await readLastAudit(context),
     attention: {
       channels: await listTroubledChannels(context),
       accounts: (
@@ -98,6 +100,16 @@ async function readSoFar({ database }: OperationContext, day: string, sinceMidni
   return { until: timeText(untilMs), ...viewDay(day, viewTotal(found.figures, checks)) }
 }
 
+async function readLastAudit({ database }: OperationContext) {
+  const [run] = await listAudits(database, {
+    beforeSequence: Number.MAX_SAFE_INTEGER,
+    countMax: 1,
+  })
+  if (run === undefined) return null
+  const { id, scope, result, counts } = run
+  return { id, at: timeText(run.startedAtMs), scope, result, differences: counts.differences }
+}
+
 /** Returns the models that a channel does not serve fully, by channel. */
 async function listTroubledChannels(context: OperationContext) {
   const { items } = valueOf(await listChannels(context, { limit: channelsMax }))
@@ -114,6 +126,8 @@ interface Overview {
   readonly yesterday: ReturnType<typeof viewDay>
   /** Yesterday up to this time of the day, to compare today with. Null where no record of it is kept. */
   readonly yesterday_so_far: Awaited<ReturnType<typeof readSoFar>>
+  /** Null before the first one. */
+  readonly last_audit: Awaited<ReturnType<typeof readLastAudit>>
   readonly attention: {
     /** Models that are not fully on, by channel and gateway. */
     readonly channels: Awaited<ReturnType<typeof listTroubledChannels>>

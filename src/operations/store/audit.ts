@@ -1,34 +1,16 @@
-/** The ledger audit as operators see it: recomputes every balance and figure and reports differences. */
-import { z } from 'zod'
+/**
+ * The ledger audit in the words of operators: recomputes every balance and figure and reports differences.
+ */
 import { audit, type AuditReport, type SinceCheckpoints } from '../../ledger/audit/audit.ts'
 import { readBill } from '../../metering/price-lines.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
-import { operation, timeText } from '../operation.ts'
+import { timeText } from '../operation.ts'
+import type { AuditView } from './audit-view.ts'
 
-export interface AuditView {
-  readonly clean: boolean
-  /** Exchanges before this day are removed and not audited; null = all are audited. */
-  readonly exchanges_from: string | null
-  readonly counts: AuditReport['counts']
-  readonly differences: readonly DifferenceView[]
-}
-
-interface DifferenceView {
-  /** Its number in docs/ledger.md. */
-  readonly invariant: string
-  readonly kind: string
-  /** Empty where the row belongs to no account. */
-  readonly account_id: string
-  /** Table and key of the row. */
-  readonly row: string
-  readonly message: string
-}
+export type { AuditView } from './audit-view.ts'
 
 /** Audits everything and writes nothing. Gateways may run meanwhile. */
-export const runAudit = operation(z.strictObject({}), (context) => auditLedger(context))
-
-/** As `runAudit`, for callers that have no operator. */
 export async function auditLedger(context: { readonly database: Database }): Promise<AuditView> {
   return viewAudit(await audit(context.database, { readBill }))
 }

@@ -1,12 +1,16 @@
 /**
  * Background work on the ledger of a running gateway: soon after the start, and then every interval, it
- * audits what is new and removes exchanges whose retention has passed. Each round is a worker thread with
- * bounded memory; at most one runs. It reports results and does not judge them.
+ * audits new rows and removes exchanges whose retention has passed; an operator's full audit runs beside
+ * it. Each is a worker thread with bounded memory; at most one of a kind runs. It reports results and does
+ * not judge them.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../base/clock.ts'
+import { errorCatalogue } from '../../base/error-catalogue.ts'
+import { GatewayError, type ErrorCode } from '../../base/errors.ts'
 import type { Random } from '../../base/random.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
+import { conflict } from '../operation.ts'
 import type { AuditView } from './audit.ts'
 
 export interface BookkeepingOptions {
@@ -17,27 +21,40 @@ export interface BookkeepingOptions {
   readonly auditIntervalMs: number
   /** How long exchanges are kept. */
   readonly requestRetentionMs: number
-  readonly onAudit: (audit: AuditView, durationMs: number) => void
+  readonly onAudit: (audit: AuditView, times: AuditTimes) => void
   readonly onRetention: (report: RetentionReport) => void
-  /** A round failed before its audit was over. The next round runs as planned. */
-  readonly onAuditFailed: (error: unknown) => void
-  /** A round failed after its audit. */
-  readonly onError: (error: unknown) => void
+  /** A round failed. The next one runs as planned. */
+  readonly onError: (error: unknown, failed: FailedRound) => void
+}
+
+interface AuditTimes {
+  readonly startedAtMs: number
+  readonly durationMs: number
+}
+
+interface FailedRound extends AuditTimes {
+  /** Whether the audit of the round was over before it failed. */
+  readonly isAudited: boolean
 }
 
 /** What a thread gets when it starts. */
+export type BookkeepingOrder = RoundOrder | { readonly kind: 'full_audit'; readonly store: string }
+
 export interface RoundOrder {
+  readonly kind: 'round'
   readonly store: string
   readonly nowMs: number
   readonly keepMs: number
 }
 
-export type RoundResult = { readonly isLast: boolean } & (
+export type BookkeepingResult = { readonly isLast: boolean } & (
   | { readonly kind: 'audit'; readonly audit: AuditView }
   | { readonly kind: 'retention'; readonly report: RetentionReport }
 )
 
 export interface Bookkeeping {
+  /** Audits the whole ledger. Refuses while such an audit runs; rejects where it fails or is stopped. */
+  auditFully(): Promise<AuditView>
   /** Stops a running round. The next round repeats its work. */
   close(): Promise<void>
 }
@@ -50,9 +67,10 @@ const spread = 0.2
 const heapMb = 256
 
 export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
-  const { clock, random, auditIntervalMs, onAudit, onAuditFailed, onRetention, onError } = options
-  const threads = new Set<Worker>()
+  const { clock, random, store, auditIntervalMs } = options
+  const threads = new Threads()
   let isRunning = false
+  let isAuditing = false
   let timer: Timer = clock.after(firstRoundMs + Math.round(random() * firstRoundSpreadMs), begin)
 
   function begin(): void {
@@ -60,41 +78,100 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
     // Where a round takes longer than the interval, the next one is skipped.
     if (isRunning) return
     isRunning = true
+    void runRound().finally(() => {
+      isRunning = false
+    })
+  }
+
+  async function runRound(): Promise<void> {
+    const { requestRetentionMs: keepMs, onAudit, onRetention, onError } = options
+    const startedAtMs = clock.now()
     const startedMs = clock.monotonic()
-    const { store, requestRetentionMs: keepMs } = options
-    const order: RoundOrder = { store, nowMs: clock.now(), keepMs }
+    const times = (): AuditTimes => ({ startedAtMs, durationMs: clock.monotonic() - startedMs })
+    let isAudited = false
+    try {
+      await threads.run({ kind: 'round', store, nowMs: startedAtMs, keepMs }, (result) => {
+        if (result.kind === 'retention') return onRetention(result.report)
+        isAudited = true
+        onAudit(result.audit, times())
+      })
+    } catch (error) {
+      if (!threads.isClosed) onError(error, { ...times(), isAudited })
+    }
+  }
+
+  async function auditFully(): Promise<AuditView> {
+    if (isAuditing)
+      throw conflict(
+        'A full audit is running on this gateway already. Wait until GET /admin/v1/audits shows its result.',
+      )
+    isAuditing = true
+    try {
+      const audits: AuditView[] = []
+      await threads.run({ kind: 'full_audit', store }, (result) => {
+        if (result.kind === 'audit') audits.push(result.audit)
+      })
+      const [audit] = audits
+      if (audit === undefined) throw endedEarly()
+      return audit
+    } finally {
+      isAuditing = false
+    }
+  }
+
+  return {
+    auditFully,
+    close() {
+      timer.cancel()
+      return threads.close()
+    },
+  }
+}
+
+function endedEarly(): Error {
+  return new Error('the thread ended before its work was over')
+}
+
+/** An error loses its class between threads, and keeps its fields. */
+function restored(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!(error instanceof Error) || !Object.hasOwn(errorCatalogue, code)) return error
+  return new GatewayError(code as ErrorCode, error.message, { cause: error })
+}
+
+/** The threads that run. After `close` no result is passed on. */
+class Threads {
+  readonly #running = new Set<Worker>()
+  #isClosed = false
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Resolves with the last result; rejects where the thread fails or ends before. */
+  run(order: BookkeepingOrder, onResult: (result: BookkeepingResult) => void): Promise<void> {
     const thread = new Worker(new URL('./bookkeeping-worker.ts', import.meta.url), {
       workerData: order,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
-    threads.add(thread)
-    let isAudited = false
-    /** Returns false where the round has ended before: a thread exits after its last result. */
-    const end = (): boolean => {
-      if (!threads.delete(thread)) return false
-      isRunning = false
-      return true
-    }
-    thread.on('message', (result: RoundResult) => {
-      if (result.isLast ? !end() : !threads.has(thread)) return
-      if (result.kind === 'audit') {
-        isAudited = true
-        onAudit(result.audit, clock.monotonic() - startedMs)
-      } else onRetention(result.report)
+    this.#running.add(thread)
+    return new Promise((resolve, reject) => {
+      thread.on('message', (result: BookkeepingResult) => {
+        if (this.#isClosed) return
+        onResult(result)
+        if (result.isLast) resolve()
+      })
+      // A failure after the last result changes nothing: the promise is settled.
+      thread.on('error', (error) => reject(restored(error)))
+      thread.on('exit', () => {
+        this.#running.delete(thread)
+        reject(endedEarly())
+      })
     })
-    const fail = (error: unknown): void => {
-      if (end()) (isAudited ? onError : onAuditFailed)(error)
-    }
-    thread.on('error', fail)
-    thread.on('exit', () => fail(new Error('the thread ended before the round was over')))
   }
 
-  return {
-    async close() {
-      timer.cancel()
-      const running = [...threads]
-      threads.clear()
-      await Promise.all(running.map((thread) => thread.terminate()))
-    },
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#running].map((thread) => thread.terminate()))
   }
 }

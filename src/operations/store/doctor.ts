@@ -14,9 +14,10 @@ import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts
 import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
+import { readLatestResults } from './audit-store.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
 import { readSnapshot } from '../channel-check.ts'
-import { operation, type OperationContext } from '../operation.ts'
+import { operation, timeText, type OperationContext } from '../operation.ts'
 
 interface Finding {
   readonly area: 'store' | 'ledger' | 'proxies' | 'catalogue' | 'vendors' | 'access'
@@ -108,11 +109,16 @@ async function examineProxies({ database, clock }: OperationContext): Promise<re
 /** Audits what is new, as a running gateway does: a full audit of a large store takes hours. */
 async function examineLedger(context: OperationContext): Promise<Finding> {
   const { clean, counts } = await reviewSinceCheckpoints(context)
+  const full = (await readLatestResults(context.database)).find(({ scope }) => scope === 'full')
+  const lastFull =
+    full === undefined
+      ? 'No full audit is recorded.'
+      : `The last full audit ${full.result} at ${timeText(full.startedAtMs)}.`
   return clean
     ? ok(
         'ledger',
         `Ledger audit passed since the last checkpoints: ${counts.accounts} accounts, ` +
-          `${counts.entries} entries. For a full audit run: turnpike audit`,
+          `${counts.entries} entries. ${lastFull} For a full audit run: turnpike audit`,
       )
     : problem(
         'ledger',

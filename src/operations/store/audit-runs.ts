@@ -1,0 +1,163 @@
+/**
+ * Audits as operators run and read them. Each leaves a row: what it found, or why it could not run. The
+ * result does not depend on the row: a store that cannot be written can still be audited.
+ */
+import { z } from 'zod'
+import { GatewayError } from '../../base/errors.ts'
+import { newId } from '../../base/id.ts'
+import type { Database } from '../../storage/database.ts'
+import { invalidField, notFound, operation, refusalOf, timeText } from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+import { auditLedger, type AuditView } from './audit.ts'
+import {
+  findAudit,
+  insertAudit,
+  listAudits,
+  type AuditResult,
+  type AuditRun,
+  type AuditScope,
+} from './audit-store.ts'
+
+/** A line of the list. */
+export type AuditRunView = Readonly<ReturnType<typeof viewRun>>
+
+export interface AuditRunInFull extends AuditRunView {
+  /** The first 100; `counts.differences` counts all. */
+  readonly differences: AuditView['differences']
+}
+
+export interface AuditDone extends AuditRunInFull {
+  /** False where the store could not be written: then no list shows this audit. */
+  readonly is_recorded: boolean
+}
+
+/** Audits everything. Gateways may run meanwhile. */
+export const runAudit = operation(z.strictObject({}), async (context): Promise<AuditDone> => {
+  const { clock, actor, auditInBackground = () => auditLedger(context) } = context
+  const startedMs = clock.monotonic()
+  const begun = { scope: 'full', actor, startedAtMs: clock.now() } as const
+  const ended = () => ({ ...begun, durationMs: clock.monotonic() - startedMs })
+  let audit: AuditView
+  try {
+    audit = await auditInBackground()
+  } catch (error) {
+    // A refused audit has not begun.
+    if (refusalOf(error) === undefined) await tryRecord(context, { ...ended(), error })
+    throw error
+  }
+  const run = runOf({ ...ended(), audit })
+  const isRecorded = await trySave(context, run)
+  // The answer describes more differences than the row keeps.
+  return { ...viewRun(run), differences: audit.differences, is_recorded: isRecorded }
+})
+
+/** Lists audits, the newest first. */
+export const listAuditRuns = operation(
+  z.strictObject(pageFields),
+  async ({ database }, { cursor, limit }): Promise<Page<AuditRunView>> => {
+    const rows = await listAudits(database, {
+      beforeSequence: readSequence(cursor),
+      countMax: limit + 1,
+    })
+    return pageOf(rows, { limit, cursorOf: ({ sequence }) => String(sequence), view: viewRun })
+  },
+)
+
+function readSequence(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw invalidField('cursor', 'must be the next_cursor of a page')
+}
+
+/** Shows one audit with its differences. */
+export const showAuditRun = operation(
+  z.strictObject({
+    id: z.string('must be the id of an audit').min(1, 'must be the id of an audit'),
+  }),
+  async ({ database }, { id }): Promise<AuditRunInFull> => {
+    const run = await findAudit(database, id)
+    if (run === undefined)
+      throw notFound(
+        `There is no audit ${id}. turnpike audit list shows those of the last 90 days.`,
+      )
+    return { ...viewRun(run), differences: run.differences }
+  },
+)
+
+/** An audit that has ended: with what it found, or with the error that kept it from running. */
+export type EndedAudit = Pick<AuditRun, 'scope' | 'actor' | 'startedAtMs' | 'durationMs'> &
+  ({ readonly audit: AuditView } | { readonly error: unknown })
+
+async function tryRecord(context: { readonly database: Database }, ended: EndedAudit) {
+  await trySave(context, runOf(ended))
+}
+
+async function trySave({ database }: { readonly database: Database }, run: AuditRun) {
+  try {
+    await saveRun(database, run)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'ledger.unavailable') return false
+    throw error
+  }
+}
+
+/** Rejects where the store cannot be written; may be called again with the same audit. */
+export function saveRun(database: Database, run: AuditRun): Promise<void> {
+  return database.transact((transaction) => insertAudit(transaction, run))
+}
+
+const noCounts = { accounts: 0, entries: 0, exchanges: 0, charges: 0, differences: 0 }
+
+/** Makes the row of an audit. */
+export function runOf(ended: EndedAudit): AuditRun {
+  const { scope, actor, startedAtMs, durationMs } = ended
+  const base = { id: newId('aud', startedAtMs), scope, actor, startedAtMs, durationMs }
+  if (!('audit' in ended)) {
+    const error = errorText(ended.error)
+    return {
+      ...base,
+      result: 'not_run',
+      exchangesFromMs: 0,
+      counts: noCounts,
+      differences: [],
+      error,
+    }
+  }
+  const { clean, counts, differences, exchanges_from: from } = ended.audit
+  return {
+    ...base,
+    result: clean ? 'passed' : 'failed',
+    exchangesFromMs: from === null ? 0 : Date.parse(from),
+    counts,
+    differences,
+    error: undefined,
+  }
+}
+
+const errorLengthMax = 500
+
+function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.slice(0, errorLengthMax)
+}
+
+function viewRun(run: AuditRun) {
+  const result: AuditResult = run.result
+  const scope: AuditScope = run.scope
+  return {
+    id: run.id,
+    at: timeText(run.startedAtMs),
+    duration_ms: Math.round(run.durationMs),
+    actor: run.actor,
+    /** `full`: everything; `recent`: rows since the checkpoints. */
+    scope,
+    result,
+    clean: result === 'passed',
+    /** Exchanges before this moment are removed and were not audited; null = all were. */
+    exchanges_from: run.exchangesFromMs === 0 ? null : timeText(run.exchangesFromMs),
+    counts: run.counts,
+    /** Why it could not run. */
+    error: run.error ?? null,
+  }
+}
