@@ -5,7 +5,7 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, renameSync, statfsSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -24,10 +24,15 @@ async function run(command: string, ...words: readonly string[]): Promise<string
   return stdout.trim()
 }
 
-const storage = ['--root', join(cache, 'storage'), '--runroot', join(cache, 'run')]
+/** The type that Linux gives of an overlay, on which there can be no other. */
+const overlayType = 0x794c7630
 
 function buildah(command: string, ...words: readonly string[]): Promise<string> {
-  return run('buildah', ...storage, '--storage-driver', 'vfs', command, ...words)
+  // Layers as overlays, or as copies where the checkout itself is in a container.
+  const driver = statfsSync(root).type === overlayType ? 'vfs' : 'overlay'
+  const storage = join(cache, driver)
+  const options = ['--root', storage, '--runroot', join(storage, 'run')]
+  return run('buildah', ...options, '--storage-driver', driver, command, ...words)
 }
 
 /** Why an image cannot be built here; undefined where it can. */
@@ -102,6 +107,10 @@ export async function buildImage(
     `${await run('npm', 'config', 'get', 'cache')}:/root/.npm`,
     '--build-arg',
     `NODE_IMAGE=${base}`,
+    '--build-arg',
+    'COMMIT=abc1234',
+    '--build-arg',
+    'COMMIT_DATE=2026-11-23',
     '--build-arg',
     `NPM_CONFIG_REGISTRY=${await run('npm', 'config', 'get', 'registry')}`,
     ...(options.processor === undefined ? [] : ['--build-arg', `TARGETARCH=${options.processor}`]),

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -67,6 +68,10 @@ func renderChart(folder, valuesFile string) (string, error) {
 	}
 	text := ""
 	for name, file := range files {
+		// The text that Helm shows after an installation.
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
 		text += "---\n# " + name + "\n" + file + "\n"
 	}
 	return text, nil
