@@ -60,7 +60,11 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   disablePretenuring()
   ignoreOutputErrors()
   const { logDescriptor = 1 } = options
-  const log = createLog({ level: config.logLevel, descriptor: logDescriptor })
+  const log = createLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    descriptor: logDescriptor,
+  })
   const { logger } = log
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
   const environment = processEnvironment()

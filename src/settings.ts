@@ -83,6 +83,12 @@ export const settingGroups = {
       'info',
       '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. No level logs bodies or secrets.',
     ),
+    logFormat: setting(
+      'log_format',
+      choice(['auto', 'json', 'text']),
+      'auto',
+      'The form of log lines: `json`, `text` for people, or `auto`: text on a terminal, JSON elsewhere.',
+    ),
   },
   'Store and secrets': {
     store: setting(
