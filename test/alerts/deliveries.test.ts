@@ -159,6 +159,23 @@ test('a receiver that hangs keeps no other waiting', async () => {
   await other.close()
 })
 
+test('a receiver with many messages that are due keeps no other waiting', async () => {
+  const other = await startReceiver()
+  await bench.addWebhook('down', 'http://127.0.0.1:1/', { kinds: ['channel.off'] })
+  await bench.addWebhook('well', other.url, { kinds: ['model.reserve_only'] })
+  const node = bench.node()
+  await bench.observe(
+    'channel.off',
+    Array.from({ length: 400 }, (_, index) => `channel-${index}`),
+  )
+  await bench.pass(2, [node])
+  await bench.observe('model.reserve_only', ['m'])
+  await bench.pass(2, [node])
+  assert.equal(other.received.length, 1)
+  await node.close()
+  await other.close()
+})
+
 test('410 ends a delivery, and so do 24 hours without success', async () => {
   await bench.addWebhook('pager', receiver.url)
   const node = bench.node()

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { alertEndpoints } from '../../src/endpoints/alerts.ts'
-import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { creditAccount, changeAccount, createAdminToken } from '../support/operations.ts'
 import { send } from '../support/http-client.ts'
@@ -109,29 +108,6 @@ test('an outage of the store goes out from memory, and so does its end', async (
   isAvailable = true
   await bench.pass(5, [node])
   assert.deepEqual(typesAbout('node-1'), ['store.outage', 'store.outage.resolved'])
-  await node.close()
-  await bench.close()
-})
-
-test('half of the requests of an account and a channel fail within ten minutes', async () => {
-  const bench = await openBench()
-  await bench.addWebhook('pager', receiver.url)
-  const node = bench.node()
-  await bench.pass(61, [node])
-  const columns = [...reportCountColumns, ...reportAmountColumns]
-  const values = columns.map((column) => ({ requests: 40, errors: 25 })[column] ?? 0)
-  await bench.database.query(
-    `INSERT INTO report_day (day, account_id, key_id, model, channel, ${columns.join(', ')})
-     VALUES ('2026-11-21', 'acc_1', 'key_1', 'large-1', 'main', ${values.join(', ')})`,
-  )
-  await bench.pass(660, [node])
-  assert.deepEqual(
-    [...typesAbout('acc_1'), ...typesAbout('main')],
-    ['account.error_rate', 'channel.error_rate'],
-  )
-  await bench.pass(660, [node])
-  assert.equal(typesAbout('main').at(-1), 'channel.error_rate.resolved')
-  assert.deepEqual(bench.faults, [])
   await node.close()
   await bench.close()
 })

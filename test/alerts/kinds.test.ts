@@ -173,7 +173,24 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
   ],
   'key.limit_reached': [keyCase('day'), keyCase('month'), keyCase('total')],
   'channel.off': [channelCase('error=500', place, { models: ['large-1'] })],
-  'channel.error_rate': [],
+  'channel.error_rate': [
+    {
+      what: 'every attempt on it fails, and a reserve serves the clients',
+      async cause(world) {
+        const { faults } = world.gateway.sandbox
+        await world.pass(70)
+        // All are under way before the first one fails and the channel is switched off.
+        faults.set(main, (index) => `error=500; hold=${index}`)
+        const asked = askAtOnce(world, 25)
+        for (let index = 0; index < 25; index++) await faults.reached(String(index))
+        for (let index = 0; index < 25; index++) faults.release(String(index))
+        assert.deepEqual(new Set(await asked), new Set([200]))
+        return main
+      },
+      facts: { attempts: 25, errors: 25, percent: 100 },
+      end: mend,
+    },
+  ],
   'channel.credential_refused': [
     channelCase('error=401', main, { models, why: 'credential_refused' }),
   ],

@@ -94,6 +94,7 @@ function line(change: Partial<HealthLine> = {}): HealthLine {
     firstEventMs: undefined,
     usualFirstEventMs: undefined,
     failures: [],
+    attempts: { ended: 0, failed: 0 },
     ...change,
   }
 }

@@ -3,7 +3,7 @@
  * operators and other nodes. Invariant: an unchanged state is not written again because two clocks
  * differ by a millisecond.
  */
-import type { HealthLine } from '../health/health-line.ts'
+import { noAttempts, type HealthLine } from '../health/health-line.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
@@ -99,12 +99,15 @@ export async function listStates(queryable: Queryable): Promise<readonly Publish
     // Written by `publishStates` of this version or a neighbouring one.
     const rest = JSON.parse(String(row['detail'])) as Omit<
       HealthLine,
-      'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
-    >
+      'channel' | 'model' | 'mode' | 'why' | 'sinceMs' | 'attempts'
+    > &
+      Partial<Pick<HealthLine, 'attempts'>>
     return {
       node: String(row['node']),
       publishedAtMs: Number(row['published_at_ms']),
       line: {
+        // Earlier versions do not count attempts.
+        attempts: noAttempts,
         ...rest,
         channel: String(row['channel']),
         model: String(row['model']),

@@ -38,7 +38,17 @@ export interface HealthLine {
   readonly usualFirstEventMs: { readonly p50: number; readonly p95: number } | undefined
   /** Failures since the process started, by class. */
   readonly failures: readonly FailureLine[]
+  readonly attempts: AttemptCounts
 }
+
+/** Attempts of traffic since the process started or an operator renewed the channel, without probes. */
+export interface AttemptCounts {
+  /** Those that say something about the channel: not requests at fault, nor clients that left. */
+  readonly ended: number
+  readonly failed: number
+}
+
+export const noAttempts: AttemptCounts = { ended: 0, failed: 0 }
 
 export interface FailureLine {
   readonly outcome: Outcome
@@ -55,6 +65,7 @@ interface Shown {
     readonly state: HealthState
     readonly recentMs: readonly number[]
     readonly failures: ReadonlyMap<Outcome, { readonly count: number; readonly at: number }>
+    readonly attempts: AttemptCounts
   }
 }
 
@@ -92,6 +103,7 @@ export function describePlace(
       count,
       lastAtMs: wallTime(at),
     })),
+    attempts: { ...place.attempts },
   }
 }
 

@@ -41,6 +41,7 @@ export interface Place {
   readonly recentMs: number[]
   recentCount: number
   readonly failures: Map<Outcome, { count: number; at: number }>
+  readonly attempts: { ended: number; failed: number }
 }
 
 /** One channel: its retry budget, and a place for each of its models. */
@@ -62,6 +63,7 @@ export function newPlace(channel: Channel, now: number): Place {
     recentMs: [],
     recentCount: 0,
     failures: new Map(),
+    attempts: { ended: 0, failed: 0 },
   }
 }
 
@@ -72,6 +74,13 @@ export function noteFirstEvent(place: Place, durationMs: number): void {
 export function noteFailure(place: Place, outcome: Outcome, now: number): void {
   const before = place.failures.get(outcome)
   place.failures.set(outcome, { count: (before?.count ?? 0) + 1, at: now })
+}
+
+/** Counts an attempt of traffic that says something about the channel. */
+export function noteAttempt({ attempts }: Place, outcome: Outcome): void {
+  if (outcome === 'client' || outcome === 'nobody' || outcome === 'suspect') return
+  attempts.ended++
+  if (outcome !== 'ok') attempts.failed++
 }
 
 /** Takes over the channel of a new catalogue and forgets the models that it no longer has. */

@@ -10,9 +10,10 @@ import type { Membership } from '../../storage/membership.ts'
 import { readStoreTime } from '../../storage/node-store.ts'
 import { removeOldAlerts } from './alert-store.ts'
 import { watchAudits } from './audit-rules.ts'
+import { noFigures } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
-import { ErrorRates } from './error-rates.ts'
+import { ErrorRates, errorRateKinds } from './error-rates.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { targetsMax } from './raise.ts'
 import type { Sending, SendResult } from './send.ts'
@@ -53,16 +54,21 @@ const minuteMs = 60_000
 const keptMs = 30 * 86_400_000
 const removedPerMinute = 1_000
 
+/** Something that the node with the lease does now and then. */
+interface Look {
+  readonly everyMs: number
+  readonly run: (nowMs: number) => Promise<void>
+  /** Monotonic. */
+  dueMs: number
+}
+
 export class Alerting {
   readonly #options: AlertingOptions
   readonly #sender: AlertSender
   readonly #outage: OutageWatch
-  readonly #errorRates = new ErrorRates()
   #timer: Timer | undefined
-  /** Monotonic times at which the looks are due. */
-  #channelsDueMs = 0
-  #accountsDueMs = 0
-  #minuteDueMs = 0
+  /** Empty while another node has the lease. */
+  #looks: readonly Look[] = []
   #round: Promise<void> | undefined
   /** This node has recorded an audit that no round has looked at. */
   #hasNewAudit = false
@@ -113,12 +119,30 @@ export class Alerting {
     const list = await listTargets(database, { afterName: '', countMax: targetsMax })
     this.#outage.know(list)
     await this.#lookAtNewAudit()
-    if (!this.#isLeader()) return
+    if (!this.#isLeader()) return this.#follow()
+    if (this.#looks.length === 0) this.#looks = this.#newLooks()
     const nowMs = await this.#readTime()
     const targets = new Map(list.map((target) => [target.id, target]))
     await packDue(database, { targets, nowMs })
     if (this.#isLeader()) await this.#sender.sendDue(targets, nowMs)
     await this.#watch(nowMs)
+  }
+
+  #newLooks(): readonly Look[] {
+    const options = this.#options
+    const look = (everyMs: number, run: Look['run']): Look => ({ everyMs, run, dueMs: 0 })
+    const errorRates = errorRateKinds.map((kind) => new ErrorRates(kind))
+    return [
+      look(channelsMs, (nowMs) => watchChannels(options, nowMs)),
+      look(accountsMs, (nowMs) => watchAccounts(options, nowMs)),
+      look(accountsMs, () => this.#countWaiting()),
+      look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
+      look(minuteMs, (nowMs) => watchAudits(options.database, nowMs)),
+      ...errorRates.map((rates) =>
+        look(minuteMs, (nowMs) => watchErrorRates(options, rates, nowMs)),
+      ),
+      look(minuteMs, (nowMs) => this.#removeOld(nowMs)),
+    ]
   }
 
   async #lookAtNewAudit(): Promise<void> {
@@ -134,25 +158,27 @@ export class Alerting {
 
   /** Another node may have looked last, so each look compares with the store. */
   async #watch(nowMs: number): Promise<void> {
-    const options = this.#options
-    const atMs = options.sending.clock.monotonic()
-    if (atMs >= this.#channelsDueMs) {
-      await watchChannels(options, nowMs)
-      this.#channelsDueMs = atMs + channelsMs
+    const { sending, onError } = this.#options
+    for (const look of this.#looks) {
+      const atMs = sending.clock.monotonic()
+      if (atMs < look.dueMs) continue
+      look.dueMs = atMs + look.everyMs
+      // One that fails keeps no other from looking.
+      await look.run(nowMs).catch(onError)
     }
-    if (atMs >= this.#accountsDueMs) {
-      await watchAccounts(options, nowMs)
-      const waiting = await countWaiting(options.database)
-      options.onWaiting(waiting.values().reduce((sum, count) => sum + count, 0))
-      this.#accountsDueMs = atMs + accountsMs
-    }
-    if (atMs >= this.#minuteDueMs) {
-      await watchBackups(options, nowMs)
-      await watchAudits(options.database, nowMs)
-      await watchErrorRates(options, this.#errorRates, nowMs)
-      await this.#removeOld(nowMs)
-      this.#minuteDueMs = atMs + minuteMs
-    }
+  }
+
+  async #countWaiting(): Promise<void> {
+    const waiting = await countWaiting(this.#options.database)
+    this.#options.onWaiting(waiting.values().reduce((sum, count) => sum + count, 0))
+  }
+
+  /** Another node has the lease now: what this one has counted and shown is out of date. */
+  #follow(): void {
+    if (this.#looks.length === 0) return
+    this.#looks = []
+    this.#options.onBalances(noFigures)
+    this.#options.onWaiting(0)
   }
 
   async #removeOld(nowMs: number): Promise<void> {

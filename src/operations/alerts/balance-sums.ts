@@ -26,6 +26,13 @@ export interface BalanceFigures {
   readonly shown: readonly ShownBalance[]
 }
 
+export const noFigures: BalanceFigures = {
+  accountCount: 0,
+  balanceUsd: 0,
+  spendDayUsd: 0,
+  shown: [],
+}
+
 interface Ranked extends ShownBalance {
   /** Days for which the balance lasts. */
   readonly days: number

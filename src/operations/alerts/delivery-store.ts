@@ -139,20 +139,24 @@ export interface Message {
   readonly alerts: readonly PackedAlert[]
 }
 
-/** Lists messages that are due, the longest due first. */
+/** Lists messages that are due, the longest due first, at most so many of each target. */
 export async function listDueMessages(
   queryable: Queryable,
-  { nowMs, countMax }: { readonly nowMs: number; readonly countMax: number },
+  { nowMs, perTargetMax }: { readonly nowMs: number; readonly perTargetMax: number },
 ): Promise<Message[]> {
   const rows = await queryable.query(
     `SELECT d.message_id, d.target_id, d.recipient, d.packed_at_ms, d.attempts, d.event, a.*
      FROM alert_delivery d JOIN alert a ON a.id = d.alert_id
      WHERE d.message_id IN
-       (SELECT message_id FROM alert_delivery
-        WHERE state = 'waiting' AND message_id IS NOT NULL AND due_at_ms <= $1
-        GROUP BY message_id ORDER BY MIN(due_at_ms), message_id LIMIT $2)
+       (SELECT message_id FROM
+         (SELECT message_id, ROW_NUMBER() OVER
+            (PARTITION BY target_id ORDER BY MIN(due_at_ms), message_id) AS place
+          FROM alert_delivery
+          WHERE state = 'waiting' AND message_id IS NOT NULL AND due_at_ms <= $1
+          GROUP BY target_id, message_id) AS due
+        WHERE place <= $2)
      ORDER BY d.packed_at_ms, d.message_id, d.id`,
-    [nowMs, countMax],
+    [nowMs, perTargetMax],
   )
   const messages = new Map<string, Message & { alerts: PackedAlert[] }>()
   for (const row of rows) {

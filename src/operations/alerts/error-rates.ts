@@ -1,7 +1,8 @@
 /**
- * The error rates of accounts and channels, from the growth of the figures of reports over ten minutes.
- * Samples are in memory: after a start, and at 00:00 UTC when the figures begin anew, there is no finding
- * until there is a whole window. Many errors begin an alert, few end it, so that it does not flicker.
+ * The error rates of accounts and channels over ten minutes, from the growth of counts. For an account it
+ * counts what its clients saw; for a channel each attempt on it, also one that another channel has made
+ * good. Samples are in memory: after a start there is no finding until there is a whole window. Many
+ * errors begin an alert, few end it, so that it does not flicker.
  */
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
 import { keyOf } from './account-rules.ts'
@@ -12,74 +13,92 @@ export const errorRateKinds = [
 ] as const satisfies readonly AlertKind[]
 type ErrorRateKind = (typeof errorRateKinds)[number]
 
-/** Requests that have ended today, and how many of them in an error. */
+/** What has ended so far, and how much of it in an error. */
 export interface ErrorCount {
-  readonly kind: ErrorRateKind
   /** An account's id or a channel's name. */
   readonly subject: string
-  readonly requests: number
-  readonly errors: number
+  /** What counts; a subject can have several. Its counts grow until it begins anew. */
+  readonly source: string
+  readonly ended: number
+  readonly failed: number
 }
 
 interface Sample {
   readonly atMs: number
-  readonly day: string
   readonly counts: ReadonlyMap<string, ErrorCount>
 }
 
 const windowMs = 600_000
+/** After a longer gap between samples the growth would be that of a longer time. */
+const windowMaxMs = 2 * windowMs
 const samplesMax = 12
-/** Fewer requests in a window say nothing. */
-const requestsMin = 20
+/** Fewer in a window say nothing. */
+const endedMin = 20
 const firingShare = 0.5
 const restingShare = 0.25
 
 export class ErrorRates {
-  #samples: Sample[] = []
+  readonly kind: ErrorRateKind
+  #samples: readonly Sample[] = []
+
+  constructor(kind: ErrorRateKind) {
+    this.kind = kind
+  }
 
   /** Takes a sample; returns the conditions that hold, or undefined without a whole window. */
   observe(
     counts: readonly ErrorCount[],
-    moment: { readonly nowMs: number; readonly day: string },
+    atMs: number,
     firing: ReadonlyMap<string, Alert>,
   ): readonly Finding[] | undefined {
-    const { nowMs: atMs, day } = moment
-    const sample: Sample = {
-      atMs,
-      day,
-      counts: new Map(counts.map((one) => [keyOf(one.kind, one.subject), one])),
-    }
-    this.#samples = [...this.#samples.filter((one) => one.day === day), sample].slice(-samplesMax)
+    const sample = { atMs, counts: new Map(counts.map((one) => [placeOf(one), one])) }
+    this.#samples = [...this.#samples, sample].slice(-samplesMax)
     const before = this.#samples.findLast((one) => atMs - one.atMs >= windowMs)
-    if (before === undefined) return undefined
-    return counts.flatMap((now) => {
-      const key = keyOf(now.kind, now.subject)
-      const then = before.counts.get(key)
-      const requests = now.requests - (then?.requests ?? 0)
-      const errors = now.errors - (then?.errors ?? 0)
-      const least = firing.has(key) ? restingShare : firingShare
-      const isBad = requests >= requestsMin && errors >= least * requests
-      return isBad ? [findingOf(now, { requests, errors })] : []
+    if (before === undefined || atMs - before.atMs > windowMaxMs) return undefined
+    return [...Map.groupBy(counts, ({ subject }) => subject)].flatMap(([subject, own]) => {
+      const grown = own.map((now) => growthOf(now, before.counts.get(placeOf(now))))
+      const ended = grown.reduce((sum, one) => sum + one.ended, 0)
+      const failed = grown.reduce((sum, one) => sum + one.failed, 0)
+      const least = firing.has(keyOf(this.kind, subject)) ? restingShare : firingShare
+      const isBad = ended >= endedMin && failed >= least * ended
+      return isBad ? [findingOf(this.kind, subject, { ended, failed })] : []
     })
   }
 }
 
-function findingOf(
-  { kind, subject }: ErrorCount,
-  { requests, errors }: Pick<ErrorCount, 'requests' | 'errors'>,
-): Finding {
-  const isAccount = kind === 'account.error_rate'
-  const what = isAccount ? `the account ${subject}` : `the channel ${subject}`
-  const advice = isAccount
-    ? `turnpike request list --account ${subject}`
-    : `turnpike request list --channel ${subject}`
-  const percent = Math.round((100 * errors) / requests)
+type Growth = Pick<ErrorCount, 'ended' | 'failed'>
+
+/** A source that counts less than before has begun anew. */
+function growthOf(now: ErrorCount, then: ErrorCount | undefined): Growth {
+  if (then === undefined || now.ended < then.ended) return now
+  return { ended: now.ended - then.ended, failed: now.failed - then.failed }
+}
+
+function placeOf({ subject, source }: ErrorCount): string {
+  return `${subject}\n${source}`
+}
+
+function findingOf(kind: ErrorRateKind, subject: string, { ended, failed }: Growth): Finding {
+  const percent = Math.round((100 * failed) / ended)
+  if (kind === 'account.error_rate')
+    return {
+      kind,
+      subject,
+      accountId: subject,
+      title: `${percent} % of the requests of the account ${subject} fail`,
+      text:
+        `${failed} of ${ended} requests of the account ${subject} have failed in ten minutes. Look at ` +
+        `them with: turnpike request list --account ${subject}`,
+      facts: { requests: ended, errors: failed, percent },
+    }
   return {
     kind,
     subject,
-    ...(isAccount ? { accountId: subject } : { channel: subject }),
-    title: `${percent} % of the requests of ${what} fail`,
-    text: `${errors} of ${requests} requests of ${what} have failed in ten minutes. Look at them with: ${advice}`,
-    facts: { requests, errors, percent },
+    channel: subject,
+    title: `${percent} % of the attempts on the channel ${subject} fail`,
+    text:
+      `${failed} of ${ended} attempts on the channel ${subject} have failed in ten minutes. Requests may ` +
+      `have succeeded on another channel. The failures by class: turnpike channel show ${subject}`,
+    facts: { attempts: ended, errors: failed, percent },
   }
 }

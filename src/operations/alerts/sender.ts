@@ -18,8 +18,8 @@ export interface SenderParts {
   readonly onAttempt: (target: AlertTarget, result: SendResult) => void
 }
 
-/** Read in one round. */
-const messagesPerRound = 200
+/** Read in one round. One that hangs with many messages must leave room for the others. */
+const messagesPerTarget = 50
 const firstRetryMs = 10_000
 const retryMaxMs = 3_600_000
 /** Each wait is longer or shorter by up to this share, so that senders do not meet. */
@@ -43,7 +43,7 @@ export class AlertSender {
   async sendDue(targets: ReadonlyMap<string, AlertTarget>, nowMs: number): Promise<void> {
     const { database, onError, sending } = this.#parts
     this.#clockOffsetMs = nowMs - sending.clock.now()
-    const due = await listDueMessages(database, { nowMs, countMax: messagesPerRound })
+    const due = await listDueMessages(database, { nowMs, perTargetMax: messagesPerTarget })
     const byTarget = Map.groupBy(due, ({ targetId }) => targetId)
     for (const [targetId, messages] of byTarget) {
       const target = targets.get(targetId)

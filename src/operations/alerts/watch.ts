@@ -23,7 +23,7 @@ import {
 } from './account-rules.ts'
 import type { Alert, Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
-import { errorRateKinds, type ErrorCount, type ErrorRates } from './error-rates.ts'
+import type { ErrorCount, ErrorRates } from './error-rates.ts'
 import { channelKinds, findChannelConditions } from './channel-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
 
@@ -126,42 +126,57 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
   }
 }
 
-const linesPerPage = 1_000
-
 export async function watchErrorRates(
   { database }: WatchOptions,
   rates: ErrorRates,
   nowMs: number,
 ): Promise<void> {
+  const counts =
+    rates.kind === 'account.error_rate'
+      ? await countRequests(database, nowMs)
+      : await countAttempts(database)
+  const firing = await readFiring(database)
+  const findings = rates.observe(counts, nowMs, byKey(firing))
+  if (findings === undefined) return
+  await applyObservation(database, { kinds: [rates.kind], findings, firing }, nowMs)
+}
+
+const linesPerPage = 1_000
+
+/** Requests of accounts that have ended today, as their clients saw them. */
+async function countRequests(database: Database, nowMs: number): Promise<readonly ErrorCount[]> {
   const day = utcDay(nowMs)
   const counts: ErrorCount[] = []
-  for (const [dimension, kind] of [
-    ['account', 'account.error_rate'],
-    ['channel', 'channel.error_rate'],
-  ] as const) {
-    let after: readonly string[] | undefined
-    do {
-      const lines: readonly ReportLine[] = await readReportLines(database, {
-        by: [dimension],
-        fromDay: day,
-        toDay: utcDay(nowMs + dayMs),
-        only: {},
-        after,
-        countMax: linesPerPage,
-      })
-      for (const { key, figures } of lines) {
-        const [subject = ''] = key
-        const requests = countOf(figures, 'requests')
-        const errors = countOf(figures, 'errors')
-        if (subject !== '') counts.push({ kind, subject, requests, errors })
-      }
-      after = lines.length < linesPerPage ? undefined : lines.at(-1)?.key
-    } while (after !== undefined)
-  }
-  const firing = await readFiring(database)
-  const findings = rates.observe(counts, { nowMs, day }, byKey(firing))
-  if (findings === undefined) return
-  await applyObservation(database, { kinds: errorRateKinds, findings, firing }, nowMs)
+  let after: readonly string[] | undefined
+  do {
+    const lines: readonly ReportLine[] = await readReportLines(database, {
+      by: ['account'],
+      fromDay: day,
+      toDay: utcDay(nowMs + dayMs),
+      only: {},
+      after,
+      countMax: linesPerPage,
+    })
+    for (const { key, figures } of lines) {
+      const [subject = ''] = key
+      const ended = countOf(figures, 'requests')
+      const failed = countOf(figures, 'errors')
+      // The counts begin anew with each day.
+      if (subject !== '') counts.push({ subject, source: day, ended, failed })
+    }
+    after = lines.length < linesPerPage ? undefined : lines.at(-1)?.key
+  } while (after !== undefined)
+  return counts
+}
+
+/** Attempts on channels, as every gateway counts them. */
+async function countAttempts(database: Database): Promise<readonly ErrorCount[]> {
+  const states = await listStates(database)
+  return states.map(({ node, line: { channel, model, attempts } }) => ({
+    subject: channel,
+    source: `${node} ${model}`,
+    ...attempts,
+  }))
 }
 
 export async function watchBackups(options: WatchOptions, nowMs: number): Promise<void> {
