@@ -1,15 +1,13 @@
 /** `turnpike alert …`: targets, a test message, what is firing, and the log of deliveries. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { commandClock, sleep } from '../base/clock.ts'
 import { alertEndpoints } from '../endpoints/alerts.ts'
 import type { AlertView, DeliveryView } from '../operations/alerts/log.ts'
 import type { RotatedSecret } from '../operations/alerts/rotate-secret.ts'
 import type { NewTarget, TargetView } from '../operations/alerts/targets.ts'
-import type { Outcome } from '../operations/operation.ts'
-import { command, exitCodes, shown, type Answer } from './command.ts'
+import { addTestCommand } from './alert-test.ts'
+import { command, shown, type Answer } from './command.ts'
 import { splitList } from './key-commands.ts'
 import { formatFields, formatTable } from './output.ts'
-import type { Run } from './run.ts'
 
 export function addAlertCommands(program: Command): void {
   const alert = program
@@ -189,52 +187,6 @@ function filterOptions(options: Readonly<Record<string, unknown>>) {
     min_severity: options['severity'],
     quiet_hours: options['quiet'] === 'off' ? '' : options['quiet'],
     digest: options['digest'],
-  }
-}
-
-function addTestCommand(alert: Command): void {
-  alert
-    .command('test')
-    .description('send a test message through a running gateway, and wait for the answer')
-    .argument('<target>', 'name or id of the target')
-    .action(
-      command({ store: 'existing' }, async ({ call, arguments: [target] }) => {
-        const queued = await call(alertEndpoints.test, { target })
-        if (queued.kind === 'refusal') return queued
-        return shown(await awaitDelivery(call, queued.value), showTest)
-      }),
-    )
-}
-
-const testWaitMs = 20_000
-const pollMs = 500
-
-/** Reads the log until the first attempt is over, at most `testWaitMs`. */
-async function awaitDelivery(
-  call: Run['call'],
-  { target, delivery: id }: { readonly target: string; readonly delivery: string },
-): Promise<Outcome<DeliveryView | undefined>> {
-  const untilMs = commandClock.monotonic() + testWaitMs
-  for (;;) {
-    const page = await call(alertEndpoints.deliveries, { target, limit: 100 })
-    if (page.kind === 'refusal') return page
-    const value = page.value.items.find((one) => one.id === id)
-    const isTried = value !== undefined && (value.attempts > 0 || value.state !== 'waiting')
-    if (isTried || commandClock.monotonic() >= untilMs) return { kind: 'done', value }
-    await sleep(commandClock, pollMs)
-  }
-}
-
-function showTest(delivery: DeliveryView | undefined): Answer {
-  const isDelivered = delivery?.state === 'delivered'
-  return {
-    json: delivery ?? null,
-    text: isDelivered
-      ? `Delivered: ${delivery.outcome}.`
-      : delivery === undefined || delivery.attempts === 0
-        ? 'No gateway has sent the message yet. Is one running? It is sent when one is.'
-        : `Not delivered: ${delivery.outcome}. The gateway tries again.`,
-    exitCode: isDelivered ? exitCodes.done : exitCodes.failed,
   }
 }
 

@@ -10,9 +10,11 @@ import { creditAccount, changeAccount, createAdminToken } from '../support/opera
 import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
-import { openBench, startReceiver, dataOf, type Receiver } from './harness.ts'
+import { eventuallyWithin } from '../support/eventually.ts'
+import { answers, openBench, startReceiver, dataOf, type Receiver } from './harness.ts'
 
 const second = 1_000
+const eventually = eventuallyWithin(60_000)
 
 let clock: ManualClock
 let gateway: Scenario
@@ -110,4 +112,23 @@ test('an outage of the store goes out from memory, and so does its end', async (
   assert.deepEqual(typesAbout('node-1'), ['store.outage', 'store.outage.resolved'])
   await node.close()
   await bench.close()
+})
+
+test('requests go on while a receiver hangs, and its message arrives later under the same id', async () => {
+  const { account, context, app } = gateway
+  receiver.behave(() => undefined)
+  await changeAccount(context, { account: account.id, alert_below_usd: '5' })
+  const about = () => receiver.received.filter(({ body }) => body.includes(account.id))
+  const look = async () => {
+    clock.advance(second)
+    await app.alerting.round()
+    return about()
+  }
+  // It hangs with one message; the time limit of 10 s is reached only when the clock is moved.
+  await eventually('the first attempt', look, (all) => all.length > 0)
+  for (let count = 0; count < 5; count++)
+    assert.equal((await gateway.ask({ format: 'messages', isStream: false })).status, 200)
+  receiver.behave(answers(200))
+  const all = await eventually('the second attempt', look, (seen) => seen.length > 1)
+  assert.equal(new Set(all.map(({ id }) => id)).size, 1)
 })

@@ -7,6 +7,9 @@ import { parseQuietHours, quietUntil } from '../../src/operations/alerts/quiet-h
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { changeAccount, createAccount } from '../support/operations.ts'
+import { accountKinds } from '../../src/operations/alerts/account-rules.ts'
+import { alertKindNames } from '../../src/operations/alerts/alert-kind.ts'
+import { applyObservation, readFiring } from '../../src/operations/alerts/raise.ts'
 import { dataOf, openBench, startReceiver, type AlertBench, type Receiver } from './harness.ts'
 
 describe('quiet hours', () => {
@@ -203,6 +206,49 @@ test('the contact of an account gets its own alerts, in words for the account ho
   await bench.pass(20, [node])
   assert.equal(mails.length, 3)
   assert.match(mails[2]?.subject ?? '', /^Resolved: /)
+  assert.deepEqual(bench.faults, [])
+  await node.close()
+  await bench.close()
+})
+
+test('the contact of an account gets no kind that is for the operator, and no facts of any kind', async () => {
+  const bench = await openBench()
+  const mails: Mail[] = []
+  const node = bench.node({
+    sending: {
+      clock: bench.clock,
+      masterKey: bench.context.masterKey,
+      region: 'test',
+      post: () => Promise.reject(new Error('no post')),
+      mail(one) {
+        mails.push(one)
+        return Promise.resolve({ kind: 'accepted' as const })
+      },
+    },
+  })
+  const create = { name: 'holders', format: 'email', address: 'contact', digest: '0' }
+  valueOf(await alertEndpoints.create.operation(bench.context, create))
+  const contact = 'billing@acme.example'
+  const { id: accountId } = await createAccount(bench.context, { name: 'acme', contact })
+  // Every kind is about this account, as an error rate is.
+  for (const kind of alertKindNames) {
+    const facts = { operator: 'operator-fact', balance_usd: '1', limit_usd: '2', used_usd: '2' }
+    const text = 'operator-text'
+    const finding = { kind, subject: accountId, accountId, title: `Title ${kind}`, text, facts }
+    const firing = await readFiring(bench.database)
+    const observed = { kinds: [kind], findings: [finding], firing }
+    await applyObservation(bench.database, observed, bench.clock.now())
+  }
+  await bench.pass(2, [node])
+  assert.deepEqual(
+    // The accounts are looked at too, and nothing is wrong with this one.
+    mails.flatMap(({ subject }) => (subject.startsWith('Resolved: ') ? [] : subject)).toSorted(),
+    accountKinds.map((kind) => `Title ${kind}`).toSorted(),
+  )
+  for (const { to, text } of mails) {
+    assert.equal(to, contact)
+    assert.doesNotMatch(text, /operator-|acc_/)
+  }
   assert.deepEqual(bench.faults, [])
   await node.close()
   await bench.close()

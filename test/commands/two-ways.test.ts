@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { answers, startReceiver, type Receiver } from '../alerts/harness.ts'
 import { smallCatalogue } from '../support/catalogues.ts'
 import { newFolder, run } from '../support/command-line.ts'
 import { startTwoWays, type TwoWays } from '../support/two-ways.ts'
@@ -26,9 +27,11 @@ const prices = JSON.stringify({
 })
 
 let ways: TwoWays
+let receiver: Receiver
 const typed = new Set<string>()
 
 before(async () => {
+  receiver = await startReceiver()
   ways = await startTwoWays((sandboxUrl) => ({
     'catalog.yaml': smallCatalogue(sandboxUrl),
     'wrong.yaml': 'vendors:\n  alpha: { format: letters }\nmodles: {}\n',
@@ -37,7 +40,10 @@ before(async () => {
   }))
 })
 
-after(() => ways.close())
+after(async () => {
+  await ways.close()
+  await receiver.close()
+})
 
 /** Runs a line both ways, as text and as JSON. */
 async function both(line: string, options?: { readonly isMeasured?: boolean }): Promise<void> {
@@ -163,6 +169,10 @@ it('alerts', async () => {
   await once('alert test nowhere', 1)
   await ways.same('alert test pager', { isMeasured: true })
   typed.add('alert test pager')
+  await once(`alert create well --webhook ${receiver.url}`)
+  await once('alert test well')
+  receiver.behave(answers(500))
+  await once('alert test well', 1)
   await both('alert log', { isMeasured: true })
 })
 

@@ -62,6 +62,7 @@ export async function startTwoWays(
       TURNPIKE_MASTER_KEY: masterKey,
       TURNPIKE_ADMIN_TOKEN: adminToken,
       TURNPIKE_NODE_NAME: 'node',
+      TURNPIKE_ALERT_NETWORKS: '127.0.0.1',
       TURNPIKE_LISTEN: '127.0.0.1:0',
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
     }

@@ -76,9 +76,9 @@ export function noteFailure(place: Place, outcome: Outcome, now: number): void {
   place.failures.set(outcome, { count: (before?.count ?? 0) + 1, at: now })
 }
 
-/** Counts an attempt of traffic that says something about the channel. */
+/** Counts an attempt of traffic that says something about the channel; a suspect request does not. */
 export function noteAttempt({ attempts }: Place, outcome: Outcome): void {
-  if (outcome === 'client' || outcome === 'nobody' || outcome === 'suspect') return
+  if (outcome === 'suspect') return
   attempts.ended++
   if (outcome !== 'ok') attempts.failed++
 }

@@ -139,6 +139,9 @@ export interface Message {
   readonly alerts: readonly PackedAlert[]
 }
 
+/** An operator waits for the result of a test. */
+const testsFirst = "CASE WHEN kind = 'alert.test' THEN 0 ELSE 1 END"
+
 /** Lists messages that are due, the longest due first, at most so many of each target. */
 export async function listDueMessages(
   queryable: Queryable,
@@ -150,12 +153,12 @@ export async function listDueMessages(
      WHERE d.message_id IN
        (SELECT message_id FROM
          (SELECT message_id, ROW_NUMBER() OVER
-            (PARTITION BY target_id ORDER BY MIN(due_at_ms), message_id) AS place
+            (PARTITION BY target_id ORDER BY MIN(${testsFirst}), MIN(due_at_ms), message_id) AS place
           FROM alert_delivery
           WHERE state = 'waiting' AND message_id IS NOT NULL AND due_at_ms <= $1
           GROUP BY target_id, message_id) AS due
         WHERE place <= $2)
-     ORDER BY d.packed_at_ms, d.message_id, d.id`,
+     ORDER BY CASE WHEN d.kind = 'alert.test' THEN 0 ELSE 1 END, d.packed_at_ms, d.message_id, d.id`,
     [nowMs, perTargetMax],
   )
   const messages = new Map<string, Message & { alerts: PackedAlert[] }>()

@@ -15,7 +15,7 @@ function count(ended: number, failed: number, source = 'node-1 large-1') {
   return { subject: 'main', source, ended, failed }
 }
 
-test('fires on half of what has ended in ten minutes, and needs a whole window', () => {
+test('fires when half of all attempts in ten minutes fail, and needs a whole window', () => {
   const rates = newRates()
   assert.equal(rates.observe([count(1_000, 0)], 0, none), undefined)
   assert.equal(rates.observe([count(1_040, 40)], 9 * minute, none), undefined)

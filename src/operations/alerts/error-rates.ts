@@ -13,7 +13,7 @@ export const errorRateKinds = [
 ] as const satisfies readonly AlertKind[]
 type ErrorRateKind = (typeof errorRateKinds)[number]
 
-/** What has ended so far, and how much of it in an error. */
+/** How many requests or attempts have ended so far, and how many of them in an error. */
 export interface ErrorCount {
   /** An account's id or a channel's name. */
   readonly subject: string
