@@ -126,7 +126,14 @@ const storeOpeners =
 export default defineConfig({
   plugins: ['typescript', 'import', 'node', 'promise', 'unicorn'],
   jsPlugins: [join(import.meta.dirname, 'scripts/lint-rules.mjs')],
-  ignorePatterns: ['node_modules', 'test/clients/node_modules', 'bench/peers', 'examples'],
+  ignorePatterns: [
+    'node_modules',
+    'test/clients/node_modules',
+    'bench/peers',
+    'examples',
+    'site/node_modules',
+    'site/.vitepress', // its types are known where the site's packages are installed
+  ],
   categories: { correctness: 'error', suspicious: 'error' },
   rules: {
     'typescript/no-explicit-any': 'error',

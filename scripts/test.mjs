@@ -30,6 +30,7 @@ const largerTests = {
 
 if (tier === 'all') {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
+  ensureInstalled(join(root, 'site'), 'development')
   ensureDebianPackages()
 }
 
@@ -54,24 +55,22 @@ async function runChecks() {
     '--cache-strategy=content',
     `--cache-location=${cache}/format.json`,
   ]
-  // The client tests can only be understood with their packages, which `npm test` installs.
-  const clients =
-    tier === 'all'
-      ? [
-          [
-            'types of client tests',
-            'tsc',
-            '-p',
-            'test/clients',
-            ...incremental('client-types.tsbuildinfo'),
-          ],
-        ]
-      : []
+  // These can only be understood with their packages, which `npm test` installs.
+  const separateTypes = [
+    ['types of client tests', join('test', 'clients')],
+    ['types of the website', 'site'],
+  ].map(([name, project]) => [
+    name,
+    'tsc',
+    '-p',
+    project,
+    ...incremental(`${project.replace('/', '-')}-types.tsbuildinfo`),
+  ])
   const lintOptions = tier === 'all' ? [] : ['--ignore-pattern=test/clients']
   await Promise.all(
     [
       ['types', 'tsc', '-p', '.', ...incremental('types.tsbuildinfo')],
-      ...clients,
+      ...(tier === 'all' ? separateTypes : []),
       ['lint', 'oxlint', '--type-aware', '--quiet', ...lintOptions, '.'],
       ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, '.'],
       ['unused code', 'knip', '--no-progress'],

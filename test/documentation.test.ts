@@ -1,9 +1,16 @@
-/** The parts of docs/ that are made from the program are up to date, and every part has its place. */
+/**
+ * The parts of docs/ that are made from the program are up to date, every part has its place, and the worked
+ * example of docs/money.md has the amounts that the program computes.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { format, resolveConfig } from 'prettier'
+import { parse } from 'yaml'
+import { formatUsd } from '../src/base/money.ts'
+import { charge, quote } from '../src/metering/charge.ts'
+import { parsePrices, type PriceForm } from '../src/metering/price-form.ts'
 import { buildParts, fillPage, partsOf } from '../site/reference.ts'
 
 const folder = join(import.meta.dirname, '..', 'docs')
@@ -29,4 +36,47 @@ test('each part is on one page', () => {
 test('a page that names a part which does not exist is a mistake', () => {
   const page = '<!-- made from the program: nonsense -->\n<!-- end -->'
   assert.throws(() => fillPage(page, buildParts()), /There is no part nonsense/)
+})
+
+test('the amounts of the worked example are those of the program', () => {
+  const page = readFileSync(join(folder, 'money.md'), 'utf8')
+  const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
+  const form = (parse(yaml) as { readonly 'large-1': { readonly price: PriceForm } })['large-1']
+    .price
+  const prices = parsePrices(form)
+  const rows = [...page.matchAll(/^\| (\w+) +\| (?:([\d,]+) × [\d.]+)? *\| ([\d.]+) +\|$/gm)]
+  const [held, charged] = [rows.slice(0, 3), rows.slice(3)].map((each) => ({
+    counts: new Map(
+      each.map(([, name = '', count = '']) => [name, Number(count.replace(',', ''))]),
+    ),
+    usd: each.at(-1)?.[3],
+  }))
+  const hold = quote({
+    prices,
+    format: 'messages',
+    inputTokens: held?.counts.get('input') ?? 0,
+    maxOutputTokens: held?.counts.get('output') ?? 0,
+    choiceCount: 1,
+    multiplierPpm: 1_000_000,
+    asksOneHourCache: false,
+  })
+  assert.equal(formatUsd(hold), held?.usd)
+  const { amountPicos, bill } = charge({
+    prices,
+    pricesFor: () => prices,
+    format: 'messages',
+    requestedModel: 'large-1',
+    upstreamModel: undefined,
+    multiplierPpm: 1_000_000,
+    usage: {
+      parts: [{ promptTokens: 1_600, counts: Object.fromEntries(charged?.counts ?? []) }],
+      reported: { inputTokens: 0, outputTokens: 0, cacheTokens: 0 },
+    },
+  })
+  assert.equal(formatUsd(amountPicos), charged?.usd)
+  const lines = bill.parts.flatMap((part) => part.lines)
+  assert.deepEqual(
+    new Map(lines.map((line) => [line.usageClass, formatUsd(line.amountPicos)])),
+    new Map(rows.slice(3, -1).map(([, name, , usd]) => [name, usd])),
+  )
 })
