@@ -1,6 +1,6 @@
 /**
- * The website builds without a network, has every page of docs/ in its list, loads nothing from another origin,
- * and each of its links leads to a page and a heading that exist.
+ * The website builds without a network, its list names every page of docs/, it loads nothing from another
+ * origin, and each of its links leads to a page and a heading that exist.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
