@@ -58,6 +58,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       'tasks',
       'operating',
+      'releases',
       'upgrading',
       'observability',
       'alerts',
