@@ -1,13 +1,13 @@
 /**
  * The parts of the documentation that are made from the program: settings, error codes, fields of the
- * catalogue, endpoints of the admin API, commands, metrics. A page marks the place of a part with a pair of comments;
- * `npm run docs:write` fills what stands between them.
+ * catalogue, endpoints of the admin API, commands, metrics. A page marks the place of a part with a pair of
+ * comments; `npm run docs:write` fills what stands between them.
  */
 import type { Argument, Command, Option } from 'commander'
 import { describeDefaults, variableOf } from '../src/config.ts'
 import { errorGroups, type ErrorFact } from '../src/base/error-catalogue.ts'
 import { buildProgram } from '../src/cli/program.ts'
-import { allEndpoints, allStreams } from '../src/endpoints/all.ts'
+import { allEndpoints, allFeeds, allStreams } from '../src/endpoints/all.ts'
 import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
 import { settingGroups } from '../src/settings.ts'
 import type { AnySetting } from '../src/setting-schemas.ts'
@@ -53,7 +53,7 @@ function entryTable(fields: Readonly<Record<string, Field>>): string {
 }
 
 function endpointTable(): string {
-  const rows = [...allEndpoints, ...allStreams]
+  const rows = [...allEndpoints, ...allStreams, ...allFeeds]
     .toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method))
     .map(({ method, path, role, summary }): Row => [code(`${method} ${path}`), role, summary])
   return table(['endpoint', 'role', 'does'], rows)

@@ -36,6 +36,8 @@ import { openGatewayStore, openHolderStore, openOperatorStore } from './gateway-
 import { ClientAddresses } from './http/server/client-address.ts'
 import { listen, type Listener } from './http/server/listener.ts'
 import { createTokenCounter } from './metering/token-counter.ts'
+import { EventFeed } from './operations/events/feed.ts'
+import { createSources } from './operations/events/sources.ts'
 import type { OperationContext } from './operations/operation.ts'
 import type { Alerting } from './operations/alerts/alerting.ts'
 import { startMoments } from './operations/reports/moments.ts'
@@ -300,8 +302,10 @@ async function openApp(
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
+  const events = new EventFeed({ clock, sources: createSources(operatorStore), onError })
   const admin: AdminParts = {
     clock,
+    events,
     operations: {
       ...operations,
       credentialRule: {
@@ -337,6 +341,7 @@ async function openApp(
   )
   // Both together, because each waits for its last connection.
   opened.defer(async () => void (await Promise.all([listener.close(), adminListener.close()])))
+  opened.defer(() => events.close())
 
   const moments = startMoments({ clock, database, onError })
   opened.defer(() => moments.close())
@@ -369,6 +374,8 @@ async function openApp(
     },
     async drain(timeoutMs) {
       isDraining = true
+      // Readers of events go on at another gateway.
+      await events.close()
       // The listeners stay open, so that new requests get a refusal and not a closed connection.
       await until(isIdle, timeoutMs, clock)
       watchdog.cutAll()

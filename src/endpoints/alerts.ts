@@ -37,7 +37,7 @@ const target = z.strictObject({
 
 const kind = z.enum(alertKindNames)
 
-const firing = z.strictObject({
+export const firingAlert = z.strictObject({
   id: z.string(),
   kind,
   severity: z.enum(severities),
@@ -110,7 +110,7 @@ export const alertEndpoints = {
     summary: 'List the alerts that are firing, oldest first.',
     role: 'viewer',
     operation: firingAlerts,
-    answer: pageOf(firing),
+    answer: pageOf(firingAlert),
     example: {},
   }),
   deliveries: endpoint({

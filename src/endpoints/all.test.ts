@@ -3,14 +3,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { refusalOfInput } from '../operations/operation.ts'
-import { allEndpoints, allStreams } from './all.ts'
+import { allEndpoints, allFeeds, allStreams } from './all.ts'
+import type { Endpoint, FeedEndpoint, StreamEndpoint } from './endpoint.ts'
 
-const rows = [...allEndpoints, ...allStreams].map((row) => ({
+const rows = [...allEndpoints, ...allStreams, ...allFeeds].map((row) => ({
   ...row,
-  fields: fieldsOf('stream' in row ? row.stream.input : row.operation.input),
-  input: 'stream' in row ? row.stream.input : row.operation.input,
+  fields: fieldsOf(inputOf(row)),
+  input: inputOf(row),
   pathFields: [...row.path.matchAll(/{(\w+)}/g)].map(([, field]) => String(field)),
 }))
+
+function inputOf(row: Endpoint | StreamEndpoint | FeedEndpoint): z.ZodType {
+  if ('feed' in row) return row.feed
+  return 'stream' in row ? row.stream.input : row.operation.input
+}
 
 function fieldsOf(schema: z.ZodType): readonly string[] {
   assert.ok(schema instanceof z.ZodObject)

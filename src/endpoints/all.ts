@@ -3,7 +3,8 @@ import { accountEndpoints, accountStreams } from './accounts.ts'
 import { alertEndpoints } from './alerts.ts'
 import { catalogueEndpoints } from './catalogue.ts'
 import { channelEndpoints } from './channels.ts'
-import type { Endpoint, StreamEndpoint } from './endpoint.ts'
+import type { Endpoint, FeedEndpoint, StreamEndpoint } from './endpoint.ts'
+import { eventFeeds } from './events.ts'
 import { keyEndpoints } from './keys.ts'
 import { refundEndpoints } from './refunds.ts'
 import { reportEndpoints } from './reports.ts'
@@ -24,3 +25,6 @@ export const allEndpoints: readonly Endpoint[] = [
 
 /** Endpoints whose answer is written while it is read. */
 export const allStreams: readonly StreamEndpoint[] = Object.values(accountStreams)
+
+/** Endpoints whose answer is events. */
+export const allFeeds: readonly FeedEndpoint[] = Object.values(eventFeeds)

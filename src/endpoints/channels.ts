@@ -61,7 +61,7 @@ const node = z.strictObject({
 
 const healthMoment = { at: moment, is_live: z.boolean(), nodes: z.array(node) }
 
-const change = z.strictObject({
+export const channelChange = z.strictObject({
   at: moment,
   channel: z.string(),
   model: z.string().nullable().meta({ description: 'Null = all models of the channel.' }),
@@ -79,7 +79,7 @@ const change = z.strictObject({
 const detail = listing.extend({
   ...healthMoment,
   check_cost: z.strictObject({ month: z.string(), count: z.int(), usd }),
-  history: z.array(change),
+  history: z.array(channelChange),
 })
 
 const checked = z.strictObject({
@@ -203,7 +203,7 @@ export const channelEndpoints = {
     summary: 'List the state changes of a channel, newest first.',
     role: 'viewer',
     operation: channelHistory,
-    answer: pageOf(change),
+    answer: pageOf(channelChange),
     example: { channel: exampleNames.channel },
   }),
   changes: endpoint({
@@ -213,7 +213,7 @@ export const channelEndpoints = {
     summary: 'List the state changes of all channels, newest first.',
     role: 'viewer',
     operation: channelHistory,
-    answer: pageOf(change),
+    answer: pageOf(channelChange),
     example: {},
   }),
   off: endpoint({

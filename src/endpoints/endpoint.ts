@@ -4,6 +4,7 @@
  * from these rows. A row decides nothing: what an endpoint means is its operation.
  */
 import type { z } from 'zod'
+import type { EventName } from '../operations/events/event.ts'
 import type { Operation } from '../operations/operation.ts'
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
@@ -57,6 +58,15 @@ export interface StreamEndpoint extends Row {
   readonly stream: Operation<void, z.ZodType, [WriteText]>
   /** By format. */
   readonly contentTypes: Readonly<Record<'json' | 'csv', string>>
+}
+
+/** An endpoint whose answer is events, sent as they happen until the client leaves. */
+export interface FeedEndpoint extends Row {
+  readonly method: 'GET'
+  /** What it accepts. */
+  readonly feed: z.ZodObject
+  /** The data of each event, by its name. */
+  readonly events: Readonly<Record<EventName, z.ZodObject>>
 }
 
 /** Checks that the answer's shape fits the operation. */

@@ -45,6 +45,9 @@ const request = {
     .meta({ description: 'How many requests the line stands for; it shows the first.' }),
 }
 
+/** A line of the list. */
+export const requestLine = z.strictObject(request)
+
 const part = z.strictObject({
   model: z.string(),
   long_context: z.boolean(),
@@ -91,7 +94,7 @@ export const requestEndpoints = {
     summary: 'List requests, the newest first.',
     role: 'viewer',
     operation: listRequests,
-    answer: pageOf(z.strictObject(request)),
+    answer: pageOf(requestLine),
     example: { account: exampleNames.account, status: '4xx', limit: 20 },
   }),
   show: endpoint({

@@ -8,7 +8,7 @@ import { showVersion } from '../operations/version.ts'
 import { endpoint, exampleNames } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
 
-const auditRun = z.strictObject({
+export const auditRun = z.strictObject({
   id: z.string(),
   at: moment,
   duration_ms: z.int(),
@@ -39,7 +39,7 @@ const auditInFull = auditRun.extend({
   ),
 })
 
-const action = z.strictObject({
+export const action = z.strictObject({
   at: moment,
   sequence: z.int(),
   actor: z.string(),

@@ -4,7 +4,7 @@
  */
 import { picos, type Picos } from '../base/money.ts'
 import type { Usage } from '../metering/usage.ts'
-import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { FreeEnding } from './free-exchange-store.ts'
 import type { AttemptRecord } from './ledger.ts'
@@ -92,6 +92,7 @@ const sharedColumns = [
   .map((column) => `x.${column}`)
   .join(', ')
 
+/** In the order of `exchangeTables`. */
 const selects = [
   `SELECT ${sharedColumns}, account.name AS account_name, 1 AS stands_for, x.is_stream,
      x.first_event_ms, x.amount_picos, x.usage, x.marks, x.price_lines, x.operator_cost_picos,
@@ -100,6 +101,59 @@ const selects = [
   `SELECT ${sharedColumns}, account.name AS account_name, x.stands_for
      FROM free_exchange x LEFT JOIN account ON account.id = x.account_id`,
 ]
+
+/** The tables of the log. In each the rows have numbers in the order in which they were written. */
+export const exchangeTables = ['exchange', 'free_exchange'] as const
+type ExchangeTable = (typeof exchangeTables)[number]
+
+const numberColumns: Readonly<Record<Database['dialect'], string>> = {
+  sqlite: 'x.rowid',
+  postgres: 'x.record_number',
+}
+
+/** Returns the number of the newest row; 0 where there is none. */
+export async function newestRecordNumber(
+  database: Database,
+  table: ExchangeTable,
+): Promise<number> {
+  const column = numberColumns[database.dialect]
+  const [row] = await database.query(
+    `SELECT ${column} AS number FROM ${table} x WHERE ${column} IS NOT NULL
+      ORDER BY ${column} DESC LIMIT 1`,
+  )
+  return Number(row?.['number'] ?? 0)
+}
+
+/** Lists the numbers behind `after`, the newest first. */
+export async function listRecordNumbers(
+  database: Database,
+  table: ExchangeTable,
+  { after, countMax }: { readonly after: number; readonly countMax: number },
+): Promise<readonly number[]> {
+  const column = numberColumns[database.dialect]
+  const rows = await database.query(
+    `SELECT ${column} AS number FROM ${table} x WHERE ${column} > $1
+      ORDER BY ${column} DESC LIMIT $2`,
+    [after, countMax],
+  )
+  return rows.map((row) => Number(row['number']))
+}
+
+/** Reads rows by their numbers, in the order in which they were written. */
+export async function listRecords(
+  database: Database,
+  table: ExchangeTable,
+  numbers: readonly number[],
+): Promise<readonly RecordedExchange[]> {
+  const column = numberColumns[database.dialect]
+  const places = numbers.map((_, index) => `$${index + 1}`).join(', ')
+  const select = selects[exchangeTables.indexOf(table)]
+  const rows = await database.query(
+    `${select} WHERE ${column} IN (${places}) ORDER BY ${column}`,
+    numbers,
+  )
+  return rows.map(readExchange)
+}
 
 /** Lists the newest first. */
 export async function listExchanges(

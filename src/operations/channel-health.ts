@@ -232,7 +232,7 @@ function readPlace(cursor: string): { readonly atMs: number; readonly sequence: 
 
 export type ChannelChangeView = Readonly<ReturnType<typeof viewChange>>
 
-function viewChange(change: ListedChange) {
+export function viewChange(change: ListedChange) {
   const { detail } = change
   return {
     at: timeText(change.atMs),

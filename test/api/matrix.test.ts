@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
-import { allEndpoints, allStreams } from '../../src/endpoints/all.ts'
+import { allEndpoints, allFeeds, allStreams } from '../../src/endpoints/all.ts'
+import { openEvents } from '../support/event-reader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -63,6 +64,23 @@ describe('every endpoint', () => {
       for (const role of adminRoles) await assertRole(row, role)
     })
   }
+
+  test('every feed refuses who is no operator, and answers every role', async () => {
+    for (const feed of allFeeds) {
+      const url = `${gateway.adminUrl}/admin/v1${feed.path}`
+      for (const [who, headers, status] of strangers) {
+        const refused = await openEvents(url, headers)
+        assert.equal(refused.status, status, `${feed.id} for ${who}`)
+        assert.equal(refused.headers['content-type'], 'application/problem+json')
+      }
+      for (const [role, { secret }] of tokens) {
+        const opened = await openEvents(url, bearer(secret))
+        assert.equal(opened.status, 200, `${feed.id} for ${role}`)
+        assert.equal(opened.headers['content-type'], 'text/event-stream')
+        opened.close()
+      }
+    }
+  })
 })
 
 async function assertRole(row: AnyRow, role: AdminRole): Promise<void> {
@@ -101,6 +119,6 @@ test('the roles are those of the table in docs/admin-api.md', async () => {
   const documented = [...page.matchAll(/^\| `(\w+) (\/\S*)`\s*\| (viewer|operator|owner)\b/gm)]
   assert.deepEqual(
     documented.map(([, method, path, role]) => `${method} ${path} ${role}`).sort(),
-    rows.map(({ method, path, role }) => `${method} ${path} ${role}`).sort(),
+    [...rows, ...allFeeds].map(({ method, path, role }) => `${method} ${path} ${role}`).sort(),
   )
 })

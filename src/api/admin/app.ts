@@ -12,11 +12,18 @@ import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
-import type { Endpoint } from '../../endpoints/endpoint.ts'
-import { allEndpoints, allStreams } from '../../endpoints/all.ts'
+import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import { allEndpoints, allFeeds, allStreams } from '../../endpoints/all.ts'
+import type { EventFeed } from '../../operations/events/feed.ts'
+import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
-import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
+import {
+  refusalOfInput,
+  type OperationContext,
+  type OperationRefusal,
+} from '../../operations/operation.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { openEventStream } from './event-streams.ts'
 import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
 import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
@@ -33,6 +40,7 @@ export interface AdminParts extends StreamParts {
   readonly measure: () => void
   /** What operations need; the actor is the token of the request. */
   readonly operations: Omit<OperationContext, 'actor'>
+  readonly events: EventFeed
   /** Finds the address of a client from its connection and headers. */
   readonly addressOf: (incoming: HttpBindings['incoming']) => string | undefined
 }
@@ -58,11 +66,7 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
   addProbes(app, parts)
   addReference(app)
   app.use(async (request, next) => {
-    const { incoming } = request.env
-    const principal = await parts.authenticate(presentedSecret(incoming.rawHeaders), 'admin', {
-      address: parts.addressOf(incoming),
-      nowMs: parts.clock.now(),
-    })
+    const principal = await signIn(parts, request.env.incoming)
     if (principal.kind === 'refusal') return answerRefusal(request, principal)
     request.set('tokenId', principal.keyId)
     request.set('role', principal.role ?? 'viewer')
@@ -92,6 +96,14 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
   return app
 }
 
+function signIn(
+  { authenticate, addressOf, clock }: AdminParts,
+  incoming: HttpBindings['incoming'],
+): ReturnType<Authenticate> {
+  const caller = { address: addressOf(incoming), nowMs: clock.now() }
+  return authenticate(presentedSecret(incoming.rawHeaders), 'admin', caller)
+}
+
 function addProbes(app: Hono<Environment>, { isReady }: AdminParts): void {
   app.get('/livez', (request) => request.json({ status: 'alive' }))
   app.get('/readyz', (request) =>
@@ -116,7 +128,7 @@ function addReference(app: Hono<Environment>): void {
 function addRows(app: Hono<Environment>, parts: AdminParts): void {
   const methods = new Map<string, string[]>()
   const streams = new Streams(parts)
-  for (const row of [...allEndpoints, ...allStreams]) {
+  for (const row of [...allEndpoints, ...allStreams, ...allFeeds]) {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
@@ -125,6 +137,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
       if (misplaced !== undefined) return answerRefusal(request, misplaced)
       const read = await readInput(request.env.incoming, request.req.param(), { row, places })
       if (read.kind === 'refusal') return answerRefusal(request, read)
+      if ('feed' in row) return answerFeed(request, { row, input: read.input }, parts)
       const context = {
         ...parts.operations,
         actor: request.get('tokenId'),
@@ -142,7 +155,10 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
 }
 
 /** Returns what answers: the row, or its form for CSV. */
-function streamOf(row: Row, input: Readonly<Record<string, unknown>>): Row {
+function streamOf(
+  row: Endpoint | StreamEndpoint,
+  input: Readonly<Record<string, unknown>>,
+): Endpoint | StreamEndpoint {
   return 'csv' in row && input['format'] === 'csv' ? (row.csv ?? row) : row
 }
 
@@ -188,6 +204,27 @@ function mayAct(role: AdminRole, least: AdminRole): boolean {
 
 function roleTooLow({ role }: Row): Refusal {
   return refuse('access.role_insufficient', `This needs an admin token with the role ${role}.`)
+}
+
+async function answerFeed(
+  request: Request,
+  { row, input }: { readonly row: FeedEndpoint; readonly input: object },
+  parts: AdminParts,
+): Promise<Response> {
+  const after = request.req.header('last-event-id')
+  const asked = { ...input, ...(after !== undefined && after !== '' && { after }) }
+  const refusal = refusalOfInput(row.feed, asked)
+  if (refusal !== undefined) return answerRefusal(request, refusal)
+  const { incoming, outgoing } = request.env
+  request.header('content-type', 'text/event-stream')
+  // Proxies such as nginx would collect events otherwise.
+  request.header('x-accel-buffering', 'no')
+  if (incoming.method === 'HEAD') return request.body(null)
+  const isAllowed = async (): Promise<boolean> =>
+    (await signIn(parts, incoming)).kind === 'principal'
+  const reader = { input: feedInput.parse(asked), isAllowed }
+  const begun = await openEventStream(parts.events, reader, outgoing)
+  return begun.kind === 'refusal' ? answerRefusal(request, begun) : request.body(begun.body)
 }
 
 async function answerStream(

@@ -5,11 +5,11 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody } from './json-body.ts'
 
-export type Row = Endpoint | StreamEndpoint
+export type Row = Endpoint | StreamEndpoint | FeedEndpoint
 
 /** Where each field of a row's input is sent. */
 export interface Places {
@@ -19,6 +19,7 @@ export interface Places {
 }
 
 export function inputOf(row: Row): z.ZodObject {
+  if ('feed' in row) return row.feed
   const { input } = 'stream' in row ? row.stream : row.operation
   if (input instanceof z.ZodObject) return input
   throw new TypeError(`the input of ${row.id} is no object`)

@@ -3,7 +3,8 @@
  * validate, so the document cannot differ from what the API does.
  */
 import { z } from 'zod'
-import { allEndpoints, allStreams } from '../../endpoints/all.ts'
+import { allEndpoints, allFeeds, allStreams } from '../../endpoints/all.ts'
+import type { FeedEndpoint } from '../../endpoints/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
 import { problemType } from './problem.ts'
 
@@ -11,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>
 
 export function buildDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const row of [...allEndpoints, ...allStreams]) {
+  for (const row of [...allEndpoints, ...allStreams, ...allFeeds]) {
     const path = (paths[`/admin/v1${row.path}`] ??= {})
     path[row.method.toLowerCase()] = describeRow(row)
   }
@@ -71,6 +72,7 @@ function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: 
 
 function headersOf(row: Row): readonly Json[] {
   if ('stream' in row) return []
+  if ('feed' in row) return [lastEventId]
   const key = {
     name: 'Idempotency-Key',
     in: 'header',
@@ -86,6 +88,14 @@ function headersOf(row: Row): readonly Json[] {
     schema: { type: 'string' },
   }
   return [...(row.repeats === undefined ? [] : [key]), ...(row.read === undefined ? [] : [match])]
+}
+
+const lastEventId: Json = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'Goes on behind this event; browsers send it when they connect again.',
+  schema: { type: 'string' },
 }
 
 function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySet<string>): Json {
@@ -119,6 +129,7 @@ function success(row: Row): Json {
     const content: Json = Object.fromEntries(types.map((type) => [type, {}]))
     return { 200: { description: 'Written while it is read.', content } }
   }
+  if ('feed' in row) return feedAnswer(row)
   const schema = schemaOf(row.answer, 'output')
   return {
     [row.status ?? 200]: {
@@ -127,6 +138,25 @@ function success(row: Row): Json {
         'application/json': { schema: row.repeats === 'secret' ? once(schema) : schema },
         ...(row.csv !== undefined && { 'text/csv': {} }),
       },
+    },
+  }
+}
+
+/** One schema for each event: its name, and the form of its data. */
+function feedAnswer({ events }: FeedEndpoint): Json {
+  const oneOf = Object.entries(events).map(([name, data]) => ({
+    type: 'object',
+    required: ['event', 'data'],
+    properties: {
+      event: { const: name },
+      data: schemaOf(data, 'output'),
+      id: { type: 'string', description: 'From where a reader goes on.' },
+    },
+  }))
+  return {
+    200: {
+      description: 'Server-sent events until the client leaves. Data is JSON in one line.',
+      content: { 'text/event-stream': { schema: { oneOf } } },
     },
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import type { Alert } from './alert-kind.ts'
-import { listFiring } from './alert-store.ts'
+import { listFiring, type AlertChange } from './alert-store.ts'
 import { listDeliveries, type LoggedDelivery } from './delivery-store.ts'
 import { findTarget } from './target-store.ts'
 
@@ -45,6 +45,12 @@ function viewAlert({ id, kind, severity, subject, accountId, channel, ...alert }
     facts: alert.facts,
     fired_at: timeText(alert.firedAtMs),
   }
+}
+
+/** An alert as the feed of events shows it. */
+export function viewAlertChange({ alert, event }: AlertChange) {
+  const { id, ...view } = viewAlert(alert)
+  return { id, event, ...view, resolved_at: timeOrNull(alert.resolvedAtMs) }
 }
 
 export type DeliveryView = Readonly<ReturnType<typeof viewDelivery>>

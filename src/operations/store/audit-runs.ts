@@ -142,7 +142,7 @@ function errorText(error: unknown): string {
   return text.slice(0, errorLengthMax)
 }
 
-function viewRun(run: AuditRun) {
+export function viewRun(run: AuditRun) {
   const result: AuditResult = run.result
   const scope: AuditScope = run.scope
   return {
