@@ -54,7 +54,7 @@ interface Open {
 }
 
 /** Runs one schedule on a new account with new keys. */
-export async function runSchedule(
+async function runSchedule(
   seed: number,
   world: LimitsWorld,
   counts: ScheduleCounts,

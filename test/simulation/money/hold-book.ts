@@ -2,10 +2,18 @@
  * What the ledger ought to hold, kept apart from it: each admitted exchange at its hold, then at its
  * exact charge once that is on its way, until the store has acknowledged it.
  */
-import type { Ledger } from '../../../src/ledger/ledger.ts'
+import type { HoldRequest, Ledger } from '../../../src/ledger/ledger.ts'
+
+interface Held {
+  readonly accountId: string
+  readonly keyId: string
+  picos: bigint
+}
 
 export class HoldBook {
-  readonly #heldById = new Map<string, bigint>()
+  /** Called for each request that the ledger has admitted. */
+  onPlaced: (request: HoldRequest) => void = () => undefined
+  readonly #heldById = new Map<string, Held>()
   /** The hold of every exchange there ever was; a charge never passes it here. */
   readonly placedById = new Map<string, bigint>()
   #limitedCount = 0
@@ -21,7 +29,15 @@ export class HoldBook {
 
   get heldPicos(): bigint {
     let sum = 0n
-    for (const picos of this.#heldById.values()) sum += picos
+    for (const { picos } of this.#heldById.values()) sum += picos
+    return sum
+  }
+
+  /** Sums the holds of an account, or of a key, without the exchanges that `isBooked` names. */
+  heldOf(owner: string, isBooked: (exchangeId: string) => boolean): bigint {
+    let sum = 0n
+    for (const [exchangeId, { accountId, keyId, picos }] of this.#heldById)
+      if ((accountId === owner || keyId === owner) && !isBooked(exchangeId)) sum += picos
     return sum
   }
 
@@ -31,15 +47,17 @@ export class HoldBook {
       place: async (request) => {
         const placed = await ledger.place(request)
         if (placed.kind === 'hold') {
-          this.#heldById.set(placed.exchangeId, placed.amountPicos)
-          this.placedById.set(placed.exchangeId, placed.amountPicos)
+          const { accountId, keyId, amountPicos } = placed
+          this.#heldById.set(placed.exchangeId, { accountId, keyId, picos: amountPicos })
+          this.placedById.set(placed.exchangeId, amountPicos)
+          this.onPlaced(request)
         }
         if (placed.kind === 'spending_limit') this.#limitedCount++
         return placed
       },
       settle: (hold, record) => {
-        if (this.#heldById.has(hold.exchangeId))
-          this.#heldById.set(hold.exchangeId, record.amountPicos)
+        const held = this.#heldById.get(hold.exchangeId)
+        if (held !== undefined) held.picos = record.amountPicos
         return ledger.settle(hold, record)
       },
       check: async (request) => {

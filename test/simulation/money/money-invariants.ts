@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { audit } from '../../../src/ledger/audit/audit.ts'
 import { readBill } from '../../../src/metering/price-lines.ts'
+import { checkPlaced, checkRoomAtRest } from './limit-invariants.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { SimClient } from './sim-client.ts'
 import type { ChargeRow } from './sim-store.ts'
@@ -21,6 +22,7 @@ export class MoneyInvariants {
   constructor(world: MoneyWorld) {
     this.#world = world
     world.store.onBooked = () => void (this.#isStoreChanged = true)
+    world.holds.onPlaced = (request) => checkPlaced(world, request)
   }
 
   get chargeCount(): number {
@@ -53,6 +55,7 @@ export class MoneyInvariants {
   /** When nothing runs any more. */
   async checkAtRest(): Promise<void> {
     const world = this.#world
+    await checkRoomAtRest(world)
     this.#readStore()
     assert.deepEqual(world.ledger.openHolds(), { count: 0, heldPicos: 0n })
     const report = await audit(world.store.database, { readBill })
@@ -111,7 +114,7 @@ export class MoneyInvariants {
       assert.ok(balancePicos >= 0n, `${accountId} has spent more than it had`)
     }
     for (const { keyId, keyLimits } of this.#world.principals) {
-      const usedPicos = store.usedByKey(keyId)
+      const usedPicos = store.usedBy(keyId)
       const isWithin = keyLimits.totalPicos === 0n || usedPicos <= keyLimits.totalPicos
       assert.ok(isWithin, `${keyId} has used ${usedPicos}, more than its limit`)
     }

@@ -10,7 +10,6 @@ import { createEarlyLeaves } from '../../../src/access/early-leaves.ts'
 import { createRunningLimits } from '../../../src/access/limits.ts'
 import { refuse } from '../../../src/base/errors.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
-import type { KeyLimits } from '../../../src/base/key-limits.ts'
 import type { Clock } from '../../../src/base/clock.ts'
 import type { Snapshot } from '../../../src/channels/channel.ts'
 import { HealthBook } from '../../../src/channels/health/health-book.ts'
@@ -171,6 +170,20 @@ export class MoneyWorld {
     assert.fail(
       `${this.openClients.length} clients are never served, ${this.ledger.openHolds().count} holds never end`,
     )
+  }
+
+  /** Waits for an answer of the ledger, while the store works for nothing else. */
+  async answered<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    const pump = async (): Promise<'pumped'> => {
+      this.#moveStore()
+      await turn()
+      return 'pumped'
+    }
+    const answered = asked.then((answer) => ({ answer }))
+    for (;;) {
+      const first = await Promise.race([answered, pump()])
+      if (first !== 'pumped') return first.answer
+    }
   }
 
   /** kill -9: memory is gone, and so is whatever the writer had not taken yet. */
@@ -383,18 +396,6 @@ function mortalClock(clock: Clock, isAlive: () => boolean): Clock {
             if (isAlive()) action()
           })
         : noTimer,
-  }
-}
-
-export function principalOf(accountId: string, number: number, keyLimits: KeyLimits): Principal {
-  return {
-    kind: 'principal',
-    keyKind: 'client',
-    keyId: `key-${number}`,
-    accountId,
-    allowedModels: undefined,
-    priceMultiplierPpm: 1_000_000,
-    keyLimits,
   }
 }
 

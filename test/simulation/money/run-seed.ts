@@ -1,7 +1,8 @@
 /** One seed of the money simulation from its first step to its audit. */
 import { noCheck } from '../../../src/operations/run-check.ts'
 import { randomBytes } from 'node:crypto'
-import { noKeyLimits } from '../../../src/base/key-limits.ts'
+import type { Principal } from '../../../src/access/key.ts'
+import { noKeyLimits, type KeyLimits } from '../../../src/base/key-limits.ts'
 import { picos, zeroPicos } from '../../../src/base/money.ts'
 import { Secret } from '../../../src/base/secret.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../../src/channels/snapshot.ts'
@@ -9,9 +10,9 @@ import type { OperationContext } from '../../../src/operations/operation.ts'
 import { demoCatalogueText } from '../../../sandbox/demo.ts'
 import { VirtualClock } from '../channels/virtual-clock.ts'
 import { MoneyInvariants } from './money-invariants.ts'
-import { MoneyWorld, principalOf, type WorldAccount } from './money-world.ts'
+import { MoneyWorld, type WorldAccount } from './money-world.ts'
 import { SimStore } from './sim-store.ts'
-import { createAccount, applyCatalogue } from '../../support/operations.ts'
+import { createAccount, applyCatalogue, limitAccount } from '../../support/operations.ts'
 
 export interface SeedRun {
   steps: number
@@ -33,6 +34,10 @@ const stepsPerSeed = 300
 const balances = ['0.004', '0.02', '1']
 /** Of the richest account's key: reached before the balance is spent, and given back by refunds. */
 const keyTotal = picos(1_500_000_000n)
+/** Some seeds have these too, of the same account and key. */
+const dailyUsd = '0.0012'
+const keyDaily = picos(900_000_000n)
+const keyMonthly = picos(1_300_000_000n)
 
 let snapshot: Promise<LoadedSnapshot> | undefined
 
@@ -69,10 +74,13 @@ export async function runSeed(seed: number): Promise<SeedRun> {
   const accounts: WorldAccount[] = []
   for (const [number, balance] of balances.entries()) {
     const context = contextOf(store, unneededKey)
-    const made = await createAccount(context, { name: `account-${number}`, balance_usd: balance })
-    const totalPicos = number === balances.length - 1 ? keyTotal : zeroPicos
-    const principal = principalOf(made.id, number, { ...noKeyLimits, totalPicos })
-    accounts.push({ principal, secret: `secret-${number}` })
+    const name = `account-${number}`
+    const made = await createAccount(context, { name, balance_usd: balance })
+    const isLimited = number === balances.length - 1
+    if (isLimited && seed % 2 === 1)
+      await limitAccount(context, { account: name, daily_usd: dailyUsd })
+    const limits = isLimited ? keyLimitsOf(seed) : noKeyLimits
+    accounts.push({ principal: principalOf(made.id, number, limits), secret: `secret-${number}` })
   }
   const world = new MoneyWorld({ seed, snapshot: await snapshot, accounts, store })
   const invariants = new MoneyInvariants(world)
@@ -107,6 +115,27 @@ export async function runSeed(seed: number): Promise<SeedRun> {
     crashes: world.crashCount,
     limited: world.holds.limitedCount,
     story: world.story,
+  }
+}
+
+function keyLimitsOf(seed: number): KeyLimits {
+  return {
+    ...noKeyLimits,
+    totalPicos: keyTotal,
+    dailyPicos: seed % 3 === 1 ? keyDaily : zeroPicos,
+    monthlyPicos: seed % 5 < 2 ? keyMonthly : zeroPicos,
+  }
+}
+
+function principalOf(accountId: string, number: number, keyLimits: KeyLimits): Principal {
+  return {
+    kind: 'principal',
+    keyKind: 'client',
+    keyId: `key-${number}`,
+    accountId,
+    allowedModels: undefined,
+    priceMultiplierPpm: 1_000_000,
+    keyLimits,
   }
 }
 

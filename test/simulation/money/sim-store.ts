@@ -187,6 +187,12 @@ export class SimStore {
     }))
   }
 
+  dailyLimitOf(accountId: string): bigint {
+    const sql = 'SELECT daily_limit_picos FROM account WHERE id = $1'
+    const [row] = this.#connection.all(sql, [accountId])
+    return row === undefined ? 0n : bigintOf(row, 'daily_limit_picos')
+  }
+
   /** The account to which a stored response belongs. */
   ownerOf(responseId: string): string | undefined {
     const sql = `SELECT account_id FROM answer_state WHERE id = $1 AND kind = 'response'`
@@ -194,13 +200,17 @@ export class SimStore {
     return row === undefined ? undefined : String(row['account_id'])
   }
 
-  /** Charges less refunds of a key. */
-  usedByKey(keyId: string): bigint {
+  /**
+   * Charges less their refunds, of an account or a key. `period` is the beginning of the days on which the
+   * exchanges ended: `2026-11-21`, `2026-11`, or empty for all time.
+   */
+  usedBy(owner: string, period = ''): bigint {
     const [row] = this.#connection.all(
       `SELECT COALESCE(SUM(entry.amount_picos), 0) AS amount FROM exchange
          JOIN entry ON reference IN (exchange_id, 'refund:' || exchange_id)
-        WHERE key_id = $1`,
-      [keyId],
+        WHERE (key_id = $1 OR exchange.account_id = $1)
+          AND date(ended_at_ms / 1000, 'unixepoch') LIKE $2`,
+      [owner, `${period}%`],
     )
     return row === undefined ? 0n : -bigintOf(row, 'amount')
   }
