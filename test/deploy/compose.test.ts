@@ -114,11 +114,14 @@ test('Prometheus reads its configuration, and asks the gateways of the compose f
   await promisify(execFile)('promtool', ['check', 'config', '--syntax-only', path])
   const { scrape_configs: jobs } = parse(read('deploy/compose/prometheus.yml')) as {
     readonly scrape_configs: readonly {
+      readonly job_name: string
       readonly static_configs: readonly { readonly targets: readonly string[] }[]
     }[]
   }
   const targets = jobs.flatMap((job) => job.static_configs).flatMap((each) => each.targets)
   assert.deepEqual(targets, ['gateway-1:8081', 'gateway-2:8081'])
+  // The alert rules ask for this job.
+  assert.ok(read('deploy/prometheus/alerts.yml').includes(`job="${jobs[0]?.job_name}"`))
 })
 
 test('Grafana finds Prometheus and the dashboards where the compose file puts them', () => {

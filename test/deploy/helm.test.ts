@@ -29,6 +29,7 @@ interface Manifest {
     readonly strategy: { readonly type: string }
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
     readonly ports: readonly { readonly name: string; readonly targetPort: string }[]
+    readonly jobLabel: string
     readonly endpoints: readonly { readonly port: string; readonly path: string }[]
     readonly template: { readonly spec: Pod }
   }
@@ -56,6 +57,12 @@ const postgres = {
   },
   settings: { trusted_proxies: '10.0.0.0/8', drain_timeout: '5m' },
   serviceMonitor: { enabled: true, tokenSecret: { name: 'metrics' } },
+}
+
+/** The jobs that the alert rules name. */
+function jobsOfTheAlerts(): readonly (string | undefined)[] {
+  const rules = readFileSync(join(root, 'deploy', 'prometheus', 'alerts.yml'), 'utf8')
+  return [...new Set([...rules.matchAll(/job="(.*?)"/g)].map(([, name]) => name))]
 }
 
 const checker = await prepareChecker('helm')
@@ -143,6 +150,8 @@ if (checker.kind === 'missing' || python.kind === 'missing') {
         watched[0]?.spec.ports.map(({ name }) => name),
         monitor.spec.endpoints.map(({ port }) => port),
       )
+      const job = watched[0]?.metadata.labels[monitor.spec.jobLabel]
+      assert.deepEqual(jobsOfTheAlerts(), [job])
     })
 
     test('gives pods no rights, and the paths and ports of the image', async () => {
