@@ -8,7 +8,6 @@ import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { utcDay } from '../../src/base/clock.ts'
-import { reportAmountColumns, reportCountColumns } from '../../src/ledger/report-day.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
 import { makeFolder } from './embedded-harness.ts'
@@ -19,6 +18,8 @@ const versions = readdirSync(join(shipped, 'sqlite')).map((name) => Number(name.
 const newest = Math.max(...versions)
 /** From this schema on the figures of reports are written with each charge. */
 const reportsSince = 20
+/** From this schema on they say how much of the revenue lacks an own cost. */
+const unknownCostSince = 28
 
 const endedMs = Date.parse('2026-11-20T12:00:00Z')
 const usage = JSON.stringify({
@@ -77,7 +78,7 @@ function pastSql(version: number): string {
                 (month) =>
                   `INSERT INTO usage_month (account_id, month, model, ${figureColumns}) VALUES ('${id}', '${month}', 'large-1', ${figures})`,
               ),
-              ...(version < reportsSince ? [] : reportSql({ id, day, count, cost })),
+              ...(version < reportsSince ? [] : reportSql(version, { id, day, count, cost })),
             ]),
       ]
     })
@@ -88,16 +89,35 @@ function pastSql(version: number): string {
     .join(';\n')
 }
 
-function reportSql(booked: { id: string; day: string; count: number; cost: bigint }): string[] {
+/** Columns of report_day that are 0 here, in the first schema that has the table. */
+const emptyColumns = [
+  'errors',
+  'failovers',
+  'known_cost_requests',
+  'cache_write_tokens',
+  ...[100, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 20_000, 60_000].map(
+    (ms) => `first_event_le_${ms}`,
+  ),
+  'first_event_above',
+  'own_cost_picos',
+  'lost_cost_picos',
+  'refunded_picos',
+]
+
+function reportSql(
+  version: number,
+  booked: { id: string; day: string; count: number; cost: bigint },
+): string[] {
   const { id, day, count, cost } = booked
   const figures: Readonly<Record<string, bigint | number>> = {
-    ...Object.fromEntries([...reportCountColumns, ...reportAmountColumns].map((name) => [name, 0])),
+    ...Object.fromEntries(emptyColumns.map((name) => [name, 0])),
     requests: count,
     charged_requests: count,
     input_tokens: 10 * count,
     output_tokens: 20 * count,
     cache_read_tokens: 5 * count,
     revenue_picos: cost,
+    ...(version < unknownCostSince ? {} : { unknown_cost_revenue_picos: cost }),
   }
   return [
     `INSERT INTO report_day (day, account_id, key_id, model, channel, ${Object.keys(figures).join(', ')})
