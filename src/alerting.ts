@@ -91,11 +91,18 @@ function measureBalances(metrics: Metrics, figures: BalanceFigures): void {
   metrics.accounts.set(figures.accountCount)
   metrics.balancesUsd.set(figures.balanceUsd)
   metrics.spendDayUsd.set(figures.spendDayUsd)
-  const { accountBalanceUsd, accountSpendDayUsd, accountLimitUsedRatio } = metrics
-  for (const gauge of [accountBalanceUsd, accountSpendDayUsd, accountLimitUsedRatio]) gauge.reset()
-  for (const { account, balanceUsd, spendDayUsd, limitUsedShare } of figures.shown) {
+  const { accountBalanceUsd, accountSpendDayUsd, accountLimitUsedRatio, keyLimitUsedRatio } =
+    metrics
+  accountBalanceUsd.reset()
+  accountSpendDayUsd.reset()
+  accountLimitUsedRatio.reset()
+  keyLimitUsedRatio.reset()
+  for (const { account, balanceUsd, spendDayUsd } of figures.balances) {
     accountBalanceUsd.set({ account }, balanceUsd)
     accountSpendDayUsd.set({ account }, spendDayUsd)
-    if (limitUsedShare !== undefined) accountLimitUsedRatio.set({ account }, limitUsedShare)
   }
+  for (const { account, usedShare } of figures.limits)
+    accountLimitUsedRatio.set({ account }, usedShare)
+  for (const { key, period, usedShare } of figures.keyLimits)
+    keyLimitUsedRatio.set({ key, period }, usedShare)
 }

@@ -217,8 +217,14 @@ export function createMetrics() {
     ),
     accountLimitUsedRatio: gauge(
       'account_daily_limit_used_ratio',
-      'Used share of the daily limit of the accounts whose balance lasts shortest.',
+      'Used share of the daily limit of the accounts that have used most of it, at most 100.',
       'account',
+    ),
+    keyLimitUsedRatio: gauge(
+      'key_limit_used_ratio',
+      'Used share of the limits (day, month, total) of keys that are used most, at most 100.',
+      'key',
+      'period',
     ),
   }
 }

@@ -9,6 +9,7 @@ import { Webhook } from 'standardwebhooks'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
+import { createAccount } from '../support/operations.ts'
 import {
   answers,
   dataOf,
@@ -217,6 +218,25 @@ test('a process that dies between sending and marking sends the same message aga
   assert.equal(distinct(receiver.received).size, 1)
   assert.equal((await log())[0]?.state, 'delivered')
   await next.close()
+})
+
+test('a node that loses the lease shows no balances any more', async () => {
+  await createAccount(bench.context, { name: 'acme', balance_usd: '5' })
+  let hasLease = true
+  const shown: number[] = []
+  const node = bench.node({
+    membership: { addTask: () => undefined, hasTask: () => hasLease },
+    onBalances: ({ accountCount }) => shown.push(accountCount),
+  })
+  await bench.pass(2, [node])
+  assert.deepEqual(shown, [1])
+  hasLease = false
+  await bench.pass(2, [node])
+  assert.deepEqual(shown, [1, 0])
+  hasLease = true
+  await bench.pass(1, [node])
+  assert.deepEqual(shown, [1, 0, 1])
+  await node.close()
 })
 
 test('what two nodes find is one alert', async () => {

@@ -29,7 +29,7 @@ export const accountKinds: readonly AlertKind[] = [
   'key.limit_reached',
 ]
 
-interface LimitedKey {
+export interface LimitedKey {
   readonly id: string
   readonly accountId: string | undefined
   readonly name: string
@@ -208,8 +208,10 @@ function dailyLimitReached(
   }
 }
 
+export type KeyPeriodName = 'day' | 'month' | 'total'
+
 interface KeyPeriod {
-  readonly name: 'day' | 'month' | 'total'
+  readonly name: KeyPeriodName
   readonly limit: Picos
   readonly used: Picos
   /** A UTC day or month, or `total`. */
@@ -222,22 +224,34 @@ function keyLimitsReached(
   key: LimitedKey,
   moment: RuleMoment,
 ): readonly Finding[] {
-  const { spend, keysUsed } = situation
-  const own = spendingOf(
-    spend.filter(({ keyId }) => keyId === key.id),
-    moment,
+  const { averagePicos } = spendingOf(spendOf(key, situation.spend), moment)
+  return keyPeriods(key, situation, moment).flatMap(
+    (one) => keyLimitReached(situation, key, one, averagePicos) ?? [],
   )
+}
+
+function spendOf({ id }: LimitedKey, spend: readonly KeySpend[]): readonly KeySpend[] {
+  return spend.filter(({ keyId }) => keyId === id)
+}
+
+/** Returns what a key has used of each limit. */
+export function keyPeriods(
+  key: LimitedKey,
+  { spend, keysUsed }: Pick<AccountSituation, 'spend' | 'keysUsed'>,
+  moment: RuleMoment,
+): readonly KeyPeriod[] {
   const { dailyPicos, monthlyPicos, totalPicos } = key.limits
+  const { todayPicos } = spendingOf(spendOf(key, spend), moment)
   const month = moment.today.slice(0, 7)
   const usedIn = (period: string): Picos => keysUsed.get(`${key.id} ${period}`) ?? zeroPicos
-  const day = {
-    name: 'day',
-    limit: dailyPicos,
-    used: own.todayPicos,
-    period: moment.today,
-  } as const
-  const periods: readonly KeyPeriod[] = [
-    { ...day, until: 'until 00:00 UTC' },
+  return [
+    {
+      name: 'day',
+      limit: dailyPicos,
+      used: todayPicos,
+      period: moment.today,
+      until: 'until 00:00 UTC',
+    },
     {
       name: 'month',
       limit: monthlyPicos,
@@ -253,7 +267,6 @@ function keyLimitsReached(
       until: 'until the limit is raised',
     },
   ]
-  return periods.flatMap((one) => keyLimitReached(situation, key, one, own.averagePicos) ?? [])
 }
 
 function keyLimitReached(

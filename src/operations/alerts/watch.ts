@@ -72,7 +72,7 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
       const keys = page.keys.get(account.id) ?? []
       const { keysUsed } = page
       const refused = refusals.get(account.id) ?? new Set()
-      sums.add(account, spend, moment)
+      sums.add(account, spend, { keys, keysUsed }, moment)
       findings.push(
         ...findAccountConditions(
           { account, spend, keys, keysUsed, refused, firing: known },
