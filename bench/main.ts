@@ -33,6 +33,8 @@ import type { Bench } from './proxies/proxy.ts'
 import { writeFigures, writeReport } from './report/document.ts'
 import { measureRefusals } from './refusals/refusals.ts'
 import { formatRefusals } from './refusals/report.ts'
+import { formatTraces } from './traces/report.ts'
+import { measureTraces } from './traces/traces.ts'
 import { formatReport } from './report/markdown.ts'
 import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
@@ -130,6 +132,7 @@ async function runAndReport(
   if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
   if (plan.parts.has('attacks')) return runAttacks(plan, commandLine, { group, workFolder })
   if (plan.parts.has('refusals')) return runRefusals(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('traces')) return runTraces(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -209,6 +212,19 @@ async function runRefusals(
   const report = formatRefusals(rows, made)
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'refusals')}`)
+  return exitCodes.done
+}
+
+async function runTraces(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const rounds = await measureTraces({ root, plan: plan.traces, group, workFolder })
+  const made = { command: describeCommand(commandLine), date: describeDate() }
+  const report = formatTraces(rounds, made)
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'traces')}`)
   return exitCodes.done
 }
 

@@ -77,6 +77,15 @@ test('measures bodies only on request, and alone', () => {
   )
 })
 
+test('measures traces only on request, and alone', () => {
+  assert.deepEqual([...planOf('--only', 'traces').parts], ['traces'])
+  assert.equal(planOf('--quick').traces.rounds, 3)
+  assert.equal(
+    parseOptions(['--only', 'traces', '--against', '/old']),
+    '--against cannot be combined with --only traces',
+  )
+})
+
 test('measures refusals on request and alone, also against another checkout', () => {
   const plan = planOf('--only', 'refusals', '--quick', '--against', '/old')
   assert.deepEqual([...plan.parts], ['refusals'])

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last five run alone, because each has its own report. */
+/** The last six run alone, because each has its own report. */
 const partNames = [
   'requests',
   'streams',
@@ -15,6 +15,7 @@ const partNames = [
   'bodies',
   'attacks',
   'refusals',
+  'traces',
 ] as const
 type PartName = (typeof partNames)[number]
 
@@ -72,6 +73,11 @@ export interface RefusalsPlan {
   readonly seconds: number
 }
 
+export interface TracesPlan {
+  readonly rounds: number
+  readonly seconds: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -86,6 +92,7 @@ export interface Plan {
   readonly bodies: BodiesPlan
   readonly attacks: AttacksPlan
   readonly refusals: RefusalsPlan
+  readonly traces: TracesPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -100,6 +107,7 @@ export const usageText = `npm run bench -- [options]
   --only stores                    PostgreSQL with one and two gateways, compared with SQLite
   --only attacks                   what other clients get while one client attacks
   --only refusals                  charged requests beside 2,000 refused ones a second
+  --only traces                    requests with and without traces
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -116,6 +124,7 @@ const sizes = {
     bodies: { mebibytes: [1, 32] },
     attacks: { seconds: 6 },
     refusals: { rounds: 3, seconds: 6 },
+    traces: { rounds: 3, seconds: 4 },
   },
   default: {
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -126,6 +135,7 @@ const sizes = {
     bodies: { mebibytes: [1, 8, 32] },
     attacks: { seconds: 15 },
     refusals: { rounds: 5, seconds: 10 },
+    traces: { rounds: 7, seconds: 6 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -136,6 +146,7 @@ const sizes = {
     bodies: { mebibytes: [1, 2, 4, 8, 16, 32] },
     attacks: { seconds: 60 },
     refusals: { rounds: 15, seconds: 10 },
+    traces: { rounds: 15, seconds: 10 },
   },
 } as const
 
@@ -166,7 +177,7 @@ function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
-  for (const part of ['growth', 'stores', 'bodies', 'attacks', 'refusals'] as const) {
+  for (const part of ['growth', 'stores', 'bodies', 'attacks', 'refusals', 'traces'] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
     // Their reports name both versions.

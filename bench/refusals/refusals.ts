@@ -122,7 +122,7 @@ function ask({ port, requests }: Proxy, agent: Agent): Promise<boolean> {
 }
 
 /** Answers every request when it has read it. */
-async function startVendor(): Promise<Server> {
+export async function startVendor(): Promise<Server> {
   const server = createServer((received, answer) => {
     received.resume().on('end', () => {
       answer.writeHead(200, { 'content-type': 'application/json' })
