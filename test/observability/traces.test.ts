@@ -242,6 +242,7 @@ describe('a collector that fails', () => {
   test('makes spans wait up to a bound; spans beyond it, and those it refuses, are counted', async () => {
     collector.behaviour = 'refuse'
     const counts = { exported: 0, failed: 0, dropped: 0 }
+    const refused = Promise.withResolvers<void>()
     const traces = openOtlpTraces({
       clock: systemClock,
       endpoint: collector.url,
@@ -250,11 +251,14 @@ describe('a collector that fails', () => {
       serviceVersion: '0',
       instance: 'test',
       region: 'test',
-      onSpans: (result, count) => (counts[result] += count),
+      onSpans(result, count) {
+        counts[result] += count
+        if (counts.failed === 8_192) refused.resolve()
+      },
     })
     for (let count = 0; count < 10_000; count++) endOne(traces)
     assert.deepEqual(counts, { exported: 0, failed: 0, dropped: 10_000 - 8_192 })
-    await traces.close()
+    await Promise.all([traces.close(), refused.promise])
     assert.deepEqual(counts, { exported: 0, failed: 8_192, dropped: 10_000 - 8_192 })
   })
 })
