@@ -263,7 +263,7 @@ function exchangeAttributes(request: TracedRequest, end: ExchangeEnd): Attribute
     'http.request.method': request.method,
     'http.route': end.route,
     'http.response.status_code': end.status,
-    'error.type': isFailed(end) ? (end.code ?? end.ending) : undefined,
+    'error.type': end.code ?? (isFailed(end) ? end.ending : undefined),
     'gen_ai.operation.name': operation === undefined ? undefined : conventionalNames[operation],
     'gen_ai.provider.name': request.vendor,
     'gen_ai.request.model': end.model,

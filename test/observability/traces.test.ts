@@ -160,10 +160,11 @@ describe('traces', { skip: missingPython !== undefined }, () => {
       spans.map(({ attributes }) => [
         attributes['http.response.status_code'],
         attributes['turnpike.ending'],
+        attributes['error.type'],
       ]),
       [
-        [404, 'not_admitted'],
-        [200, 'completed'],
+        [404, 'not_admitted', 'relay.model_unknown'],
+        [200, 'completed', undefined],
       ],
     )
   })
