@@ -81,7 +81,10 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     ].map(page),
   },
   { text: 'Deploy', items: pagesIn('.', /^deploy-/) },
-  { text: 'Trust', items: ['ledger', 'reliability', 'performance', 'torture'].map(page) },
+  {
+    text: 'Trust',
+    items: ['ledger', 'reliability', 'performance', 'torture', 'security', 'licences'].map(page),
+  },
   {
     text: 'Develop',
     items: [
