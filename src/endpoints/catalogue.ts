@@ -4,7 +4,7 @@ import { applyCatalogue, exportCatalogue } from '../operations/catalogue/catalog
 import { listModels, listVendors } from '../operations/catalogue/lists.ts'
 import { importPrices } from '../operations/prices/import.ts'
 import { listPrices, type PriceView } from '../operations/prices/versions.ts'
-import { endpoint } from './endpoint.ts'
+import { endpoint, fileBodyBytesMax } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
 
 const fieldChange = z.strictObject({
@@ -112,6 +112,7 @@ export const catalogueEndpoints = {
     method: 'PUT',
     path: '/catalogue',
     query: ['dry_run'],
+    bodyBytesMax: fileBodyBytesMax,
     summary: 'Make the catalogue equal to a file, or only show the changes.',
     role: 'owner',
     operation: applyCatalogue,
@@ -156,6 +157,7 @@ export const catalogueEndpoints = {
     summary: 'Import prices from a list such as model_prices_and_context_window.json.',
     role: 'owner',
     operation: importPrices,
+    bodyBytesMax: fileBodyBytesMax,
     answer: imported,
     example: {
       text: '{"large-1":{"input_cost_per_token":0.000003,"output_cost_per_token":0.000015}}',

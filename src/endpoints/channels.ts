@@ -4,7 +4,7 @@ import { checkChannel } from '../operations/channel-check.ts'
 import { channelHistory, listChannels, showChannel } from '../operations/channel-health.ts'
 import { switchChannel } from '../operations/channels.ts'
 import { reconcileChannel } from '../operations/reconcile/reconcile.ts'
-import { endpoint, exampleNames } from './endpoint.ts'
+import { endpoint, exampleNames, fileBodyBytesMax } from './endpoint.ts'
 import { moment, pageFields, pageOf, usd } from './views.ts'
 
 const times = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
@@ -255,6 +255,7 @@ export const channelEndpoints = {
     summary: "Compare the charges on a channel with the vendor's own counts.",
     role: 'operator',
     operation: reconcileChannel,
+    bodyBytesMax: fileBodyBytesMax,
     answer: reconciliation,
     example: { channel: exampleNames.channel, from: '2026-01-01', to: '2026-01-31' },
   }),

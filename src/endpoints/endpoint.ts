@@ -21,6 +21,8 @@ interface Row {
   readonly path: string
   /** Fields that are in the query although the method has a body. */
   readonly query?: readonly string[]
+  /** Set where the body holds files: how large it may be. */
+  readonly bodyBytesMax?: number
   /** One line, for the document. */
   readonly summary: string
   /** The least role that may call it. */
@@ -68,6 +70,9 @@ export interface FeedEndpoint extends Row {
   /** The data of each event, by its name. */
   readonly events: Readonly<Record<EventName, z.ZodObject>>
 }
+
+/** A body with files. Reading one of this size takes about 1 GB of memory; one is read at a time. */
+export const fileBodyBytesMax = 32 * 1_048_576
 
 /** Checks that the answer's shape fits the operation. */
 export function endpoint<Value>(

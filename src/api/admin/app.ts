@@ -135,7 +135,7 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
       if (!mayAct(request.get('role'), row.role)) return answerRefusal(request, roleTooLow(row))
       const misplaced = refusalOfMatch(row, request.req.header('if-match'))
       if (misplaced !== undefined) return answerRefusal(request, misplaced)
-      const read = await readInput(request.env.incoming, request.req.param(), { row, places })
+      const read = await readInput(request.env, request.req.param(), { row, places })
       if (read.kind === 'refusal') return answerRefusal(request, read)
       if ('feed' in row) return answerFeed(request, { row, input: read.input }, parts)
       const context = {

@@ -2,12 +2,11 @@
  * Reads the input of an operation from a request: fields in the path, in the query, in the body. What stands
  * in the wrong place is unknown there. The operation's own schema decides about everything else.
  */
-import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
-import { readJsonBody } from './json-body.ts'
+import { readJsonBody, type BodySource } from './json-body.ts'
 
 export type Row = Endpoint | StreamEndpoint | FeedEndpoint
 
@@ -53,13 +52,13 @@ export type ReadInput =
 
 /** `path` has the fields of the path, decoded. */
 export async function readInput(
-  request: IncomingMessage,
+  source: BodySource,
   path: Readonly<Record<string, string>>,
   { row, places }: { readonly row: Row; readonly places: Places },
 ): Promise<ReadInput> {
-  const query = readQuery(request.url ?? '', places.query)
+  const query = readQuery(source.incoming.url ?? '', places.query)
   if (query.kind === 'refusal') return query
-  const body = hasBody(row) ? await readJsonBody(request) : noBody
+  const body = hasBody(row) ? await readJsonBody(source, row.bodyBytesMax) : emptyBody
   if (body.kind === 'refusal') return body
   const given = body.value
   const strangers = Object.keys(given).filter((field) => !places.body.has(field))
@@ -70,7 +69,7 @@ export async function readInput(
   return { kind: 'input', input: { ...input, ...row.fixed } }
 }
 
-const noBody = { kind: 'body', value: {} } as const
+const emptyBody = { kind: 'body', value: {} } as const
 
 type ReadQuery =
   { readonly kind: 'query'; readonly fields: Readonly<Record<string, unknown>> } | OperationRefusal

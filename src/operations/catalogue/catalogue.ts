@@ -28,7 +28,8 @@ import {
   retireDemoAccess,
   type DemoAccess,
 } from './demo.ts'
-import { readDocument, type Located, type Mistake } from './document.ts'
+import type { Mistake } from './document.ts'
+import type { CatalogueFile } from './file.ts'
 import {
   planCatalogue,
   type CatalogueChange,
@@ -36,8 +37,9 @@ import {
   type UsableCredential,
 } from './plan.ts'
 import { currentPrices, readVersions } from '../prices/versions.ts'
-import { inFileOrder, reviewCatalogue, type Catalogue, type Review } from './review.ts'
+import { inFileOrder, type Catalogue } from './review.ts'
 import { invalidFile, operation, type OperationContext } from '../operation.ts'
+import { readCatalogueText } from '../read-file.ts'
 
 export type { CatalogueChange, FieldChange } from './plan.ts'
 
@@ -51,18 +53,17 @@ export interface ApplyResult {
 /** Refuses a file with mistakes: `details.mistakes` has each with its line, and nothing is written. */
 export const applyCatalogue = operation(
   z.strictObject({ text: z.string(), dry_run: z.boolean().default(false) }),
-  (context, { text, dry_run: isDryRun }): Promise<ApplyResult> => {
-    const read = readDocument(text)
-    if (read.kind === 'mistakes') throw hasMistakes(read.list)
-    const reviewed = { ...reviewCatalogue(read.document), ...read }
+  async (context, { text, dry_run: isDryRun }): Promise<ApplyResult> => {
+    const file = await readCatalogueText(text)
+    if (file.kind === 'mistakes') throw hasMistakes(file.list)
     // A dry run writes nothing, so it takes no lock.
     if (isDryRun)
       return context.database.snapshot(
-        async (snapshot) => prepare(context, await readStored(snapshot, reviewed), reviewed).result,
+        async (snapshot) => prepare(context, await readStored(snapshot, file), file).result,
       )
     return context.database.transact(async (transaction) => {
-      const stored = await readStored(transaction, reviewed)
-      const { plan, result } = prepare(context, stored, reviewed)
+      const stored = await readStored(transaction, file)
+      const { plan, result } = prepare(context, stored, file)
       if (result.kind === 'unchanged') return result
       if (plan.channels.some(({ credential }) => credential.kind === 'to_seal'))
         await makeKeyForFirstSeal(transaction, context.masterKey)
@@ -78,7 +79,7 @@ interface Stored extends CatalogueRows {
   readonly demo: DemoAccess
 }
 
-async function readStored(queryable: Queryable, { catalogue }: Reviewed): Promise<Stored> {
+async function readStored(queryable: Queryable, { catalogue }: CheckedFile): Promise<Stored> {
   const rows = await readCatalogue(queryable)
   const isDemo = demoPort(rows.channels.filter(isInUse).map(({ url }) => url)) !== undefined
   const staysDemo = demoPort([...catalogue.channels.values()].map(({ url }) => url)) !== undefined
@@ -86,19 +87,17 @@ async function readStored(queryable: Queryable, { catalogue }: Reviewed): Promis
   return { ...rows, demo }
 }
 
-interface Reviewed extends Review {
-  readonly document: Located
-  readonly duplicates: readonly Mistake[]
-}
+type CheckedFile = Extract<CatalogueFile, { kind: 'catalogue' }>
 
 /** Plans what the file changes in the stored catalogue. Writes nothing. */
 function prepare(
   context: OperationContext,
   stored: Stored,
-  { catalogue, document, duplicates, mistakes }: Reviewed,
+  file: CheckedFile,
 ): { readonly plan: CataloguePlan; readonly result: ApplyResult } {
-  const settled = settleCredentials(context, { stored, catalogue, document })
-  const list = [...duplicates, ...mistakes, ...settled.mistakes]
+  const { catalogue, mistakes } = file
+  const settled = settleCredentials(context, stored, file)
+  const list = [...mistakes, ...settled.mistakes]
   if (list.length > 0) throw hasMistakes(inFileOrder(list))
   const { credentials } = settled
   const { demo } = stored
@@ -125,21 +124,18 @@ function hasMistakes(list: readonly Mistake[]): Error {
 
 function settleCredentials(
   context: OperationContext,
-  input: {
-    readonly stored: CatalogueRows
-    readonly catalogue: Catalogue
-    readonly document: Located
-  },
+  { channels }: CatalogueRows,
+  { catalogue, credentialPlaces }: CheckedFile,
 ) {
   const mistakes: Mistake[] = []
   const credentials = new Map<string, UsableCredential>()
-  const stored = new Map(input.stored.channels.map((row) => [row.name, row]))
-  for (const [name, entry] of input.catalogue.channels) {
+  const stored = new Map(channels.map((row) => [row.name, row]))
+  for (const [name, entry] of catalogue.channels) {
     const settled = settleCredential({ name, entry }, stored.get(name), context)
     if (settled.kind === 'mistake') {
-      const path = ['channels', name, 'credential']
-      const place = input.document.place(path, 'value')
-      mistakes.push({ ...place, path: path.join('.'), message: settled.message })
+      const { line = 1, column = 1 } = credentialPlaces.get(name) ?? {}
+      const path = `channels.${name}.credential`
+      mistakes.push({ line, column, path, message: settled.message })
     } else credentials.set(name, settled)
   }
   return { credentials, mistakes }

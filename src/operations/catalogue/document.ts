@@ -46,7 +46,6 @@ export type ReadDocument =
 
 const catalogueLengthMax = 4_194_304
 const aliasesMax = 1_000
-const duplicateCode = 'DUPLICATE_KEY'
 
 export function readDocument(text: string): ReadDocument {
   if (text.length > catalogueLengthMax)
@@ -54,18 +53,21 @@ export function readDocument(text: string): ReadDocument {
   const lines = new LineCounter()
   let document: Document.Parsed
   let value: unknown
+  let duplicates: readonly Mistake[]
   try {
     document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
       merge: true,
-      uniqueKeys: (left, right) => keyText(left) === keyText(right),
+      // The parser compares each key with all others of its mapping; see duplicateKeys.
+      uniqueKeys: false,
     })
-    if (document.errors.some((error) => error.code !== duplicateCode))
+    if (document.errors.length > 0)
       return { kind: 'mistakes', list: syntaxMistakes(document, lines) }
     const unfollowable = aliasMistakes(document, lines)
     if (unfollowable.length > 0) return { kind: 'mistakes', list: unfollowable }
     value = document.toJS({ maxAliasCount: aliasesMax })
+    duplicates = duplicateKeys(document, lines)
   } catch (error) {
     if (error instanceof RangeError) return onlyMistake('the file is nested too deeply')
     if (error instanceof ReferenceError)
@@ -77,7 +79,7 @@ export function readDocument(text: string): ReadDocument {
   return {
     kind: 'document',
     document: { value, place },
-    duplicates: syntaxMistakes(document, lines),
+    duplicates,
   }
 }
 
@@ -95,8 +97,26 @@ function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly
 
 /** Replaces messages of the parser that only programmers understand. */
 const syntaxMessages: Readonly<Record<string, string>> = {
-  [duplicateCode]: 'duplicate key in this mapping',
   MULTIPLE_DOCS: 'the file must have one document; remove this --- line',
+}
+
+/** Finds keys that a mapping has twice. In plain data `1` and `"1"` are one. */
+function duplicateKeys(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        const text = keyText(key)
+        if (seen.has(text)) {
+          const place = position(lines, offsetOf(key) ?? 0)
+          mistakes.push({ ...place, path: '', message: 'duplicate key in this mapping' })
+        }
+        seen.add(text)
+      }
+    },
+  })
+  return mistakes
 }
 
 /** Finds aliases and merges that lead nowhere. The conversion to plain data would throw without a line. */

@@ -19,13 +19,15 @@ export interface ListedModel {
 
 export type PriceList = ReadonlyMap<string, ListedModel>
 
-/** A number as the file writes it. */
-class Digits {
-  readonly text: string
+/** A number as the file writes it. A map: JSON has none, and a thread can post it. */
+type Digits = ReadonlyMap<'digits', string>
 
-  constructor(text: string) {
-    this.text = text
-  }
+function isDigits(value: unknown): value is Digits {
+  return value instanceof Map
+}
+
+function digitsOf(number: Digits): string {
+  return number.get('digits') ?? ''
 }
 
 /** Returns the list, or what is wrong with the file. */
@@ -33,7 +35,7 @@ export function readPriceList(text: string): PriceList | string {
   let parsed: unknown
   try {
     parsed = JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === 'number' ? new Digits(context?.source ?? String(value)) : value,
+      typeof value === 'number' ? new Map([['digits', context?.source ?? String(value)]]) : value,
     )
   } catch (error) {
     return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
@@ -53,19 +55,14 @@ export function readPriceList(text: string): PriceList | string {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Digits)
-  )
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isDigits(value)
 }
 
 /** Returns how many tokens the model reads; undefined where the list gives no such number. */
 export function inputLimitOf(model: ListedModel): number | undefined {
   const given = model.fields.get('max_input_tokens')
-  if (!(given instanceof Digits)) return undefined
-  const limit = Number(given.text)
+  if (!isDigits(given)) return undefined
+  const limit = Number(digitsOf(given))
   return Number.isSafeInteger(limit) && limit >= 1 && limit <= tokenLimitMax ? limit : undefined
 }
 
@@ -186,13 +183,13 @@ const fieldForm =
 function gather(gathered: Gathered, field: string, value: unknown): void {
   const place = fieldForm.exec(field)?.groups
   const usageClass = classFields[place?.['field'] ?? '']
-  if (usageClass !== undefined && value instanceof Digits) {
-    const amount = perMillion(value.text)
+  if (usageClass !== undefined && isDigits(value)) {
+    const amount = perMillion(digitsOf(value))
     if (typeof amount === 'string') classesAt(gathered, place)[usageClass] = amount
-    else gathered.mistakes.push(`${field} ${value.text} ${amount.mistake}`)
-  } else if (field === 'input_cost_per_request' && value instanceof Digits) {
-    const amount = exactPicos(value.text)
-    if (amount === undefined) gathered.mistakes.push(`${field} ${value.text} ${tooFine}`)
+    else gathered.mistakes.push(`${field} ${digitsOf(value)} ${amount.mistake}`)
+  } else if (field === 'input_cost_per_request' && isDigits(value)) {
+    const amount = exactPicos(digitsOf(value))
+    if (amount === undefined) gathered.mistakes.push(`${field} ${digitsOf(value)} ${tooFine}`)
     else gathered.request = formatUsd(amount)
   } else if (field === 'search_context_cost_per_query') gatherSearch(gathered, field, value)
   else if (field === 'provider_specific_entry' && isObject(value))
@@ -225,7 +222,7 @@ function classesAt(
 /** A search has one price: an answer's usage does not say the size. */
 function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
   const sizes = isObject(value) ? Object.values(value) : []
-  const texts = sizes.map((size) => (size instanceof Digits ? exactPicos(size.text) : undefined))
+  const texts = sizes.map((size) => (isDigits(size) ? exactPicos(digitsOf(size)) : undefined))
   const [first, ...others] = texts
   if (first !== undefined && others.every((other) => other === first))
     gathered.base.web_search = formatUsd(picos(first * 1_000n))
@@ -235,24 +232,24 @@ function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
 function gatherFactor(gathered: Gathered, field: string, name: string, value: unknown): void {
   const place = Object.hasOwn(servedFactors, name) ? servedFactors[name] : undefined
   const path = `${field}.${name}`
-  if (place === undefined || gathered.format !== 'messages' || !(value instanceof Digits)) {
+  if (place === undefined || gathered.format !== 'messages' || !isDigits(value)) {
     if (value !== null) gathered.unpriced.push({ field: path, value: printValue(value) })
     return
   }
-  const factor = exactPicos(value.text)
+  const factor = exactPicos(digitsOf(value))
   // A factor of 0 would make tokens free.
   if (factor === undefined || factor <= 0n || factor % 1_000_000n !== 0n)
     gathered.mistakes.push(
-      `${path} ${value.text} must be a factor above 0 with at most six decimals`,
+      `${path} ${digitsOf(value)} must be a factor above 0 with at most six decimals`,
     )
   else gathered[place][name] = { multiplier: formatUsd(factor) }
 }
 
 /** Whether a field costs nothing, changes nothing, or equals the price of output. */
 function isCovered(gathered: Gathered, field: string, value: unknown): boolean {
-  if (!(value instanceof Digits)) return value === null
-  if (field.includes('multiplier')) return exactPicos(value.text) === picosPerUsd
-  const amount = perMillion(value.text)
+  if (!isDigits(value)) return value === null
+  if (field.includes('multiplier')) return exactPicos(digitsOf(value)) === picosPerUsd
+  const amount = perMillion(digitsOf(value))
   if (amount === '0') return true
   return field === 'output_cost_per_reasoning_token' && amount === gathered.base.output
 }
@@ -318,8 +315,8 @@ export function exactPicos(text: string): Picos | undefined {
 }
 
 function printValue(value: unknown): string {
-  if (value instanceof Digits) return value.text
+  if (isDigits(value)) return digitsOf(value)
   return JSON.stringify(value, (_key, inner: unknown) =>
-    inner instanceof Digits ? inner.text : inner,
+    isDigits(inner) ? digitsOf(inner) : inner,
   )
 }

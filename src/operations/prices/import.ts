@@ -28,10 +28,10 @@ import {
   timeText,
   type OperationContext,
 } from '../operation.ts'
+import { readPriceText } from '../read-file.ts'
 import {
   inputLimitOf,
   pricesOf,
-  readPriceList,
   type ListedModel,
   type PriceList,
   type UnpricedField,
@@ -79,24 +79,27 @@ interface PlannedImport {
 }
 
 /** Refuses prices that cannot be taken: `details.mistakes` names each, and nothing is written. */
-export const importPrices = operation(importInput, (context, given): Promise<ImportResult> => {
-  const nowMs = context.clock.now()
-  const { valid_from: validFromMs } = given
-  if (validFromMs !== undefined && validFromMs < nowMs)
-    throw invalidField('valid_from', 'must not be in the past')
-  const list = readPriceList(given.text)
-  if (typeof list === 'string') throw invalid(`The file is not a price list: ${list}.`)
-  return context.database.transact(async (transaction) => {
-    const catalogue = await readCatalogue(transaction)
-    const { planned, notListed } = planImport(list, catalogue, given, nowMs)
-    const result = { models: planned.map(({ view }) => view), not_listed: notListed }
-    const changed = planned.filter(({ view }) => view.changes.length > 0)
-    if (changed.length === 0) return { kind: 'unchanged', ...result }
-    if (given.dry_run) return { kind: 'would_apply', ...result }
-    await savePrices(context, transaction, changed)
-    return { kind: 'applied', ...result }
-  })
-})
+export const importPrices = operation(
+  importInput,
+  async (context, given): Promise<ImportResult> => {
+    const nowMs = context.clock.now()
+    const { valid_from: validFromMs } = given
+    if (validFromMs !== undefined && validFromMs < nowMs)
+      throw invalidField('valid_from', 'must not be in the past')
+    const list = await readPriceText(given.text)
+    if (typeof list === 'string') throw invalid(`The file is not a price list: ${list}.`)
+    return context.database.transact(async (transaction) => {
+      const catalogue = await readCatalogue(transaction)
+      const { planned, notListed } = planImport(list, catalogue, given, nowMs)
+      const result = { models: planned.map(({ view }) => view), not_listed: notListed }
+      const changed = planned.filter(({ view }) => view.changes.length > 0)
+      if (changed.length === 0) return { kind: 'unchanged', ...result }
+      if (given.dry_run) return { kind: 'would_apply', ...result }
+      await savePrices(context, transaction, changed)
+      return { kind: 'applied', ...result }
+    })
+  },
+)
 
 function planImport(
   list: PriceList,

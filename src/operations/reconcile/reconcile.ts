@@ -21,8 +21,8 @@ import { readUncapped } from '../../metering/price-lines.ts'
 import { isRequested, undated } from '../../metering/prices.ts'
 import { fromTime, untilTime } from '../input.ts'
 import { invalid, invalidField, notFound, operation, timeText } from '../operation.ts'
+import { readVendorTexts } from '../read-file.ts'
 import { compareCounts, type Comparison, type ReconciledRow } from './vendor-comparison.ts'
-import { readVendorCounts } from './vendor-counts.ts'
 
 const reconcileInput = z.strictObject({
   /** A channel's name, or `all`. */
@@ -57,7 +57,7 @@ export const reconcileChannel = operation(
     if (from >= to) throw invalidField('to', 'must be after from')
     const texts = vendor_counts === undefined ? [] : [vendor_counts].flat()
     const counts =
-      texts.length === 0 ? undefined : readVendorCounts(texts, { fromMs: from, toMs: to })
+      texts.length === 0 ? undefined : await readVendorTexts(texts, { fromMs: from, toMs: to })
     if (typeof counts === 'string') throw invalid(`The vendor's counts cannot be read: ${counts}.`)
     const nowMs = await readStoreTime(context.database, context.clock)
     return context.database.snapshot(async (snapshot) => {

@@ -52,6 +52,9 @@ def complete(operation, given):
         # No dimension stands twice.
         if "by" in fields:
             fields["by"] = ",".join(dict.fromkeys(fields["by"].split(",")))
+        # CSV has no pages.
+        if fields.get("format") == "csv":
+            fields.pop("limit", None)
     for name in ("name", "reference"):
         # Names do not look like ids, and references do not look like those of charges and refunds.
         if re.match("(acc|key|tgt|ex)_|refund:", str(fields.get(name))):
