@@ -1,5 +1,6 @@
 /** Endpoints of reports. */
 import { z } from 'zod'
+import { severities } from '../operations/alerts/alert-kind.ts'
 import { showOverview } from '../operations/reports/overview.ts'
 import { printReport } from '../operations/reports/report-text.ts'
 import { readReport } from '../operations/reports/report.ts'
@@ -81,6 +82,19 @@ const overview = z.strictObject({
     .nullable()
     .meta({ description: 'Null before the first one.' }),
   attention: z.strictObject({
+    next: z
+      .array(
+        z.strictObject({
+          severity: z.enum(severities),
+          kind: z.string(),
+          account_id: z.string().nullable(),
+          channel: z.string().nullable(),
+          title: z.string(),
+          step: z.string().meta({ description: 'A command, or a sentence with one.' }),
+          since: moment.nullable(),
+        }),
+      )
+      .meta({ description: 'The most urgent first, each with one next step.' }),
     channels: z.array(
       z.strictObject({
         channel: z.string(),

@@ -14,19 +14,40 @@ import { listFiring } from '../alerts/alert-store.ts'
 import { listChannels } from '../channel-health.ts'
 import { listAudits } from '../store/audit-store.ts'
 import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
+import { orderAttention, type NextStep } from './attention.ts'
 import { readReport, viewTotal, type ReportRow } from './report.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
 const oldestMinutes = 30
 const listMax = 100
+/** Among so many the most severe are found, whatever their age. */
+const alertsMax = 1_000
 const channelsMax = 1_000
 
 export const showOverview = operation(z.strictObject({}), async (context): Promise<Overview> => {
+  const { database } = context
   const nowMs = context.clock.now()
   const yesterday = utcDay(nowMs - dayMs)
   const fromMs = Date.parse(yesterday)
-  const storeMs = await readStoreTime(context.database, context.clock)
+  const storeMs = await readStoreTime(database, context.clock)
+  const alerts = await listFiring(database, { afterId: '', countMax: alertsMax })
+  const channels = await listTroubledChannels(context)
+  const accounts = (
+    await listShortAccounts(database, { fromDay: yesterday, countMax: listMax })
+  ).map(({ id, name, balancePicos, spentPicos }) => ({
+    account_id: id,
+    account: name,
+    state: balancePicos > 0n ? ('low' as const) : ('exhausted' as const),
+    balance_usd: formatUsd(balancePicos),
+    spent_usd: formatUsd(spentPicos),
+  }))
+  const stops = await listUncleanStops(database, { fromMs, toMs: storeMs + dayMs, nowMs: storeMs })
+  const uncleanStops = stops.map((stop) => ({
+    node: stop.name,
+    from: timeText(stop.fromMs),
+    to: timeOrNull(stop.toMs),
+  }))
   return {
     at: timeText(nowMs),
     today: await readDay(context, utcDay(nowMs)),
@@ -34,31 +55,16 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     yesterday_so_far: await readSoFar(context, yesterday, nowMs % dayMs),
     last_audit: await readLastAudit(context),
     attention: {
-      channels: await listTroubledChannels(context),
-      accounts: (
-        await listShortAccounts(context.database, { fromDay: yesterday, countMax: listMax })
-      ).map(({ id, name, balancePicos, spentPicos }) => ({
-        account_id: id,
-        account: name,
-        state: balancePicos > 0n ? ('low' as const) : ('exhausted' as const),
-        balance_usd: formatUsd(balancePicos),
-        spent_usd: formatUsd(spentPicos),
+      next: orderAttention({ alerts, channels, accounts, uncleanStops }, listMax),
+      channels,
+      accounts,
+      alerts: alerts.slice(0, listMax).map((alert) => ({
+        kind: alert.kind,
+        severity: alert.severity,
+        title: alert.title,
+        since: timeText(alert.firedAtMs),
       })),
-      alerts: (await listFiring(context.database, { afterId: '', countMax: listMax })).map(
-        (alert) => ({
-          kind: alert.kind,
-          severity: alert.severity,
-          title: alert.title,
-          since: timeText(alert.firedAtMs),
-        }),
-      ),
-      unclean_stops: (
-        await listUncleanStops(context.database, { fromMs, toMs: storeMs + dayMs, nowMs: storeMs })
-      ).map((stop) => ({
-        node: stop.name,
-        from: timeText(stop.fromMs),
-        to: timeOrNull(stop.toMs),
-      })),
+      unclean_stops: uncleanStops,
     },
   }
 })
@@ -129,6 +135,8 @@ interface Overview {
   /** Null before the first one. */
   readonly last_audit: Awaited<ReturnType<typeof readLastAudit>>
   readonly attention: {
+    /** All of the lists below, in order of urgency, each with one next step; at most 100. */
+    readonly next: readonly NextStep[]
     /** Models that are not fully on, by channel and gateway. */
     readonly channels: Awaited<ReturnType<typeof listTroubledChannels>>
     /** Active accounts without money, or with less than they spent since yesterday; at most 100. */

@@ -1,0 +1,98 @@
+/** The order of what needs an operator, and the one next step of each. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { alertKindNames, alertKinds, type AlertKind } from '../alerts/alert-kind.ts'
+import { orderAttention, type Troubles } from './attention.ts'
+
+const none: Troubles = { alerts: [], channels: [], accounts: [], uncleanStops: [] }
+const since = '2026-11-23T06:00:00.000Z'
+
+function alert(kind: AlertKind, subject: string, about: object = {}): Troubles['alerts'][number] {
+  const severity = alertKinds[kind]
+  return { kind, severity, subject, title: kind, firedAtMs: Date.parse(since), ...about }
+}
+
+function order(troubles: Partial<Troubles>, countMax = 100): readonly string[] {
+  return orderAttention({ ...none, ...troubles }, countMax).map(
+    ({ kind, step }) => `${kind}: ${step}`,
+  )
+}
+
+test('the most severe comes first, then the most urgent kind, then the oldest', () => {
+  assert.deepEqual(
+    order({
+      alerts: [
+        alert('account.balance_low', 'acc_1', { accountId: 'acc_1' }),
+        alert('account.exhausted', 'acc_2', { accountId: 'acc_2' }),
+        alert('key.limit_reached', 'key_1 month', { accountId: 'acc_3' }),
+        alert('ledger.audit_failed', ''),
+        alert('account.exhausted', 'acc_4', { accountId: 'acc_4' }),
+      ],
+      uncleanStops: [{ node: 'a', from: since, to: null }],
+    }),
+    [
+      'ledger.audit_failed: turnpike audit',
+      'account.exhausted: turnpike account credit acc_2 AMOUNT',
+      'account.exhausted: turnpike account credit acc_4 AMOUNT',
+      'account.balance_low: turnpike account credit acc_1 AMOUNT',
+      'key.limit_reached: turnpike key edit key_1 --monthly AMOUNT',
+      `node.unclean_stop: turnpike channel reconcile all --from ${since} --to 2026-11-23`,
+    ],
+  )
+})
+
+test('a channel and an account are added only where no alert is about them', () => {
+  const channel = (name: string, state: string) => ({
+    channel: name,
+    model: 'm',
+    state,
+    since: null,
+    why: '',
+  })
+  const account = (id: string, state: 'low' | 'exhausted') => ({
+    account_id: id,
+    account: id,
+    state,
+  })
+  assert.deepEqual(
+    order({
+      alerts: [
+        alert('channel.off', 'main m', { channel: 'main' }),
+        alert('account.exhausted', 'acc_1', { accountId: 'acc_1' }),
+      ],
+      channels: [channel('main', 'off'), channel('slow', 'slow'), channel('shut', 'disabled')],
+      accounts: [
+        account('acc_1', 'exhausted'),
+        account('acc_2', 'low'),
+        account('acc_3', 'exhausted'),
+      ],
+    }),
+    [
+      'account.exhausted: turnpike account credit acc_1 AMOUNT',
+      'channel.off: turnpike channel show main',
+      'account.short: turnpike account credit acc_3 AMOUNT',
+      'channel.not_on: turnpike channel show slow',
+      'channel.not_on: turnpike channel on shut',
+      'account.short: turnpike account credit acc_2 AMOUNT',
+    ],
+  )
+})
+
+test('each kind of alert has a step that names its subject', () => {
+  const about = { accountId: 'the-one', channel: 'the-one' }
+  const steps = orderAttention(
+    { ...none, alerts: alertKindNames.map((kind) => alert(kind, 'the-one day', about)) },
+    100,
+  )
+  assert.equal(steps.length, alertKindNames.length)
+  for (const { kind, step } of steps) {
+    assert.match(step, kind === 'alert.test' ? /test/ : /turnpike [a-z]/, kind)
+    if (/^(account|key|channel)\./.test(kind)) assert.ok(step.includes('the-one'), kind)
+  }
+})
+
+test('the list has a limit, and keeps the most urgent', () => {
+  const alerts = ['acc_1', 'acc_2'].map((id) => alert('account.balance_low', id))
+  const all = { alerts: [...alerts, alert('store.outage', '')] }
+  assert.deepEqual(order(all, 1), ['store.outage: turnpike doctor'])
+})

@@ -1,0 +1,168 @@
+/**
+ * Orders everything that needs an operator, the most urgent first, each with its one next step. Pure. Alerts
+ * have their severity; a channel or an account is added only where no alert is about it.
+ */
+import { severities, type Alert, type AlertKind, type Severity } from '../alerts/alert-kind.ts'
+
+interface TroubledChannel {
+  readonly channel: string
+  readonly model: string
+  readonly state: string
+  readonly since: string | null
+  readonly why: string
+}
+
+interface ShortAccount {
+  readonly account_id: string
+  readonly account: string
+  readonly state: 'low' | 'exhausted'
+}
+
+interface UncleanStopView {
+  readonly node: string
+  readonly from: string
+  readonly to: string | null
+}
+
+export interface Troubles {
+  readonly alerts: readonly Pick<
+    Alert,
+    'kind' | 'severity' | 'subject' | 'accountId' | 'channel' | 'title' | 'firedAtMs'
+  >[]
+  readonly channels: readonly TroubledChannel[]
+  readonly accounts: readonly ShortAccount[]
+  readonly uncleanStops: readonly UncleanStopView[]
+}
+
+export interface NextStep {
+  readonly severity: Severity
+  /** The kind of the alert, or `channel.not_on`, `account.short`, `node.unclean_stop`. */
+  readonly kind: string
+  readonly account_id: string | null
+  readonly channel: string | null
+  readonly title: string
+  /** One command, or one sentence where no command helps. */
+  readonly step: string
+  readonly since: string | null
+}
+
+type FiringAlert = Troubles['alerts'][number]
+
+const credit = ({ subject }: FiringAlert): string => `turnpike account credit ${subject} AMOUNT`
+const showChannel = ({ channel = '' }: FiringAlert): string => `turnpike channel show ${channel}`
+
+/** The options of `key edit` by the period in the subject of an alert. */
+const limitOptions: Readonly<Record<string, string>> = {
+  day: '--daily',
+  month: '--monthly',
+  total: '--total',
+}
+
+function raiseKeyLimit({ subject }: FiringAlert): string {
+  const [keyId = '', period = ''] = subject.split(' ')
+  return `turnpike key edit ${keyId} ${limitOptions[period] ?? '--daily'} AMOUNT`
+}
+
+/** In the order of their urgency within a severity. */
+const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
+  'store.outage': () => 'turnpike doctor',
+  'ledger.audit_failed': () => 'turnpike audit',
+  'model.no_usable_channel': () => 'turnpike channel list',
+  'channel.credential_refused': ({ channel = '' }) =>
+    `Put a valid credential of ${channel} into the catalogue, then: turnpike apply -f catalog.yaml`,
+  'channel.no_credit': ({ channel = '' }) =>
+    `Buy credit at the vendor, then: turnpike channel check ${channel}`,
+  'account.exhausted': credit,
+  'channel.model_missing': ({ channel = '' }) =>
+    `Correct the model of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
+  'channel.off': showChannel,
+  'model.reserve_only': () => 'turnpike channel list',
+  'channel.error_rate': ({ channel = '' }) => `turnpike request list --channel ${channel}`,
+  'account.error_rate': ({ subject }) => `turnpike request list --account ${subject}`,
+  'backup.too_old': () => 'turnpike backup FILE',
+  'account.running_out': credit,
+  'account.balance_low': credit,
+  'account.daily_limit_reached': ({ subject }) =>
+    `turnpike account limits ${subject} --daily AMOUNT`,
+  'key.limit_reached': raiseKeyLimit,
+  'alert.test': () => 'Nothing: it was a test.',
+}
+
+const urgency = Object.keys(steps)
+
+/** Returns at most `countMax` steps. */
+export function orderAttention(troubles: Troubles, countMax: number): readonly NextStep[] {
+  const alerts = troubles.alerts.map(stepOfAlert)
+  const places = new Set<string | null>()
+  for (const { account_id, channel } of alerts) places.add(account_id).add(channel)
+  const others = [
+    ...troubles.channels.filter(({ channel }) => !places.has(channel)).map(stepOfChannel),
+    ...troubles.accounts.filter(({ account_id: id }) => !places.has(id)).map(stepOfAccount),
+    ...troubles.uncleanStops.map(stepOfStop),
+  ]
+  return [...alerts, ...others].toSorted(byUrgency).slice(0, countMax)
+}
+
+/** A stable sort: equally urgent ones stay in the order of their list. */
+function byUrgency(left: NextStep, right: NextStep): number {
+  const severity = severities.indexOf(right.severity) - severities.indexOf(left.severity)
+  return severity === 0 ? rankOf(left) - rankOf(right) : severity
+}
+
+function rankOf({ kind }: NextStep): number {
+  const rank = urgency.indexOf(kind)
+  return rank < 0 ? urgency.length : rank
+}
+
+function stepOfAlert(alert: FiringAlert): NextStep {
+  return {
+    severity: alert.severity,
+    kind: alert.kind,
+    account_id: alert.accountId ?? null,
+    channel: alert.channel ?? null,
+    title: alert.title,
+    step: steps[alert.kind](alert),
+    since: new Date(alert.firedAtMs).toISOString(),
+  }
+}
+
+function stepOfChannel({ channel, model, state, since, why }: TroubledChannel): NextStep {
+  return {
+    severity: state === 'off' ? 'warning' : 'info',
+    kind: 'channel.not_on',
+    account_id: null,
+    channel,
+    title: `Channel ${channel} is ${state} for ${model}${why === '' ? '' : ` (${why})`}`,
+    step:
+      state === 'disabled' ? `turnpike channel on ${channel}` : `turnpike channel show ${channel}`,
+    since,
+  }
+}
+
+function stepOfAccount({ account_id, account, state }: ShortAccount): NextStep {
+  const isExhausted = state === 'exhausted'
+  return {
+    severity: isExhausted ? 'warning' : 'info',
+    kind: 'account.short',
+    account_id,
+    channel: null,
+    title: isExhausted
+      ? `${account} has no money`
+      : `${account} has less than it spent since yesterday`,
+    step: `turnpike account credit ${account_id} AMOUNT`,
+    since: null,
+  }
+}
+
+function stepOfStop({ node, from, to }: UncleanStopView): NextStep {
+  const period = `--from ${from} --to ${to ?? from.slice(0, 10)}`
+  return {
+    severity: 'info',
+    kind: 'node.unclean_stop',
+    account_id: null,
+    channel: null,
+    title: `${node} stopped uncleanly`,
+    step: `turnpike channel reconcile all ${period}`,
+    since: from,
+  }
+}
