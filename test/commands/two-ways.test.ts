@@ -12,6 +12,7 @@ import { startTwoWays, type TwoWays } from '../support/two-ways.ts'
 /** Commands of this host. */
 const localOnly = new Set([
   'serve',
+  'init',
   'sandbox',
   'migrate',
   'backup',
