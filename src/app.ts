@@ -41,6 +41,7 @@ import { createSources } from './operations/events/sources.ts'
 import type { OperationContext } from './operations/operation.ts'
 import type { Alerting } from './operations/alerts/alerting.ts'
 import { startMoments } from './operations/reports/moments.ts'
+import { createCopies } from './operations/store/backup-download.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
@@ -48,6 +49,7 @@ import { describeConfig } from './config.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
+import { parseStoreLocation } from './storage/location.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createTelemetry } from './telemetry/events.ts'
 import { openTraces } from './tracing.ts'
@@ -302,12 +304,16 @@ async function openApp(
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
+  const location = parseStoreLocation(config.store)
   const events = new EventFeed({ clock, sources: createSources(operatorStore), onError })
   const admin: AdminParts = {
     clock,
     events,
     operations: {
       ...operations,
+      ...(location.kind === 'sqlite' && {
+        openCopy: createCopies(location.path, (path) => bookkeeping.copyTo(path)),
+      }),
       credentialRule: {
         variables: config.apiCredentialVariables,
         folders: config.apiCredentialFileFolders,

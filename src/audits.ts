@@ -62,6 +62,7 @@ export function startAudits(parts: AuditsParts): Bookkeeping {
   })
   return {
     auditFully: () => bookkeeping.auditFully(),
+    copyTo: (path) => bookkeeping.copyTo(path),
     async close() {
       await bookkeeping.close()
       await journal.close()

@@ -6,8 +6,10 @@ import { commandClock } from '../base/clock.ts'
 import type { Endpoint, StreamEndpoint } from '../endpoints/endpoint.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
+import { backupStore, type BackupView } from '../operations/store/backup.ts'
 import { findPlace, type Place } from './place.ts'
 import { withProgress, type ProgressSite } from './progress.ts'
+import { backupFrom } from './remote/backup.ts'
 import { callServer, streamServer } from './remote/server.ts'
 import { withStore, type Given, type StoreUse } from './store-run.ts'
 
@@ -29,10 +31,12 @@ export interface Run extends Given {
     input: object,
     write: WriteText,
   ) => Promise<Outcome<void>>
+  /** Copies the store to a new file on this machine. */
+  readonly backup: (given: { readonly file: string }) => Promise<Outcome<BackupView>>
 }
 
 /** What a place can do; all else is the same everywhere. */
-type Calls = Pick<Run, 'call' | 'stream'>
+type Calls = Pick<Run, 'call' | 'stream' | 'backup'>
 
 /** Runs `work` where the command line, the environment or the current context says. */
 export async function withRun<Value>(
@@ -47,7 +51,8 @@ export async function withRun<Value>(
       withProgress(site, () => calls.call(endpoint, input))
     const callAll: Run['callAll'] = (endpoint, input = {}, countMax = Infinity) =>
       readPages(call, endpoint, { input, countMax })
-    return work({ ...given, call, callAll, stream: calls.stream })
+    const backup: Calls['backup'] = (asked) => withProgress(site, () => calls.backup(asked))
+    return work({ ...given, call, callAll, stream: calls.stream, backup })
   }
   if (place.kind === 'server') return runWith(serverCalls(place))
   return withStore(given, use, ({ context }) =>
@@ -55,6 +60,7 @@ export async function withRun<Value>(
       call: (endpoint, input) => endpoint.operation(context, { ...input, ...endpoint.fixed }),
       stream: (endpoint, input, write) =>
         endpoint.stream(context, { ...input, ...endpoint.fixed }, write),
+      backup: (asked) => backupStore(context, asked),
     }),
   )
 }
@@ -63,6 +69,7 @@ function serverCalls(place: Extract<Place, { kind: 'server' }>): Calls {
   return {
     call: (endpoint, input) => callServer(place, endpoint, input),
     stream: (endpoint, input, write) => streamServer(place, endpoint, input, write),
+    backup: (asked) => backupFrom(place, asked),
   }
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { describeConfig } from '../config.ts'
 import { storeEndpoints } from '../endpoints/store.ts'
 import type { ActionView } from '../operations/actions.ts'
-import { backupStore, restoreStore, type RestoredView } from '../operations/store/backup.ts'
+import { restoreStore, type RestoredView } from '../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'
 import type { Outcome } from '../operations/operation.ts'
 import { copyStoreTo, type StoreCopyView } from '../operations/store/store-copy.ts'
@@ -54,16 +54,16 @@ export function addStoreCommands(program: Command): void {
 function addBackupCommands(program: Command): void {
   program
     .command('backup')
-    .description('copy the store (SQLite) to a new file, and check the copy')
+    .description('copy the store (SQLite) to a new file on this machine, and check the copy')
     .argument('<file>', 'the new file; it must not exist. Gateways may run meanwhile')
     .action(
-      storeCommand('existing', async ({ context, arguments: [file] }) =>
-        shown(await backupStore(context, { file }), (backup) =>
+      command({ store: 'existing' }, async ({ backup, arguments: [file = ''] }) =>
+        shown(await backup({ file }), (made) =>
           showCopy(
-            backup,
+            made,
             {
-              'taken at': backup.taken_at,
-              ...(!backup.is_recorded && { recorded: 'no: the store could not be written' }),
+              'taken at': made.taken_at,
+              ...(!made.is_recorded && { recorded: 'no: the store could not be written' }),
             },
             'The backup does not hold the master key. Keep a copy of that file in another place.',
           ),

@@ -3,18 +3,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { refusalOfInput } from '../operations/operation.ts'
-import { allEndpoints, allFeeds, allStreams } from './all.ts'
-import type { Endpoint, FeedEndpoint, StreamEndpoint } from './endpoint.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from './all.ts'
+import type { Endpoint, FeedEndpoint, FileEndpoint, StreamEndpoint } from './endpoint.ts'
 
-const rows = [...allEndpoints, ...allStreams, ...allFeeds].map((row) => ({
+const rows = [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds].map((row) => ({
   ...row,
   fields: fieldsOf(inputOf(row)),
   input: inputOf(row),
   pathFields: [...row.path.matchAll(/{(\w+)}/g)].map(([, field]) => String(field)),
 }))
 
-function inputOf(row: Endpoint | StreamEndpoint | FeedEndpoint): z.ZodType {
+function inputOf(row: Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint): z.ZodType {
   if ('feed' in row) return row.feed
+  if ('file' in row) return row.file.input
   return 'stream' in row ? row.stream.input : row.operation.input
 }
 
@@ -44,7 +45,13 @@ test('each example is a valid input', () => {
 })
 
 test('reading needs the role viewer, and viewers only read', () => {
-  for (const { id, method, role } of rows) assert.equal(method === 'GET', role === 'viewer', id)
+  const shared = rows.filter((row) => !('file' in row))
+  for (const { id, method, role } of shared) assert.equal(method === 'GET', role === 'viewer', id)
+})
+
+test('a file has everything that is in the store, so only owners get one', () => {
+  assert.ok(allFiles.length > 0)
+  for (const { id, role } of allFiles) assert.equal(role, 'owner', id)
 })
 
 test('a wrong field is refused in our words, not in those of the library', () => {

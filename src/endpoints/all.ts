@@ -3,13 +3,13 @@ import { accountEndpoints, accountStreams } from './accounts.ts'
 import { alertEndpoints } from './alerts.ts'
 import { catalogueEndpoints } from './catalogue.ts'
 import { channelEndpoints } from './channels.ts'
-import type { Endpoint, FeedEndpoint, StreamEndpoint } from './endpoint.ts'
+import type { Endpoint, FeedEndpoint, FileEndpoint, StreamEndpoint } from './endpoint.ts'
 import { eventFeeds } from './events.ts'
 import { keyEndpoints } from './keys.ts'
 import { refundEndpoints } from './refunds.ts'
 import { reportEndpoints } from './reports.ts'
 import { requestEndpoints } from './requests.ts'
-import { storeEndpoints } from './store.ts'
+import { storeEndpoints, storeFiles } from './store.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(accountEndpoints),
@@ -25,6 +25,9 @@ export const allEndpoints: readonly Endpoint[] = [
 
 /** Endpoints whose answer is written while it is read. */
 export const allStreams: readonly StreamEndpoint[] = Object.values(accountStreams)
+
+/** Endpoints whose answer is a file. */
+export const allFiles: readonly FileEndpoint[] = Object.values(storeFiles)
 
 /** Endpoints whose answer is events. */
 export const allFeeds: readonly FeedEndpoint[] = Object.values(eventFeeds)

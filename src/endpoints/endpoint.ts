@@ -6,6 +6,7 @@
 import type { z } from 'zod'
 import type { EventName } from '../operations/events/event.ts'
 import type { Operation } from '../operations/operation.ts'
+import type { BackupDownload } from '../operations/store/backup-download.ts'
 
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
 type Role = 'viewer' | 'operator' | 'owner'
@@ -60,6 +61,13 @@ export interface StreamEndpoint extends Row {
   readonly stream: Operation<void, z.ZodType, [WriteText]>
   /** By format. */
   readonly contentTypes: Readonly<Record<'json' | 'csv', string>>
+}
+
+/** An endpoint whose answer is a file. */
+export interface FileEndpoint extends Row {
+  readonly method: 'GET'
+  readonly file: Operation<BackupDownload>
+  readonly contentType: string
 }
 
 /** An endpoint whose answer is events, sent as they happen until the client leaves. */

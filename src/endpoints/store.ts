@@ -1,11 +1,12 @@
-/** Endpoints of the store as a whole: ledger audit, operator actions, doctor. */
+/** Endpoints of the store as a whole: ledger audit, operator actions, doctor, backup. */
 import { z } from 'zod'
 import { recentActions } from '../operations/actions.ts'
 import { listAuditRuns, runAudit, showAuditRun } from '../operations/store/audit-runs.ts'
 import { auditResults, auditScopes } from '../operations/store/audit-store.ts'
 import { diagnose } from '../operations/store/doctor.ts'
 import { showVersion } from '../operations/version.ts'
-import { endpoint, exampleNames } from './endpoint.ts'
+import { downloadBackup } from '../operations/store/backup-download.ts'
+import { endpoint, exampleNames, type FileEndpoint } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
 
 export const auditRun = z.strictObject({
@@ -136,4 +137,17 @@ export const storeEndpoints = {
     answer: version,
     example: {},
   }),
+}
+
+export const storeFiles = {
+  backup: {
+    id: 'backup.download',
+    method: 'GET',
+    path: '/backup',
+    summary: 'Download a checked copy of the store (SQLite), with everything that is in it.',
+    role: 'owner',
+    file: downloadBackup,
+    contentType: 'application/vnd.sqlite3',
+    example: {},
+  } satisfies FileEndpoint,
 }

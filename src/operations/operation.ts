@@ -12,6 +12,7 @@ import type { Database } from '../storage/database.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './run-check.ts'
 import type { AuditView } from './store/audit-view.ts'
+import type { OpenCopy } from './store/open-copy.ts'
 
 /** What every operation needs: the store, the time, the actor, and facts of the process. */
 export interface OperationContext {
@@ -34,6 +35,8 @@ export interface OperationContext {
    * may be busy for long.
    */
   readonly auditInBackground?: () => Promise<AuditView>
+  /** Copies an embedded store to a file that is only open, for a reader on another machine. */
+  readonly openCopy?: () => Promise<OpenCopy>
   /** The settings of the process as text, without secrets. Absent where it has none. */
   readonly settings?: Readonly<Record<string, string>>
 }

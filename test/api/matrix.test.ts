@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
-import { allEndpoints, allFeeds, allStreams } from '../../src/endpoints/all.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from '../../src/endpoints/all.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
@@ -65,6 +65,21 @@ describe('every endpoint', () => {
     })
   }
 
+  test('every file refuses all but its role', async () => {
+    const available = gateway.context.database.dialect === 'sqlite' ? 200 : 409
+    for (const file of allFiles) {
+      for (const [who, headers, status] of strangers) {
+        const refused = await world.call(file, file.example, headers)
+        assert.equal(refused.status, status, `${file.id} for ${who}`)
+        assert.equal(refused.headers['content-type'], 'application/problem+json')
+      }
+      for (const [role, { secret }] of tokens) {
+        const answer = await world.call(file, file.example, bearer(secret))
+        assert.equal(answer.status, role === file.role ? available : 403, `${file.id} for ${role}`)
+      }
+    }
+  })
+
   test('every feed refuses who is no operator, and answers every role', async () => {
     for (const feed of allFeeds) {
       const url = `${gateway.adminUrl}/admin/v1${feed.path}`
@@ -98,12 +113,12 @@ async function assertRole(row: AnyRow, role: AdminRole): Promise<void> {
     assert.equal(made, 0)
     return
   }
-  const status = 'stream' in row ? 200 : (row.status ?? 200)
+  const status = 'operation' in row ? (row.status ?? 200) : 200
   assert.equal(answer.status, status, `${row.id} for ${role}: ${text}`)
   assert.equal(answer.headers['cache-control'], 'no-store')
   const isChange = row.method !== 'GET' && !changeNothing.has(row.id)
   assert.equal(made > 0, isChange, `${row.id} wrote ${made} actions`)
-  if ('stream' in row) return
+  if (!('operation' in row)) return
   const parsed = row.answer.safeParse(JSON.parse(text))
   assert.ok(parsed.success, `${row.id}: ${parsed.error?.message} in ${text}`)
 }
@@ -119,6 +134,8 @@ test('the roles are those of the table in docs/admin-api.md', async () => {
   const documented = [...page.matchAll(/^\| `(\w+) (\/\S*)`\s*\| (viewer|operator|owner)\b/gm)]
   assert.deepEqual(
     documented.map(([, method, path, role]) => `${method} ${path} ${role}`).sort(),
-    [...rows, ...allFeeds].map(({ method, path, role }) => `${method} ${path} ${role}`).sort(),
+    [...rows, ...allFiles, ...allFeeds]
+      .map(({ method, path, role }) => `${method} ${path} ${role}`)
+      .sort(),
   )
 })

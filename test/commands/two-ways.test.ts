@@ -15,7 +15,6 @@ const localOnly = new Set([
   'init',
   'sandbox',
   'migrate',
-  'backup',
   'restore',
   'store copy',
   'completion',
@@ -186,6 +185,12 @@ it('the store as a whole', async () => {
   await both('audit list --count 0')
   await both('actions', { isMeasured: true })
   await both('actions --count 3', { isMeasured: true })
+  // One file each; on PostgreSQL both lines are refused.
+  typed.add('backup copies/one.db')
+  const { code, error } = await ways.same('backup copies/one.db', { isMeasured: true })
+  assert.equal(code, error.includes('The store is on PostgreSQL.') ? 1 : 0, error)
+  await ways.same('backup copies/two.db --json', { isMeasured: true })
+  await both('backup copies/one.db')
 })
 
 it('no command is left out', async () => {

@@ -12,8 +12,13 @@ import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
-import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
-import { allEndpoints, allFeeds, allStreams } from '../../endpoints/all.ts'
+import type {
+  Endpoint,
+  FeedEndpoint,
+  FileEndpoint,
+  StreamEndpoint,
+} from '../../endpoints/endpoint.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from '../../endpoints/all.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
 import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
@@ -25,6 +30,7 @@ import {
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { openEventStream } from './event-streams.ts'
 import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
+import { headersOfDownload, sendDownload } from './download.ts'
 import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
 import { problemOf, problemType } from './problem.ts'
@@ -128,7 +134,7 @@ function addReference(app: Hono<Environment>): void {
 function addRows(app: Hono<Environment>, parts: AdminParts): void {
   const methods = new Map<string, string[]>()
   const streams = new Streams(parts)
-  for (const row of [...allEndpoints, ...allStreams, ...allFeeds]) {
+  for (const row of [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]) {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
@@ -143,6 +149,8 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
         actor: request.get('tokenId'),
         hidesSealed: request.get('role') !== 'owner',
       }
+      if ('file' in row)
+        return answerFile(request, { row, context, input: read.input }, parts.onFault)
       const written = streamOf(row, read.input)
       return 'stream' in written
         ? answerStream(request, { row: written, context, input: read.input }, streams)
@@ -237,6 +245,27 @@ async function answerStream(
   const format = question.input.format === 'csv' ? 'csv' : 'json'
   request.header('content-type', question.row.contentTypes[format])
   return begun.pieces === undefined ? request.body(null) : request.body(begun.pieces)
+}
+
+async function answerFile(
+  request: Request,
+  question: {
+    readonly row: FileEndpoint
+    readonly context: OperationContext
+    readonly input: unknown
+  },
+  onFault: AdminParts['onFault'],
+): Promise<Response> {
+  const { row, context, input } = question
+  const { incoming, outgoing } = request.env
+  request.header('content-type', row.contentType)
+  // A copy takes long, and only the reader of the file needs it.
+  if (incoming.method === 'HEAD') return request.body(null)
+  const outcome = await row.file(context, input)
+  if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
+  for (const [name, value] of Object.entries(headersOfDownload(outcome.value)))
+    request.header(name, value)
+  return request.body(sendDownload(outcome.value, outgoing, onFault))
 }
 
 function answerRefusal(request: Request, refusal: Refusal | OperationRefusal): Response {

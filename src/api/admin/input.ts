@@ -4,11 +4,16 @@
  */
 import { z } from 'zod'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import type { Endpoint, FeedEndpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
+import type {
+  Endpoint,
+  FeedEndpoint,
+  FileEndpoint,
+  StreamEndpoint,
+} from '../../endpoints/endpoint.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody, type BodySource } from './json-body.ts'
 
-export type Row = Endpoint | StreamEndpoint | FeedEndpoint
+export type Row = Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint
 
 /** Where each field of a row's input is sent. */
 export interface Places {
@@ -19,7 +24,7 @@ export interface Places {
 
 export function inputOf(row: Row): z.ZodObject {
   if ('feed' in row) return row.feed
-  const { input } = 'stream' in row ? row.stream : row.operation
+  const { input } = 'stream' in row ? row.stream : 'file' in row ? row.file : row.operation
   if (input instanceof z.ZodObject) return input
   throw new TypeError(`the input of ${row.id} is no object`)
 }

@@ -3,8 +3,9 @@
  * validate, so the document cannot differ from what the API does.
  */
 import { z } from 'zod'
-import { allEndpoints, allFeeds, allStreams } from '../../endpoints/all.ts'
-import type { FeedEndpoint } from '../../endpoints/endpoint.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from '../../endpoints/all.ts'
+import { auditHeader, takenAtHeader } from '../../endpoints/backup-headers.ts'
+import type { FeedEndpoint, FileEndpoint } from '../../endpoints/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
 import { problemType } from './problem.ts'
 
@@ -12,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>
 
 export function buildDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const row of [...allEndpoints, ...allStreams, ...allFeeds]) {
+  for (const row of [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]) {
     const path = (paths[`/admin/v1${row.path}`] ??= {})
     path[row.method.toLowerCase()] = describeRow(row)
   }
@@ -71,7 +72,7 @@ function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: 
 }
 
 function headersOf(row: Row): readonly Json[] {
-  if ('stream' in row) return []
+  if ('stream' in row || 'file' in row) return []
   if ('feed' in row) return [lastEventId]
   const key = {
     name: 'Idempotency-Key',
@@ -129,6 +130,7 @@ function success(row: Row): Json {
     const content: Json = Object.fromEntries(types.map((type) => [type, {}]))
     return { 200: { description: 'Written while it is read.', content } }
   }
+  if ('file' in row) return fileAnswer(row)
   if ('feed' in row) return feedAnswer(row)
   const schema = schemaOf(row.answer, 'output')
   return {
@@ -138,6 +140,21 @@ function success(row: Row): Json {
         'application/json': { schema: row.repeats === 'secret' ? once(schema) : schema },
         ...(row.csv !== undefined && { 'text/csv': {} }),
       },
+    },
+  }
+}
+
+function fileAnswer({ contentType }: FileEndpoint): Json {
+  const header = (description: string): Json => ({ description, schema: { type: 'string' } })
+  return {
+    200: {
+      description: 'The file. Compare its digest before you use it.',
+      headers: {
+        'Repr-Digest': header('SHA-256 of the file (RFC 9530).'),
+        [takenAtHeader]: header('The copy has everything that was acknowledged before.'),
+        [auditHeader]: header('`passed`, or `failed` where its ledger has differences.'),
+      },
+      content: { [contentType]: {} },
     },
   }
 }

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Endpoint, StreamEndpoint } from '../../endpoints/endpoint.ts'
 import { refusalOfInput, type OperationRefusal, type Outcome } from '../../operations/operation.ts'
-import { requestOf, type ApiRequest } from './request.ts'
+import { requestOf, type ApiRequest, type RequestRow } from './request.ts'
 import { roundTrip, type ApiAnswer } from './round-trip.ts'
 import { describeFailure, ServerError, wasSent } from './server-error.ts'
 
@@ -43,17 +43,26 @@ export async function streamServer(
 ): Promise<Outcome<void>> {
   const refusal = refusalOfInput(endpoint.stream.input, { ...input, ...endpoint.fixed })
   if (refusal !== undefined) return refusal
-  const request = requestOf(endpoint, input)
-  const answer = await send(place, {}, request, (sent) => Promise.resolve(sent))
-  const { status, body, headers } = answer
-  if (status !== 200)
-    return refusalOfAnswer(place, endpoint, { status, headers, text: await text(body) })
+  const opened = await openAnswer(place, endpoint, input)
+  if (opened.kind === 'refusal') return opened
   try {
-    for await (const piece of body.setEncoding('utf8')) await write(String(piece))
+    for await (const piece of opened.value.body.setEncoding('utf8')) await write(String(piece))
   } catch (error) {
     throw describeFailure(error, place.url, false)
   }
   return { kind: 'done', value: undefined }
+}
+
+/** Returns an answer whose body is read while it comes. */
+export async function openAnswer(
+  place: ServerPlace,
+  row: RequestRow,
+  input: object,
+): Promise<Outcome<ApiAnswer>> {
+  const answer = await send(place, {}, requestOf(row, input), (sent) => Promise.resolve(sent))
+  const { status, body, headers } = answer
+  if (status === 200) return { kind: 'done', value: answer }
+  return refusalOfAnswer(place, row, { status, headers, text: await text(body) })
 }
 
 interface ReadAnswer {
@@ -111,7 +120,7 @@ function readAnswer<Value>(
 /** Returns the operation's refusal. Throws where the answer is none. */
 function refusalOfAnswer(
   { url }: ServerPlace,
-  row: Pick<Endpoint, 'method' | 'path'>,
+  row: Pick<RequestRow, 'method' | 'path'>,
   { status, headers, text: body }: ReadAnswer,
 ): OperationRefusal {
   if (status >= 300 && status < 400)
@@ -151,7 +160,7 @@ function tokenRefused({ origin }: URL): string {
   return `${origin} refuses the admin token: it is unknown, revoked or expired. Give another one in TURNPIKE_TOKEN, or save it: turnpike context add NAME --server ${origin}`
 }
 
-function unknownEndpoint(url: URL, { method, path }: Pick<Endpoint, 'method' | 'path'>): string {
+function unknownEndpoint(url: URL, { method, path }: Pick<RequestRow, 'method' | 'path'>): string {
   return `${url.origin} does not know ${method} /admin/v1${path}. It runs another version of Turnpike, or this is not the address of its admin listener.`
 }
 

@@ -45,6 +45,8 @@ export interface BackupView {
 /** The action of a backup in the operators' log; the alert `backup.too_old` looks for the last one. */
 export const backupAction = 'store.backup'
 
+const nameAnother = 'Name another file.'
+
 /** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
 export const backupStore = operation(
   z.strictObject({ file: z.string().min(1, 'must name a file') }),
@@ -53,12 +55,11 @@ export const backupStore = operation(
     const file = resolve(given.file)
     if (database.dialect !== 'sqlite') throw usesPostgres()
     const takenAtMs = clock.now()
-    const unfinished = beginFile(file, 'Name another file.')
+    const unfinished = beginFile(file, nameAnother)
     try {
-      await copyStore(database, unfinished.path)
-      const seen = await examine(unfinished.path)
+      const seen = await copyChecked(database, unfinished.path)
       unfinished.publish()
-      const isRecorded = await recordBackup(context, file)
+      const isRecorded = await recordBackup(context, { subject: file })
       return { file, taken_at: timeText(takenAtMs), ...seen, is_recorded: isRecorded }
     } finally {
       unfinished.remove()
@@ -66,11 +67,49 @@ export const backupStore = operation(
   },
 )
 
+/** Copies the store into an empty file, opens the copy and audits it. */
+export async function copyChecked(database: Database, path: string): Promise<Seen> {
+  await copyStore(database, path)
+  return examine(path)
+}
+
+/** A copy of another machine's store, whose bytes are complete. */
+export interface ReceivedCopy {
+  readonly takenAt: string
+  readonly isRecorded: () => Promise<boolean>
+}
+
+/** Checks and audits a copy that `receive` writes to an empty file, as `backupStore` does with its copy. */
+export async function keepReceived(
+  given: { readonly file: string },
+  receive: (path: string) => Promise<Outcome<ReceivedCopy>>,
+): Promise<Outcome<BackupView>> {
+  const kept = await attempt(async (): Promise<Outcome<BackupView>> => {
+    const file = resolve(given.file)
+    const unfinished = beginFile(file, nameAnother)
+    try {
+      const received = await receive(unfinished.path)
+      if (received.kind === 'refusal') return received
+      const { takenAt, isRecorded } = received.value
+      const seen = await examine(unfinished.path)
+      unfinished.publish()
+      const value = { file, taken_at: takenAt, ...seen, is_recorded: await isRecorded() }
+      return { kind: 'done', value }
+    } finally {
+      unfinished.remove()
+    }
+  })
+  return kept.kind === 'done' ? kept.value : kept
+}
+
 /** A copy is good also while another process keeps the store from being written. */
-async function recordBackup(context: OperationContext, file: string): Promise<boolean> {
+export async function recordBackup(
+  context: OperationContext,
+  backup: { readonly subject: string; readonly detail?: Readonly<Record<string, unknown>> },
+): Promise<boolean> {
   try {
     await context.database.transact((transaction) =>
-      recordAction(transaction, context, { action: backupAction, subject: file }),
+      recordAction(transaction, context, { action: backupAction, ...backup }),
     )
     return true
   } catch (error) {
@@ -142,7 +181,7 @@ async function refuseUnsound(copy: Database): Promise<void> {
   if (faults.length > 0) throw conflict(`The copy is damaged: ${faults.join('; ')}`)
 }
 
-function usesPostgres(): Error {
+export function usesPostgres(): Error {
   return conflict(
     'The store is on PostgreSQL. Back it up and restore it with the tools of PostgreSQL: pg_basebackup ' +
       'with a WAL archive, or pg_dump. After a restore run: turnpike audit',

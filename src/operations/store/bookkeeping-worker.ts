@@ -1,9 +1,12 @@
 /**
- * The worker thread of bookkeeping.ts: one round or one full audit, with its own connection and a low
- * priority, so that neither the event loop nor a charge waits for it. Not the lowest priority: its
+ * The worker thread of bookkeeping.ts: one round, one full audit or one copy, with its own connection and a
+ * low priority, so that neither the event loop nor a charge waits for it. Not the lowest priority: its
  * transactions must not starve while charges wait for its lock. The thread ends with its work.
  */
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
 import { setPriority, constants } from 'node:os'
+import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { sleep, systemClock } from '../../base/clock.ts'
 import { InvariantError } from '../../base/errors.ts'
@@ -11,8 +14,11 @@ import { removeExpiredStates } from '../../ledger/answer-state-store.ts'
 import { removeOldExchanges } from '../../ledger/exchange-retention.ts'
 import type { Database } from '../../storage/database.ts'
 import { openStore } from '../../storage/open.ts'
+import { attempt } from '../operation.ts'
 import { auditLedger, auditSinceCheckpoints } from './audit.ts'
-import type { BookkeepingOrder, BookkeepingResult, RoundOrder } from './bookkeeping.ts'
+import { copyChecked } from './backup.ts'
+import type { BookkeepingOrder, BookkeepingResult, CopyOrder, RoundOrder } from './bookkeeping.ts'
+import type { CheckedCopy } from './open-copy.ts'
 
 if (parentPort === null)
   throw new InvariantError('bookkeeping-worker.ts must run as a worker thread')
@@ -26,11 +32,32 @@ if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BEL
 port.ref()
 const database = await openStore(order.store)
 try {
-  if (order.kind === 'round') await runRound(database, order)
-  else send({ kind: 'audit', audit: await auditLedger({ database }), isLast: true })
+  await carryOut(order)
 } finally {
   await database.close()
   port.close()
+}
+
+async function carryOut(given: BookkeepingOrder): Promise<void> {
+  switch (given.kind) {
+    case 'round':
+      return runRound(database, given)
+    case 'full_audit':
+      return send({ kind: 'audit', audit: await auditLedger({ database }), isLast: true })
+    case 'copy':
+      return send({
+        kind: 'copy',
+        outcome: await attempt(() => copyTo(database, given)),
+        isLast: true,
+      })
+  }
+}
+
+async function copyTo(store: Database, { path }: CopyOrder): Promise<CheckedCopy> {
+  const { audit } = await copyChecked(store, path)
+  const sum = createHash('sha256')
+  await pipeline(createReadStream(path), sum)
+  return { bytes: statSync(path).size, sha256: sum.digest('base64'), isClean: audit.clean }
 }
 
 async function runRound(store: Database, { nowMs, keepMs }: RoundOrder): Promise<void> {

@@ -1,8 +1,8 @@
 /**
  * Background work on the ledger of a running gateway: soon after the start, and then every interval, it
- * audits new rows and removes exchanges whose retention has passed; an operator's full audit runs beside
- * it. Each is a worker thread with bounded memory; at most one of a kind runs. It reports results and does
- * not judge them.
+ * audits new rows and removes exchanges whose retention has passed; an operator's full audit, and a copy of
+ * the store, run beside it. Each is a worker thread with bounded memory; at most one of a kind runs. It
+ * reports results and does not judge them.
  */
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../base/clock.ts'
@@ -10,8 +10,9 @@ import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { GatewayError, type ErrorCode } from '../../base/errors.ts'
 import type { Random } from '../../base/random.ts'
 import type { RetentionReport } from '../../ledger/exchange-retention.ts'
-import { conflict } from '../operation.ts'
+import { conflict, valueOf, type Outcome } from '../operation.ts'
 import type { AuditView } from './audit.ts'
+import type { CheckedCopy } from './open-copy.ts'
 
 export interface BookkeepingOptions {
   readonly clock: Clock
@@ -38,7 +39,19 @@ interface FailedRound extends AuditTimes {
 }
 
 /** What a thread gets when it starts. */
-export type BookkeepingOrder = RoundOrder | { readonly kind: 'full_audit'; readonly store: string }
+export type BookkeepingOrder = RoundOrder | CopyOrder | FullAuditOrder
+
+interface FullAuditOrder {
+  readonly kind: 'full_audit'
+  readonly store: string
+}
+
+export interface CopyOrder {
+  readonly kind: 'copy'
+  readonly store: string
+  /** An empty file. */
+  readonly path: string
+}
 
 export interface RoundOrder {
   readonly kind: 'round'
@@ -50,11 +63,14 @@ export interface RoundOrder {
 export type BookkeepingResult = { readonly isLast: boolean } & (
   | { readonly kind: 'audit'; readonly audit: AuditView }
   | { readonly kind: 'retention'; readonly report: RetentionReport }
+  | { readonly kind: 'copy'; readonly outcome: Outcome<CheckedCopy> }
 )
 
 export interface Bookkeeping {
   /** Audits the whole ledger. Refuses while such an audit runs; rejects where it fails or is stopped. */
   auditFully(): Promise<AuditView>
+  /** Copies a SQLite store into an empty file and audits the copy. Rejects where it fails or is stopped. */
+  copyTo(path: string): Promise<CheckedCopy>
   /** Stops a running round. The next round repeats its work. */
   close(): Promise<void>
 }
@@ -91,7 +107,8 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
     let isAudited = false
     try {
       await threads.run({ kind: 'round', store, nowMs: startedAtMs, keepMs }, (result) => {
-        if (result.kind === 'retention') return onRetention(result.report)
+        if (result.kind === 'retention') onRetention(result.report)
+        if (result.kind !== 'audit') return
         isAudited = true
         onAudit(result.audit, times())
       })
@@ -121,11 +138,22 @@ export function startBookkeeping(options: BookkeepingOptions): Bookkeeping {
 
   return {
     auditFully,
+    copyTo: (path) => copyOn(threads, { kind: 'copy', store, path }),
     close() {
       timer.cancel()
       return threads.close()
     },
   }
+}
+
+async function copyOn(threads: Threads, order: CopyOrder): Promise<CheckedCopy> {
+  const outcomes: Outcome<CheckedCopy>[] = []
+  await threads.run(order, (result) => {
+    if (result.kind === 'copy') outcomes.push(result.outcome)
+  })
+  const [outcome] = outcomes
+  if (outcome === undefined) throw endedEarly()
+  return valueOf(outcome)
 }
 
 function endedEarly(): Error {

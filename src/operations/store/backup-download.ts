@@ -1,0 +1,88 @@
+/**
+ * A backup for a reader on another machine. The copy is made beside the store; once it is open it has no name
+ * any more. Invariants: a gateway makes and sends one copy at a time; no file of it is left, and the next
+ * start removes those of a killed process; only a copy that was sent to its last byte is recorded.
+ */
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { InvariantError } from '../../base/errors.ts'
+import { beginFile, removeUnfinished } from '../../storage/backup.ts'
+import { conflict, operation, timeText, type OperationContext } from '../operation.ts'
+import { recordBackup, usesPostgres } from './backup.ts'
+import type { CheckedCopy, OpenCopy } from './open-copy.ts'
+
+export interface BackupDownload extends Omit<OpenCopy, 'close'> {
+  /** The copy has everything that was acknowledged before this moment. */
+  readonly takenAt: string
+  /** Has to be called once. Records the backup where its last byte was sent. */
+  readonly end: (how: { readonly isSent: boolean }) => Promise<void>
+}
+
+const pieceBytes = 262_144
+
+/** Returns what makes copies of the store at `storePath`. `copy` fills the empty file and checks it. */
+export function createCopies(
+  storePath: string,
+  copy: (path: string) => Promise<CheckedCopy>,
+): () => Promise<OpenCopy> {
+  const name = `${resolve(storePath)}.download`
+  removeUnfinished(name)
+  let isBusy = false
+
+  async function openCopy(): Promise<OpenCopy> {
+    const unfinished = beginFile(name, 'Move it away.')
+    try {
+      const checked = await copy(unfinished.path)
+      const file = await open(unfinished.path, 'r')
+      return {
+        ...checked,
+        async read() {
+          const { bytesRead, buffer } = await file.read(new Uint8Array(pieceBytes), 0, pieceBytes)
+          return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead)
+        },
+        async close() {
+          isBusy = false
+          await file.close()
+        },
+      }
+    } finally {
+      unfinished.remove()
+    }
+  }
+
+  return async () => {
+    if (isBusy)
+      throw conflict(
+        'This gateway is making or sending a backup already. Try again when that one is complete.',
+      )
+    isBusy = true
+    try {
+      return await openCopy()
+    } catch (error) {
+      isBusy = false
+      throw error
+    }
+  }
+}
+
+/** Copies the store, opens the copy and audits it, for a reader on another machine. */
+export const downloadBackup = operation(
+  z.strictObject({}),
+  async (context: OperationContext): Promise<BackupDownload> => {
+    const { database, clock, openCopy } = context
+    if (database.dialect !== 'sqlite') throw usesPostgres()
+    if (openCopy === undefined) throw new InvariantError('only a gateway sends backups')
+    const takenAt = timeText(clock.now())
+    const { close, ...copy } = await openCopy()
+    const { bytes, sha256 } = copy
+    return {
+      ...copy,
+      takenAt,
+      async end({ isSent }) {
+        await close()
+        if (isSent) await recordBackup(context, { subject: 'download', detail: { bytes, sha256 } })
+      },
+    }
+  },
+)
