@@ -8,6 +8,7 @@ import { join } from 'node:path'
 
 /** Command → the package it is in. */
 const packageOf = {
+  curl: 'curl',
   strace: 'strace',
   postgres: 'postgresql',
   pgbouncer: 'pgbouncer',

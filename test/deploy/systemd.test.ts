@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -109,6 +109,16 @@ test('a gateway that starts, serves a stream and drains makes only calls that th
   assert.ok(calls.has('accept4') && calls.size > 30, [...calls].join())
   assert.deepEqual(
     [...calls].filter((name = '') => !allowed.has(name)),
+    [],
+  )
+})
+
+test('docs/deploy-systemd.md installs files that exist', () => {
+  const page = readFileSync(join(root, 'docs/deploy-systemd.md'), 'utf8')
+  const files = [...page.matchAll(/\/opt\/turnpike\/([\w./-]+\w)/g)].map(([, path = '']) => path)
+  assert.ok(files.length >= 3)
+  assert.deepEqual(
+    files.filter((path) => !existsSync(join(root, path))),
     [],
   )
 })
