@@ -23,6 +23,12 @@ function pagesIn(folder: string, names = /^(?!readme)/): DefaultTheme.SidebarIte
     .map((name) => page(join(folder, name.slice(0, -'.md'.length))))
 }
 
+/** In the order of their list. */
+function listedTasks(): DefaultTheme.SidebarItem[] {
+  const list = readFileSync(join(docs, 'tasks', 'readme.md'), 'utf8')
+  return [...list.matchAll(/^\d+\. \[.+\]\((.+)\.md\)$/gm)].map(([, name]) => page(`tasks/${name}`))
+}
+
 /** As code hosts make them, so that a link to a heading works in both places. */
 function headingId(title: string): string {
   const kept = title.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -53,10 +59,10 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [page('clients/readme'), page('browsers'), ...pagesIn('clients')],
   },
+  { text: 'Tasks', items: [page('tasks/readme'), ...listedTasks()] },
   {
     text: 'Operate',
     items: [
-      'tasks',
       'operating',
       'releases',
       'upgrading',
@@ -121,7 +127,7 @@ export default defineConfig({
     search: { provider: 'local' },
     nav: [
       { text: 'Start', link: '/start' },
-      { text: 'Tasks', link: '/tasks' },
+      { text: 'Tasks', link: '/tasks/readme' },
       { text: 'Reference', link: '/configuration' },
     ],
   },

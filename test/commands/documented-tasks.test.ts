@@ -1,12 +1,12 @@
 /**
- * Runs docs/tasks.md as an operator would, task after task, beside a running gateway. A line of a `text`
+ * Runs the pages of docs/tasks/ as an operator would, in the order of their list, beside a running gateway. A line of a `text`
  * block must be in the output of the commands above it, in its order; `…` stands for anything. Comments
  * `<!-- test: … -->` say what happens between: `request MODEL STATUS` sends a request with the newest key,
  * and `vendor counts` writes the export of a vendor that counts as the gateway does.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { makeSecret } from '../../src/access/key.ts'
@@ -16,8 +16,8 @@ import { eventuallyWithin } from '../support/eventually.ts'
 import { openProgram, type Program, type Ran, type Serving } from '../support/program.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
-const page = readFileSync(join(repository, 'docs', 'tasks.md'), 'utf8')
-/** The day on which the days in the page are meant. */
+const pages = join(repository, 'docs', 'tasks')
+/** The day on which the days in the pages are meant. */
 const writtenOn = Date.UTC(2026, 10, 23)
 const dayMs = 86_400_000
 const adminToken = makeSecret('admin')
@@ -50,10 +50,12 @@ interface Charged {
   }[]
 }
 
-const tasks = page
-  .split(/^## /m)
-  .slice(1)
-  .map((text) => ({ title: text.split('\n')[0] ?? '', parts: partsOf(text) }))
+const list = readFileSync(join(pages, 'readme.md'), 'utf8')
+const tasks = [...list.matchAll(/^\d+\. \[(.+)\]\((.+)\)$/gm)].map(([, title = '', name = '']) => ({
+  title,
+  name,
+  parts: partsOf(readFileSync(join(pages, name), 'utf8')),
+}))
 
 describe('tasks of an operator', () => {
   let sandbox: Sandbox
@@ -152,7 +154,10 @@ describe('tasks of an operator', () => {
     }
   }
 
-  it('the page has them', () => assert.ok(tasks.length >= 10))
+  it('the list has every page', () => {
+    const names = readdirSync(pages).filter((name) => name !== 'readme.md')
+    assert.deepEqual(tasks.map(({ name }) => name).toSorted(), names.toSorted())
+  })
 
   for (const { title, parts } of tasks)
     it(title, async () => {
