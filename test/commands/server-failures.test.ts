@@ -189,7 +189,7 @@ describe('an answer that is lost', () => {
       response.setHeader('idempotency-replayed', 'true')
       losing(1, 201, { key: { id: 'key_1' } }, seen)(request, response)
     })
-    assertFailed(await type('key create acme', server), /revoke it, and create another\.\n$/)
+    assertFailed(await type('key create acme', server), /revoke or delete that\.\n$/)
     assert.equal(seen.length, 2)
   })
 
