@@ -1,7 +1,7 @@
 /**
- * Every command and every piece of configuration in README.md and docs/ is run or checked by a test, or its page
- * says that it is not. Lines with `./bin/turnpike` and `npm` are those of documented-commands.test.ts; for the
- * rest, `proofs` names the test.
+ * Every command and every piece of configuration in README.md and docs/ is run or checked by a test, or its
+ * page says that it is not. Lines with `./bin/turnpike` and `npm` are those of documented-commands.test.ts;
+ * for the rest, `proofs` names the test.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The `curl` lines of docs/admin-api.md and docs/usage-api.md work as printed, in a shell and in their order. */
+/** The `curl` lines of docs/admin-api.md and docs/usage-api.md work as printed, in a shell. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -44,8 +44,9 @@ test('the calls of the admin API work as printed', () =>
   }))
 
 test('the cost of a request is read as printed', () =>
-  withScenario({}, async ({ url, account, ask }) => {
-    const answer = await ask({ format: 'messages', isStream: false })
+  withScenario({}, async (gateway) => {
+    const { url, account } = gateway
+    const answer = await gateway.ask({ format: 'messages', isStream: false })
     const [command = ''] = commandsOf('usage-api.md')
     const given = command
       .replace('https://gateway.example', url)

@@ -1,8 +1,8 @@
 /**
- * Runs the pages of docs/tasks/ as an operator would, in the order of their list, beside a running gateway. A line of a `text`
- * block must be in the output of the commands above it, in its order; `…` stands for anything. Comments
- * `<!-- test: … -->` say what happens between: `request MODEL STATUS` sends a request with the newest key,
- * and `vendor counts` writes the export of a vendor that counts as the gateway does.
+ * Runs the pages of docs/tasks/ as an operator would, in the order of their list, beside a running gateway.
+ * A line of a `text` block must be in the output of the commands above it, in its order; `…` stands for
+ * anything. Comments `<!-- test: … -->` say what happens between: `request MODEL STATUS` sends a request with
+ * the newest key, and `vendor counts` writes the export of a vendor that counts as the gateway does.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
