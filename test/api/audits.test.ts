@@ -72,9 +72,12 @@ test('a second full audit on a gateway is refused while one runs, and leaves no 
     assert.equal((await fullAudits(context)).length, 2)
 
     // A stopped audit has not run, and the list says so.
-    const stopped = storeEndpoints.audit.operation(gateway, {})
+    const stopped = assert.rejects(
+      storeEndpoints.audit.operation(gateway, {}),
+      /ended before its work was over/,
+    )
     await bookkeeping.close()
-    await assert.rejects(stopped, /ended before its work was over/)
+    await stopped
     const [last] = await fullAudits(context)
     assert.equal(last?.result, 'not_run')
   }))
