@@ -30,7 +30,7 @@ const shipped: Readonly<Record<string, string>> = {
   'sqlite/023.do.limits.sql': '9460d31afb7e62dcf8c99e64d17e150e',
   'sqlite/024.do.accounts.sql': '27ec736099a4d610fc8ff18e55cadf63',
   'sqlite/026.do.withheld-charges.sql': '9f48a01cd893e2498f8edeb6b1c8e75e',
-  'sqlite/028.do.reports.sql': 'f07b540caa97d39496142cc683076892',
+  'sqlite/028.do.reports.sql': '7d90d4cfae28e2bf53a30e4391934214',
   'sqlite/025.do.audits-events.sql': '819c26c266b443ed8ac8e2db6923b7c7',
   'postgres/001.do.initial.sql': '11c4753e8c5482c94bc962711bbacc3c',
   'postgres/002.do.channel-health.sql': '6cdd77db900be5bf21bb506da6434dd3',
@@ -53,7 +53,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/023.do.limits.sql': 'a5f18b137e9f3c579509037c653ba06e',
   'postgres/024.do.accounts.sql': '6b5a03f9e61baffa481d8d3894463211',
   'postgres/026.do.withheld-charges.sql': 'c9584d13447bd1db6d018689400c252c',
-  'postgres/028.do.reports.sql': '6f005bc840488480d24580b9d5e4291e',
+  'postgres/028.do.reports.sql': '974a0b98c9f639749a4d8809534fee7a',
   'postgres/025.do.audits-events.sql': '71358f1f2dae435d1c85df51a8fede9b',
 }
 

@@ -7,7 +7,8 @@ ALTER TABLE report_day ADD COLUMN unknown_cost_revenue_picos INTEGER NOT NULL DE
 UPDATE report_day SET unknown_cost_revenue_picos = revenue_picos - refunded_picos
  WHERE known_cost_requests < requests;
 
--- Where the own cost of some requests of a row is known, their exchanges say which.
+-- Where the own cost of some requests of a row is known, their exchanges say which. Without such a row no exchange
+-- is read.
 UPDATE report_day AS r SET unknown_cost_revenue_picos = unknown.picos
   FROM (
     SELECT date(x.ended_at_ms / 1000, 'unixepoch') AS day,
@@ -16,7 +17,8 @@ UPDATE report_day AS r SET unknown_cost_revenue_picos = unknown.picos
       FROM exchange x
       LEFT JOIN entry e ON e.account_id = x.account_id AND e.reference = 'refund:' || x.exchange_id
        AND e.kind = 'refund'
-     WHERE x.is_own_cost_known = 0
+     WHERE EXISTS (SELECT 1 FROM report_day WHERE known_cost_requests BETWEEN 1 AND requests - 1)
+       AND x.is_own_cost_known = 0
        AND x.ended_at_ms >= (SELECT COALESCE(MAX(cut_ms), 0) FROM exchange_cut)
      GROUP BY 1, 2, 3, 4, 5
   ) unknown
