@@ -56,7 +56,8 @@ async function readBytes(
   /** False where another large body is under way; else this one is until its request is answered. */
   const claim = (): boolean => {
     if (isLarge) return true
-    if (isLargeUnderWay) return false
+    // A closed response would never say that it is over.
+    if (isLargeUnderWay || outgoing.closed) return false
     isLarge = true
     isLargeUnderWay = true
     outgoing.once('close', () => {
