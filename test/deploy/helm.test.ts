@@ -42,7 +42,13 @@ interface Pod {
   readonly containers: readonly {
     readonly image: string
     readonly securityContext: Readonly<Record<string, unknown>>
-    readonly env?: readonly { readonly name: string; readonly value: string }[]
+    readonly env?: readonly {
+      readonly name: string
+      readonly value?: string
+      readonly valueFrom?: {
+        readonly secretKeyRef: { readonly name: string; readonly key: string }
+      }
+    }[]
     readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
     readonly volumeMounts: readonly { readonly mountPath: string }[]
   }[]
@@ -189,6 +195,17 @@ if (checker.kind === 'missing' || python.kind === 'missing') {
       const byDefault = loadConfig({ options: {}, env: {}, cwd: folder })
       assert.ok(byDefault.kind === 'config')
       assert.ok(spec.terminationGracePeriodSeconds * 1_000 > byDefault.config.drainTimeoutMs)
+    })
+
+    test('starts no pod on PostgreSQL whose secret lacks the store or the master key', async () => {
+      const store = { kind: 'postgres' }
+      const manifests = await render({ replicas: 2, store, existingSecret: 'made-elsewhere' })
+      const [gateway] = find(manifests, 'Deployment').spec.template.spec.containers
+      const needed = (gateway?.env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef)
+      assert.deepEqual(needed, [
+        { name: 'made-elsewhere', key: 'TURNPIKE_STORE' },
+        { name: 'made-elsewhere', key: 'TURNPIKE_MASTER_KEY' },
+      ])
     })
 
     test('renders the values that the page shows', async () => {
