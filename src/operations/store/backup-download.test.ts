@@ -44,6 +44,19 @@ test('an open copy has no name, and is read to its end', async () => {
   await (await openCopy()).close()
 })
 
+test('a copy that could fill the disk is refused, and makes no file', async () => {
+  const place = join(folder, 'full')
+  createFolder(place, ['turnpike.db'])
+  writeFileSync(join(place, 'turnpike.db'), 'x'.repeat(100))
+  let freeBytes = 199
+  const copy = (): Promise<typeof checked> => Promise.resolve(checked)
+  const openCopy = createCopies(join(place, 'turnpike.db'), copy, () => Promise.resolve(freeBytes))
+  await assert.rejects(openCopy(), /199 bytes left.*twice the size of the store, 200 bytes/)
+  assert.deepEqual(readdirSync(place), ['turnpike.db'])
+  freeBytes = 200
+  await (await openCopy()).close()
+})
+
 test('a copy that fails leaves no file, and the next one is made', async () => {
   const place = join(folder, 'failing')
   createFolder(place, ['turnpike.db'])

@@ -3,8 +3,8 @@
  * any more. Invariants: a gateway makes and sends one copy at a time; no file of it is left, and the next
  * start removes those of a killed process; only a copy that was sent to its last byte is recorded.
  */
-import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { open, stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { InvariantError } from '../../base/errors.ts'
 import { beginFile, removeUnfinished } from '../../storage/backup.ts'
@@ -21,16 +21,36 @@ export interface BackupDownload extends Omit<OpenCopy, 'close'> {
 
 const pieceBytes = 262_144
 
-/** Returns what makes copies of the store at `storePath`. `copy` fills the empty file and checks it. */
+/** Bytes that the disk of a file has left for this process. */
+async function findFreeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dirname(path))
+  return bavail * bsize
+}
+
+/**
+ * Returns what makes copies of the store at `storePath`. `copy` fills the empty file and checks it. A copy
+ * that could fill the disk is refused, because the gateway could then store no charge.
+ */
 export function createCopies(
   storePath: string,
   copy: (path: string) => Promise<CheckedCopy>,
+  freeBytesOf: (path: string) => Promise<number> = findFreeBytes,
 ): () => Promise<OpenCopy> {
   const name = `${resolve(storePath)}.download`
   removeUnfinished(name)
   let isBusy = false
 
+  async function requireSpace(): Promise<void> {
+    const { size } = await stat(storePath)
+    const freeBytes = await freeBytesOf(name)
+    if (freeBytes >= 2 * size) return
+    throw conflict(
+      `The disk of the store has ${freeBytes} bytes left, and this copy needs twice the size of the store, ${2 * size} bytes. Use turnpike backup on the host of the gateway, with a file on another disk.`,
+    )
+  }
+
   async function openCopy(): Promise<OpenCopy> {
+    await requireSpace()
     const unfinished = beginFile(name, 'Move it away.')
     try {
       const checked = await copy(unfinished.path)
