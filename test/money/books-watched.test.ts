@@ -42,6 +42,17 @@ function logged(message: string, count = 1): Promise<LogLine> {
   })
 }
 
+/** Moves the clock until the next audit has ended: a round that is not over yet skips the one that is due. */
+async function auditedAgain(message: string, count = 1): Promise<LogLine> {
+  for (let hour = 0; hour < 2_000; hour++) {
+    const line = lines.filter(({ msg }) => msg === message)[count - 1]
+    if (line !== undefined) return line
+    clock.advance(1.1 * hourMs)
+    await metric('turnpike_audits_total')
+  }
+  assert.fail(`no audit logged: ${message}`)
+}
+
 async function metric(name: string): Promise<number> {
   const headers = { authorization: `Bearer ${adminToken ?? ''}` }
   const answer = await send(`${gateway.adminUrl}/metrics`, { headers })
@@ -62,8 +73,7 @@ test('audits after the start and every hour, and raises an alarm that stays unti
   assert.equal(await metric('turnpike_audit_time_seconds'), clock.now() / 1_000)
 
   await setBalance(9_999_999_999_999n)
-  clock.advance(1.1 * hourMs)
-  const difference = await logged('ledger audit failed')
+  const difference = await auditedAgain('ledger audit failed')
   assert.equal(difference['invariant'], 'I1')
   assert.equal(difference['row'], `account ${account.id}`)
   assert.match(String(difference['message']), /stored 9\.999999999999 USD, derived 10 USD/)
@@ -72,8 +82,7 @@ test('audits after the start and every hour, and raises an alarm that stays unti
   assert.equal(await metric('turnpike_alarms_total{kind="audit"}'), 1)
 
   await setBalance(10_000_000_000_000n)
-  clock.advance(1.1 * hourMs)
-  await logged('ledger audit passed', 2)
+  await auditedAgain('ledger audit passed', 2)
   assert.equal(await metric('turnpike_audit_differences'), 0)
 })
 
