@@ -23,6 +23,7 @@ const packageOf = {
   mmdebstrap: 'mmdebstrap',
   'systemd-analyze': 'systemd',
   ip: 'iproute2',
+  chromium: 'chromium',
 }
 
 const postgresFolder = '/usr/lib/postgresql'

@@ -74,6 +74,9 @@ describe('packages from elsewhere', () => {
       'one has the licence GPL-3.0-only\n',
     )
     assert.equal(checkLock({ integrity: 'sha512-x' }), 'one has the licence none\n')
+    const weak = { ...sound, license: 'MPL-2.0' }
+    assert.equal(checkLock(weak), 'one has the licence MPL-2.0\n')
+    assert.equal(checkLock({ ...weak, dev: true }), '')
     const elsewhere = { dev: true, optional: true, os: ['darwin'] }
     assert.equal(checkLock(elsewhere), '')
     assert.match(checkLock({ ...elsewhere, dev: false }), /one has no integrity/)

@@ -13,7 +13,15 @@ test('docs/testing.md contains the whole example that npm test runs', () => {
 })
 
 test('docs/testing.md names only options and functions that test/support has', () => {
-  const sources = ['scenario', 'gateway-view', 'http-client', 'requests', 'manual-clock', 'page']
+  const sources = [
+    'scenario',
+    'gateway-view',
+    'http-client',
+    'requests',
+    'manual-clock',
+    'page',
+    'console/look',
+  ]
     .map((name) => readFileSync(join(root, `test/support/${name}.ts`), 'utf8'))
     .join('\n')
   const names = [...page.matchAll(/^\| `([a-zA-Z]+)(?:`, `([a-zA-Z]+))?/gm)].flatMap((match) =>

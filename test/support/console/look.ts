@@ -1,0 +1,55 @@
+/** What a test asserts about how a page looks and reads: accessibility, no overflow, pictures to look at. */
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const accessibilityRules = [
+  'wcag2a',
+  'wcag2aa',
+  'wcag21a',
+  'wcag21aa',
+  'wcag22a',
+  'wcag22aa',
+  'best-practice',
+]
+
+/** One line for each place that breaks a rule of WCAG 2.2 A and AA, or of axe's good practice. */
+export async function findAccessibilityMistakes(page: Page): Promise<readonly string[]> {
+  // Playwright's scripts come through the browser's debugger, which the page's CSP does not concern.
+  await page.evaluate(axe.source)
+  const options = JSON.stringify({
+    runOnly: { type: 'tag', values: accessibilityRules },
+    resultTypes: ['violations'],
+  })
+  return page.evaluate<string[]>(
+    `axe.run(document, ${options}).then(({ violations }) => violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, failureSummary }) => [id, help, target.join(' '), failureSummary].join(' | '))))`,
+  )
+}
+
+export async function checkAccessibility(page: Page): Promise<void> {
+  const mistakes = await findAccessibilityMistakes(page)
+  assert.deepEqual(mistakes, [], `${page.url()}:\n${mistakes.join('\n')}`)
+}
+
+/** Only tables and code may be wider than the window, and they scroll in a box inside the page. */
+export async function checkFitsWindow(page: Page): Promise<void> {
+  const [content = 0, window = 0] = await page.evaluate<number[]>(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )
+  assert.ok(content <= window, `${page.url()} is ${content} px wide in a window of ${window} px`)
+}
+
+/** Writes a picture of the whole page, where TURNPIKE_TEST_PICTURES names a folder for them. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env['TURNPIKE_TEST_PICTURES']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  const theme = await page.evaluate<string>(
+    "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'",
+  )
+  const file = `${name}-${page.viewportSize()?.width ?? 0}-${theme}.png`
+  await page.screenshot({ path: join(folder, file), fullPage: true })
+}
