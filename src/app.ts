@@ -3,6 +3,7 @@
  * It is the one file that imports every room, and it decides nothing about exchanges.
  */
 import { totalmem } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
 import { FailedSignIns } from './access/failed-sign-ins.ts'
@@ -15,6 +16,8 @@ import { startAudits } from './audits.ts'
 import type { AdminParts } from './api/admin/app.ts'
 import { listenAdmin } from './api/admin/listener.ts'
 import { ReadsUnderWay } from './api/usage/reads-under-way.ts'
+import { loadOperator } from './api/web/operator.ts'
+import { loadSite } from './api/web/site.ts'
 import { sleep, type Clock } from './base/clock.ts'
 import { newId } from './base/id.ts'
 import { buildIpRanges, readAddress } from './base/ip-address.ts'
@@ -73,7 +76,11 @@ export interface Effects {
   readonly storePagesMax?: number
   /** Replaces the time of a PostgreSQL server in tests. */
   readonly readStoreTime?: () => number
+  /** Replaces the folder of the built console and account page. */
+  readonly siteFolder?: string
 }
+
+const builtSite = join(import.meta.dirname, '../console/built')
 
 export interface App {
   readonly address: Listener['address']
@@ -115,6 +122,8 @@ async function openApp(
   opened: AsyncDisposableStack,
 ): Promise<App> {
   const { clock, log } = effects
+  const operator = loadOperator(config)
+  const site = await loadSite(effects.siteFolder ?? builtSite)
   const metrics = createMetrics()
   const telemetry = createTelemetry({ log, metrics, clock })
   const onError = (error: unknown): void => telemetry.fault(error, 'background')
@@ -297,6 +306,8 @@ async function openApp(
     // Account holders and operators do not wait for each other either.
     operations: { ...operations, database: holderStore },
     corsOrigins: config.corsOrigins,
+    accountPage: site.account,
+    operator,
     relay: relayServices,
   }
   const listener = await listen(
@@ -309,6 +320,7 @@ async function openApp(
   const admin: AdminParts = {
     clock,
     events,
+    site,
     operations: {
       ...operations,
       ...(location.kind === 'sqlite' && {

@@ -8,6 +8,9 @@ import { namedReply, refusalReply } from './api/refusal-reply.ts'
 import { serveUsage } from './api/usage.ts'
 import { findHolderRequest, serveHolder } from './api/usage/holder-api.ts'
 import type { ReadsUnderWay } from './api/usage/reads-under-way.ts'
+import { isAccountPath, serveAccountPage } from './api/web/account-page.ts'
+import type { Operator } from './api/web/operator.ts'
+import type { Page } from './api/web/site.ts'
 import type { Clock } from './base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from './base/errors.ts'
 import { newId } from './base/id.ts'
@@ -40,6 +43,8 @@ export interface FrontParts {
   readonly isStoreAvailable: () => boolean
   readonly isDraining: () => boolean
   readonly holderReads: ReadsUnderWay
+  readonly accountPage: Page
+  readonly operator: Operator
   /** For the figures of account holders. */
   readonly operations: Omit<OperationContext, 'actor'>
   /** Pages of these origins may call the gateway; undefined = none. */
@@ -54,7 +59,7 @@ const notPlain = refuse('http.malformed', 'The request target is not a plain pat
   connection: 'close',
 })
 
-/** The public listener: `/health`, `/v1/usage` and what is below it, and the vendors' prefixes. */
+/** The public listener: `/health`, `/v1/usage` and `/account` with all below, and the vendors' prefixes. */
 export function serveFront(
   request: IncomingRequest,
   response: ResponseWriter,
@@ -78,10 +83,12 @@ export function serveFront(
     return refuseWith(refuse('http.method_not_allowed', 'Use GET here.', { allow: readMethods }))
   }
   const asked = findHolderRequest(path)
-  if ((path === '/v1/usage' || asked !== undefined) && request.place.isForHealthOnly)
-    return refuseWith(crowded)
+  const isPage = isAccountPath(path)
+  const isOwn = path === '/v1/usage' || asked !== undefined || isPage
+  if (isOwn && request.place.isForHealthOnly) return refuseWith(crowded)
   if (path === '/v1/usage') return serveUsage(request, response, query, parts)
   if (asked !== undefined) return serveHolder(request, response, { ...asked, query }, parts)
+  if (isPage) return serveAccountPage(request, response, path, parts)
 
   const snapshot = parts.snapshot()
   const behindPrefix = findVendor(path, snapshot)
@@ -128,6 +135,7 @@ function serveOptions(
 function findMethods(path: string, snapshot: Snapshot): string | undefined {
   if (path === '/health' || path === '/v1/usage' || findHolderRequest(path) !== undefined)
     return readMethods
+  if (isAccountPath(path)) return readMethods
   const behindPrefix = findVendor(path, snapshot)
   if (behindPrefix === undefined) return undefined
   const found = findOperation(behindPrefix.vendor.format, 'OPTIONS', behindPrefix.path)
@@ -163,7 +171,7 @@ function unknownPathReply(path: string, snapshot: Snapshot, clock: Clock): Reply
 
 function unknownPath(snapshot: Snapshot): Refusal {
   const prefixes = [...snapshot.vendors.keys()].map((vendor) => `/${vendor}`)
-  const there = ['/health', '/v1/usage', ...prefixes].join(', ')
+  const there = ['/health', '/v1/usage', '/account', ...prefixes].join(', ')
   return refuse('http.not_found', `Unknown path. This gateway serves ${there}.`)
 }
 

@@ -13,6 +13,7 @@ import {
   dayMs,
   duration,
   folderPaths,
+  imagePath,
   listenAddress,
   mailSender,
   mailServer,
@@ -25,6 +26,7 @@ import {
   ratio,
   region,
   setting,
+  shortText,
   storeText,
   text,
   variableNames,
@@ -42,13 +44,13 @@ export const settingGroups = {
       'listen',
       listenAddress,
       { host: '127.0.0.1', port: 8080 },
-      'Where clients connect: model routes, `/v1/usage`, `/health`. Port `0` picks a free one. IPv6 in brackets: `[::]:8080`.',
+      'Where clients connect: model routes, `/v1/usage`, the account page at `/account`, `/health`. Port `0` picks a free one. IPv6 in brackets: `[::]:8080`.',
     ),
     adminListen: setting(
       'admin_listen',
       listenAddress,
       { host: '127.0.0.1', port: 8081 },
-      'Where operators connect: the [admin API](admin-api.md), `/metrics` (with an `ad_` token), `/livez`, `/readyz`. Keep it away from the public.',
+      'Where operators connect: the console at `/console`, the [admin API](admin-api.md), `/metrics` (with an `ad_` token), `/livez`, `/readyz`. Keep it away from the public.',
     ),
     trustedProxies: setting(
       'trusted_proxies',
@@ -352,6 +354,26 @@ export const settingGroups = {
       "How much of the client's address the record keeps: `none`, its `family` (`ipv4` or `ipv6`), its `network` (a /24, or a /64 of IPv6), or the `full` address.",
     ),
   },
+  'Account page': {
+    operatorName: setting(
+      'operator_name',
+      shortText,
+      undefined,
+      'Your name, as account holders see it on the account page (`/account`). Everyone who reaches `listen` can read it, and the next two.',
+    ),
+    operatorContact: setting(
+      'operator_contact',
+      shortText,
+      undefined,
+      'Where account holders reach you: `mailto:help@example.com`, `https://example.com/help`, or plain text.',
+    ),
+    operatorLogo: setting(
+      'operator_logo',
+      imagePath,
+      undefined,
+      'Your logo: a `.png`, `.svg`, `.webp` or `.jpg` file of at most 256 KiB. It is read at the start.',
+    ),
+  },
   Traces: {
     otlpEndpoint: setting(
       'otlp_endpoint',
@@ -426,6 +448,7 @@ export const settings = {
   ...settingGroups["The vendor's side"],
   ...settingGroups['Endings'],
   ...settingGroups['Audit and retention'],
+  ...settingGroups['Account page'],
   ...settingGroups['Traces'],
   ...settingGroups['Alerts'],
 } as const

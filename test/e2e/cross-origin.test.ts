@@ -420,7 +420,7 @@ describe('OPTIONS', () => {
       ['/alpha/v1/nothing', /^\{"type":"error".*POST \/v1\/messages/],
       ['/beta/v1/nothing', /"code":"unknown_url"/],
       ['/v1/chat/completions', /base address ends in/],
-      ['/nothing', /\/health, \/v1\/usage, \/alpha, \/beta/],
+      ['/nothing', /\/health, \/v1\/usage, \/account, \/alpha, \/beta/],
     ] as const) {
       const answer = await send(gateway.url + path, { method: 'OPTIONS' })
       assert.equal(answer.status, 404, path)

@@ -160,7 +160,7 @@ test('a path outside every prefix gets 404 in the plain shape that lists the pre
   ]) {
     const answer = await ask('GET', path)
     assert.equal(answer.status, 404, path)
-    assert.match(messageOf(answer), /\/health, \/v1\/usage, \/alpha, \/beta/)
+    assert.match(messageOf(answer), /\/health, \/v1\/usage, \/account, \/alpha, \/beta/)
     const { error } = JSON.parse(answer.body.toString()) as { error: Record<string, unknown> }
     assert.deepEqual(Object.keys(error), ['type', 'message', 'request_id'])
   }

@@ -64,6 +64,8 @@ export interface ScenarioOptions {
   readonly onTracePoint?: (point: TracePoint, exchangeId: string) => void
   /** A disk that is full when the store has this many pages of 4 KB. */
   readonly storePagesMax?: number
+  /** The folder of the built console and account page. */
+  readonly siteFolder?: string
 }
 
 /** The test starts, stops and kills gateways in separate processes. */
@@ -281,6 +283,7 @@ async function withGateway(
     },
     ...(clock === undefined ? {} : { readStoreTime: () => clock.now() }),
     ...(options.storePagesMax === undefined ? {} : { storePagesMax: options.storePagesMax }),
+    ...(options.siteFolder === undefined ? {} : { siteFolder: options.siteFolder }),
   })
   opened.defer(() => app.close())
   return { ...surroundings, ...viewGateway(app, surroundings, { events, ...options }) }

@@ -1,14 +1,14 @@
 /**
- * The admin side as a Hono app: `/livez`, `/readyz`, `/metrics`, and the admin API from its rows. Liveness
- * means that the event loop runs; it never depends on a vendor or the store. Readiness means that the
- * gateway takes requests. The only credential is an admin token in a header; cookies mean nothing.
+ * The admin side as a Hono app: `/livez`, `/readyz`, `/metrics`, the console's files, and the admin API from
+ * its rows. Liveness means that the event loop runs; it never depends on a vendor or the store. Readiness
+ * means that the gateway takes requests. The only credential is an admin token in a header; cookies mean
+ * nothing.
  */
 import type { HttpBindings } from '@hono/node-server'
-import { Hono, type Context } from 'hono'
+import { Hono } from 'hono'
 import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
 import { adminRoles, type AdminRole } from '../../access/key.ts'
 import type { Clock } from '../../base/clock.ts'
-import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
@@ -22,19 +22,23 @@ import { allEndpoints, allFeeds, allFiles, allStreams } from '../../endpoints/al
 import type { EventFeed } from '../../operations/events/feed.ts'
 import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
-import {
-  refusalOfInput,
-  type OperationContext,
-  type OperationRefusal,
-} from '../../operations/operation.ts'
+import { refusalOfInput, type OperationContext } from '../../operations/operation.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Site } from '../web/site.ts'
 import { openEventStream } from './event-streams.ts'
 import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
+import { addConsole } from './console.ts'
 import { headersOfDownload, sendDownload } from './download.ts'
 import { placesOf, readInput, type Row } from './input.ts'
 import { buildDocument } from './openapi.ts'
-import { problemOf, problemType } from './problem.ts'
 import { pagePolicy, printReferencePage } from './reference-page.ts'
+import {
+  answerRefusal,
+  apiPath,
+  refuseOtherMethods,
+  type Environment,
+  type Request,
+} from './request.ts'
 import { Streams, type StreamParts, type StreamQuestion } from './stream.ts'
 
 export interface AdminParts extends StreamParts {
@@ -47,18 +51,10 @@ export interface AdminParts extends StreamParts {
   /** What operations need; the actor is the token of the request. */
   readonly operations: Omit<OperationContext, 'actor'>
   readonly events: EventFeed
+  readonly site: Site
   /** Finds the address of a client from its connection and headers. */
   readonly addressOf: (incoming: HttpBindings['incoming']) => string | undefined
 }
-
-interface Environment {
-  readonly Bindings: HttpBindings
-  readonly Variables: { requestId: string; tokenId: string; role: AdminRole }
-}
-
-type Request = Context<Environment>
-
-const apiPath = '/admin/v1'
 
 export function createAdminApp(parts: AdminParts): Hono<Environment> {
   const app = new Hono<Environment>()
@@ -66,11 +62,13 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     request.set('requestId', newId('ex', parts.clock.now()))
     await next()
     request.res.headers.set(exchangeIdHeader, request.get('requestId'))
-    request.res.headers.set('cache-control', 'no-store')
+    if (!request.res.headers.has('cache-control'))
+      request.res.headers.set('cache-control', 'no-store')
     request.res.headers.set('x-content-type-options', 'nosniff')
   })
   addProbes(app, parts)
   addReference(app)
+  addConsole(app, parts.site.console)
   app.use(async (request, next) => {
     const principal = await signIn(parts, request.env.incoming)
     if (principal.kind === 'refusal') return answerRefusal(request, principal)
@@ -91,7 +89,7 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
       request,
       refuse(
         'http.not_found',
-        'Unknown path. This address serves /metrics, /livez, /readyz and the admin API below /admin/v1.',
+        'Unknown path. This address serves /console, /metrics, /livez, /readyz and the admin API below /admin/v1.',
       ),
     ),
   )
@@ -168,17 +166,6 @@ function streamOf(
   input: Readonly<Record<string, unknown>>,
 ): Endpoint | StreamEndpoint {
   return 'csv' in row && input['format'] === 'csv' ? (row.csv ?? row) : row
-}
-
-function refuseOtherMethods(
-  app: Hono<Environment>,
-  path: string,
-  allowed: readonly string[],
-): void {
-  const allow = allowed.join(', ')
-  app.all(path, (request) =>
-    answerRefusal(request, refuse('http.method_not_allowed', `Use ${allow} here.`, { allow })),
-  )
 }
 
 async function answerCall(
@@ -266,17 +253,4 @@ async function answerFile(
   for (const [name, value] of Object.entries(headersOfDownload(outcome.value)))
     request.header(name, value)
   return request.body(sendDownload(outcome.value, outgoing, onFault))
-}
-
-function answerRefusal(request: Request, refusal: Refusal | OperationRefusal): Response {
-  const { status } = errorCatalogue[refusal.code]
-  if (status === 401) request.header('www-authenticate', 'Bearer')
-  for (const [name, value] of Object.entries(refusal.headers ?? {})) request.header(name, value)
-  const requestId = request.get('requestId')
-  if (request.req.path.startsWith('/admin/')) {
-    request.header('content-type', problemType)
-    return request.body(JSON.stringify(problemOf(refusal, requestId)), status)
-  }
-  const { code, message } = refusal
-  return request.json({ error: { type: code, message, request_id: requestId } }, status)
 }

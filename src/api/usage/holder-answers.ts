@@ -20,7 +20,7 @@ export interface Exchange {
 
 const vary = ['vary', 'authorization, x-api-key']
 /** A connection keeps as much of any answer. */
-const smallBytesMax = 65_536
+export const smallBytesMax = 65_536
 /** What a streamed answer keeps in memory at most: one page of the store and one piece of text. */
 const streamBytes = 1_048_576
 
@@ -55,8 +55,9 @@ export async function sendText(
   })
 }
 
-async function paced(
-  { request, response }: Exchange,
+/** Resolves when `work` is done and the client has been sent all of it, or has gone. */
+export async function paced(
+  { request, response }: Pick<Exchange, 'request' | 'response'>,
   headers: readonly string[],
   work: (answer: PacedAnswer) => Promise<Refusal | undefined | void>,
 ): Promise<Refusal | undefined> {
