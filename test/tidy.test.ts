@@ -40,6 +40,7 @@ const foreignFolders = new Set([
   'target',
   'transcripts',
   'dist',
+  'built',
   'clients',
   'peers',
 ])

@@ -1,0 +1,75 @@
+/**
+ * The admin API with the types of its OpenAPI document. The session cookie is the only credential. Every
+ * refusal becomes a `Problem`, which has the texts that the API gives.
+ */
+import createClient, { type Middleware } from 'openapi-fetch'
+import type { components, paths } from './schema.ts'
+import { lastInteractionMs } from './interaction.ts'
+
+type ProblemDetails = components['schemas']['Problem']
+
+/** A refusal of the API, or a request that found no gateway (`status` 0). */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  /** Wrong fields by their path in the body or the query. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly requestId: string | undefined
+
+  constructor(status: number, details: Partial<ProblemDetails>) {
+    super(details.detail ?? `The gateway answered ${status}.`)
+    this.status = status
+    this.code = details.code ?? 'unknown'
+    this.requestId = details.request_id
+    this.fields = Object.fromEntries(
+      (details.errors ?? []).map(({ field, message }) => [field, message]),
+    )
+  }
+}
+
+const userWindowMs = 60_000
+
+/** Only what a person does keeps a session from its idle limit; automatic refetches do not. */
+export function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
+  const isUser = Date.now() - lastInteractionMs() < userWindowMs
+  return { 'x-turnpike-console': isUser ? 'user' : 'background' }
+}
+
+const sessionRules: Middleware = {
+  onRequest({ request }) {
+    const [entry] = Object.entries(intentHeader())
+    if (entry !== undefined) request.headers.set(...entry)
+    if (request.method !== 'GET') request.headers.set('content-type', 'application/json')
+    return request
+  },
+  onError() {
+    return new Problem(0, {
+      detail: 'The gateway does not answer. Check that it runs and that this address is right.',
+    })
+  },
+}
+
+export const api = createClient<paths, 'application/json'>({ baseUrl: '/' })
+api.use(sessionRules)
+
+interface Answer<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** Returns the body of an answer, or throws its `Problem`. */
+export async function bodyOf<Data>(asked: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
+  const { data, error, response } = await asked
+  if (response.ok && data !== undefined && data !== null) return data
+  throw new Problem(response.status, isProblem(error) ? error : {})
+}
+
+function isProblem(value: unknown): value is Partial<ProblemDetails> {
+  return typeof value === 'object' && value !== null && 'detail' in value
+}
+
+/** A fresh key for a change that must happen once, however often its request is sent. */
+export function newIdempotencyKey(): string {
+  return crypto.randomUUID()
+}

@@ -1,0 +1,43 @@
+/** The session of this browser: who signed in, with which role, until when. */
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { api, bodyOf, Problem } from './client.ts'
+
+export type Role = 'viewer' | 'operator' | 'owner'
+
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, owner: 2 }
+
+/** Null without a session. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  staleTime: Infinity,
+  async queryFn() {
+    try {
+      return await bodyOf(api.GET('/admin/v1/session'))
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) return null
+      throw error
+    }
+  },
+})
+
+/** Returns whether the role of this session includes `least`; the API decides in any case. */
+export function useMay(least: Role): boolean {
+  const { data } = useSuspenseQuery(sessionQuery)
+  return data !== null && ranks[data.role] >= ranks[least]
+}
+
+export async function signIn(proof: { token: string } | { code: string }): Promise<void> {
+  await bodyOf(api.POST('/admin/v1/session', { body: proof }))
+}
+
+/** Ends this session, or all sessions of its token, and forgets the data that it read. */
+export function useSignOut(): (where: 'here' | 'everywhere') => Promise<void> {
+  const client = useQueryClient()
+  return async (where) => {
+    await (where === 'here'
+      ? bodyOf(api.DELETE('/admin/v1/session'))
+      : bodyOf(api.DELETE('/admin/v1/sessions')))
+    client.clear()
+    location.assign('/console/sign-in')
+  }
+}

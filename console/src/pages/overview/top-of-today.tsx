@@ -1,0 +1,70 @@
+/** Where today's spend comes from: the largest models and accounts. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Card } from '../../ui/card.tsx'
+import { BarList } from '../../ui/small-charts.tsx'
+import { Empty, Failure, Loading } from '../../ui/states.tsx'
+import { Usd } from '../../ui/values.tsx'
+import { todayByQuery } from './queries.ts'
+
+const shownMax = 6
+
+export function TopOfToday() {
+  return (
+    <div className="columns">
+      <Top by="model" title="Models today" />
+      <Top by="account" title="Accounts today" />
+    </div>
+  )
+}
+
+function Top({ by, title }: { by: 'model' | 'account'; title: string }) {
+  const { data, error, refetch } = useQuery(todayByQuery(by))
+  return (
+    <Card
+      title={title}
+      hint="By spend, since 00:00 UTC"
+      actions={
+        <Link to="/reports" search={{}}>
+          Report
+        </Link>
+      }
+    >
+      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && <Bars by={by} rows={data} title={title} />}
+    </Card>
+  )
+}
+
+type Rows = Awaited<ReturnType<NonNullable<ReturnType<typeof todayByQuery>['queryFn']>>>
+
+function Bars({ by, rows, title }: { by: 'model' | 'account'; rows: Rows; title: string }) {
+  if (rows.length === 0)
+    return <Empty title="No request today.">The first one appears here within seconds.</Empty>
+  const largest = rows
+    .toSorted((one, other) => Number(other.revenue_usd) - Number(one.revenue_usd))
+    .slice(0, shownMax)
+  return (
+    <BarList
+      label={title}
+      bars={largest.map((row) => ({
+        id: row.account_id ?? row.model ?? '',
+        name: nameOf(by, row),
+        value: Number(row.revenue_usd),
+        text: <Usd value={row.revenue_usd} />,
+      }))}
+    />
+  )
+}
+
+function nameOf(by: 'model' | 'account', row: Rows[number]): ReactNode {
+  if (by === 'model') return row.model
+  if (row.account_id === null) return row.account
+  return (
+    <Link to="/accounts/$account" params={{ account: row.account_id }}>
+      {row.account}
+    </Link>
+  )
+}

@@ -1,0 +1,165 @@
+/** The frame around all pages of the console: navigation, age of the data, the person's menu. */
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { LogOut, Menu as MenuIcon, Monitor, Moon, ShieldOff, Sun, UserRound, X } from 'lucide-react'
+import { Suspense, useEffect, useState } from 'react'
+import { connectLive, useLive } from '../api/live.ts'
+import { sessionQuery, useSignOut } from '../api/session.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { formatAge } from '../ui/format.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Loading } from '../ui/states.tsx'
+import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
+import { useNow } from '../ui/values.tsx'
+import { sections } from './sections.ts'
+import icon from '../icon.svg'
+import './shell.css'
+
+export function Shell() {
+  const client = useQueryClient()
+  const [isOpen, setIsOpen] = useState(false)
+  useEffect(() => connectLive(client), [client])
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <header className="topbar">
+        <IconButton
+          label={isOpen ? 'Close navigation' : 'Open navigation'}
+          aria-expanded={isOpen}
+          aria-controls="navigation"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {isOpen ? <X aria-hidden /> : <MenuIcon aria-hidden />}
+        </IconButton>
+        <Brand />
+      </header>
+      <div id="navigation" className={isOpen ? 'sidebar sidebar-open' : 'sidebar'}>
+        <Brand />
+        <Navigation onChoose={() => setIsOpen(false)} />
+        <footer className="sidebar-foot">
+          <LiveBadge />
+          <PersonMenu />
+        </footer>
+      </div>
+      <main id="content" className="content" tabIndex={-1}>
+        <Suspense fallback={<Loading rows={8} />}>
+          <Outlet />
+        </Suspense>
+      </main>
+    </div>
+  )
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="brand">
+      <img src={icon} alt="" width={26} height={26} />
+      Turnpike
+    </Link>
+  )
+}
+
+function Navigation({ onChoose }: { onChoose: () => void }) {
+  return (
+    <nav aria-label="Console">
+      <ul className="navigation">
+        {sections.map(({ to, name, Icon }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              className="navigation-link"
+              onClick={onChoose}
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+            >
+              <Icon aria-hidden />
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+/** Whether the page follows the gateway, and how old what it shows may be. */
+function LiveBadge() {
+  const { state, seenAtMs } = useLive()
+  const nowMs = useNow(1_000)
+  const age = formatAge(nowMs - seenAtMs)
+  const text = {
+    connecting: 'Connecting…',
+    live: `Live · last event ${age}`,
+    lost: `Not live · data from ${age}`,
+  }[state]
+  return (
+    <p className={`live live-${state}`}>
+      <span className="live-dot" />
+      {text}
+    </p>
+  )
+}
+
+const themeNames: Readonly<Record<Theme, string>> = {
+  system: 'Theme of the system',
+  light: 'Light theme',
+  dark: 'Dark theme',
+}
+const themeIcons = { system: Monitor, light: Sun, dark: Moon }
+
+function PersonMenu() {
+  const { data: session } = useSuspenseQuery(sessionQuery)
+  const signOut = useSignOut()
+  const chosen = useTheme()
+  if (session === null) return null
+  const themeItems = themes
+    .filter((theme) => theme !== chosen)
+    .map((theme) => {
+      const Icon = themeIcons[theme]
+      return {
+        text: (
+          <>
+            <Icon aria-hidden /> {themeNames[theme]}
+          </>
+        ),
+        onSelect: () => chooseTheme(theme),
+      }
+    })
+  return (
+    <Menu
+      label="Your session"
+      trigger={
+        <Button look="quiet">
+          <UserRound aria-hidden />
+          <span className="person-name">{session.token_name}</span>
+        </Button>
+      }
+      head={
+        <>
+          <strong className="break">{session.token_name}</strong>
+          <div className="soft">{session.role}</div>
+        </>
+      }
+      items={[
+        ...themeItems,
+        {
+          text: (
+            <>
+              <LogOut aria-hidden /> Sign out
+            </>
+          ),
+          onSelect: () => void signOut('here'),
+        },
+        {
+          text: (
+            <>
+              <ShieldOff aria-hidden /> Sign out everywhere
+            </>
+          ),
+          onSelect: () => void signOut('everywhere'),
+        },
+      ]}
+    />
+  )
+}

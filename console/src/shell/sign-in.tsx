@@ -1,0 +1,91 @@
+/** Signs in by an admin token, or by the code in the link that `npm start` and `turnpike console` print. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { sessionQuery, signIn } from '../api/session.ts'
+import { Notice } from '../ui/card.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Form } from '../ui/form.tsx'
+import { describeFailure, Loading } from '../ui/states.tsx'
+import icon from '../icon.svg'
+import './sign-in.css'
+
+/** The code of the link, taken out of the address at once: it must not stay in the history. */
+const linkCode = takeCode()
+
+function takeCode(): string | undefined {
+  const code = location.hash.slice(1)
+  if (!location.pathname.endsWith('/sign-in') || code === '') return undefined
+  history.replaceState(null, '', location.pathname + location.search)
+  return code
+}
+
+let linkSignIn: Promise<void> | undefined
+
+export function SignIn() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { next, ended } = useSearch({ from: '/sign-in' })
+  const [token, setToken] = useState('')
+  const [linkError, setLinkError] = useState<unknown>()
+  const [isWaiting, setIsWaiting] = useState(linkCode !== undefined)
+  const enter = async (): Promise<void> => {
+    await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
+    await navigate({ to: next ?? '/', replace: true })
+  }
+  useEffect(() => {
+    if (linkCode === undefined) return
+    // A code works once; the page may be drawn twice.
+    linkSignIn ??= signIn({ code: linkCode })
+    linkSignIn.then(enter, (error: unknown) => {
+      setLinkError(error)
+      setIsWaiting(false)
+    })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [])
+  return (
+    <main className="sign-in">
+      <div className="sign-in-card">
+        <img src={icon} alt="" width={40} height={40} />
+        <h1>Sign in to Turnpike</h1>
+        {isWaiting ? (
+          <Loading rows={2} />
+        ) : (
+          <>
+            {ended && <Notice>Your session has ended. Sign in again.</Notice>}
+            {linkError !== undefined && (
+              <Notice tone="warn">
+                {describeFailure(linkError).title} Run <code>turnpike console</code> for a new link,
+                or paste an admin token.
+              </Notice>
+            )}
+            <Form
+              action="Sign in"
+              isDisabled={token.trim() === ''}
+              onSubmit={() => signIn({ token: token.trim() })}
+              onDone={() => void enter()}
+            >
+              {(errorOf) => (
+                <TextField
+                  label="Admin token"
+                  type="password"
+                  placeholder="ad_…"
+                  autoFocus
+                  spellCheck={false}
+                  autoComplete="current-password"
+                  value={token}
+                  onChange={setToken}
+                  error={errorOf('token')}
+                />
+              )}
+            </Form>
+            <p className="soft">
+              The first start prints an admin token. The command <code>turnpike console</code> on
+              the host prints a link that signs in.
+            </p>
+          </>
+        )}
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,178 @@
+/** Inputs with a label, a hint and the mistake that the API found in them. */
+import { useId, type ComponentProps, type ReactNode } from 'react'
+import './field.css'
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly error?: string | undefined
+}
+
+interface Wired {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': true | undefined
+}
+
+function Field({
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { readonly children: (wired: Wired) => ReactNode }) {
+  const id = useId()
+  const isDescribed = hint !== undefined || error !== undefined
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': isDescribed ? `${id}-hint` : undefined,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
+      {isDescribed && (
+        <p id={`${id}-hint`} className={error === undefined ? 'field-hint' : 'field-hint bad'}>
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type InputProps = FieldProps &
+  Omit<ComponentProps<'input'>, 'className' | 'onChange' | 'value'> & {
+    readonly value: string
+    readonly onChange: (value: string) => void
+    /** Stands before the text, such as "$". */
+    readonly unit?: string
+  }
+
+export function TextField({ label, hint, error, unit, onChange, ...rest }: InputProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <span className="input-frame">
+          {unit !== undefined && <span className="input-unit">{unit}</span>}
+          <input
+            autoComplete="off"
+            {...rest}
+            {...wired}
+            className="input"
+            onChange={({ target }) => onChange(target.value)}
+          />
+        </span>
+      )}
+    </Field>
+  )
+}
+
+type AreaProps = FieldProps &
+  Omit<ComponentProps<'textarea'>, 'className' | 'onChange' | 'value'> & {
+    readonly value: string
+    readonly onChange: (value: string) => void
+    readonly isCode?: boolean
+  }
+
+export function AreaField({ label, hint, error, isCode = false, onChange, ...rest }: AreaProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <textarea
+          rows={4}
+          spellCheck={!isCode}
+          {...rest}
+          {...wired}
+          className={isCode ? 'input input-area code' : 'input input-area'}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type SelectProps<Value extends string> = FieldProps & {
+  readonly value: Value
+  readonly options: readonly (readonly [Value, string])[]
+  readonly onChange: (value: Value) => void
+}
+
+export function SelectField<Value extends string>(props: SelectProps<Value>) {
+  const { label, hint, error, value, options, onChange } = props
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <select
+          {...wired}
+          className="input select"
+          value={value}
+          onChange={({ target }) => {
+            const chosen = options.find(([each]) => each === target.value)
+            if (chosen !== undefined) onChange(chosen[0])
+          }}
+        >
+          {options.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export function CheckField(props: {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly value: boolean
+  readonly onChange: (value: boolean) => void
+}) {
+  const { label, hint, value, onChange } = props
+  const id = useId()
+  return (
+    <div className="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="field-hint">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Opens the file chooser and hands on the file's text. */
+export function FileField(
+  props: FieldProps & {
+    readonly accept?: string
+    readonly onFile: (file: { name: string; text: string }) => void
+  },
+) {
+  const { label, hint, error, accept, onFile } = props
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wired) => (
+        <input
+          {...wired}
+          className="input input-file"
+          type="file"
+          accept={accept}
+          onChange={({ target }) => {
+            const [file] = target.files ?? []
+            if (file !== undefined)
+              void file.text().then((text) => onFile({ name: file.name, text }))
+          }}
+        />
+      )}
+    </Field>
+  )
+}

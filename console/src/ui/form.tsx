@@ -1,0 +1,56 @@
+/** A form in a dialog: sends once, shows what the API refuses beside the field it speaks of. */
+import { useMutation } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
+import { Problem } from '../api/client.ts'
+import { Button } from './button.tsx'
+import { Notice } from './card.tsx'
+import { describeFailure } from './states.tsx'
+import './form.css'
+
+interface FormProps<Result> {
+  /** The verb of the button: "Create account". */
+  readonly action: string
+  readonly onSubmit: () => Promise<Result>
+  readonly onDone: (result: Result) => void
+  readonly onCancel?: () => void
+  readonly isDisabled?: boolean
+  readonly children: (errorOf: (field: string) => string | undefined) => ReactNode
+}
+
+export function Form<Result>(props: FormProps<Result>) {
+  const { action, onSubmit, onDone, onCancel, isDisabled = false, children } = props
+  const sending = useMutation({ mutationFn: onSubmit, onSuccess: onDone })
+  const fields = sending.error instanceof Problem ? sending.error.fields : {}
+  const shown = new Set<string>()
+  const errorOf = (field: string): string | undefined => {
+    shown.add(field)
+    return fields[field]
+  }
+  const inputs = children(errorOf)
+  const others = Object.entries(fields).filter(([field]) => !shown.has(field))
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    sending.mutate()
+  }
+  return (
+    <form className="form" onSubmit={submit} noValidate>
+      {inputs}
+      {sending.error !== null && (
+        <Notice tone="bad">
+          {describeFailure(sending.error).title}
+          {others.map(([field, text]) => (
+            <div key={field}>
+              <code>{field}</code>: {text}
+            </div>
+          ))}
+        </Notice>
+      )}
+      <footer className="dialog-foot">
+        {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+        <Button type="submit" look="primary" isBusy={sending.isPending} disabled={isDisabled}>
+          {action}
+        </Button>
+      </footer>
+    </form>
+  )
+}

@@ -1,0 +1,119 @@
+/** Numbers, amounts and times as text. Amounts stay decimal text: no binary number holds them. */
+const integer = new Intl.NumberFormat('en-US')
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
+
+export function formatInteger(value: number): string {
+  return integer.format(value)
+}
+
+/** 12,345 → 12.3K; below 10,000 the number itself. */
+export function formatCount(value: number): string {
+  return Math.abs(value) < 10_000 ? integer.format(value) : compact.format(value)
+}
+
+/** 0.123 → 12.3%. */
+export function formatShare(share: number): string {
+  return percent.format(share)
+}
+
+/** Exact decimal text with groups: -1234.5 → -$1,234.50. */
+export function formatUsdExact(usd: string): string {
+  const { sign, whole, fraction } = partsOf(usd)
+  return `${sign}$${group(whole)}.${fraction.padEnd(2, '0')}`
+}
+
+/** Two decimals, or as many as show two digits that matter: 0.00001234 → $0.000012. Never nothing. */
+export function formatUsd(usd: string): string {
+  const { sign, whole, fraction } = partsOf(usd)
+  if (/^0*$/.test(whole) && /[1-9]/.test(fraction)) {
+    const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
+    if (zeros >= 1) return `${sign}$0.${fraction.slice(0, zeros + 2).padEnd(2, '0')}`
+  }
+  const cents = BigInt(whole + fraction.slice(0, 2).padEnd(2, '0'))
+  const rounded = (cents + (Number(fraction[2] ?? 0) >= 5 ? 1n : 0n)).toString().padStart(3, '0')
+  return `${sign}$${group(rounded.slice(0, -2))}.${rounded.slice(-2)}`
+}
+
+function partsOf(usd: string): { sign: string; whole: string; fraction: string } {
+  const [, minus = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(usd) ?? []
+  return { sign: minus === '' ? '' : '−', whole, fraction }
+}
+
+function group(whole: string): string {
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** 840 → 840 ms; 12,300 → 12.3 s; 90,000 → 1 min 30 s. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return joined(minutes, 'min', Math.round((ms % 60_000) / 1_000), 's')
+  const hours = Math.floor(minutes / 60)
+  return hours < 48
+    ? joined(hours, 'h', minutes % 60, 'min')
+    : joined(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+function joined(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+}
+
+/** How long ago, in one unit: "12 s ago", "3 h ago"; "in 5 min" for a moment to come. */
+export function formatAge(ms: number): string {
+  const far = Math.abs(ms)
+  if (far < 1_000) return 'now'
+  const [unitMs, unit] = ageUnits.find(([each]) => far >= each) ?? [1_000, 's']
+  const text = `${Math.floor(far / unitMs)} ${unit}`
+  return ms < 0 ? `in ${text}` : `${text} ago`
+}
+
+const ageUnits: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+]
+
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
+const dayAndClock = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+const full = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+})
+const day = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+})
+
+/** In the reader's zone; of today only the clock. */
+export function formatTime(at: Date, now = new Date()): string {
+  return at.toDateString() === now.toDateString() ? clock.format(at) : dayAndClock.format(at)
+}
+
+/** In the reader's zone and in UTC. */
+export function formatTimeFully(at: Date): string {
+  return `${full.format(at)} · ${at.toISOString().replace('T', ' ').slice(0, 19)} UTC`
+}
+
+/** A UTC day such as 2026-11-23 → 23 Nov 2026. */
+export function formatDay(utcDay: string): string {
+  return day.format(new Date(`${utcDay}T00:00:00Z`))
+}

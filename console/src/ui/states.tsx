@@ -1,0 +1,66 @@
+/** What a part of a page shows while there is nothing to show: loading, failed, empty. */
+import type { ReactNode } from 'react'
+import { CircleAlert, RotateCw } from 'lucide-react'
+import { Problem } from '../api/client.ts'
+import { Button } from './button.tsx'
+import './states.css'
+
+/** Grey lines in the shape of the text to come. */
+export function Loading({ rows = 4 }: { rows?: number }) {
+  return (
+    <div className="loading" role="status">
+      <span className="visually-hidden">Loading…</span>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="loading-line" />
+      ))}
+    </div>
+  )
+}
+
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { title, requestId } = describeFailure(error)
+  return (
+    <div className="state" role="alert">
+      <CircleAlert className="bad" aria-hidden />
+      <p>{title}</p>
+      {requestId !== undefined && (
+        <p className="soft">
+          Request id: <code>{requestId}</code>
+        </p>
+      )}
+      {onRetry !== undefined && (
+        <Button onClick={onRetry}>
+          <RotateCw aria-hidden /> Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** The sentence to show for anything that was thrown. */
+export function describeFailure(error: unknown): {
+  title: string
+  requestId: string | undefined
+} {
+  if (error instanceof Problem) return { title: error.message, requestId: error.requestId }
+  return {
+    title:
+      'This page has failed. Load it again; if it fails again, look at the log of the gateway.',
+    requestId: undefined,
+  }
+}
+
+interface EmptyProps {
+  readonly title: string
+  /** Says what to do. */
+  readonly children?: ReactNode
+}
+
+export function Empty({ title, children }: EmptyProps) {
+  return (
+    <div className="state">
+      <p className="state-title">{title}</p>
+      {children !== undefined && <div className="soft state-advice">{children}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+/** Short messages after something was done. */
+import { Toast } from '@base-ui/react/toast'
+import { X } from 'lucide-react'
+import { IconButton } from './button.tsx'
+import './toast.css'
+
+const toasts = Toast.createToastManager()
+
+export function announce(title: string): void {
+  toasts.add({ title })
+}
+
+export function ToastLayer() {
+  return (
+    <Toast.Provider toastManager={toasts} timeout={5_000}>
+      <Toast.Portal>
+        <Toast.Viewport className="toasts">
+          <ToastList />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  )
+}
+
+function ToastList() {
+  const { toasts: shown } = Toast.useToastManager()
+  return shown.map((toast) => (
+    <Toast.Root key={toast.id} toast={toast} className="toast">
+      <Toast.Title className="toast-title" />
+      <Toast.Close render={<IconButton label="Dismiss" />}>
+        <X aria-hidden />
+      </Toast.Close>
+    </Toast.Root>
+  ))
+}

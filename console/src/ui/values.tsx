@@ -1,0 +1,84 @@
+/** Values in running text and tables: rounded to be read, exact in the tip (hover, focus or tap). */
+import { useEffect, useState } from 'react'
+import {
+  formatAge,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatTime,
+  formatTimeFully,
+  formatUsd,
+  formatUsdExact,
+} from './format.ts'
+
+/** An amount as the API gives it: exact decimal text. */
+export function Usd({ value, signed = false }: { value: string | null; signed?: boolean }) {
+  if (value === null) return <Missing why="Not known" />
+  const text = formatUsd(value)
+  const isGain = signed && !text.startsWith('−') && /[1-9]/.test(value)
+  return (
+    <data value={value} data-tip={`${formatUsdExact(value)} exactly`}>
+      {isGain ? `+${text}` : text}
+    </data>
+  )
+}
+
+export function Count({ value }: { value: number | null }) {
+  if (value === null) return <Missing why="Not known" />
+  return (
+    <data value={value} data-tip={formatInteger(value)}>
+      {formatCount(value)}
+    </data>
+  )
+}
+
+export function Duration({ ms }: { ms: number | null }) {
+  if (ms === null) return <Missing why="Not measured" />
+  return (
+    <data value={ms} data-tip={`${formatInteger(ms)} ms`}>
+      {formatDuration(ms)}
+    </data>
+  )
+}
+
+/** A moment in the reader's zone; UTC is in the tip. */
+export function Time({ at }: { at: string | null }) {
+  if (at === null) return <Missing why="Never" />
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} data-tip={formatTimeFully(moment)}>
+      {formatTime(moment)}
+    </time>
+  )
+}
+
+/** How long ago a moment was; renews itself. */
+export function Age({ at }: { at: string | null }) {
+  const nowMs = useNow(at === null ? null : 1_000)
+  if (at === null) return <Missing why="Never" />
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} data-tip={formatTimeFully(moment)}>
+      {formatAge(nowMs - moment.getTime())}
+    </time>
+  )
+}
+
+export function Missing({ why }: { why: string }) {
+  return (
+    <span className="soft" data-tip={why}>
+      –<span className="visually-hidden">{why}</span>
+    </span>
+  )
+}
+
+/** The time, renewed at an interval; null keeps it still. */
+export function useNow(everyMs: number | null): number {
+  const [nowMs, setNowMs] = useState(Date.now)
+  useEffect(() => {
+    if (everyMs === null) return undefined
+    const timer = setInterval(() => setNowMs(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return nowMs
+}
