@@ -4,20 +4,12 @@
  * filters. It measures the operation, as the command and the API call it, on SQLite and on PostgreSQL. The
  * CPU time is without PostgreSQL's. Run: node bench/programs/request-lists.ts
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
-import { Secret } from '../../src/base/secret.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { listRequests } from '../../src/operations/requests/requests.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import { openStore } from '../../src/storage/open.ts'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { benchContext, measureRuns, onBothStores } from '../measure/operations.ts'
 
 const requests = 200_000
 const accounts = 200
@@ -51,7 +43,6 @@ function requestRow(index: number, startedMs: number): string {
 }
 
 async function fill(database: Database): Promise<void> {
-  await migrate(database)
   for (let index = 0; index < accounts; index++)
     await database.query('INSERT INTO account (id, name, created_at_ms) VALUES ($1, $2, 0)', [
       `acc_${index}`,
@@ -72,46 +63,11 @@ async function fill(database: Database): Promise<void> {
   await database.query('ANALYZE exchange')
 }
 
-async function measure(store: string): Promise<void> {
-  const database = await openStore(store)
-  try {
-    await fill(database)
-    const context = {
-      database,
-      clock: systemClock,
-      actor: 'bench',
-      masterKey: () => new Secret(''),
-      environment: () => undefined,
-      runCheck: noCheck,
-    }
-    for (const filter of filters) {
-      const times: number[] = []
-      const before = process.cpuUsage()
-      for (let run = 0; run < runs; run++) {
-        const startedMs = performance.now()
-        valueOf(await listRequests(context, filter))
-        times.push(performance.now() - startedMs)
-      }
-      const { user, system } = process.cpuUsage(before)
-      const cpuMs = (user + system) / 1_000 / runs
-      const [least, most] = [Math.min(...times), Math.max(...times)].map((time) => time.toFixed(1))
-      process.stdout.write(
-        `  ${JSON.stringify(filter)}: ${least} to ${most} ms in ${runs} runs, ${cpuMs.toFixed(1)} ms of CPU each\n`,
-      )
-    }
-  } finally {
-    await database.close()
-  }
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'turnpike-lists-'))
-const server = await startPostgres()
-try {
-  process.stdout.write('SQLite\n')
-  await measure(`sqlite:${join(folder, 'turnpike.db')}`)
-  process.stdout.write('PostgreSQL\n')
-  await measure(await server.createDatabase())
-} finally {
-  await server.close()
-  rmSync(folder, { recursive: true })
-}
+await onBothStores(async (database) => {
+  await fill(database)
+  const context = benchContext(database)
+  for (const filter of filters)
+    await measureRuns(JSON.stringify(filter), runs, async () => {
+      valueOf(await listRequests(context, filter))
+    })
+})

@@ -1,0 +1,46 @@
+/** Books a past span by span, as time went on, with what the gateway remembers of yesterday's hours. */
+import { utcDay } from '../../../src/base/clock.ts'
+import type { ExchangeRecord } from '../../../src/ledger/ledger.ts'
+import { recordMoment } from '../../../src/ledger/report-moment-store.ts'
+import type { Database } from '../../../src/storage/database.ts'
+import { bookExchanges } from './books.ts'
+import type { Span } from './past.ts'
+
+export const dayMs = 86_400_000
+export const hourMs = 3_600_000
+
+/**
+ * Books what `draw` returns for each span from the past to the present: whole UTC days, but hours for
+ * yesterday, because the figures of today are compared with those of yesterday up to the same time.
+ */
+export async function bookPast(
+  database: Database,
+  past: Span,
+  draw: (span: Span) => Promise<readonly ExchangeRecord[]>,
+): Promise<void> {
+  const yesterdayMs = Math.floor(past.untilMs / dayMs) * dayMs - dayMs
+  for (let fromMs = past.fromMs; fromMs < past.untilMs;) {
+    const isToday = fromMs >= yesterdayMs + dayMs
+    const stepMs = fromMs >= yesterdayMs && !isToday ? hourMs : dayMs
+    const untilMs = Math.min(Math.floor(fromMs / stepMs) * stepMs + stepMs, past.untilMs)
+    await bookExchanges(database, await draw({ fromMs, untilMs }))
+    if (stepMs === hourMs) await rememberMoment(database, untilMs)
+    fromMs = untilMs
+  }
+}
+
+async function rememberMoment(database: Database, atMs: number): Promise<void> {
+  const day = utcDay(atMs - 1)
+  const dayStartMs = Date.parse(day)
+  await recordMoment(database, {
+    day,
+    nextDay: utcDay(dayStartMs + dayMs),
+    minute: Math.floor((atMs - 1 - dayStartMs) / 60_000),
+  })
+}
+
+/** PostgreSQL does it by itself within minutes. */
+export async function analyzeTables(database: Database): Promise<void> {
+  for (const table of ['account', 'key', 'entry', 'exchange', 'free_exchange', 'report_day'])
+    await database.query(`ANALYZE ${table}`)
+}
