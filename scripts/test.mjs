@@ -4,7 +4,7 @@
  * `npm run test:quick` (`--quick`): the same checks, unit tests, and a core of the larger tests on SQLite.
  * `npm run check` (`--check`): checks and unit tests; what a change must pass before a commit.
  */
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDebianPackages } from './debian-packages.mjs'
 import { makeFolderInMemory } from './memory-folder.mjs'
@@ -31,7 +31,9 @@ const largerTests = {
 if (tier === 'all') {
   ensureInstalled(join(root, 'test', 'clients'), 'development')
   ensureInstalled(join(root, 'site'), 'development')
+  ensureInstalled(join(root, 'console'), 'development')
   ensureDebianPackages()
+  await prepareConsole()
 }
 
 if (chosen.length > 0) {
@@ -46,6 +48,15 @@ if (inMemory !== undefined) rmSync(inMemory, { recursive: true, force: true })
 results.print({ wallMs: performance.now() - startedMs, isEachFileShown: tier === 'all' })
 process.exitCode = results.failedCount === 0 ? 0 : 1
 
+/** The types of its client are made from docs/openapi.json; its tests need a build. */
+async function prepareConsole() {
+  const isBuilt = existsSync(join(root, 'console', 'built', 'index.html'))
+  const pieces = []
+  const words = ['scripts/console.mjs', ...(isBuilt ? ['--types'] : [])]
+  const code = await runNode(words, { onOutput: (piece) => pieces.push(piece) })
+  if (code !== 0) process.stderr.write(Buffer.concat(pieces))
+}
+
 /** Types, lint, format and unused code at once: none needs another. What has not changed is not checked again. */
 async function runChecks() {
   const cache = join('node_modules', '.cache')
@@ -59,6 +70,7 @@ async function runChecks() {
   const separateTypes = [
     ['types of client tests', join('test', 'clients')],
     ['types of the website', 'site'],
+    ['types of the console', 'console'],
   ].map(([name, project]) => [
     name,
     'tsc',
@@ -66,7 +78,9 @@ async function runChecks() {
     project,
     ...incremental(`${project.replace('/', '-')}-types.tsbuildinfo`),
   ])
-  const lintOptions = tier === 'all' ? [] : ['--ignore-pattern=test/clients']
+  const lintOptions =
+    tier === 'all' ? [] : ['--ignore-pattern=test/clients', '--ignore-pattern=console']
+  const unusedInConsole = ['knip', '--no-progress', '--directory', 'console']
   await Promise.all(
     [
       ['types', 'tsc', '-p', '.', ...incremental('types.tsbuildinfo')],
@@ -75,6 +89,7 @@ async function runChecks() {
       ['format', 'prettier', '--check', '--log-level', 'warn', ...formatCache, '.'],
       ['unused code', 'knip', '--no-progress'],
       // The program alone, without tests: it may import no development package.
+      ...(tier === 'all' ? [['unused code of the console', ...unusedInConsole]] : []),
       ['unused files of the program', 'knip', '--no-progress', ...programOptions],
     ].map(runCheck),
   )

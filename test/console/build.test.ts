@@ -1,0 +1,78 @@
+/**
+ * The build of the console that the gateway serves: it is made from the sources as they are, and a person on
+ * a slow line waits for little of it.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { z } from 'zod'
+
+const root = join(import.meta.dirname, '..', '..')
+const built = join(root, 'console', 'built')
+
+test('console/built is what the sources give', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-console-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const building = spawn(process.execPath, ['scripts/console.mjs', '--out', folder], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = Promise.all([text(building.stdout), text(building.stderr)])
+  const [code] = (await once(building, 'exit')) as [number]
+  assert.equal(code, 0, (await output).join(''))
+  const advice = 'build it again: npm run console'
+  assert.deepEqual(filesOf(built), filesOf(folder), advice)
+  for (const path of filesOf(folder)) {
+    const [stored, made] = [built, folder].map((place) => readFileSync(join(place, path)))
+    assert.ok(made !== undefined && stored?.equals(made), `${path} differs; ${advice}`)
+  }
+})
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(folder, path)).isFile())
+    .toSorted()
+}
+
+const names = z.array(z.string()).default([])
+const manifestForm = z.record(
+  z.string(),
+  z.object({ file: z.string(), imports: names, dynamicImports: names }),
+)
+const manifest = manifestForm.parse(
+  JSON.parse(readFileSync(join(built, '.vite', 'manifest.json'), 'utf8')),
+)
+
+/** The scripts that are loaded before these entries can run. */
+function scriptsOf(entries: readonly string[]): ReadonlySet<string> {
+  const files = new Set<string>()
+  const waiting = [...entries]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const chunk = manifest[name]
+    assert.ok(chunk !== undefined, name)
+    if (files.has(chunk.file)) continue
+    files.add(chunk.file)
+    waiting.push(...chunk.imports)
+  }
+  return files
+}
+
+for (const [screen, entries] of [
+  ['the console', ['index.html', 'src/pages/overview/overview.tsx']],
+  ['the account page', ['account.html']],
+] as const)
+  test(`the first screen of ${screen} needs less than 300 kB of compressed scripts`, (context) => {
+    const sizes = [...scriptsOf(entries)].map(
+      (path) => gzipSync(readFileSync(join(built, path))).length,
+    )
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    context.diagnostic(`${bytes} bytes in ${sizes.length} files`)
+    assert.ok(sizes.length > 1 && bytes > 10_000, 'the scripts were not found')
+    assert.ok(bytes < 300_000, `${bytes} bytes`)
+  })
