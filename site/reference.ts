@@ -7,7 +7,7 @@ import type { Argument, Command, Option } from 'commander'
 import { describeDefaults, variableOf } from '../src/config.ts'
 import { errorGroups, type ErrorFact } from '../src/base/error-catalogue.ts'
 import { buildProgram } from '../src/cli/program.ts'
-import { allEndpoints, allFeeds, allFiles, allStreams } from '../src/endpoints/all.ts'
+import { allRows } from '../src/endpoints/all.ts'
 import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
 import { settingGroups } from '../src/settings.ts'
 import type { AnySetting } from '../src/setting-schemas.ts'
@@ -53,7 +53,7 @@ function entryTable(fields: Readonly<Record<string, Field>>): string {
 }
 
 function endpointTable(): string {
-  const rows = [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]
+  const rows = allRows
     .toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method))
     .map(({ method, path, role, summary }): Row => [code(`${method} ${path}`), role, summary])
   return table(['endpoint', 'role', 'does'], rows)

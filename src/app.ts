@@ -11,6 +11,7 @@ import { createKeyDirectory } from './access/key-directory.ts'
 import { createEarlyLeaves } from './access/early-leaves.ts'
 import { createKeyUses } from './access/key-uses.ts'
 import { createRunningLimits } from './access/limits.ts'
+import { Sessions } from './access/session.ts'
 import { startAlerting } from './alerting.ts'
 import { startAudits } from './audits.ts'
 import type { AdminParts } from './api/admin/app.ts'
@@ -54,6 +55,7 @@ import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
 import { parseStoreLocation } from './storage/location.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import type { FailedSignIn } from './telemetry/refusal-lines.ts'
 import { createTelemetry } from './telemetry/events.ts'
 import { openTraces } from './tracing.ts'
 
@@ -148,14 +150,16 @@ async function openApp(
   opened.defer(() => holderStore.close())
   const keyUses = createKeyUses({ clock, database: operatorStore, onError })
   opened.defer(() => keyUses.close())
-  const authenticate = createAuthenticate(
-    keys,
-    new FailedSignIns({
-      perMinuteMax: config.failedSignInsMax,
-      onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
-    }),
-    { uses: keyUses, onFailed: (failed) => telemetry.failedSignIn(failed) },
-  )
+  const failures = new FailedSignIns({
+    perMinuteMax: config.failedSignInsMax,
+    onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
+  })
+  const credentialWatch = {
+    uses: keyUses,
+    onFailed: (failed: FailedSignIn) => telemetry.failedSignIn(failed),
+  }
+  const authenticate = createAuthenticate(keys, failures, credentialWatch)
+  const sessions = new Sessions({ clock, database: operatorStore, failures, ...credentialWatch })
   // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)
   const catalogue = await openCatalogue(database, effects, since.catalogue)
@@ -336,6 +340,7 @@ async function openApp(
     openStore: () => openOperatorStore(config.store, effects.onFatal),
     onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
+    sessions,
     metrics,
     isReady: () => !isDraining && isStoreAvailable(),
     measure() {

@@ -90,6 +90,8 @@ const tableOwners: TableOwners = {
   answer_state: ['src/ledger/answer-state-store.ts'],
   key: ['src/access/key-store.ts', 'src/ledger/embedded/report-booking.ts'],
   key_use: ['src/access/key-store.ts'],
+  session: ['src/access/session-store.ts'],
+  sign_in_code: ['src/access/session-store.ts'],
   idempotency_key: ['src/operations/once.ts'],
   vendor: ['src/channels/channel-store.ts'],
   model: ['src/channels/channel-store.ts'],

@@ -31,6 +31,36 @@ export const errorGroups = {
       advice:
         'Model routes take `cr_` keys, `/v1/usage` takes `ro_` tokens, `/metrics` takes `ad_` tokens.',
     },
+    'access.session_invalid': {
+      status: 401,
+      origin: 'client',
+      meaning:
+        'The session of the console has ended: after 30 minutes without use, after 12 hours, by signing out, or with its admin token.',
+      advice: 'Sign in again.',
+    },
+    'access.sign_in_code_invalid': {
+      status: 401,
+      origin: 'client',
+      meaning:
+        'The link to the console has been used or has expired (after five minutes), or its admin token is no longer valid.',
+      advice: 'Get a new link with `turnpike console`, or sign in with an admin token.',
+    },
+    'access.https_required': {
+      status: 403,
+      origin: 'client',
+      meaning:
+        'Signing in to the console over plain http works on a loopback address only (`127.0.0.1`, `[::1]`, `localhost`).',
+      advice:
+        'Use https through a proxy ([behind a proxy](deploy-proxy.md)), or an SSH tunnel: `ssh -L 8081:127.0.0.1:8081 HOST`, then `http://127.0.0.1:8081/console/`.',
+    },
+    'access.cross_site_request': {
+      status: 403,
+      origin: 'client',
+      meaning:
+        'A request with the cookie of the console, or a sign-in, does not come from the console itself.',
+      advice:
+        'Use the console, or send an admin token as `Authorization: Bearer …`. Operators: a proxy must pass the `Host` header on.',
+    },
     'access.address_not_allowed': {
       status: 403,
       origin: 'client',

@@ -3,12 +3,19 @@ import { accountEndpoints, accountStreams } from './accounts.ts'
 import { alertEndpoints } from './alerts.ts'
 import { catalogueEndpoints } from './catalogue.ts'
 import { channelEndpoints } from './channels.ts'
-import type { Endpoint, FeedEndpoint, FileEndpoint, StreamEndpoint } from './endpoint.ts'
+import type {
+  Endpoint,
+  FeedEndpoint,
+  FileEndpoint,
+  SessionCall,
+  StreamEndpoint,
+} from './endpoint.ts'
 import { eventFeeds } from './events.ts'
 import { keyEndpoints } from './keys.ts'
 import { refundEndpoints } from './refunds.ts'
 import { reportEndpoints } from './reports.ts'
 import { requestEndpoints } from './requests.ts'
+import { sessionCalls, sessionEndpoints } from './sessions.ts'
 import { storeEndpoints, storeFiles } from './store.ts'
 
 export const allEndpoints: readonly Endpoint[] = [
@@ -21,6 +28,7 @@ export const allEndpoints: readonly Endpoint[] = [
   ...Object.values(reportEndpoints),
   ...Object.values(storeEndpoints),
   ...Object.values(alertEndpoints),
+  ...Object.values(sessionEndpoints),
 ]
 
 /** Endpoints whose answer is written while it is read. */
@@ -31,3 +39,14 @@ export const allFiles: readonly FileEndpoint[] = Object.values(storeFiles)
 
 /** Endpoints whose answer is events. */
 export const allFeeds: readonly FeedEndpoint[] = Object.values(eventFeeds)
+
+/** Endpoints about the session of the browser that calls them. */
+const allSessionCalls: readonly SessionCall[] = Object.values(sessionCalls)
+
+export const allRows = [
+  ...allEndpoints,
+  ...allStreams,
+  ...allFiles,
+  ...allFeeds,
+  ...allSessionCalls,
+] as const

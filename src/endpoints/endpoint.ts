@@ -22,7 +22,7 @@ interface Row {
   readonly path: string
   /** Fields that are in the query although the method has a body. */
   readonly query?: readonly string[]
-  /** Set where the body holds files: how large it may be. */
+  /** Set where the body holds files, or comes without a credential: how large it may be. */
   readonly bodyBytesMax?: number
   /** One line, for the document. */
   readonly summary: string
@@ -77,6 +77,16 @@ export interface FeedEndpoint extends Row {
   readonly feed: z.ZodObject
   /** The data of each event, by its name. */
   readonly events: Readonly<Record<EventName, z.ZodObject>>
+}
+
+/** An endpoint about the session of the browser that calls it. */
+export interface SessionCall extends Row {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Only the call that begins one needs no credential. */
+  readonly session: 'begins' | 'exists'
+  /** What it accepts. */
+  readonly input: z.ZodObject
+  readonly answer: z.ZodType
 }
 
 /** A body with files. Reading one of this size takes about 1 GB of memory; one is read at a time. */

@@ -20,6 +20,8 @@ export interface OperationContext {
   readonly clock: Clock
   /** Who acts, for the operators' log: `cli:<login>` or the id of an admin token. */
   readonly actor: string
+  /** The hash of the session that acts; absent where the token itself does, and in commands. */
+  readonly session?: string
   /** The key that seals vendor credentials. Read only when a credential is sealed or opened. */
   readonly masterKey: () => Secret
   /** Variables of the process, for credentials written as `env:NAME`. */

@@ -49,6 +49,8 @@ const skippedTables = [
   'audit_checkpoint',
   'idempotency_key',
   'token_minute',
+  'session',
+  'sign_in_code',
 ]
 
 /** Has one partition per month on PostgreSQL. */

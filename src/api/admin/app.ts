@@ -1,14 +1,11 @@
 /**
  * The admin side as a Hono app: `/livez`, `/readyz`, `/metrics`, the console's files, and the admin API from
  * its rows. Liveness means that the event loop runs; it never depends on a vendor or the store. Readiness
- * means that the gateway takes requests. The only credential is an admin token in a header; cookies mean
- * nothing.
+ * means that the gateway takes requests. The credential is an admin token in a header or, for the admin
+ * API alone, the session of a browser in a cookie.
  */
-import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
 import { adminRoles, type AdminRole } from '../../access/key.ts'
-import type { Clock } from '../../base/clock.ts'
 import { refusalOfFault, refuse, type Refusal } from '../../base/errors.ts'
 import { newId } from '../../base/id.ts'
 import { exchangeIdHeader } from '../../http/server/reply.ts'
@@ -39,21 +36,17 @@ import {
   type Environment,
   type Request,
 } from './request.ts'
+import { addSessionCalls, addSignIn, type SessionCallParts } from './session-calls.ts'
+import { signIn } from './sign-in.ts'
 import { Streams, type StreamParts, type StreamQuestion } from './stream.ts'
 
-export interface AdminParts extends StreamParts {
-  readonly clock: Clock
-  readonly authenticate: Authenticate
+export interface AdminParts extends StreamParts, SessionCallParts {
   readonly metrics: Metrics
   readonly isReady: () => boolean
   /** Updates gauges before they are read. */
   readonly measure: () => void
-  /** What operations need; the actor is the token of the request. */
-  readonly operations: Omit<OperationContext, 'actor'>
   readonly events: EventFeed
   readonly site: Site
-  /** Finds the address of a client from its connection and headers. */
-  readonly addressOf: (incoming: HttpBindings['incoming']) => string | undefined
 }
 
 export function createAdminApp(parts: AdminParts): Hono<Environment> {
@@ -69,11 +62,11 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
   addProbes(app, parts)
   addReference(app)
   addConsole(app, parts.site.console)
+  addSignIn(app, parts)
   app.use(async (request, next) => {
-    const principal = await signIn(parts, request.env.incoming)
-    if (principal.kind === 'refusal') return answerRefusal(request, principal)
-    request.set('tokenId', principal.keyId)
-    request.set('role', principal.role ?? 'viewer')
+    const operator = await signIn(parts, request.env.incoming)
+    if (operator.kind === 'refusal') return answerRefusal(request, operator)
+    request.set('operator', operator)
     await next()
     return undefined
   })
@@ -83,6 +76,8 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     return request.body(text, 200, { 'content-type': parts.metrics.registry.contentType })
   })
   refuseOtherMethods(app, '/metrics', ['GET', 'HEAD'])
+  addSessionCalls(app, parts)
+  refuseOtherMethods(app, `${apiPath}/session`, ['GET', 'HEAD', 'POST', 'DELETE'])
   addRows(app, parts)
   app.notFound((request) =>
     answerRefusal(
@@ -98,14 +93,6 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     return answerRefusal(request, refusalOfFault(error))
   })
   return app
-}
-
-function signIn(
-  { authenticate, addressOf, clock }: AdminParts,
-  incoming: HttpBindings['incoming'],
-): ReturnType<Authenticate> {
-  const caller = { address: addressOf(incoming), nowMs: clock.now() }
-  return authenticate(presentedSecret(incoming.rawHeaders), 'admin', caller)
 }
 
 function addProbes(app: Hono<Environment>, { isReady }: AdminParts): void {
@@ -136,7 +123,8 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
     const path = apiPath + row.path.replaceAll(/{(\w+)}/g, ':$1')
     const places = placesOf(row)
     app.on(row.method, path, async (request) => {
-      if (!mayAct(request.get('role'), row.role)) return answerRefusal(request, roleTooLow(row))
+      const { tokenId, role, session } = request.get('operator')
+      if (!mayAct(role, row.role)) return answerRefusal(request, roleTooLow(row))
       const misplaced = refusalOfMatch(row, request.req.header('if-match'))
       if (misplaced !== undefined) return answerRefusal(request, misplaced)
       const read = await readInput(request.env, request.req.param(), { row, places })
@@ -144,8 +132,9 @@ function addRows(app: Hono<Environment>, parts: AdminParts): void {
       if ('feed' in row) return answerFeed(request, { row, input: read.input }, parts)
       const context = {
         ...parts.operations,
-        actor: request.get('tokenId'),
-        hidesSealed: request.get('role') !== 'owner',
+        actor: tokenId,
+        ...(session !== undefined && { session: session.idHash }),
+        hidesSealed: role !== 'owner',
       }
       if ('file' in row)
         return answerFile(request, { row, context, input: read.input }, parts.onFault)
@@ -216,7 +205,7 @@ async function answerFeed(
   request.header('x-accel-buffering', 'no')
   if (incoming.method === 'HEAD') return request.body(null)
   const isAllowed = async (): Promise<boolean> =>
-    (await signIn(parts, incoming)).kind === 'principal'
+    (await signIn(parts, incoming, { isFollowUp: true })).kind === 'operator'
   const reader = { input: feedInput.parse(asked), isAllowed }
   const begun = await openEventStream(parts.events, reader, outgoing)
   return begun.kind === 'refusal' ? answerRefusal(request, begun) : request.body(begun.body)

@@ -8,12 +8,13 @@ import type {
   Endpoint,
   FeedEndpoint,
   FileEndpoint,
+  SessionCall,
   StreamEndpoint,
 } from '../../endpoints/endpoint.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody, type BodySource } from './json-body.ts'
 
-export type Row = Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint
+export type Row = Endpoint | StreamEndpoint | FileEndpoint | FeedEndpoint | SessionCall
 
 /** Where each field of a row's input is sent. */
 export interface Places {
@@ -24,6 +25,7 @@ export interface Places {
 
 export function inputOf(row: Row): z.ZodObject {
   if ('feed' in row) return row.feed
+  if ('session' in row) return row.input
   const { input } = 'stream' in row ? row.stream : 'file' in row ? row.file : row.operation
   if (input instanceof z.ZodObject) return input
   throw new TypeError(`the input of ${row.id} is no object`)

@@ -3,17 +3,18 @@
  * validate, so the document cannot differ from what the API does.
  */
 import { z } from 'zod'
-import { allEndpoints, allFeeds, allFiles, allStreams } from '../../endpoints/all.ts'
+import { allRows } from '../../endpoints/all.ts'
 import { auditHeader, takenAtHeader } from '../../endpoints/backup-headers.ts'
-import type { FeedEndpoint, FileEndpoint } from '../../endpoints/endpoint.ts'
+import type { FeedEndpoint, FileEndpoint, SessionCall } from '../../endpoints/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
 import { problemType } from './problem.ts'
+import { plainCookie, secureCookie } from './session-cookie.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 export function buildDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const row of [...allEndpoints, ...allStreams, ...allFiles, ...allFeeds]) {
+  for (const row of allRows) {
     const path = (paths[`/admin/v1${row.path}`] ??= {})
     path[row.method.toLowerCase()] = describeRow(row)
   }
@@ -25,16 +26,22 @@ export function buildDocument(): Json {
       description: 'Everything an operator does. docs/admin-api.md explains the conventions.',
     },
     servers: [{ url: '/' }],
-    security: [{ adminToken: [] }],
+    security: [{ adminToken: [] }, { secureCookie: [] }, { plainCookie: [] }],
     paths,
     components: {
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: 'An admin token, ad_…' },
+        secureCookie: cookieScheme(secureCookie, 'The session of a browser over https.'),
+        plainCookie: cookieScheme(plainCookie, 'The same on a loopback address without TLS.'),
       },
       schemas: { Problem: problem },
       responses: { Problem: problemResponse },
     },
   }
+}
+
+function cookieScheme(name: string, description: string): Json {
+  return { type: 'apiKey', in: 'cookie', name, description }
 }
 
 function describeRow(row: Row): Json {
@@ -52,6 +59,7 @@ function describeRow(row: Row): Json {
       ...[...query.keys()].map((name) => parameter(row, 'query', name, required.has(name))),
       ...headersOf(row),
     ],
+    ...('session' in row && row.session === 'begins' && { security: [] }),
     ...(hasBody(row) && { requestBody: requestBody(row, body, required) }),
     responses: { ...success(row), default: { $ref: '#/components/responses/Problem' } },
   }
@@ -72,7 +80,7 @@ function parameter(row: Row, place: 'path' | 'query', name: string, isRequired: 
 }
 
 function headersOf(row: Row): readonly Json[] {
-  if ('stream' in row || 'file' in row) return []
+  if ('stream' in row || 'file' in row || 'session' in row) return []
   if ('feed' in row) return [lastEventId]
   const key = {
     name: 'Idempotency-Key',
@@ -132,6 +140,7 @@ function success(row: Row): Json {
   }
   if ('file' in row) return fileAnswer(row)
   if ('feed' in row) return feedAnswer(row)
+  if ('session' in row) return sessionAnswer(row)
   const schema = schemaOf(row.answer, 'output')
   return {
     [row.status ?? 200]: {
@@ -174,6 +183,18 @@ function feedAnswer({ events }: FeedEndpoint): Json {
     200: {
       description: 'Server-sent events until the client leaves. Data is JSON in one line.',
       content: { 'text/event-stream': { schema: { oneOf } } },
+    },
+  }
+}
+
+function sessionAnswer({ session, answer }: SessionCall): Json {
+  const schema = schemaOf(answer, 'output')
+  const cookie = { description: 'The session.', schema: { type: 'string' } }
+  return {
+    200: {
+      description: 'Done.',
+      ...(session === 'begins' && { headers: { 'Set-Cookie': cookie } }),
+      content: { 'application/json': { schema } },
     },
   }
 }

@@ -1,15 +1,15 @@
 /** A request of the admin listener as its handlers see it, and the one way to refuse it. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import type { AdminRole } from '../../access/key.ts'
 import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { problemOf, problemType } from './problem.ts'
+import type { Operator } from './sign-in.ts'
 
 export interface Environment {
   readonly Bindings: HttpBindings
-  readonly Variables: { requestId: string; tokenId: string; role: AdminRole }
+  readonly Variables: { requestId: string; operator: Operator }
 }
 
 export type Request = Context<Environment>

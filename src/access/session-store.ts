@@ -1,0 +1,136 @@
+/**
+ * SQL of sessions and sign-in codes. This file sees hashes and never what a cookie or a link holds. One
+ * statement decides whether a code is used, so that it works once, on whichever gateway.
+ */
+import type { Queryable, Row, Transaction } from '../storage/database.ts'
+
+export interface SessionRow {
+  readonly idHash: string
+  /** The admin token whose rights it has. */
+  readonly tokenId: string
+  readonly createdAtMs: number
+  /** By a person, up to a minute late. */
+  readonly lastUsedAtMs: number
+  readonly expiresAtMs: number
+}
+
+/** Which sessions are over. */
+interface Ages {
+  readonly nowMs: number
+  /** A session that was last used before is over. */
+  readonly usedSinceMs: number
+}
+
+export async function insertSession(transaction: Transaction, session: SessionRow): Promise<void> {
+  await transaction.query(
+    `INSERT INTO session (id_hash, token_id, created_at_ms, last_used_at_ms, expires_at_ms)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [
+      session.idHash,
+      session.tokenId,
+      session.createdAtMs,
+      session.lastUsedAtMs,
+      session.expiresAtMs,
+    ],
+  )
+}
+
+export async function findSessionRow(
+  queryable: Queryable,
+  idHash: string,
+): Promise<SessionRow | undefined> {
+  const [row] = await queryable.query('SELECT * FROM session WHERE id_hash = $1', [idHash])
+  return row === undefined ? undefined : readSession(row)
+}
+
+/** Notes a use. An older time changes nothing. */
+export async function noteSessionUse(
+  transaction: Transaction,
+  { idHash, atMs }: { readonly idHash: string; readonly atMs: number },
+): Promise<void> {
+  await transaction.query(
+    'UPDATE session SET last_used_at_ms = $2 WHERE id_hash = $1 AND last_used_at_ms < $2',
+    [idHash, atMs],
+  )
+}
+
+/** Lists the sessions of a token that are not over, newest first. */
+export async function listSessionRows(
+  queryable: Queryable,
+  tokenId: string,
+  { nowMs, usedSinceMs }: Ages,
+): Promise<readonly SessionRow[]> {
+  const rows = await queryable.query(
+    `SELECT * FROM session WHERE token_id = $1 AND expires_at_ms > $2 AND last_used_at_ms > $3
+     ORDER BY created_at_ms DESC, id_hash`,
+    [tokenId, nowMs, usedSinceMs],
+  )
+  return rows.map(readSession)
+}
+
+export async function deleteSession(transaction: Transaction, idHash: string): Promise<void> {
+  await transaction.query('DELETE FROM session WHERE id_hash = $1', [idHash])
+}
+
+export async function deleteSessionsOf(transaction: Transaction, tokenId: string): Promise<void> {
+  await transaction.query('DELETE FROM session WHERE token_id = $1', [tokenId])
+}
+
+/** Deletes sessions of all tokens that are over. */
+export async function deleteEndedSessions(
+  transaction: Transaction,
+  { nowMs, usedSinceMs }: Ages,
+): Promise<void> {
+  await transaction.query(
+    'DELETE FROM session WHERE expires_at_ms <= $1 OR last_used_at_ms <= $2',
+    [nowMs, usedSinceMs],
+  )
+}
+
+/** Deletes the oldest sessions of a token beyond `countMax`. */
+export async function deleteOldestSessions(
+  transaction: Transaction,
+  { tokenId, countMax }: { readonly tokenId: string; readonly countMax: number },
+): Promise<void> {
+  await transaction.query(
+    `DELETE FROM session WHERE token_id = $1 AND id_hash NOT IN (
+       SELECT id_hash FROM session WHERE token_id = $1
+       ORDER BY created_at_ms DESC, id_hash LIMIT $2)`,
+    [tokenId, countMax],
+  )
+}
+
+/** Adds a code, and deletes those that have expired. */
+export async function insertSignInCode(
+  transaction: Transaction,
+  code: { readonly codeHash: string; readonly tokenId: string; readonly expiresAtMs: number },
+  nowMs: number,
+): Promise<void> {
+  await transaction.query('DELETE FROM sign_in_code WHERE expires_at_ms <= $1', [nowMs])
+  await transaction.query(
+    'INSERT INTO sign_in_code (code_hash, token_id, expires_at_ms) VALUES ($1, $2, $3)',
+    [code.codeHash, code.tokenId, code.expiresAtMs],
+  )
+}
+
+/** Uses a code up and returns its token; undefined where it is unknown, used or expired. */
+export async function takeSignInCode(
+  transaction: Transaction,
+  { codeHash, nowMs }: { readonly codeHash: string; readonly nowMs: number },
+): Promise<string | undefined> {
+  const [row] = await transaction.query(
+    'DELETE FROM sign_in_code WHERE code_hash = $1 AND expires_at_ms > $2 RETURNING token_id',
+    [codeHash, nowMs],
+  )
+  return row === undefined ? undefined : String(row['token_id'])
+}
+
+function readSession(row: Row): SessionRow {
+  return {
+    idHash: String(row['id_hash']),
+    tokenId: String(row['token_id']),
+    createdAtMs: Number(row['created_at_ms']),
+    lastUsedAtMs: Number(row['last_used_at_ms']),
+    expiresAtMs: Number(row['expires_at_ms']),
+  }
+}

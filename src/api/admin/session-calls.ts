@@ -1,0 +1,88 @@
+/**
+ * The calls of a browser about its own session: begin, show, end. They are the only ones that set or remove a
+ * cookie. Beginning needs no credential but the one in its body.
+ */
+import type { Hono } from 'hono'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import { sessionCalls } from '../../endpoints/sessions.ts'
+import {
+  refusalOfInput,
+  type OperationContext,
+  type OperationRefusal,
+} from '../../operations/operation.ts'
+import { beginSession, endSession, viewSession } from '../../operations/sessions.ts'
+import { placesOf, readInput } from './input.ts'
+import { judgeSignIn } from './own-origin.ts'
+import { answerRefusal, apiPath, type Environment, type Request } from './request.ts'
+import { printCookie, printRemovals, readCookie } from './session-cookie.ts'
+import { byToken, type SignInParts } from './sign-in.ts'
+
+export interface SessionCallParts extends SignInParts {
+  readonly operations: Omit<OperationContext, 'actor'>
+}
+
+const path = `${apiPath}${sessionCalls.begin.path}`
+const beginPlaces = placesOf(sessionCalls.begin)
+
+/** Before the other calls, which need a credential. */
+export function addSignIn(app: Hono<Environment>, parts: SessionCallParts): void {
+  app.post(path, async (request) => {
+    const begun = await begin(request, parts)
+    if (begun.kind === 'refusal') return answerRefusal(request, begun)
+    request.header('set-cookie', begun.cookie)
+    return request.json(begun.view)
+  })
+}
+
+async function begin(request: Request, parts: SessionCallParts) {
+  const { incoming } = request.env
+  const { begin: row } = sessionCalls
+  const judged = judgeSignIn(incoming)
+  if ('code' in judged) return judged
+  const read = await readInput(request.env, {}, { row, places: beginPlaces })
+  if (read.kind === 'refusal') return read
+  const refusal = refusalOfInput(row.input, read.input)
+  if (refusal !== undefined) return refusal
+  const proof = await prove(request, row.input.parse(read.input), parts)
+  if (proof.kind === 'refusal') return proof
+  const begun = await beginSession(parts.operations, { proof, replaced: readCookie(incoming) })
+  if (begun.kind === 'refusal') return parts.sessions.refuse(begun, parts.addressOf(incoming))
+  return { ...begun, cookie: printCookie(begun.secret, judged) }
+}
+
+async function prove(
+  request: Request,
+  given: { readonly token?: string | undefined; readonly code?: string | undefined },
+  parts: SessionCallParts,
+) {
+  const { token, code } = given
+  if (code !== undefined && token === undefined) return { kind: 'code', code } as const
+  if (token === undefined || code !== undefined)
+    return refuse('operations.invalid', 'Give either token or code.')
+  const operator = await byToken(parts, request.env.incoming, token)
+  return operator.kind === 'refusal'
+    ? operator
+    : ({ kind: 'token', tokenId: operator.tokenId } as const)
+}
+
+/** Behind the check of the credential. */
+export function addSessionCalls(app: Hono<Environment>, parts: SessionCallParts): void {
+  app.get(path, (request) => {
+    const { session } = request.get('operator')
+    return session === undefined
+      ? answerRefusal(request, noSession)
+      : request.json(viewSession(session))
+  })
+  app.delete(path, async (request) => {
+    const { session, tokenId } = request.get('operator')
+    if (session === undefined) return answerRefusal(request, noSession)
+    await endSession({ ...parts.operations, actor: tokenId }, session.idHash)
+    for (const removal of printRemovals()) request.header('set-cookie', removal, { append: true })
+    return request.json({ ended: 1 })
+  })
+}
+
+const noSession: Refusal | OperationRefusal = refuse(
+  'operations.not_found',
+  'This request has a token and no session. Only browsers have sessions.',
+)

@@ -1,0 +1,44 @@
+/**
+ * The cookie of a session. Over https its name has the prefix `__Host-`: a browser then keeps it for this
+ * host and for https. On a loopback address without TLS it has a plain name, which counts for loopback names
+ * only.
+ */
+import type { IncomingMessage } from 'node:http'
+import { isLoopback } from './own-origin.ts'
+
+export const secureCookie = '__Host-turnpike'
+export const plainCookie = 'turnpike_console'
+
+const attributes = 'Path=/; HttpOnly; SameSite=Strict'
+
+/** Without an end: it lasts as long as the browser, and the gateway decides when the session is over. */
+export function printCookie(secret: string, { isHttps }: { readonly isHttps: boolean }): string {
+  return isHttps
+    ? `${secureCookie}=${secret}; ${attributes}; Secure`
+    : `${plainCookie}=${secret}; ${attributes}`
+}
+
+/** Removes what the request may have. */
+export function printRemovals(): readonly string[] {
+  return [
+    `${secureCookie}=; ${attributes}; Secure; Max-Age=0`,
+    `${plainCookie}=; ${attributes}; Max-Age=0`,
+  ]
+}
+
+/** Returns the secret in the cookie that counts for this host; undefined for none, and for two. */
+export function readCookie({ headers }: IncomingMessage): string | undefined {
+  const secure = valuesOf(headers.cookie, secureCookie)
+  if (secure.length > 0) return secure.length === 1 ? secure[0] : undefined
+  if (!isLoopback(headers.host)) return undefined
+  const plain = valuesOf(headers.cookie, plainCookie)
+  return plain.length === 1 ? plain[0] : undefined
+}
+
+function valuesOf(cookies = '', name: string): readonly string[] {
+  return cookies
+    .split(';')
+    .map((one) => one.trim())
+    .filter((one) => one.startsWith(`${name}=`))
+    .map((one) => one.slice(name.length + 1))
+}

@@ -1,0 +1,64 @@
+/**
+ * Who sends a request to the admin listener: the admin token in its headers, or the session in its cookie. A
+ * token wins where both are there. A cookie counts for the admin API alone, and only from the console itself.
+ */
+import type { IncomingMessage } from 'node:http'
+import { presentedSecret, type Authenticate } from '../../access/authenticate.ts'
+import type { AdminRole } from '../../access/key.ts'
+import type { LiveSession, Sessions } from '../../access/session.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Refusal } from '../../base/errors.ts'
+import { isPerson, refusalOfCrossSite } from './own-origin.ts'
+import { readCookie } from './session-cookie.ts'
+
+export interface SignInParts {
+  readonly clock: Clock
+  readonly authenticate: Authenticate
+  readonly sessions: Pick<Sessions, 'find' | 'refuse'>
+  /** Finds the address of a client from its connection and headers. */
+  readonly addressOf: (incoming: IncomingMessage) => string | undefined
+}
+
+export interface Operator {
+  readonly kind: 'operator'
+  readonly tokenId: string
+  readonly role: AdminRole
+  /** Undefined where the token itself is in the headers. */
+  readonly session: LiveSession | undefined
+}
+
+/** `isFollowUp`: the request has been admitted before, and goes on. */
+export async function signIn(
+  parts: SignInParts,
+  incoming: IncomingMessage,
+  { isFollowUp }: { readonly isFollowUp: boolean } = { isFollowUp: false },
+): Promise<Operator | Refusal> {
+  const cookie = mayHaveCookie(incoming) ? readCookie(incoming) : undefined
+  if (cookie === undefined) return byToken(parts, incoming, presentedSecret(incoming.rawHeaders))
+  const crossSite = refusalOfCrossSite(incoming)
+  if (crossSite !== undefined) return crossSite
+  const address = parts.addressOf(incoming)
+  const isInUse = isPerson(incoming) && !isFollowUp
+  const session = await parts.sessions.find(cookie, { address, isPerson: isInUse })
+  if (session.kind === 'refusal') return session
+  const { tokenId, role } = session
+  return { kind: 'operator', tokenId, role, session }
+}
+
+/** Checks an admin token, wherever it stands. */
+export async function byToken(
+  { authenticate, addressOf, clock }: SignInParts,
+  incoming: IncomingMessage,
+  secret: string | undefined,
+): Promise<Operator | Refusal> {
+  const caller = { address: addressOf(incoming), nowMs: clock.now() }
+  const principal = await authenticate(secret, 'admin', caller)
+  if (principal.kind === 'refusal') return principal
+  const { keyId: tokenId, role = 'viewer' } = principal
+  return { kind: 'operator', tokenId, role, session: undefined }
+}
+
+function mayHaveCookie({ headers, url = '' }: IncomingMessage): boolean {
+  if (headers.authorization !== undefined || headers['x-api-key'] !== undefined) return false
+  return url.startsWith('/admin/v1/')
+}
