@@ -293,6 +293,7 @@ async function openApp(
     masterKey: effects.masterKey,
     environment: effects.environment,
     settings: describeConfig(config),
+    readHeld: (accountIds) => ledger.readHeld(accountIds),
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) =>
       checkChannel({ ...check, timeoutMs: operatorCheckTimeoutMs }, { upstream, clock }),

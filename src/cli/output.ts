@@ -69,9 +69,14 @@ export function usdAsNumbers(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
       name,
-      name.endsWith('_usd') && typeof field === 'string' ? Number(field) : usdAsNumbers(field),
+      name.endsWith('_usd') ? amountAsNumber(field) : usdAsNumbers(field),
     ]),
   )
+}
+
+function amountAsNumber(field: unknown): unknown {
+  if (typeof field === 'string') return Number(field)
+  return Array.isArray(field) ? field.map(amountAsNumber) : usdAsNumbers(field)
 }
 
 export function formatJson(value: unknown): string {

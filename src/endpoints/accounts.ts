@@ -1,12 +1,7 @@
 /** Endpoints of accounts and their credits. */
 import { z } from 'zod'
-import {
-  changeAccount,
-  createAccount,
-  creditAccount,
-  listAccounts,
-  showAccount,
-} from '../operations/accounts.ts'
+import { listAccounts, showAccount } from '../operations/account-list.ts'
+import { changeAccount, createAccount, creditAccount } from '../operations/accounts.ts'
 import { printStatement } from '../operations/reports/statement-text.ts'
 import { accountUsage } from '../operations/reports/usage.ts'
 import { endpoint, exampleNames, type StreamEndpoint } from './endpoint.ts'
@@ -31,6 +26,26 @@ const account = z.strictObject({
   metadata: z.record(z.string(), z.string()),
   created_at: moment,
   closed_at: moment.nullable(),
+})
+
+const day = z.iso.date()
+
+const listed = account.extend({
+  held_usd: usd.nullable().meta({
+    description: 'What running requests reserve; null where no gateway answers.',
+  }),
+  available_usd: usd.nullable().meta({ description: 'Balance less holds.' }),
+  spend: z
+    .strictObject({
+      from: day,
+      to: day,
+      today_usd: usd,
+      total_usd: usd.meta({ description: 'Of all days from `from` to `to`.' }),
+      by_day_usd: z.array(usd).readonly().meta({
+        description: 'One amount for each day, oldest first.',
+      }),
+    })
+    .meta({ description: 'Charges less refunds of the last 30 days (UTC), by day of the charge.' }),
 })
 
 const credited = z.strictObject({
@@ -69,9 +84,15 @@ const show = endpoint({
   summary: 'Show one account, by id or name.',
   role: 'viewer',
   operation: showAccount,
-  answer: account,
-  // The balance changes with every charge, and no operator overwrites it.
-  version: (value) => ({ ...(value as object), balance_usd: undefined }),
+  answer: listed,
+  // Charges change the figures, and no operator overwrites them. The answer of a change has only the balance.
+  version: (value) => ({
+    ...(value as object),
+    balance_usd: undefined,
+    held_usd: undefined,
+    available_usd: undefined,
+    spend: undefined,
+  }),
   example: { account: exampleNames.account },
 })
 
@@ -80,11 +101,11 @@ export const accountEndpoints = {
     id: 'accounts.list',
     method: 'GET',
     path: '/accounts',
-    summary: 'List accounts, by name.',
+    summary: 'List accounts with their spend of 30 days, by name, balance or spend.',
     role: 'viewer',
     operation: listAccounts,
-    answer: pageOf(account),
-    example: {},
+    answer: pageOf(listed),
+    example: { sort: 'balance', order: 'asc', limit: 20 },
   }),
   create: endpoint({
     id: 'accounts.create',

@@ -101,34 +101,106 @@ export async function findAccountByExternalId(
   return row === undefined ? undefined : readAccount(row)
 }
 
+/** What a list of accounts can be ordered by. */
+export const accountSorts = ['name', 'balance', 'spend'] as const
+export const sortOrders = ['asc', 'desc'] as const
+
+export type AccountSort = (typeof accountSorts)[number]
+export type SortOrder = (typeof sortOrders)[number]
+
+interface Period {
+  /** `YYYY-MM-DD`, UTC; both are included. */
+  readonly fromDay: string
+  readonly toDay: string
+}
+
 export interface AccountsQuestion {
   readonly status?: AccountStatus | undefined
   /** A part of the name; upper and lower case of A to Z are equal. */
   readonly nameContains?: string | undefined
   readonly externalId?: string | undefined
-  /** Pages through very many, together with `countMax`. */
-  readonly afterName?: string
+  /** Only active accounts below their alert threshold, and those of `listShortAccounts`. */
+  readonly lowSinceDay?: string | undefined
+  /** By name where it is absent. */
+  readonly sort?: AccountSort
+  readonly order?: SortOrder
+  /** The days whose charges less refunds are the spend. */
+  readonly spendPeriod?: Period
+  /** The key of the last row of the page before. */
+  readonly after?: readonly SqlValue[] | undefined
   readonly countMax?: number
 }
 
-/** Ordered by name. */
+export interface ListedAccount extends Account {
+  /** Where it stands in the order: a value for each column of the sort. */
+  readonly key: readonly SqlValue[]
+}
+
+/** What each sort orders by. An id makes equal figures follow in one order only. */
+const sortColumns: Readonly<Record<AccountSort, readonly string[]>> = {
+  name: ['name'],
+  balance: ['balance_picos', 'id'],
+  spend: ['spent_high', 'spent_low', 'id'],
+}
+
 export async function listAccounts(
   database: Queryable,
   question: AccountsQuestion = {},
-): Promise<Account[]> {
-  const { status, nameContains, externalId, afterName = '', countMax } = question
-  const values: SqlValue[] = [countMax ?? Number.MAX_SAFE_INTEGER, afterName]
+): Promise<ListedAccount[]> {
+  const { sort = 'name', order = 'asc', after, countMax } = question
+  const values: SqlValue[] = [countMax ?? Number.MAX_SAFE_INTEGER]
   const place = (value: SqlValue): string => `$${values.push(value)}`
-  const where = ['name > $2']
+  const columns = sortColumns[sort]
+  const source = sort === 'spend' ? spendSource(question.spendPeriod, place) : 'account'
+  const where = ['1 = 1', ...filtersOf(question, place)]
+  if (after !== undefined)
+    where.push(
+      `(${columns.join(', ')}) ${order === 'asc' ? '>' : '<'} (${after.map(place).join(', ')})`,
+    )
+  const rows = await database.query(
+    `SELECT * FROM ${source} WHERE ${where.join(' AND ')}
+      ORDER BY ${columns.map((column) => `${column} ${order}`).join(', ')} LIMIT $1`,
+    values,
+  )
+  return rows.map((row) => ({
+    ...readAccount(row),
+    key: columns.map((column) => row[column] ?? null),
+  }))
+}
+
+type Place = (value: SqlValue) => string
+
+function filtersOf(question: AccountsQuestion, place: Place): readonly string[] {
+  const { status, nameContains, externalId, lowSinceDay } = question
+  const where: string[] = []
   if (status !== undefined) where.push(`${statusSql} = ${place(status)}`)
   if (nameContains !== undefined)
     where.push(`LOWER(name) LIKE ${place(patternOf(nameContains))} ESCAPE '!'`)
   if (externalId !== undefined) where.push(`external_id = ${place(externalId)}`)
-  const rows = await database.query(
-    `SELECT * FROM account WHERE ${where.join(' AND ')} ORDER BY name LIMIT $1`,
-    values,
-  )
-  return rows.map(readAccount)
+  if (lowSinceDay !== undefined)
+    where.push(
+      `status = 'active' AND (balance_picos <= 0 OR balance_picos < alert_below_picos
+         OR balance_picos < ${spentSql('id', place(lowSinceDay))})`,
+    )
+  return where
+}
+
+/** Accounts with their spend in two halves: a plain sum could exceed 64 bits. */
+function spendSource(period: Period | undefined, place: Place): string {
+  invariant(period !== undefined, 'an order by spend has a period')
+  return `(SELECT account.*, high + (low >> 32) AS spent_high, low & 4294967295 AS spent_low
+     FROM account JOIN (
+       SELECT id AS spent_id, CAST(COALESCE(SUM(cost_picos >> 32), 0) AS BIGINT) AS high,
+              CAST(COALESCE(SUM(cost_picos & 4294967295), 0) AS BIGINT) AS low
+         FROM account LEFT JOIN usage_day ON account_id = id
+          AND day >= ${place(period.fromDay)} AND day <= ${place(period.toDay)}
+        GROUP BY id) AS spent ON spent_id = id) AS spending`
+}
+
+/** SQL of the charges of an account from a day on. */
+function spentSql(id: string, fromDay: string): string {
+  return `(SELECT CAST(COALESCE(SUM(revenue_picos), 0) AS BIGINT) FROM report_day
+            WHERE account_id = ${id} AND day >= ${fromDay})`
 }
 
 const statusSql = "CASE WHEN closed_at_ms IS NULL THEN status ELSE 'closed' END"
@@ -293,8 +365,7 @@ export async function listShortAccounts(
   const rows = await database.query(
     `SELECT id, name, balance_picos, spent_picos
        FROM (SELECT account.id, account.name, account.balance_picos,
-               (SELECT CAST(COALESCE(SUM(revenue_picos), 0) AS BIGINT) FROM report_day
-                 WHERE account_id = account.id AND day >= $1) AS spent_picos
+               ${spentSql('account.id', '$1')} AS spent_picos
                FROM account WHERE status = 'active') AS spending
       WHERE balance_picos <= 0 OR balance_picos < spent_picos
       ORDER BY name LIMIT $2`,

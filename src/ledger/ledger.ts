@@ -212,6 +212,8 @@ export interface Ledger {
   headroom(question: HeadroomQuestion): Headroom | undefined
   /** Sum and number of holds that have not ended durably yet, for metrics. */
   openHolds(): { readonly count: number; readonly heldPicos: Picos }
+  /** Reads what open holds reserve of these accounts, on every node; accounts without any are missing. */
+  readHeld(accountIds: readonly string[]): Promise<ReadonlyMap<string, Picos>>
   /**
    * Reads balances, limits and used amounts that commands have changed. Call it when the store's revision of
    * `accounts` or `balances` has moved. Resolves when decisions use them.

@@ -1,5 +1,5 @@
 /**
- * Accounts: create, list, change, suspend, close, credit. A change and its line in the operators' log are one
+ * Accounts: create, change, suspend, close, credit. A change and its line in the operators' log are one
  * transaction. Only functions of the ledger move money.
  */
 import { z } from 'zod'
@@ -14,7 +14,6 @@ import {
   findAccountByExternalId,
   findAccountByName,
   insertAccount,
-  listAccounts as readAccounts,
   type Account,
   type AccountLimits,
   type AccountProfile,
@@ -35,7 +34,6 @@ import {
   limitUsd,
   metadataChanges,
   metadataCountMax,
-  namePart,
   note,
   priceMultiplier,
   requestsPerMinute,
@@ -52,7 +50,6 @@ import {
   timeText,
   type OperationContext,
 } from './operation.ts'
-import { pageFields, pageOf, type Page } from './paging.ts'
 
 const limitFields = {
   daily_usd: limitUsd.optional(),
@@ -62,7 +59,7 @@ const limitFields = {
   price_multiplier: priceMultiplier.optional(),
 }
 
-const accountStatuses = ['active', 'suspended', 'closed'] as const
+export const accountStatuses = ['active', 'suspended', 'closed'] as const
 
 const profileFields = {
   note: accountNote.optional(),
@@ -114,31 +111,6 @@ export const createAccount = operation(
       return viewAccount({ ...made, balancePicos: amountPicos })
     })
   },
-)
-
-/** Ordered by name. */
-export const listAccounts = operation(
-  z.strictObject({
-    status: z.enum(accountStatuses).optional(),
-    name_contains: namePart.optional(),
-    external_id: externalId.optional(),
-    ...pageFields,
-  }),
-  async ({ database }, { cursor, limit, ...filter }): Promise<Page<AccountView>> => {
-    const rows = await readAccounts(database, {
-      status: filter.status,
-      nameContains: filter.name_contains,
-      externalId: filter.external_id,
-      afterName: cursor ?? '',
-      countMax: limit + 1,
-    })
-    return pageOf(rows, { limit, cursorOf: ({ name }) => name, view: viewAccount })
-  },
-)
-
-export const showAccount = operation(
-  z.strictObject({ account: accountReference }),
-  async ({ database }, { account }) => viewAccount(await getAccount(database, account)),
 )
 
 /** Changes the fields that are given and keeps the others. */
@@ -337,10 +309,10 @@ function readProfile(given: {
   }
 }
 
-/** An account as operators see it. Holds are not in it: the running gateway keeps them. */
+/** An account as operators set it up, with its balance. account-list.ts adds figures. */
 export type AccountView = Readonly<ReturnType<typeof viewAccount>>
 
-function viewAccount(account: Account) {
+export function viewAccount(account: Account) {
   return {
     id: account.id,
     name: account.name,

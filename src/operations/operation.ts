@@ -6,6 +6,7 @@
 import type { z } from 'zod'
 import type { Clock } from '../base/clock.ts'
 import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
+import type { Picos } from '../base/money.ts'
 import type { Secret } from '../base/secret.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { Database } from '../storage/database.ts'
@@ -39,6 +40,8 @@ export interface OperationContext {
   readonly auditInBackground?: () => Promise<AuditView>
   /** Copies an embedded store to a file that is only open, for a reader on another machine. */
   readonly openCopy?: () => Promise<OpenCopy>
+  /** Reads what open holds reserve, by account. Absent = only a running gateway knows. */
+  readonly readHeld?: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, Picos>>
   /** The settings of the process as text, without secrets. Absent where it has none. */
   readonly settings?: Readonly<Record<string, string>>
 }

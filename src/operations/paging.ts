@@ -18,6 +18,24 @@ export const pageFields = {
   limit: pageLimit.default(100),
 }
 
+/** Reads a cursor of several words, written as a JSON list; undefined where it is none. */
+export function readCursorWords(cursor: string): readonly string[] | undefined {
+  return cursorWords.safeParse(cursor).data
+}
+
+const cursorWords = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      // Made up by its sender.
+      context.addIssue('invalid')
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(z.string().refine((text) => !text.includes('\0'))))
+
 export interface Page<Item> {
   readonly items: readonly Item[]
   /** Null on the last page. */

@@ -58,7 +58,8 @@ describe('accounts', () => {
       (await listAccounts(harness.database, page)).map((one) => one.name)
     assert.deepEqual(await names(), ['a', 'b', 'c'])
     assert.deepEqual(await names({ countMax: 2 }), ['a', 'b'])
-    assert.deepEqual(await names({ afterName: 'b', countMax: 2 }), ['c'])
+    assert.deepEqual(await names({ after: ['b'], countMax: 2 }), ['c'])
+    assert.deepEqual(await names({ after: ['b'], order: 'desc' }), ['a'])
   })
 
   it('get the limits that are given and keep the others', async () => {

@@ -55,6 +55,10 @@ export function describeLedger(name: string, open: () => Promise<LedgerHarness>)
             count: fundsFor,
             heldPicos: BigInt(fundsFor) * 100n,
           })
+          assert.deepEqual(
+            await harness.ledger.readHeld([accountId, 'acc_none']),
+            new Map([[accountId, BigInt(fundsFor) * 100n]]),
+          )
         })
 
       it('tells apart a balance that is too small and one that is only held', async () => {

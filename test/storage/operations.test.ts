@@ -128,9 +128,10 @@ describe('accounts', () => {
         tpm: 0,
         price_multiplier: 0.85,
       })
-      assert.deepEqual(await showAccount(context, { account: 'acme' }), made)
-      assert.deepEqual(await showAccount(context, { account: made.id }), made)
-      assert.deepEqual(await listAccounts(context, {}), { items: [made], next_cursor: null })
+      const shown = await showAccount(context, { account: 'acme' })
+      assert.partialDeepStrictEqual(shown, made)
+      assert.deepEqual(await showAccount(context, { account: made.id }), shown)
+      assert.deepEqual(await listAccounts(context, {}), { items: [shown], next_cursor: null })
       const { balance_usd } = await accountUsage(context, { account: 'acme' })
       assert.equal(balance_usd, '12.5')
     }))

@@ -2,6 +2,7 @@
  * The operations as tests call them: each returns its value, and throws a `GatewayError` where the
  * operation was refused. Tests of refusals as values call the operations themselves.
  */
+import * as accountList from '../../src/operations/account-list.ts'
 import * as accounts from '../../src/operations/accounts.ts'
 import * as actions from '../../src/operations/actions.ts'
 import * as catalogue from '../../src/operations/catalogue/catalogue.ts'
@@ -48,8 +49,8 @@ export async function exportCatalogue(context: OperationContext): Promise<string
 }
 
 export const createAccount = orThrow(accounts.createAccount)
-export const listAccounts = orThrow(accounts.listAccounts)
-export const showAccount = orThrow(accounts.showAccount)
+export const listAccounts = orThrow(accountList.listAccounts)
+export const showAccount = orThrow(accountList.showAccount)
 export const changeAccount = orThrow(accounts.changeAccount)
 export const setAccountStatus = orThrow(accounts.changeAccount)
 export const limitAccount = orThrow(accounts.changeAccount)

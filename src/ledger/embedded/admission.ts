@@ -202,6 +202,16 @@ export class Admission {
     return { count: this.#holds.size, heldPicos }
   }
 
+  /** Returns what holds reserve of each of these accounts that has any. */
+  heldOf(accountIds: readonly string[]): ReadonlyMap<string, Picos> {
+    const held = new Map<string, Picos>()
+    for (const accountId of accountIds) {
+      const heldPicos = this.#accounts.get(accountId)?.heldPicos ?? zeroPicos
+      if (heldPicos > 0n) held.set(accountId, heldPicos)
+    }
+    return held
+  }
+
   /** Holds that have not ended durably yet. */
   get openCount(): number {
     return this.#holds.size

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
+import type { Picos } from '../../base/money.ts'
 import { openError } from '../../storage/open-error.ts'
 import type {
   CountRequest,
@@ -137,6 +138,10 @@ class SqliteLedger implements Ledger {
 
   openHolds(): { readonly count: number; readonly heldPicos: Hold['amountPicos'] } {
     return this.#admission.openHolds()
+  }
+
+  readHeld(accountIds: readonly string[]): Promise<ReadonlyMap<string, Picos>> {
+    return Promise.resolve(this.#admission.heldOf(accountIds))
   }
 
   isAvailable(): boolean {

@@ -32,7 +32,7 @@ import {
   type CommitOutcome,
   type Settlement,
 } from '../settlement-queue.ts'
-import { readUsage } from '../usage.ts'
+import { readSum, readUsage, sumOf } from '../usage.ts'
 import { ensurePartitions, maintainHolds, releaseUnknownHolds } from './hold-maintenance.ts'
 import { RequestWindows } from './request-windows.ts'
 import {
@@ -182,6 +182,17 @@ class ServerLedger implements Ledger {
     let heldPicos = zeroPicos
     for (const amountPicos of this.#open.values()) heldPicos = addPicos(heldPicos, amountPicos)
     return { count: this.#open.size, heldPicos }
+  }
+
+  async readHeld(accountIds: readonly string[]): Promise<ReadonlyMap<string, Picos>> {
+    if (accountIds.length === 0) return new Map()
+    const places = accountIds.map((_, index) => `$${index + 1}`).join(', ')
+    const rows = await this.#options.database.query(
+      `SELECT account_id, ${sumOf('amount_picos')} FROM hold
+        WHERE account_id IN (${places}) GROUP BY account_id`,
+      [...accountIds],
+    )
+    return new Map(rows.map((row) => [String(row['account_id']), readSum(row)]))
   }
 
   /** Nothing that decides is kept in memory: the server reads every account anew. */

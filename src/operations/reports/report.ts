@@ -23,7 +23,7 @@ import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
 import { accountReference, fromTime, untilTime } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
-import { pageFields, pageOf, type Page } from '../paging.ts'
+import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
 
 const dayMs = 86_400_000
 const defaultDays = 30
@@ -142,23 +142,10 @@ function readCursor(
   by: readonly ReportDimension[],
 ): readonly string[] | undefined {
   if (cursor === undefined) return undefined
-  const parsed = cursorSchema.safeParse(cursor)
-  if (parsed.success && parsed.data.length === by.length && by.length > 0) return parsed.data
+  const parsed = readCursorWords(cursor)
+  if (parsed?.length === by.length && by.length > 0) return parsed
   throw invalidField('cursor', 'must be the next_cursor of a page of the same report')
 }
-
-const cursorSchema = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text) as unknown
-    } catch {
-      // Made up by its sender.
-      context.addIssue('invalid')
-      return z.NEVER
-    }
-  })
-  .pipe(z.array(z.string().refine((text) => !text.includes('\0'))))
 
 // --- checks ---------------------------------------------------------------------------------------
 

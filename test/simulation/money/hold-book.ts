@@ -69,6 +69,7 @@ export class HoldBook {
       usage: (...question) => ledger.usage(...question),
       headroom: (...question) => ledger.headroom(...question),
       openHolds: () => ledger.openHolds(),
+      readHeld: (accountIds) => ledger.readHeld(accountIds),
       refresh: () => ledger.refresh(),
       isAvailable: () => ledger.isAvailable(),
       close: () => ledger.close(),
