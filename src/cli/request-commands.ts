@@ -1,10 +1,10 @@
 /** `turnpike request …`: the request log. */
-import { InvalidArgumentError, type Command } from 'commander'
-import { commandClock, parseDuration } from '../base/clock.ts'
+import type { Command } from 'commander'
 import { requestEndpoints } from '../endpoints/requests.ts'
 import type { RequestInFull, RequestView } from '../operations/requests/view.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatFields, formatTable, type Cell } from './output.ts'
+import { sinceOf } from './since.ts'
 
 export function addRequestCommands(program: Command): void {
   const request = program.command('request').description('see what became of requests')
@@ -44,19 +44,6 @@ Example:
         return shown(await call(requestEndpoints.list, input), showList)
       }),
     )
-}
-
-/** An age counts back from now. */
-function sinceOf(given: unknown): unknown {
-  const ageMs = typeof given === 'string' ? parseDuration(given.trim()) : undefined
-  if (ageMs === undefined) {
-    if (typeof given === 'string' && !/^\s*\d{4}-/.test(given))
-      throw new InvalidArgumentError('--since must be a date, a time, or an age such as 30m or 2h.')
-    return given
-  }
-  const atMs = commandClock.now() - ageMs
-  if (atMs <= 0) throw new InvalidArgumentError('--since is too long ago.')
-  return new Date(atMs).toISOString()
 }
 
 const heading = ['at', 'id', 'account', 'key', 'model', 'channel', 'outcome', 'status', 'code']

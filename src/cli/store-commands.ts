@@ -23,6 +23,7 @@ import {
 import { formatFields, formatTable } from './output.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { withRun } from './run.ts'
+import { sinceOf } from './since.ts'
 import { readConfig, type Given } from './store-run.ts'
 
 export function addDoctorCommand(program: Command): void {
@@ -37,11 +38,21 @@ export function addStoreCommands(program: Command): void {
   program
     .command('actions')
     .description('list what operators have done, newest first')
+    .option('--account <account>', 'only on this account, its keys and tokens')
+    .option('--action <action>', 'only this action, such as key.revoke, or its area, such as key')
+    .option('--actor <actor>', 'only by this admin token (name or id), or such as cli:LOGIN')
+    .option('--subject <subject>', 'only on this: the id or name of the changed thing')
+    .option('--since <time>', 'a date, a time, or an age such as 30m or 2h')
+    .option('--until <time>', 'a date (included) or a time')
     .option('--count <n>', 'show at most this many, 1 to 10000', parseCount, 100)
     .action(
-      command({ store: 'existing' }, async ({ callAll, options }) =>
-        shown(await callAll(storeEndpoints.actions, {}, Number(options['count'])), showActions),
-      ),
+      command({ store: 'existing' }, async ({ callAll, options }) => {
+        const { account, action, actor, subject, since, until: to, count } = options
+        const filter = { account, action, actor, subject, from: sinceOf(since), to }
+        return shown(await callAll(storeEndpoints.actions, filter, Number(count)), (actions) =>
+          showActions(actions, Object.values(filter).some(Boolean)),
+        )
+      }),
     )
   program
     .command('migrate')
@@ -130,7 +141,7 @@ function showDiagnosis({ ok, settings, findings }: Diagnosis): Answer {
   }
 }
 
-function showActions(actions: readonly ActionView[]): Answer {
+function showActions(actions: readonly ActionView[], isFiltered: boolean): Answer {
   const text = formatTable(
     ['at', 'actor', 'action', 'subject', 'detail'],
     actions.map(({ at, actor, actor_name: name, action, subject, detail }) => [
@@ -140,7 +151,7 @@ function showActions(actions: readonly ActionView[]): Answer {
       subject,
       JSON.stringify(detail),
     ]),
-    'No actions yet.',
+    isFiltered ? 'No action fits these options.' : 'No actions yet.',
   )
   return { json: actions, text }
 }

@@ -71,6 +71,18 @@ const overview = z.strictObject({
     .extend({ until: moment })
     .nullable()
     .meta({ description: 'Yesterday up to this time of the day, or a few minutes before.' }),
+  hours: z
+    .array(
+      day.extend({
+        from: moment,
+        until: moment,
+        is_exact: z.boolean().meta({
+          description: 'False where no gateway recorded the figures at its beginning or its end.',
+        }),
+      }),
+    )
+    .readonly()
+    .meta({ description: 'Yesterday and today by hour (UTC), oldest first, up to now.' }),
   last_audit: z
     .strictObject({
       id: z.string(),

@@ -1,6 +1,6 @@
 /** Endpoints of the store as a whole: ledger audit, operator actions, doctor, backup. */
 import { z } from 'zod'
-import { recentActions } from '../operations/actions.ts'
+import { recentActions } from '../operations/action-list.ts'
 import { listAuditRuns, runAudit, showAuditRun } from '../operations/store/audit-runs.ts'
 import { auditResults, auditScopes } from '../operations/store/audit-store.ts'
 import { diagnose } from '../operations/store/doctor.ts'
@@ -115,7 +115,7 @@ export const storeEndpoints = {
     role: 'viewer',
     operation: recentActions,
     answer: pageOf(action),
-    example: {},
+    example: { account: exampleNames.account, action: 'account' },
   }),
   doctor: endpoint({
     id: 'doctor.run',

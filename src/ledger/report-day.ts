@@ -120,6 +120,16 @@ export function addExchange(
     amounts[index] = addPicos(amounts[index] ?? zeroPicos, amount)
 }
 
+/** Returns what the figures have grown by since an earlier moment. */
+export function subtractReport(later: ReportFigures, earlier: ReportFigures): ReportFigures {
+  return {
+    counts: later.counts.map((count, index) => count - (earlier.counts[index] ?? 0)),
+    amounts: later.amounts.map((amount, index) =>
+      subtractPicos(amount, earlier.amounts[index] ?? zeroPicos),
+    ),
+  }
+}
+
 export function readReport(row: Row): ReportFigures {
   return {
     counts: reportCountColumns.map((column) => Number(row[column])),

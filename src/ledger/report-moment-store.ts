@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { picos } from '../base/money.ts'
-import type { Queryable } from '../storage/database.ts'
+import type { Queryable, Row } from '../storage/database.ts'
 import { reportAmountColumns, reportCountColumns, type ReportFigures } from './report-day.ts'
 import { readReportLines } from './report-store.ts'
 
@@ -58,9 +58,23 @@ export async function findMoment(
       ORDER BY minute DESC LIMIT 1`,
     [day, minute],
   )
-  return row === undefined
-    ? undefined
-    : { minute: Number(row['minute']), figures: parseFigures(String(row['figures'])) }
+  return row === undefined ? undefined : readMoment(row)
+}
+
+/** Lists the moments of a day in their order. */
+export async function listMoments(
+  queryable: Queryable,
+  day: string,
+): Promise<readonly RecordedMoment[]> {
+  const rows = await queryable.query(
+    'SELECT minute, figures FROM report_moment WHERE day = $1 ORDER BY minute',
+    [day],
+  )
+  return rows.map(readMoment)
+}
+
+function readMoment(row: Row): RecordedMoment {
+  return { minute: Number(row['minute']), figures: parseFigures(String(row['figures'])) }
 }
 
 /** Amounts as text: they can exceed the numbers of JSON. */

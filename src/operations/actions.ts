@@ -2,11 +2,9 @@
  * The operators' log: who did what to what, and when. The invariant: a line is written in the
  * transaction of the change itself, so that neither exists without the other; it holds no secret.
  */
-import { z } from 'zod'
 import { listKeys } from '../access/key-store.ts'
-import type { Queryable, Row, Transaction } from '../storage/database.ts'
-import { pageFields, pageOf, type Page } from './paging.ts'
-import { invalidField, operation, timeText, type OperationContext } from './operation.ts'
+import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
+import { timeText, type OperationContext } from './operation.ts'
 
 export interface ActionView {
   readonly sequence: number
@@ -67,19 +65,61 @@ export async function findLastAction(
   return row === undefined ? undefined : Number(row['at_ms'])
 }
 
-/** Returns what operators have done, newest first. */
-export const recentActions = operation(
-  z.strictObject(pageFields),
-  async ({ database }, { cursor, limit }): Promise<Page<ActionView>> => {
-    const rows = await database.query(
-      'SELECT * FROM operator_action WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2',
-      [readSequence(cursor), limit + 1],
-    )
-    const names = await readTokenNames(database)
-    const view = (row: Row): ActionView => viewAction(row, names)
-    return pageOf(rows, { limit, cursorOf: (row) => String(row['sequence']), view })
-  },
-)
+export interface ActionsQuestion {
+  /** Only before this number. */
+  readonly before: number
+  /** An action such as `key.revoke`, or an area such as `key`. */
+  readonly action?: string | undefined
+  /** Actors as they are recorded, or names of tokens. */
+  readonly actor?: string | undefined
+  readonly subjects?: readonly string[] | undefined
+  /** From inclusive, to exclusive. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  readonly countMax: number
+}
+
+/** Lists the actions that fit, newest first. */
+export async function listActions(
+  database: Queryable,
+  question: ActionsQuestion,
+): Promise<readonly ActionView[]> {
+  if (question.subjects?.length === 0) return []
+  const names = await readTokenNames(database)
+  const values: SqlValue[] = []
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const conditions = conditionsOf(question, names, place)
+  const rows = await database.query(
+    `SELECT * FROM operator_action WHERE ${conditions.join(' AND ')}
+      ORDER BY sequence DESC LIMIT ${place(question.countMax)}`,
+    values,
+  )
+  return rows.map((row) => viewAction(row, names))
+}
+
+function conditionsOf(
+  { before, action, actor, subjects, fromMs, toMs }: ActionsQuestion,
+  names: Names,
+  place: (value: SqlValue) => string,
+): readonly string[] {
+  const among = (column: string, texts: readonly string[]): string =>
+    `${column} IN (${texts.map(place).join(', ')})`
+  const conditions = [`sequence < ${place(before)}`]
+  if (action?.includes('.') === true) conditions.push(`action = ${place(action)}`)
+  // The sign that follows the point sorts behind all actions of the area.
+  else if (action !== undefined)
+    conditions.push(`action > ${place(`${action}.`)}`, `action < ${place(`${action}/`)}`)
+  if (actor !== undefined) conditions.push(among('actor', actorsOf(actor, names)))
+  if (subjects !== undefined) conditions.push(among('subject', subjects))
+  if (fromMs !== undefined) conditions.push(`at_ms >= ${place(fromMs)}`)
+  if (toMs !== undefined) conditions.push(`at_ms < ${place(toMs)}`)
+  return conditions
+}
+
+/** The actor as it is given, and the tokens of this name. */
+function actorsOf(actor: string, names: Names): readonly string[] {
+  return [actor, ...[...names].filter(([, name]) => name === actor).map(([id]) => id)]
+}
 
 /** Lists the actions behind a number, newest first. */
 export async function listActionsAfter(
@@ -107,12 +147,6 @@ type Names = ReadonlyMap<string, string>
 async function readTokenNames(queryable: Queryable): Promise<Names> {
   const tokens = await listKeys(queryable, { kind: 'admin', accountId: undefined })
   return new Map(tokens.filter(({ name }) => name !== '').map(({ id, name }) => [id, name]))
-}
-
-function readSequence(cursor: string | undefined): number {
-  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw invalidField('cursor', 'must be the next_cursor of a page')
 }
 
 function viewAction(row: Row, names: Names): ActionView {

@@ -3,5 +3,6 @@ import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 await import('./operations.test.ts')
+await import('./action-list.test.ts')
 await import('./catalogue.test.ts')
 await import('./demo-end.test.ts')

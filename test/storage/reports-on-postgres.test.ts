@@ -2,6 +2,7 @@
 import { after, before } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
+import { describeReportHours } from './report-hours-conformance.ts'
 import { describeReports } from './reports-conformance.ts'
 
 let server: PostgresServer
@@ -10,6 +11,6 @@ before(async () => {
 })
 after(() => server.close())
 
-describeReports('reports on PostgreSQL', async () =>
-  openPostgresHarness(await server.createDatabase()),
-)
+const open = async () => openPostgresHarness(await server.createDatabase())
+describeReports('reports on PostgreSQL', open)
+describeReportHours('hours in the overview on PostgreSQL', open)

@@ -4,7 +4,7 @@
  */
 import * as accountList from '../../src/operations/account-list.ts'
 import * as accounts from '../../src/operations/accounts.ts'
-import * as actions from '../../src/operations/actions.ts'
+import * as actionList from '../../src/operations/action-list.ts'
 import * as catalogue from '../../src/operations/catalogue/catalogue.ts'
 import * as channelHealth from '../../src/operations/channel-health.ts'
 import * as channelCheck from '../../src/operations/channel-check.ts'
@@ -58,7 +58,7 @@ export const limitAccount = orThrow(accounts.changeAccount)
 export const creditAccount = (context: OperationContext, input: object) =>
   orThrow(accounts.creditAccount)(context, { confirm: true, ...input })
 export const refundRequest = orThrow(refunds.refundRequest)
-export const recentActions = itemsOf(actions.recentActions)
+export const recentActions = itemsOf(actionList.recentActions)
 export const applyCatalogue = orThrow(catalogue.applyCatalogue)
 export const channelHistory = itemsOf(channelHealth.channelHistory)
 export const listChannels = itemsOf(channelHealth.listChannels)

@@ -95,9 +95,10 @@ export async function listCosts(
   }))
 }
 
-/** The checks of one model on one channel and UTC day. */
+/** The checks of one model on one channel and UTC day, or a part of the day. */
 export interface CheckSum {
   readonly day: string
+  readonly fromMs: number
   readonly channel: string
   readonly model: string
   readonly checks: number
@@ -109,11 +110,15 @@ export interface CheckSum {
 
 const dayMs = 86_400_000
 
-/** Sums checks by day, channel and model; from inclusive, until exclusive. Reads along the index. */
+/**
+ * Sums checks by day, channel and model, or by shorter steps; from inclusive, until exclusive. Reads along
+ * the index.
+ */
 export async function sumChecks(
   queryable: Queryable,
-  of: { readonly fromMs: number; readonly untilMs: number },
+  of: { readonly fromMs: number; readonly untilMs: number; readonly stepMs?: number },
 ): Promise<readonly CheckSum[]> {
+  const { stepMs = dayMs } = of
   const sums: CheckSum[] = []
   for (
     let channel = await nextChannel(queryable, '');
@@ -121,22 +126,25 @@ export async function sumChecks(
     channel = await nextChannel(queryable, channel)
   ) {
     const rows = await queryable.query(
-      `SELECT at_ms / ${dayMs} AS day_number, model, COUNT(*) AS checks,
+      `SELECT at_ms / ${stepMs} AS step, model, COUNT(*) AS checks,
               CAST(SUM(amount_picos * is_own_cost_known) AS BIGINT) AS known_picos,
               CAST(SUM(amount_picos * (1 - is_own_cost_known)) AS BIGINT) AS estimated_picos
          FROM operator_cost WHERE channel = $1 AND at_ms >= $2 AND at_ms < $3
         GROUP BY 1, 2 ORDER BY 1, 2`,
       [channel, of.fromMs, of.untilMs],
     )
-    for (const row of rows)
+    for (const row of rows) {
+      const fromMs = Number(row['step']) * stepMs
       sums.push({
-        day: utcDay(Number(row['day_number']) * dayMs),
+        day: utcDay(fromMs),
+        fromMs,
         channel,
         model: String(row['model']),
         checks: Number(row['checks']),
         knownPicos: picos(BigInt(String(row['known_picos']))),
         estimatedPicos: picos(BigInt(String(row['estimated_picos']))),
       })
+    }
   }
   return sums
 }

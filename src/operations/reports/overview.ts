@@ -15,6 +15,7 @@ import { listChannels } from '../channel-health.ts'
 import { listAudits } from '../store/audit-store.ts'
 import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
 import { orderAttention, type NextStep } from './attention.ts'
+import { readHours } from './hours.ts'
 import { readReport, viewTotal, type ReportRow } from './report.ts'
 
 const dayMs = 86_400_000
@@ -53,6 +54,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     today: await readDay(context, utcDay(nowMs)),
     yesterday: await readDay(context, yesterday),
     yesterday_so_far: await readSoFar(context, yesterday, nowMs % dayMs),
+    hours: await readTwoDays(context, nowMs),
     last_audit: await readLastAudit(context),
     attention: {
       next: orderAttention({ alerts, channels, accounts, uncleanStops }, listMax),
@@ -106,6 +108,18 @@ async function readSoFar({ database }: OperationContext, day: string, sinceMidni
   return { until: timeText(untilMs), ...viewDay(day, viewTotal(found.figures, checks)) }
 }
 
+/** Returns the hours of yesterday and today, oldest first. */
+async function readTwoDays({ database }: OperationContext, nowMs: number) {
+  return database.snapshot(async (snapshot) => {
+    const days = [utcDay(nowMs - dayMs), utcDay(nowMs)]
+    const hours: HourView[] = []
+    for (const day of days)
+      for (const { row, ...hour } of await readHours(snapshot, { day, nowMs }))
+        hours.push({ ...viewDay(day, row), ...hour })
+    return hours
+  })
+}
+
 async function readLastAudit({ database }: OperationContext) {
   const [run] = await listAudits(database, {
     beforeSequence: Number.MAX_SAFE_INTEGER,
@@ -126,12 +140,20 @@ async function listTroubledChannels(context: OperationContext) {
   )
 }
 
+interface HourView extends ReturnType<typeof viewDay> {
+  readonly from: string
+  readonly until: string
+  readonly is_exact: boolean
+}
+
 interface Overview {
   readonly at: string
   readonly today: ReturnType<typeof viewDay>
   readonly yesterday: ReturnType<typeof viewDay>
   /** Yesterday up to this time of the day, to compare today with. Null where no record of it is kept. */
   readonly yesterday_so_far: Awaited<ReturnType<typeof readSoFar>>
+  /** Yesterday and today by hour, oldest first, up to now. */
+  readonly hours: readonly HourView[]
   /** Null before the first one. */
   readonly last_audit: Awaited<ReturnType<typeof readLastAudit>>
   readonly attention: {

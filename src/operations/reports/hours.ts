@@ -1,0 +1,71 @@
+/**
+ * The figures of a day by hour, over all accounts, from the moments that gateways record every 15 minutes.
+ * The hours of a day add up to its report: requests that no moment tells apart count in the hour of the next
+ * moment, and later bookings of a day that is over, such as refunds, in its last hour.
+ */
+import { utcDay } from '../../base/clock.ts'
+import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
+import { noReport, subtractReport, type ReportFigures } from '../../ledger/report-day.ts'
+import { listMoments, type RecordedMoment } from '../../ledger/report-moment-store.ts'
+import { readReportLines } from '../../ledger/report-store.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { timeText } from '../operation.ts'
+import { viewTotal, type ReportRow } from './report.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const minuteMs = 60_000
+
+interface HourRow {
+  readonly day: string
+  readonly from: string
+  readonly until: string
+  /** False where no moment was recorded at its beginning or its end. */
+  readonly is_exact: boolean
+  readonly row: ReportRow
+}
+
+/** Returns the hours of a day (UTC), oldest first, up to now. */
+export async function readHours(
+  snapshot: Queryable,
+  { day, nowMs }: { readonly day: string; readonly nowMs: number },
+): Promise<readonly HourRow[]> {
+  const startMs = Date.parse(day)
+  const endMs = Math.min(startMs + dayMs, nowMs)
+  const checks = await sumChecks(snapshot, { fromMs: startMs, untilMs: endMs, stepMs: hourMs })
+  const moments = await listMoments(snapshot, day)
+  const total = await readTotal(snapshot, startMs)
+  const hours: HourRow[] = []
+  let before: RecordedMoment = { minute: 0, figures: noReport() }
+  for (let fromMs = startMs; fromMs < endMs; fromMs += hourMs) {
+    const untilMs = Math.min(fromMs + hourMs, endMs)
+    const endMinute = Math.ceil((untilMs - startMs) / minuteMs)
+    const after =
+      untilMs === endMs
+        ? { minute: endMinute, figures: total }
+        : (moments.findLast(({ minute }) => minute <= endMinute) ?? before)
+    hours.push({
+      day,
+      from: timeText(fromMs),
+      until: timeText(untilMs),
+      is_exact: startMs + before.minute * minuteMs === fromMs && after.minute === endMinute,
+      row: viewTotal(
+        subtractReport(after.figures, before.figures),
+        checks.filter((check) => check.fromMs === fromMs),
+      ),
+    })
+    before = after
+  }
+  return hours
+}
+
+async function readTotal(snapshot: Queryable, startMs: number): Promise<ReportFigures> {
+  const [line] = await readReportLines(snapshot, {
+    by: [],
+    fromDay: utcDay(startMs),
+    toDay: utcDay(startMs + dayMs),
+    only: {},
+    countMax: 1,
+  })
+  return line?.figures ?? noReport()
+}
