@@ -18,6 +18,8 @@ export interface Series {
   readonly kind: 'line' | 'area' | 'bars'
   /** A comparison, drawn thin and dashed. */
   readonly isFaint?: boolean
+  /** In the colour of errors. */
+  readonly isBad?: boolean
 }
 
 interface ChartProps {
@@ -57,9 +59,11 @@ function Legend({ series }: { series: readonly Series[] }) {
   if (series.length < 2) return <span />
   return (
     <ul className="legend">
-      {series.map(({ name, isFaint = false }, index) => (
+      {series.map(({ name, isFaint = false, isBad = false }, index) => (
         <li key={name}>
-          <span className={isFaint ? 'swatch swatch-faint' : `swatch swatch-${index % 8}`} />
+          <span
+            className={`swatch swatch-${isFaint ? 'faint' : isBad ? 'bad' : String(index % 8)}`}
+          />
           {name}
         </li>
       ))}
@@ -259,11 +263,11 @@ function stack(series: readonly Series[]): (number | null)[][] {
 }
 
 function seriesOf(
-  { name, kind, isFaint = false }: Series,
+  { name, kind, isFaint = false, isBad = false }: Series,
   index: number,
   colour: (name: string) => string,
 ): UPlot.Series {
-  const ink = isFaint ? colour('--line-strong') : colour(`--chart-${(index % 8) + 1}`)
+  const ink = colour(isFaint ? '--line-strong' : isBad ? '--bad' : `--chart-${(index % 8) + 1}`)
   const base = { label: name, stroke: ink, width: isFaint ? 1.5 : 2, points: { show: false } }
   if (kind === 'bars') {
     const paths = UPlot.paths.bars?.({ size: [0.7, 42], radius: 0.12 })

@@ -37,12 +37,14 @@ export function TipLayer() {
     document.addEventListener('focusin', show)
     document.addEventListener('focusout', hide)
     document.addEventListener('keydown', hideOnEscape)
+    document.addEventListener('click', hide)
     document.addEventListener('scroll', hide, { capture: true, passive: true })
     return () => {
       document.removeEventListener('pointerover', show)
       document.removeEventListener('focusin', show)
       document.removeEventListener('focusout', hide)
       document.removeEventListener('keydown', hideOnEscape)
+      document.removeEventListener('click', hide)
       document.removeEventListener('scroll', hide, { capture: true })
     }
   }, [])

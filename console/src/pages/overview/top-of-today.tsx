@@ -41,9 +41,12 @@ function Top({ by, title }: { by: 'model' | 'account'; title: string }) {
 type Rows = Awaited<ReturnType<NonNullable<ReturnType<typeof todayByQuery>['queryFn']>>>
 
 function Bars({ by, rows, title }: { by: 'model' | 'account'; rows: Rows; title: string }) {
-  if (rows.length === 0)
-    return <Empty title="No request today.">The first one appears here within seconds.</Empty>
-  const largest = rows
+  const spending = rows.filter(({ revenue_usd: spend }) => Number(spend) > 0)
+  if (spending.length === 0)
+    return (
+      <Empty title="No spend today.">The first charged request appears here within seconds.</Empty>
+    )
+  const largest = spending
     .toSorted((one, other) => Number(other.revenue_usd) - Number(one.revenue_usd))
     .slice(0, shownMax)
   return (

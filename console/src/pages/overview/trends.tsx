@@ -59,7 +59,12 @@ function RequestChart({ days }: { days: Days }) {
       unit="day"
       series={[
         { name: 'Succeeded', kind: 'bars', values: good },
-        { name: 'Errors', kind: 'bars', values: days.map(({ row }) => row?.errors ?? 0) },
+        {
+          name: 'Errors',
+          kind: 'bars',
+          isBad: true,
+          values: days.map(({ row }) => row?.errors ?? 0),
+        },
       ]}
     />
   )

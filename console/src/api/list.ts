@@ -1,0 +1,48 @@
+/** Lists of the API, which come page by page. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+
+interface ListPage<Item> {
+  readonly items: readonly Item[]
+  readonly next_cursor: string | null
+}
+
+type ReadPage<Item> = (cursor: { cursor?: string }) => Promise<ListPage<Item>>
+
+/** `key` begins with a word of `live.ts`, so that events renew the list. */
+export function useList<Item>(key: readonly unknown[], read: ReadPage<Item>) {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    {
+      queryKey: key,
+      initialPageParam: '',
+      queryFn: ({ pageParam }) => read(pageParam === '' ? {} : { cursor: pageParam }),
+      getNextPageParam: ({ next_cursor: next }) => next,
+    },
+  )
+  const rows = data?.pages.flatMap(({ items }) => items)
+  return {
+    /** Undefined until the first page is here. */
+    rows,
+    error,
+    retry: () => void refetch(),
+    /** For `More` below the table. */
+    more: {
+      count: rows?.length ?? 0,
+      hasMore: hasNextPage,
+      isBusy: isFetchingNextPage,
+      onMore: () => void fetchNextPage(),
+    },
+  }
+}
+
+/** Reads a whole list, at most `countMax` of its rows. */
+export async function readAll<Item>(read: ReadPage<Item>, countMax: number): Promise<Item[]> {
+  const rows: Item[] = []
+  let cursor: { cursor?: string } = {}
+  while (rows.length < countMax) {
+    const { items, next_cursor: next } = await read(cursor)
+    rows.push(...items)
+    if (next === null) break
+    cursor = { cursor: next }
+  }
+  return rows.slice(0, countMax)
+}
