@@ -1,13 +1,14 @@
 /** The state of this page in its address. */
-import { choiceIn, compact } from '../../search.ts'
+import { choiceIn, compact, textIn } from '../../search.ts'
 
 export const tabs = ['firing', 'targets', 'deliveries'] as const
-export type Tab = (typeof tabs)[number]
 
 export interface PageSearch {
-  readonly tab?: Tab
+  readonly tab?: (typeof tabs)[number]
+  /** The target whose deliveries are shown. */
+  readonly target?: string
 }
 
 export function readSearch(search: Record<string, unknown>): PageSearch {
-  return compact({ tab: choiceIn(search, 'tab', tabs) })
+  return compact({ tab: choiceIn(search, 'tab', tabs), target: textIn(search, 'target') })
 }

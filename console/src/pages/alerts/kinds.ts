@@ -1,0 +1,35 @@
+/** The kinds of alerts in words, in the groups in which a person thinks of them. */
+import type { Firing } from './queries.ts'
+
+export type AlertKind = Firing['kind']
+
+export const kindNames: Readonly<Record<AlertKind, string>> = {
+  'account.balance_low': 'Balance of an account is low',
+  'account.running_out': 'Balance of an account will soon be spent',
+  'account.exhausted': 'Balance of an account is spent',
+  'account.daily_limit_reached': 'An account has reached its daily limit',
+  'account.error_rate': 'Many requests of an account fail',
+  'key.limit_reached': 'A key has reached its limit',
+  'channel.off': 'A channel is off',
+  'channel.error_rate': 'Many requests of a channel fail',
+  'channel.credential_refused': 'A vendor refuses a credential',
+  'channel.no_credit': 'A vendor account has no credit',
+  'channel.model_missing': 'A vendor does not have a model',
+  'model.reserve_only': 'A model runs on reserves only',
+  'model.no_usable_channel': 'A model has no usable channel',
+  'ledger.audit_failed': 'An audit of the books has failed',
+  'store.outage': 'The store does not answer',
+  'backup.too_old': 'The last backup is too old',
+  'alert.test': 'Test message',
+}
+
+export const alertKinds = Object.keys(kindNames).filter(isAlertKind)
+
+export function isAlertKind(word: string): word is AlertKind {
+  return word in kindNames
+}
+
+/** The kinds that a target can choose; everyone gets tests. */
+export const chosenKinds = alertKinds.filter((kind) => kind !== 'alert.test')
+
+export const severityTones = { info: 'neutral', warning: 'warn', critical: 'bad' } as const

@@ -1,0 +1,148 @@
+/** The targets of alerts: who gets which messages, where and when. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Badge, Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { List } from '../../ui/list.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Empty, describeFailure } from '../../ui/states.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { severityTones } from './kinds.ts'
+import { readTargets, type Target } from './queries.ts'
+import { RotateSecret } from './rotate-secret.tsx'
+import { TargetDialog } from './target-dialog.tsx'
+import './alerts.css'
+
+type Asked = { kind: 'new' } | { kind: 'edit' | 'rotate' | 'delete'; target: Target }
+
+export function Targets() {
+  const list = useList(['alerts', 'targets'], readTargets)
+  const isOwner = useMay('owner')
+  const [asked, setAsked] = useState<Asked>()
+  const close = (): void => setAsked(undefined)
+  return (
+    <Card
+      title="Targets"
+      hint="Webhooks, Slack channels and mail addresses that get alerts."
+      isFlush
+      actions={
+        isOwner && (
+          <Button look="primary" onClick={() => setAsked({ kind: 'new' })}>
+            <Plus aria-hidden /> New target
+          </Button>
+        )
+      }
+    >
+      <List
+        caption="Alert targets"
+        list={list}
+        rowKey={({ id }) => id}
+        empty={<Empty title="No target yet.">Without one, alerts are shown here only.</Empty>}
+        columns={[
+          {
+            name: 'Target',
+            cell: ({ name, address, format }) => (
+              <div className="alert-text">
+                <strong>{name}</strong>
+                <p className="soft">
+                  {format} · {address}
+                </p>
+              </div>
+            ),
+          },
+          { name: 'Gets', cell: (target) => <Scope target={target} /> },
+          {
+            name: 'From severity',
+            cell: ({ min_severity: least }) => <Badge tone={severityTones[least]}>{least}</Badge>,
+          },
+          { name: 'Quiet hours', cell: ({ quiet_hours: hours }) => hours ?? 'none' },
+          { name: 'Digest', cell: ({ digest }) => digest },
+          {
+            name: 'Actions',
+            cell: (target) => <TargetActions target={target} onAsk={setAsked} isOwner={isOwner} />,
+          },
+        ]}
+      />
+      {asked?.kind === 'new' && <TargetDialog onClose={close} />}
+      {asked?.kind === 'edit' && <TargetDialog target={asked.target} onClose={close} />}
+      {asked?.kind === 'rotate' && <RotateSecret target={asked.target} onClose={close} />}
+      {asked?.kind === 'delete' && <DeleteTarget target={asked.target} onClose={close} />}
+    </Card>
+  )
+}
+
+function Scope({ target: { kinds, accounts, channels } }: { target: Target }) {
+  const parts = [
+    kinds === null ? 'All kinds' : `${kinds.length} ${kinds.length === 1 ? 'kind' : 'kinds'}`,
+    ...(accounts === null ? [] : [`accounts ${accounts.join(', ')}`]),
+    ...(channels === null ? [] : [`channels ${channels.join(', ')}`]),
+  ]
+  return <span data-tip={kinds?.join(', ') ?? ''}>{parts.join(' · ')}</span>
+}
+
+interface ActionsProps {
+  readonly target: Target
+  readonly isOwner: boolean
+  readonly onAsk: (asked: Asked) => void
+}
+
+function TargetActions({ target, isOwner, onAsk }: ActionsProps) {
+  const client = useQueryClient()
+  const mayTest = useMay('operator')
+  const testing = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/admin/v1/alerts/{target}/test', { params: { path: { target: target.id } } }),
+      ),
+    onSuccess: () => announce(`Test sent to ${target.name}. Deliveries shows its answer.`),
+    onError: (error) => announce(describeFailure(error).title),
+    onSettled: () => client.invalidateQueries({ queryKey: ['alerts', 'deliveries'] }),
+  })
+  if (!mayTest) return null
+  const ownerItems = [
+    { text: 'Edit', onSelect: () => onAsk({ kind: 'edit', target }) },
+    ...(target.format === 'webhook'
+      ? [{ text: 'Replace secret', onSelect: () => onAsk({ kind: 'rotate', target }) }]
+      : []),
+    { text: 'Delete', isDanger: true, onSelect: () => onAsk({ kind: 'delete', target }) },
+  ]
+  return (
+    <div className="row">
+      <Button isBusy={testing.isPending} onClick={() => testing.mutate()}>
+        Send test
+      </Button>
+      {isOwner && <Menu label={`Actions of ${target.name}`} items={ownerItems} />}
+    </div>
+  )
+}
+
+function DeleteTarget({ target, onClose }: { target: Target; onClose: () => void }) {
+  const client = useQueryClient()
+  const deleting = useMutation({
+    mutationFn: () =>
+      bodyOf(api.DELETE('/admin/v1/alerts/{target}', { params: { path: { target: target.id } } })),
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: ['alerts'] })
+      announce(`${target.name} is deleted.`)
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title={`Delete ${target.name}?`}
+      action="Delete target"
+      isOpen
+      isBusy={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => deleting.mutate()}
+      onClose={onClose}
+    >
+      It gets no more messages. Those that wait for delivery are dropped. This cannot be undone.
+    </Confirm>
+  )
+}
