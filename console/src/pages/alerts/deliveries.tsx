@@ -1,4 +1,4 @@
-/** The log of deliveries: what was sent to whom, with the answer of the other side. */
+/** The log of deliveries: messages, their receivers, and the answers that came back. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useList } from '../../api/list.ts'
 import { Badge, Card, type Tone } from '../../ui/card.tsx'

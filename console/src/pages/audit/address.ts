@@ -1,13 +1,28 @@
 /** The state of this page in its address. */
-import { choiceIn, compact } from '../../search.ts'
+import { choiceIn, compact, textIn } from '../../search.ts'
 
 export const tabs = ['books', 'actions'] as const
-export type Tab = (typeof tabs)[number]
 
 export interface PageSearch {
-  readonly tab?: Tab
+  readonly tab?: (typeof tabs)[number]
+  /** The audit whose differences are shown. */
+  readonly audit?: string
+  readonly action?: string
+  readonly actor?: string
+  readonly subject?: string
+  /** Days, UTC. */
+  readonly from?: string
+  readonly to?: string
 }
 
 export function readSearch(search: Record<string, unknown>): PageSearch {
-  return compact({ tab: choiceIn(search, 'tab', tabs) })
+  return compact({
+    tab: choiceIn(search, 'tab', tabs),
+    audit: textIn(search, 'audit'),
+    action: textIn(search, 'action'),
+    actor: textIn(search, 'actor'),
+    subject: textIn(search, 'subject'),
+    from: textIn(search, 'from'),
+    to: textIn(search, 'to'),
+  })
 }

@@ -1,11 +1,10 @@
 /** The state of this page in its address. */
 import { choiceIn, compact } from '../../search.ts'
 
-export const tabs = ['in-force', 'nodes', 'backups', 'tokens'] as const
-export type Tab = (typeof tabs)[number]
+export const tabs = ['in-force', 'gateways', 'backups', 'access', 'doctor'] as const
 
 export interface PageSearch {
-  readonly tab?: Tab
+  readonly tab?: (typeof tabs)[number]
 }
 
 export function readSearch(search: Record<string, unknown>): PageSearch {

@@ -1,0 +1,117 @@
+/** The log of what operators and gateways have done, with filters. */
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { readAll, useList } from '../../api/list.ts'
+import { Card } from '../../ui/card.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { List } from '../../ui/list.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { ExportButton, type Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/values.tsx'
+import type { PageSearch } from './address.ts'
+import { readActionsOf, type Action } from './queries.ts'
+import './audit.css'
+
+const exportedMax = 20_000
+const largestPage = 1_000
+
+const columns: readonly Column<Action>[] = [
+  { name: 'Time', cell: ({ at }) => <Time at={at} />, csv: ({ at }) => at },
+  {
+    name: 'By',
+    cell: ({ actor_name: name, actor }) => <span data-tip={actor}>{name ?? actor}</span>,
+    csv: ({ actor_name: name, actor }) => name ?? actor,
+  },
+  {
+    name: 'Action',
+    cell: ({ action }) => <code>{action}</code>,
+    csv: ({ action }) => action,
+  },
+  {
+    name: 'Subject',
+    cell: ({ subject }) => <span className="break">{subject}</span>,
+    csv: ({ subject }) => subject,
+  },
+  {
+    name: 'Detail',
+    cell: ({ detail }) => <Detail detail={detail} />,
+    csv: ({ detail }) => JSON.stringify(detail),
+  },
+]
+
+export function Actions() {
+  const { tab: _, audit: __, ...filters } = useSearch({ from: '/shell/audit' })
+  const list = useList(['actions', filters], readActionsOf(filters))
+  return (
+    <>
+      <Filters filters={filters} />
+      <Card
+        title="Actions"
+        hint="Newest first. The store refuses to change this log."
+        isFlush
+        actions={
+          <ExportButton
+            fileName="actions"
+            columns={columns}
+            readRows={() => readAll(readActionsOf(filters, largestPage), exportedMax)}
+          />
+        }
+      >
+        <List
+          caption="Actions of operators, newest first"
+          list={list}
+          rowKey={({ sequence }) => String(sequence)}
+          empty={<Empty title="No action matches.">Widen the filters above.</Empty>}
+          columns={columns}
+        />
+      </Card>
+    </>
+  )
+}
+
+type ActionFilters = Omit<PageSearch, 'tab' | 'audit'>
+
+function Filters({ filters }: { filters: ActionFilters }) {
+  const navigate = useNavigate({ from: '/audit' })
+  const set =
+    (name: keyof ActionFilters) =>
+    (value: string): void =>
+      void navigate({
+        search: { tab: 'actions', ...filters, [name]: value === '' ? undefined : value },
+        replace: true,
+      })
+  return (
+    <div className="filters">
+      <TextField
+        label="Action"
+        placeholder="account.create"
+        value={filters.action ?? ''}
+        onChange={set('action')}
+      />
+      <TextField label="By" value={filters.actor ?? ''} onChange={set('actor')} />
+      <TextField label="Subject" value={filters.subject ?? ''} onChange={set('subject')} />
+      <TextField label="From" type="date" value={filters.from ?? ''} onChange={set('from')} />
+      <TextField label="To" type="date" value={filters.to ?? ''} onChange={set('to')} />
+    </div>
+  )
+}
+
+/** Names and values as the log holds them. */
+function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {
+  const entries = Object.entries(detail)
+  if (entries.length === 0) return null
+  return (
+    <dl className="action-detail">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name.replaceAll('_', ' ')}</dt>
+          <dd>{textOf(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return 'none'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
