@@ -255,6 +255,8 @@ export default defineConfig({
         'react/exhaustive-deps': 'error',
         'react/rules-of-hooks': 'error',
         'react/react-in-jsx-scope': 'off',
+        // Columns of tables say how a cell is drawn.
+        'react/no-unstable-nested-components': 'off',
         'react/no-danger': 'error',
         'turnpike/comment-width': 'error',
       },

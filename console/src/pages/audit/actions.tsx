@@ -113,5 +113,5 @@ function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {
 
 function textOf(value: unknown): string {
   if (value === null) return 'none'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,0 +1,6 @@
+/** Settings in force. */
+import { Empty } from '../../ui/states.tsx'
+
+export function InForce() {
+  return <Empty title="This page is being built." />
+}
