@@ -63,11 +63,14 @@ export interface ExchangeFilter {
   /** First and last of a range. */
   readonly status?: readonly [number, number] | undefined
   readonly code?: string | undefined
+  readonly ending?: FreeEnding | undefined
   /** By the start of the request; from inclusive, to exclusive. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   /** Only ids before this one: the last id of the page before. */
   readonly beforeId?: string | undefined
+  /** Only this id and later ones. */
+  readonly sinceId?: string | undefined
   readonly countMax: number
 }
 
@@ -186,11 +189,12 @@ function conditionsOf(filter: ExchangeFilter): {
     values.push(value)
     conditions.push(`${text} $${values.length}`)
   }
-  const { fromMs, toMs, status, beforeId } = filter
+  const { fromMs, toMs, status, beforeId, sinceId } = filter
   const firstId = (atMs: number | undefined): string | undefined =>
     atMs === undefined ? undefined : firstExchangeIdAt(atMs)
   add('x.account_id =', filter.accountId)
   add('x.exchange_id <', beforeId)
+  add('x.exchange_id >=', sinceId)
   add('x.exchange_id >=', firstId(fromMs))
   add('x.exchange_id <', firstId(toMs))
   add('x.key_id =', filter.keyId)
@@ -199,7 +203,34 @@ function conditionsOf(filter: ExchangeFilter): {
   add('x.status >=', status?.[0])
   add('x.status <=', status?.[1])
   add('x.code =', filter.code)
+  add('x.ending =', filter.ending)
   return { conditions, values }
+}
+
+/**
+ * Finds where a search must end that looks at `rowsMax` rows of an account's log in each table: the id of the
+ * last one. Undefined where there are fewer rows.
+ */
+export async function findSearchEnd(
+  snapshot: Queryable,
+  {
+    rowsMax,
+    ...of
+  }: Pick<ExchangeFilter, 'accountId' | 'toMs' | 'beforeId'> & {
+    readonly rowsMax: number
+  },
+): Promise<string | undefined> {
+  const { conditions, values } = conditionsOf({ ...of, countMax: rowsMax })
+  const ids: string[] = []
+  for (const table of exchangeTables) {
+    const [row] = await snapshot.query(
+      `SELECT x.exchange_id FROM ${table} x WHERE ${conditions.join(' AND ')}
+        ORDER BY x.exchange_id DESC LIMIT 1 OFFSET $${values.length + 1}`,
+      [...values, rowsMax - 1],
+    )
+    if (row !== undefined) ids.push(String(row['exchange_id']))
+  }
+  return ids.sort().at(-1)
 }
 
 /** Finds one by the gateway's id, else by the vendor's; the newest where a vendor has given an id twice. */

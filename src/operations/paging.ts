@@ -63,8 +63,13 @@ export function pageOf<Row, Item>(
   const hasMore = rows.length > limit && last !== undefined
   return {
     items: shown.map(view),
-    next_cursor: hasMore ? Buffer.from(cursorOf(last)).toString('base64url') : null,
+    next_cursor: hasMore ? cursorText(cursorOf(last)) : null,
   }
+}
+
+/** Encodes a sort key as a cursor. */
+export function cursorText(sortKey: string): string {
+  return Buffer.from(sortKey).toString('base64url')
 }
 
 /** Makes a page of a short list that is in memory, in the order of its sort keys, which are unique. */

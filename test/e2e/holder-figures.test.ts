@@ -21,7 +21,7 @@ import { failoverDefaults, scenario, type Scenario } from '../support/scenario.t
 let gateway: Scenario
 let account: TestAccount
 let context: OperationContext
-const paths = ['/days', '/keys', '/requests', '/prices', '/statement']
+const paths = ['/account', '/days', '/keys', '/requests', '/prices', '/statement']
 
 function ask(path: string, token = account.token, method = 'GET'): Promise<WireAnswer> {
   const headers = { authorization: `Bearer ${token}` }
@@ -139,6 +139,7 @@ describe('figures of account holders', () => {
     const theirs = await read<{ multiplier: string }>('/prices', other.token)
     assert.deepEqual([mine.multiplier, theirs.multiplier], ['1', '0.85'])
     const large = mine.prices.find(({ model }) => model === 'large-1')
+    assert.deepEqual([large?.['vendor'], large?.['format']], ['alpha', 'messages'])
     assert.equal(Number((large?.['price'] as Fields | undefined)?.['input']), 3)
   })
 
@@ -240,13 +241,14 @@ describe('figures of account holders', () => {
 
   test('a parameter of another endpoint is refused with its place, an unknown one is ignored', async () => {
     const refused: readonly [path: string, place: string][] = [
-      ['?from=2026-01-01', '/v1/usage/days and /v1/usage/statement'],
+      ['?from=2026-01-01', '/v1/usage/days, /v1/usage/statement and /v1/usage/requests'],
       ['?period=day&by=key', '/v1/usage/days'],
       ['?cursor=abc', '/v1/usage/requests and /v1/usage/keys'],
       ['/days?period=day', '/v1/usage'],
-      ['/keys?from=2026-01-01', '/v1/usage/days and /v1/usage/statement'],
+      ['/keys?from=2026-01-01', '/v1/usage/days, /v1/usage/statement and /v1/usage/requests'],
       ['/statement?by=key', '/v1/usage/days'],
       ['/prices?format=csv', '/v1/usage/statement'],
+      ['/account?model=large-1', '/v1/usage/requests'],
     ]
     for (const [path, place] of refused) {
       const answer = await ask(path)

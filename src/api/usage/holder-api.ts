@@ -8,6 +8,7 @@ import { refuse, type Refusal } from '../../base/errors.ts'
 import type { IncomingRequest } from '../../http/server/request.ts'
 import { sendReply } from '../../http/server/reply.ts'
 import type { ResponseWriter } from '../../http/server/response-writer.ts'
+import { holderAccount } from '../../operations/holder/account.ts'
 import { holderDays } from '../../operations/holder/days.ts'
 import { holderKeys } from '../../operations/holder/keys.ts'
 import { holderPrices } from '../../operations/holder/prices.ts'
@@ -59,6 +60,7 @@ function json(read: Read & { readonly input: { readonly shape: object } }): Hold
 }
 
 const endpoints: ReadonlyMap<string, HolderEndpoint> = new Map([
+  ['/v1/usage/account', json(holderAccount)],
   ['/v1/usage/days', json(holderDays)],
   ['/v1/usage/keys', json(holderKeys)],
   ['/v1/usage/prices', json(holderPrices)],

@@ -11,10 +11,13 @@ const requests = '/v1/usage/requests'
 /** Where each parameter belongs. */
 const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['period', ['/v1/usage']],
-  ['from', [days, statement]],
-  ['to', [days, statement]],
+  ['from', [days, statement, requests]],
+  ['to', [days, statement, requests]],
   ['by', [days]],
   ['format', [statement]],
+  ['key', [requests]],
+  ['model', [requests]],
+  ['outcome', [requests]],
   ['cursor', [requests, '/v1/usage/keys']],
   ['limit', [requests, '/v1/usage/keys']],
 ])
@@ -30,7 +33,7 @@ export function misplacedParameter(
     if (where === undefined || own.includes(name)) continue
     return refuse(
       'api.request_invalid',
-      `${path} has no parameter ${name}. ${name} belongs to ${where.join(' and ')}.`,
+      `${path} has no parameter ${name}. ${name} belongs to ${listOf(where)}.`,
     )
   }
   return undefined
@@ -49,4 +52,11 @@ export function readParameters(
     if (all[0] !== undefined) values[name] = all[0]
   }
   return { values }
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function listOf(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)]
+    .filter((part) => part !== '')
+    .join(' and ')
 }

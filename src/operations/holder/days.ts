@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
 import { utcDay } from '../../base/clock.ts'
-import { usdNumber } from '../../base/money.ts'
+import { formatUsd, usdNumber } from '../../base/money.ts'
 import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
@@ -56,6 +56,8 @@ export const holderDays = operation(
         output_tokens: figures.outputTokens,
         cache_tokens: figures.cacheTokens,
         cost_usd: usdNumber(figures.costPicos),
+        /** Exact. */
+        cost: formatUsd(figures.costPicos),
       })),
     }
   },

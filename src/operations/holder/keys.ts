@@ -5,10 +5,11 @@
 import { z } from 'zod'
 import { listKeys, type KeyRow } from '../../access/key-store.ts'
 import { utcDay, utcMonth } from '../../base/clock.ts'
-import { maxPicos, subtractPicos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
+import { usdNumber } from '../../base/money.ts'
 import { noKeyCost, readKeyCosts, type KeyCost } from '../../ledger/usage.ts'
-import { timeOrNull, timeText } from '../operation.ts'
+import { timeOrNull } from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
+import { viewBudgets, type Budget } from './budget.ts'
 import { holderRead } from './holder-read.ts'
 
 export const holderKeys = holderRead(
@@ -41,58 +42,19 @@ function viewKey(key: KeyRow, cost: KeyCost, nowMs: number) {
       total_usd: usdNumber(cost.totalPicos),
     },
     /** Those that are set. */
-    limits: budgetsOf(key, cost, nowMs)
-      .filter(({ limitPicos }) => limitPicos > 0n)
-      .map(viewBudget),
+    limits: viewBudgets(budgetsOf(key, cost), nowMs),
     /** Zero = no limit. */
     rpm: key.limits.rpm,
     tokens_per_minute: key.limits.tpm,
   }
 }
 
-interface Budget {
-  readonly period: 'day' | 'month' | 'total'
-  /** Zero = no limit. */
-  readonly limitPicos: Picos
-  readonly usedPicos: Picos
-  /** Undefined where it never starts anew. */
-  readonly resetsAtMs: number | undefined
-}
-
-const dayMs = 86_400_000
-
-function budgetsOf({ limits }: KeyRow, cost: KeyCost, nowMs: number): readonly Budget[] {
-  const now = new Date(nowMs)
+function budgetsOf({ limits }: KeyRow, cost: KeyCost): readonly Budget[] {
   return [
-    {
-      period: 'day',
-      limitPicos: limits.dailyPicos,
-      usedPicos: cost.dayPicos,
-      resetsAtMs: (Math.floor(nowMs / dayMs) + 1) * dayMs,
-    },
-    {
-      period: 'month',
-      limitPicos: limits.monthlyPicos,
-      usedPicos: cost.monthPicos,
-      resetsAtMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1),
-    },
-    {
-      period: 'total',
-      limitPicos: limits.totalPicos,
-      usedPicos: cost.totalPicos,
-      resetsAtMs: undefined,
-    },
+    { period: 'day', limitPicos: limits.dailyPicos, usedPicos: cost.dayPicos },
+    { period: 'month', limitPicos: limits.monthlyPicos, usedPicos: cost.monthPicos },
+    { period: 'total', limitPicos: limits.totalPicos, usedPicos: cost.totalPicos },
   ]
-}
-
-function viewBudget({ period, limitPicos, usedPicos, resetsAtMs }: Budget) {
-  return {
-    period,
-    limit_usd: usdNumber(limitPicos),
-    used_usd: usdNumber(usedPicos),
-    left_usd: usdNumber(maxPicos(subtractPicos(limitPicos, usedPicos), zeroPicos)),
-    resets_at: resetsAtMs === undefined ? null : timeText(resetsAtMs),
-  }
 }
 
 function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): string {

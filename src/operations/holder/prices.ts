@@ -8,7 +8,8 @@ import { readVersions } from '../prices/versions.ts'
 import { holderRead } from './holder-read.ts'
 
 export const holderPrices = holderRead(z.strictObject({}), async ({ snapshot, account, nowMs }) => {
-  const { models, prices } = await readCatalogue(snapshot)
+  const { vendors, models, prices } = await readCatalogue(snapshot)
+  const formats = new Map(vendors.map(({ name, format }) => [name, format]))
   const byModel = Map.groupBy(prices, (price) => price.model)
   return {
     currency: 'USD' as const,
@@ -18,8 +19,10 @@ export const holderPrices = holderRead(z.strictObject({}), async ({ snapshot, ac
       .filter((model) => model.retiredAtMs === undefined)
       .flatMap(({ id, vendor }) => {
         const inForce = pricesAt(readVersions(byModel.get(id) ?? []), nowMs)
+        const format = formats.get(vendor)
+        if (inForce === undefined || format === undefined) return []
         // USD per million tokens by class, before the multiplier.
-        return inForce === undefined ? [] : [{ model: id, vendor, price: printPrices(inForce) }]
+        return [{ model: id, vendor, format, price: printPrices(inForce) }]
       }),
   }
 })

@@ -1,28 +1,67 @@
 /** The requests of an account as its holder sees them: what became of each, its tokens and its cost. */
 import { z } from 'zod'
+import { findKey, type KeyRow } from '../../access/key-store.ts'
 import { formatUsd, subtractPicos, usdNumber, zeroPicos } from '../../base/money.ts'
+import { firstExchangeIdAt } from '../../ledger/entry-store.ts'
 import {
   findExchange,
   findRefund,
+  findSearchEnd,
   listExchanges,
   type RecordedExchange,
   type Refund,
 } from '../../ledger/exchange-store.ts'
-import { notFound, timeText } from '../operation.ts'
-import { pageFields, pageOf } from '../paging.ts'
-import { viewBill } from '../reports/bill.ts'
+import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
+import { fromTime, untilTime } from '../input.ts'
+import { invalidField, notFound, timeText } from '../operation.ts'
+import { cursorText, pageFields, pageOf } from '../paging.ts'
+import { billOf, tokensOf } from '../requests/view.ts'
 import { holderRead } from './holder-read.ts'
 
-/** The newest first. */
+const explanations: Readonly<Record<FreeEnding, string>> = {
+  completed: 'You got the whole answer.',
+  client_left: 'Your program left before it had the whole answer.',
+  upstream_cut: 'The vendor broke off after the answer had begun.',
+  gateway_cut: 'The gateway ended the answer: it took too long, or the gateway stopped.',
+  refused: "The vendor refused the request, and you got the vendor's error.",
+  failed: 'No vendor gave an answer, and you got an error of the gateway.',
+  not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
+}
+const endings = Object.keys(explanations) as [FreeEnding, ...FreeEnding[]]
+
+const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
+
+/** Rows that one question may read, so that a filter with few hits does not keep the store busy. */
+const searchRowsMax = 10_000
+
+/** The newest first. A page may have fewer than `limit`, or none, and still be followed by another one. */
 export const holderRequests = holderRead(
-  z.strictObject(pageFields),
-  async ({ snapshot, account, input: { cursor, limit } }) => {
-    const filter = { accountId: account.id, beforeId: cursor, countMax: limit + 1 }
-    return pageOf(await listExchanges(snapshot, filter), {
+  z.strictObject({
+    key: word.optional(),
+    model: word.optional(),
+    outcome: z.enum(endings, `must be one of ${endings.join(', ')}`).optional(),
+    from: fromTime.optional(),
+    to: untilTime.optional(),
+    ...pageFields,
+  }),
+  async ({ snapshot, account, input }) => {
+    const { key, model, outcome, from, to, cursor, limit } = input
+    if (from !== undefined && to !== undefined && from >= to)
+      throw invalidField('to', 'must be after from')
+    const place = { accountId: account.id, toMs: to, beforeId: cursor }
+    const hasFilter = [key, model, outcome].some((given) => given !== undefined)
+    const end = hasFilter
+      ? await findSearchEnd(snapshot, { ...place, rowsMax: searchRowsMax })
+      : undefined
+    const filter = { ...place, fromMs: from, keyId: key, model, ending: outcome, sinceId: end }
+    const found = await listExchanges(snapshot, { ...filter, countMax: limit + 1 })
+    const page = pageOf(found, {
       limit,
       cursorOf: ({ exchangeId }) => exchangeId,
       view: viewRequest,
     })
+    const isCut = end !== undefined && (from === undefined || end > firstExchangeIdAt(from))
+    return isCut && page.next_cursor === null ? { ...page, next_cursor: cursorText(end) } : page
   },
 )
 
@@ -35,7 +74,8 @@ export const holderRequest = holderRead(
       throw notFound(
         `There is no request ${id} of this account. Requests are kept for some time, and appear when they end.`,
       )
-    return viewInFull(found, await findRefund(snapshot, found))
+    const key = await findKey(snapshot, found.keyId)
+    return viewInFull(found, { key, refund: await findRefund(snapshot, found) })
   },
 )
 
@@ -69,16 +109,25 @@ function viewRequest(exchange: RecordedExchange) {
   }
 }
 
-function viewInFull(exchange: RecordedExchange, refund: Refund | undefined) {
+interface Beside {
+  readonly key: Pick<KeyRow, 'name' | 'head'> | undefined
+  readonly refund: Refund | undefined
+}
+
+function viewInFull(exchange: RecordedExchange, { key, refund }: Beside) {
   const { charge } = exchange
   const amount = charge?.amountPicos ?? zeroPicos
+  const bill = charge === undefined || charge.priceLines === '' ? null : billOf(charge.priceLines)
   return {
     ...viewRequest(exchange),
+    key: key === undefined ? null : key.name === '' ? key.head : key.name,
+    explanation: explanations[exchange.ending],
     estimated: charge?.marks.includes('estimated') ?? false,
-    calculation:
-      charge === undefined || charge.priceLines === ''
-        ? null
-        : viewBill(charge.priceLines).calculation,
+    /** By class of price. */
+    tokens: tokensOf(charge),
+    calculation: bill?.calculation ?? null,
+    /** The same line by line. */
+    bill: bill === null ? null : withoutCalculation(bill),
     refund:
       refund === undefined
         ? null
@@ -90,4 +139,8 @@ function viewInFull(exchange: RecordedExchange, refund: Refund | undefined) {
     /** Exact: the cost less the refund. */
     paid: formatUsd(subtractPicos(amount, refund?.amountPicos ?? zeroPicos)),
   }
+}
+
+function withoutCalculation({ calculation: _calculation, ...lines }: ReturnType<typeof billOf>) {
+  return lines
 }

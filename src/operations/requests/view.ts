@@ -110,7 +110,7 @@ function costOf(charge: RecordedCharge | undefined): string {
   return charge === undefined ? '0' : formatUsd(charge.amountPicos)
 }
 
-function tokensOf(charge: RecordedCharge | undefined): Record<string, number> {
+export function tokensOf(charge: RecordedCharge | undefined): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const { counts } of charge?.usage?.parts ?? [])
     for (const usageClass of usageClasses) {
@@ -120,7 +120,7 @@ function tokensOf(charge: RecordedCharge | undefined): Record<string, number> {
   return sums
 }
 
-function billOf(priceLines: string): BillView {
+export function billOf(priceLines: string): BillView {
   const { calculation, parts, fee, multiplier, at_most: atMost } = viewBill(priceLines)
   return {
     calculation,

@@ -1,0 +1,33 @@
+/** How a spending limit shows to the account holder: its use, its rest, and when it starts anew. */
+import { maxPicos, subtractPicos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
+import { timeText } from '../operation.ts'
+
+export interface Budget {
+  readonly period: 'day' | 'month' | 'total'
+  /** Zero = no limit. */
+  readonly limitPicos: Picos
+  readonly usedPicos: Picos
+}
+
+const dayMs = 86_400_000
+
+/** Views those that are set. The rest does not count running requests. */
+export function viewBudgets(budgets: readonly Budget[], nowMs: number) {
+  return budgets
+    .filter(({ limitPicos }) => limitPicos > 0n)
+    .map(({ period, limitPicos, usedPicos }) => ({
+      period,
+      limit_usd: usdNumber(limitPicos),
+      used_usd: usdNumber(usedPicos),
+      left_usd: usdNumber(maxPicos(subtractPicos(limitPicos, usedPicos), zeroPicos)),
+      resets_at: resetOf(period, nowMs),
+    }))
+}
+
+/** Null where it never starts anew. */
+function resetOf(period: Budget['period'], nowMs: number): string | null {
+  if (period === 'total') return null
+  if (period === 'day') return timeText((Math.floor(nowMs / dayMs) + 1) * dayMs)
+  const now = new Date(nowMs)
+  return timeText(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
+}
