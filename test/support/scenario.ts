@@ -54,6 +54,8 @@ export interface ScenarioOptions {
   readonly storeUrl?: string
   /** The scenario's own account. */
   readonly account?: AccountOptions
+  /** Fills the store in place of the catalogue and the account; returns the scenario's account. */
+  readonly fill?: (context: OperationContext, vendorUrl: string) => Promise<TestAccount>
   /** Members of every request that `ask` sends. */
   readonly requests?: Partial<Ask>
   /** Settings by their key, as text: `{ max_attempts: '2' }`. */
@@ -176,7 +178,12 @@ async function openSurroundings(
   }
   const channels = options.channels ?? (options.vendors === 'scripted' ? noProbes : {})
   const catalogueText = (options.catalogue ?? demoCatalogueWith(channels))(vendorUrl)
-  await applyCatalogue(context, { text: catalogueText })
+  const fill =
+    options.fill ??
+    (async () => {
+      await applyCatalogue(context, { text: catalogueText })
+      return makeAccount(context, { balance_usd: '100000', ...options.account })
+    })
   return {
     folder,
     storeUrl,
@@ -185,7 +192,7 @@ async function openSurroundings(
     vendorProxy,
     catalogueText,
     context,
-    account: await makeAccount(context, { balance_usd: '100000', ...options.account }),
+    account: await fill(context, vendorUrl),
     createAccount: (wanted = {}) => makeAccount(context, wanted),
     audit: () => auditLedger(context),
     close: () => opened.disposeAsync(),

@@ -9,34 +9,32 @@ import type { Span } from './past.ts'
 export const dayMs = 86_400_000
 export const hourMs = 3_600_000
 
+/** As often as the gateway records the figures of a day. */
+const quarterMs = 900_000
+
 /**
- * Books what `draw` returns for each span from the past to the present: whole UTC days, but hours for
- * yesterday, because the figures of today are compared with those of yesterday up to the same time.
+ * Books what `draw` returns for each span from the past to the present: whole UTC days, but quarters of an
+ * hour for yesterday, because the figures of today are compared with those of yesterday at the same time.
  */
 export async function bookPast(
   database: Database,
   past: Span,
   draw: (span: Span) => Promise<readonly ExchangeRecord[]>,
 ): Promise<void> {
-  const yesterdayMs = Math.floor(past.untilMs / dayMs) * dayMs - dayMs
+  const todayMs = Math.floor(past.untilMs / dayMs) * dayMs
   for (let fromMs = past.fromMs; fromMs < past.untilMs;) {
-    const isToday = fromMs >= yesterdayMs + dayMs
-    const stepMs = fromMs >= yesterdayMs && !isToday ? hourMs : dayMs
+    const isYesterday = fromMs >= todayMs - dayMs && fromMs < todayMs
+    const stepMs = isYesterday ? quarterMs : dayMs
     const untilMs = Math.min(Math.floor(fromMs / stepMs) * stepMs + stepMs, past.untilMs)
     await bookExchanges(database, await draw({ fromMs, untilMs }))
-    if (stepMs === hourMs) await rememberMoment(database, untilMs)
+    if (isYesterday && untilMs < todayMs)
+      await recordMoment(database, {
+        day: utcDay(fromMs),
+        nextDay: utcDay(todayMs),
+        minute: (untilMs % dayMs) / 60_000,
+      })
     fromMs = untilMs
   }
-}
-
-async function rememberMoment(database: Database, atMs: number): Promise<void> {
-  const day = utcDay(atMs - 1)
-  const dayStartMs = Date.parse(day)
-  await recordMoment(database, {
-    day,
-    nextDay: utcDay(dayStartMs + dayMs),
-    minute: Math.floor((atMs - 1 - dayStartMs) / 60_000),
-  })
 }
 
 /** PostgreSQL does it by itself within minutes. */

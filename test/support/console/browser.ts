@@ -10,7 +10,7 @@ import { chromium, type BrowserContext, type Page } from 'playwright-core'
 
 const widths = { narrow: 380, middle: 768, wide: 1440 } as const
 
-interface PageOptions {
+export interface PageOptions {
   /** The only origin that the page may speak to. */
   readonly origin: string
   readonly width?: keyof typeof widths

@@ -86,7 +86,10 @@ export async function fillLargeStore(
     const share = (span.untilMs - startMs) / (nowMs - startMs)
     const count = Math.round(shape.requests * share) - drawn
     drawn += count
-    return drawExchanges({ ...span, count }, { holders, business, random, refunded })
+    const records = drawExchanges({ ...span, count }, { holders, business, random })
+    const last = records.findLast(({ amountPicos }) => amountPicos > 1n)
+    if (last !== undefined) refunded.push(last)
+    return records
   })
   await refundHalf(context, refunded)
   await payIn(context, holders, nowMs)
@@ -222,13 +225,11 @@ interface Parts {
   readonly holders: readonly Holder[]
   readonly business: Business
   readonly random: Random
-  /** One charge of a thousand is added here. */
-  readonly refunded: ExchangeRecord[]
 }
 
 function drawExchanges(
   wanted: { readonly fromMs: number; readonly untilMs: number; readonly count: number },
-  { holders, business, random, refunded }: Parts,
+  { holders, business, random }: Parts,
 ): ExchangeRecord[] {
   const { fromMs, untilMs, count } = wanted
   // The last exchanges end before the present.
@@ -256,7 +257,6 @@ function drawExchanges(
         ways: [...ways.slice(first), ...ways.slice(0, first)],
       })
       holder.balancePicos = subtractPicos(holder.balancePicos, record.amountPicos)
-      if (record.amountPicos > 1n && random() < 0.001) refunded.push(record)
       return record
     })
 }

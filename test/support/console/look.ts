@@ -50,6 +50,10 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   const theme = await page.evaluate<string>(
     "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'",
   )
-  const file = `${name}-${page.viewportSize()?.width ?? 0}-${theme}.png`
-  await page.screenshot({ path: join(folder, file), fullPage: true })
+  const size = page.viewportSize() ?? { width: 0, height: 0 }
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+  // What sticks to an edge of the window is missing in Chromium's own picture of a whole page.
+  await page.setViewportSize({ width: size.width, height: Math.max(height, size.height) })
+  await page.screenshot({ path: join(folder, `${name}-${size.width}-${theme}.png`) })
+  await page.setViewportSize(size)
 }

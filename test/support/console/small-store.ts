@@ -12,6 +12,7 @@ import {
 } from '../../../src/base/money.ts'
 import { formatUsd } from '../../../src/base/money.ts'
 import { seededRandom, type Random } from '../../../src/base/random.ts'
+import { replaceHealth } from '../../../src/channels/health/health-store.ts'
 import { saveFreeExchanges } from '../../../src/ledger/free-exchange-store.ts'
 import type { ExchangeRecord } from '../../../src/ledger/ledger.ts'
 import { createTarget } from '../../../src/operations/alerts/targets.ts'
@@ -27,10 +28,11 @@ import {
   refundRequest,
   revokeKey,
 } from '../operations.ts'
+import type { TestAccount } from '../accounts.ts'
 import { analyzeTables, bookPast, dayMs, hourMs } from './book-past.ts'
 import { makeBusiness, models, type Business, type ModelForm } from './business.ts'
 import { drawRefusals, pick, writeAudits, writeOutages, writePastAlerts } from './past.ts'
-import { drawCourse, makeExchange, type Course } from './traffic.ts'
+import { drawCourse, makeExchange, rareCourses, type Course } from './traffic.ts'
 
 export interface SmallOptions {
   /** Of simulated vendors; one channel leads to a port on which nothing listens. */
@@ -44,7 +46,7 @@ export interface SmallStore {
   /** Admin tokens by role. */
   readonly tokens: Readonly<Record<'owner' | 'operator' | 'viewer', string>>
   /** Of the account `northwind-support`, which has the most to show. */
-  readonly holder: { readonly id: string; readonly key: string; readonly token: string }
+  readonly holder: TestAccount
 }
 
 /** What sets an account apart, besides its share of the requests. */
@@ -122,8 +124,9 @@ export async function fillSmallStore(
   const holders: Holder[] = []
   for (const [name, plan] of Object.entries(plans)) holders.push(await addHolder(begin, name, plan))
 
-  const records = timesOf({ ...span, count: requests }, random).map((startedAtMs) =>
+  const records = timesOf({ ...span, count: requests }, random).map((startedAtMs, index) =>
     drawExchange(startedAtMs, {
+      course: courseOf(index, random),
       holders,
       business: startedAtMs < changedMs ? before : business,
       random,
@@ -154,6 +157,7 @@ export async function fillSmallStore(
     drawRefusals({ business, span: earlier, count: 40, random, keys }),
   )
   await addTargets(begin, vendorUrl)
+  await switchOff(at(nowMs - 3 * hourMs), business)
   await analyzeTables(database)
   return { tokens, holder: await addCredentials(context) }
 }
@@ -171,6 +175,8 @@ const dearer: Readonly<Record<string, ModelForm>> = Object.fromEntries(
   }),
 )
 
+const unreachable = 'anthropic-eu'
+
 function businessOf(vendorUrl: string, forms: Readonly<Record<string, ModelForm>>): Business {
   const channel = (name: string, rank: number, costFactor?: number) => ({
     vendor: name.startsWith('anthropic') ? 'anthropic' : 'openai',
@@ -182,7 +188,7 @@ function businessOf(vendorUrl: string, forms: Readonly<Record<string, ModelForm>
   return makeBusiness(forms, {
     'anthropic-main': channel('anthropic-main', 0, 0.85),
     // Nothing listens on the port for discarded data, so the gateway finds this channel off.
-    'anthropic-eu': { ...channel('anthropic-eu', 0, 0.9), url: 'http://127.0.0.1:9' },
+    [unreachable]: { ...channel(unreachable, 0, 0.9), url: 'http://127.0.0.1:9' },
     'anthropic-reserve': channel('anthropic-reserve', 1),
     'openai-main': channel('openai-main', 0, 0.8),
     'openai-azure': channel('openai-azure', 0, 0.95),
@@ -228,7 +234,14 @@ function timesOf(
   return times.sort((left, right) => left - right)
 }
 
+/** Every way in which an exchange can end comes often, whatever chance draws. */
+function courseOf(index: number, random: Random): Course {
+  const place = index % 40 === 7 ? Math.floor(index / 40) % rareCourses.length : -1
+  return rareCourses[place] ?? drawCourse(random)
+}
+
 interface Drawing {
+  readonly course: Course
   readonly holders: readonly Holder[]
   readonly business: Business
   readonly random: Random
@@ -237,7 +250,10 @@ interface Drawing {
 /** How often each model is asked for, in the order of the catalogue. */
 const modelShares = [14, 34, 20, 16, 11, 5]
 
-function drawExchange(startedAtMs: number, { holders, business, random }: Drawing): ExchangeRecord {
+function drawExchange(
+  startedAtMs: number,
+  { course, holders, business, random }: Drawing,
+): ExchangeRecord {
   const holder = pickBy(
     holders,
     holders.map(({ share }) => share),
@@ -247,7 +263,6 @@ function drawExchange(startedAtMs: number, { holders, business, random }: Drawin
   const ways = business.waysOf(offer)
   // Two accounts of three are on the second channel of the first rank.
   const order = holders.indexOf(holder) % 3 === 0 ? [0, 1, 2] : [1, 0, 2]
-  const course: Course = drawCourse(random)
   return makeExchange({
     random,
     course,
@@ -322,6 +337,27 @@ async function refundSome(
   }
 }
 
+/** As if the gateway had been stopped while the channel did not answer: it begins with a probe. */
+async function switchOff(
+  { database, clock }: OperationContext,
+  { offers }: Business,
+): Promise<void> {
+  const atMs = clock.now()
+  const detail = { relapse: 2, passesNeeded: 2, restForMs: 0, slowRelapse: 0, baselines: [] }
+  const saved = offers
+    .filter(({ vendor }) => vendor === 'anthropic')
+    .map(({ id }) => ({
+      channel: unreachable,
+      model: id,
+      mode: 'off' as const,
+      why: 'failures_in_a_row',
+      sinceMs: atMs,
+      savedAtMs: atMs,
+      detail: JSON.stringify(detail),
+    }))
+  await database.transact((transaction) => replaceHealth(transaction, saved))
+}
+
 async function addTargets(context: OperationContext, vendorUrl: string): Promise<void> {
   for (const target of [
     {
@@ -339,5 +375,10 @@ async function addCredentials(context: OperationContext): Promise<SmallStore['ho
   const account = 'northwind-support'
   const key = await createClientKey(context, { account, name: 'sandbox' })
   const reader = await createReaderToken(context, { account, name: 'account page' })
-  return { id: key.key.account_id ?? '', key: key.secret, token: reader.secret }
+  return {
+    id: key.key.account_id ?? '',
+    name: account,
+    key: key.secret,
+    token: reader.secret,
+  }
 }

@@ -47,6 +47,8 @@ const courses: readonly (readonly [Course, number])[] = [
   ['withheld', 1],
 ]
 
+export const rareCourses: readonly Course[] = courses.map(([course]) => course)
+
 export function drawCourse(random: Random): Course {
   let place = random() * 1_000
   for (const [course, count] of courses) {
@@ -199,11 +201,11 @@ function attemptOf(
 
 /** Many small requests, some with a long prompt that comes mostly from the cache. */
 function drawUsage({ random, offer, course }: Drawn): Usage {
-  const prompt = Math.round(120 + 9_000 * random() ** 4 + 900 * random())
-  const isCached = offer.hasOutput && prompt > 1_500 && random() < 0.7
+  const prompt = Math.round(200 + 60_000 * random() ** 4 + 3_000 * random())
+  const isCached = offer.hasOutput && prompt > 3_000 && random() < 0.7
   const cached = isCached ? Math.round(prompt * (0.5 + 0.45 * random())) : 0
   const isWritten = isCached && offer.format === 'messages' && random() < 0.2
-  const whole = Math.round(30 + 1_400 * random() ** 2)
+  const whole = Math.round(30 + 2_400 * random() ** 2)
   const share = course === 'client_left' || course === 'cut' ? random() : 1
   const output = offer.hasOutput ? Math.ceil(whole * share) : 0
   const counts: UsageCounts = {
