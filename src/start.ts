@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { App } from './app.ts'
 import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
+import { allowsSignIn, consoleUrl, listenerUrl, signInUrl } from './console-link.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './config.ts'
 import { showAccount } from './operations/account-list.ts'
 import { createAccount } from './operations/accounts.ts'
@@ -15,6 +16,7 @@ import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
 import { noCheck } from './operations/run-check.ts'
+import { createSignInCode } from './operations/sessions.ts'
 import { serve, type FirstAdminToken } from './main.ts'
 import { demoCatalogueText, demoCredentials } from '../sandbox/demo.ts'
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts'
@@ -65,7 +67,8 @@ async function serveWithDemo(config: Config): Promise<number> {
     async onReady({ app, adminToken }) {
       const demo = vendors && (await setUpDemo(app, vendors, config))
       const { address, adminAddress } = app
-      process.stdout.write(banner({ address, adminAddress, adminToken, demo }))
+      const signInCode = await makeSignInCode(app, config)
+      process.stdout.write(banner({ address, adminAddress, adminToken, demo, signInCode }))
     },
   })
 }
@@ -93,6 +96,13 @@ function contextOn(database: Database, config: Config): OperationContext {
     environment: () => undefined,
     runCheck: noCheck,
   }
+}
+
+/** Undefined where no link would sign in. */
+async function makeSignInCode(app: App, config: Config): Promise<string | undefined> {
+  if (!allowsSignIn(listenerUrl(app.adminAddress))) return undefined
+  const made = await createSignInCode(contextOn(app.database, config), {})
+  return made.kind === 'done' ? made.value.code : undefined
 }
 
 interface DemoVendors {
@@ -171,18 +181,30 @@ interface Shown {
   readonly adminAddress: ListenAddress
   readonly adminToken: FirstAdminToken | undefined
   readonly demo: Demo | undefined
+  /** Undefined where the store has no owner's token, or a browser needs https. */
+  readonly signInCode: string | undefined
 }
 
-function banner({ address, adminAddress, adminToken, demo }: Shown): string {
-  const base = urlOf(address)
+function banner({ address, adminAddress, adminToken, demo, signInCode }: Shown): string {
+  const base = listenerUrl(address)
   const lines = ['', `Turnpike is running at ${base}`]
   lines.push(
-    `  admin address       ${urlOf(adminAddress)}   (/admin/v1/docs, /metrics, /livez, /readyz)`,
+    `  admin address       ${listenerUrl(adminAddress)}   (/admin/v1/docs, /metrics, /livez, /readyz)`,
   )
   if (adminToken !== undefined) lines.push(`  admin token         ${adminTokenText(adminToken)}`)
   if (demo !== undefined) lines.push(...demoLines(base, demo))
+  lines.push('', consoleLine(listenerUrl(adminAddress), signInCode))
   lines.push('', 'Press Ctrl-C to stop. Running requests finish first.', '')
   return lines.join('\n') + '\n'
+}
+
+function consoleLine(adminUrl: string, code: string | undefined): string {
+  if (code !== undefined)
+    return `Console: ${signInUrl(adminUrl, code)}   (signs in once, within five minutes; another: ./bin/turnpike console)`
+  const how = allowsSignIn(adminUrl)
+    ? 'sign in with an admin token'
+    : 'sign in over https, or through an SSH tunnel'
+  return `Console: ${consoleUrl(adminUrl)}   (${how})`
 }
 
 function adminTokenText(token: FirstAdminToken): string {
@@ -216,12 +238,6 @@ function demoLines(base: string, demo: Demo): string[] {
     '',
     `curl ${base}/v1/usage -H 'Authorization: Bearer ${token}'`,
   ]
-}
-
-function urlOf({ host, port }: ListenAddress): string {
-  const isAny = host === '0.0.0.0' || host === '::'
-  const shownHost = isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  return `http://${shownHost}:${port}`
 }
 
 try {

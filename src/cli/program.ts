@@ -6,6 +6,7 @@ import { addAlertCommands } from './alert-commands.ts'
 import { addCatalogueCommands } from './catalogue-commands.ts'
 import { addChannelCommands } from './channel-commands.ts'
 import { addCompletionCommands } from './completion/completion-commands.ts'
+import { addConsoleCommand } from './console-command.ts'
 import { addContextCommands } from './context-commands.ts'
 import { exitCodes } from './command.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
@@ -56,6 +57,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   program.commandsGroup('Gateway:')
   addGatewayCommands(program)
   addInitCommand(program)
+  addConsoleCommand(program)
   addDoctorCommand(program)
   program.commandsGroup('Catalogue and channels:')
   addCatalogueCommands(program)

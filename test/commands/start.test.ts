@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { signIn } from '../support/browser-session.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { gather, type Gathered } from '../support/gather.ts'
 import { post, send, usage } from '../support/http-client.ts'
@@ -106,6 +107,7 @@ channels:
   vendor-main: { vendor: alpha, url: https://vendor.example, credential: sk-own, models: [large-1] }
 `
 
+const consolePattern = /^Console: (\S+)   \(signs in once, within five minutes/m
 const vendorsPattern = /simulated vendors {3}(\S+)/
 
 function found(text: string, pattern: RegExp): string {
@@ -139,6 +141,13 @@ test('prints commands that work, drains on Ctrl-C, and keeps the data', async (c
   const printed = await first.curl(1)
   assert.equal((printed['usage'] as { requests: number }).requests, 1)
 
+  const link = new URL(found(first.text, consolePattern))
+  assert.equal(link.pathname, '/console/sign-in')
+  const code = link.hash.slice(1)
+  const signedIn = await signIn(link.origin, { code })
+  assert.equal((JSON.parse(signedIn.text) as { role: string }).role, 'owner')
+  assert.equal((await signIn(link.origin, { code })).status, 401)
+
   const base = found(first.text, /Turnpike is running at (\S+)/)
   const vendors = found(first.text, vendorsPattern)
   const key = found(first.text, /(cr_\w+)/)
@@ -156,10 +165,13 @@ test('prints commands that work, drains on Ctrl-C, and keeps the data', async (c
   assert.ok(streamed.isComplete)
   assert.match(streamed.body.toString(), /event: message_stop/)
   assert.equal(await first.ended, 0)
+  const whole = await first.until(/[^]*"msg":"ended".*/)
+  assert.equal(whole.split(code).length, 2, 'the code is in the banner and in no log line')
 
   await occupy(Number(new URL(vendors).port), context)
   const second = await start()
   assert.notEqual(found(second.text, vendorsPattern), vendors)
+  assert.notEqual(new URL(found(second.text, consolePattern)).hash, link.hash)
   const again = found(second.text, /Turnpike is running at (\S+)/)
   const asked = await post(`${again}/alpha/v1/messages`, key, {
     model: 'large-1',
@@ -185,6 +197,7 @@ test('creates no secret in a failed start, so that the next start shows them all
   const path = found(text, /admin token +in (\S+\.admin-token) +\(only you can read it\)/)
   assert.match(readFileSync(path, 'utf8'), /^ad_\w+$/m)
   assert.doesNotMatch(text, /ad_\w{49}/)
+  assert.match(text, consolePattern)
   assert.match(text, /demo key +cr_\w+ +\(shown only once\)/)
   assert.match(text, /read-only token +ro_\w+ +\(shown only once\)/)
   assert.equal((await second.curl(0))['type'], 'message')
@@ -205,6 +218,21 @@ test('creates no secret in a failed start, so that the next start shows them all
     (answer) => answer['type'] === 'error',
   )
   assert.match(JSON.stringify(refused), /authentication_error/)
+  second.terminate()
+  await second.ended
+})
+
+test('prints the address of the console without a link where no owner has a token', async () => {
+  const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'fifth.db')}` }
+  const first = await start(environment)
+  first.terminate()
+  await first.ended
+  const type = (line: string): Promise<Ran> =>
+    runProgram([...line.split(' '), '--json'], { cwd: folder, env: environment })
+  const [token] = JSON.parse((await type('admin-token list')).out) as readonly { id: string }[]
+  await type(`admin-token revoke ${token?.id ?? ''}`)
+  const second = await start(environment)
+  assert.match(second.text, /^Console: http:\S+\/console\/   \(sign in with an admin token\)$/m)
   second.terminate()
   await second.ended
 })
