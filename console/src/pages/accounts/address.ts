@@ -1,13 +1,17 @@
 /** The state of the list of accounts and of one account in their addresses. */
 import { choiceIn, compact, textIn } from '../../search.ts'
 
-export const statuses = ['active', 'suspended', 'closed'] as const
-export const sortWords = ['name', 'balance', 'spend'] as const
-export const accountTabs = ['keys', 'requests', 'statement', 'alerts'] as const
+const shownWords = ['active', 'suspended', 'closed', 'low'] as const
+export type Shown = (typeof shownWords)[number]
+const sortWords = ['name', 'balance', 'spend'] as const
+const accountTabs = ['keys', 'requests', 'statement', 'alerts', 'details'] as const
+export type AccountTab = (typeof accountTabs)[number]
 
 export interface ListSearch {
+  /** A part of the name. */
   readonly q?: string
-  readonly status?: (typeof statuses)[number]
+  /** A status; or `low`, for accounts whose balance needs attention. */
+  readonly status?: Shown
   readonly sort?: (typeof sortWords)[number]
   readonly order?: 'asc' | 'desc'
 }
@@ -15,16 +19,28 @@ export interface ListSearch {
 export function readListSearch(search: Record<string, unknown>): ListSearch {
   return compact({
     q: textIn(search, 'q'),
-    status: choiceIn(search, 'status', statuses),
+    status: choiceIn(search, 'status', shownWords),
     sort: choiceIn(search, 'sort', sortWords),
     order: choiceIn(search, 'order', ['asc', 'desc']),
   })
 }
 
 export interface AccountSearch {
-  readonly tab?: (typeof accountTabs)[number]
+  readonly tab?: AccountTab
+  /** The period of the statement: days (UTC), both included. */
+  readonly from?: string
+  readonly to?: string
 }
 
 export function readAccountSearch(search: Record<string, unknown>): AccountSearch {
-  return compact({ tab: choiceIn(search, 'tab', accountTabs) })
+  return compact({
+    tab: choiceIn(search, 'tab', accountTabs),
+    from: dayIn(search, 'from'),
+    to: dayIn(search, 'to'),
+  })
+}
+
+function dayIn(search: Record<string, unknown>, name: string): string | undefined {
+  const text = textIn(search, name)
+  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? text : undefined
 }

@@ -1,0 +1,185 @@
+/** The inputs of an account's profile and limits, for a new account and for changes of one. */
+import { AreaField, TextField } from '../../ui/field.tsx'
+import type { Account } from './queries.ts'
+
+/** As a person types them. Amounts stay text. */
+export interface AccountDraft {
+  readonly name: string
+  readonly external_id: string
+  readonly contact: string
+  readonly note: string
+  readonly alert_below_usd: string
+  readonly daily_usd: string
+  readonly rpm: string
+  readonly tpm: string
+  readonly window_minutes: string
+  readonly price_multiplier: string
+  /** Lines of `name = text`. */
+  readonly metadata: string
+}
+
+export const emptyDraft: AccountDraft = {
+  name: '',
+  external_id: '',
+  contact: '',
+  note: '',
+  alert_below_usd: '0',
+  daily_usd: '0',
+  rpm: '0',
+  tpm: '0',
+  window_minutes: '1',
+  price_multiplier: '1',
+  metadata: '',
+}
+
+export function draftOf({ limits, metadata, ...account }: Account): AccountDraft {
+  return {
+    name: account.name,
+    external_id: account.external_id ?? '',
+    contact: account.contact,
+    note: account.note,
+    alert_below_usd: account.alert_below_usd,
+    daily_usd: limits.daily_usd,
+    rpm: String(limits.rpm),
+    tpm: String(limits.tpm),
+    window_minutes: String(limits.window_minutes),
+    price_multiplier: String(limits.price_multiplier),
+    metadata: Object.entries(metadata)
+      .map(([name, text]) => `${name} = ${text}`)
+      .join('\n'),
+  }
+}
+
+/** The fields that differ: the log of actions then names these and no others. */
+export function changesOf(draft: AccountDraft, before: AccountDraft) {
+  const { metadata, ...fields } = draft
+  const changed = Object.entries(fields).filter(
+    ([name, text]) => text !== new Map(Object.entries(before)).get(name),
+  )
+  return {
+    ...Object.fromEntries(changed),
+    ...(metadata !== before.metadata && { metadata: metadataChanges(metadata, before.metadata) }),
+  }
+}
+
+/** A name that is gone is removed. */
+function metadataChanges(text: string, before: string): Record<string, string | null> {
+  const now = metadataOf(text)
+  const removed = Object.keys(metadataOf(before)).filter((name) => !(name in now))
+  return { ...now, ...Object.fromEntries(removed.map((name) => [name, null])) }
+}
+
+export function metadataOf(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=')
+      return [name.trim(), rest.join('=').trim()]
+    }),
+  )
+}
+
+interface FieldsProps {
+  readonly draft: AccountDraft
+  readonly onChange: (draft: AccountDraft) => void
+  readonly errorOf: (field: string) => string | undefined
+}
+
+export function ProfileFields({ draft, onChange, errorOf }: FieldsProps) {
+  const bind = bindTo(draft, onChange, errorOf)
+  return (
+    <>
+      <div className="form-pair">
+        <TextField label="Name" maxLength={64} autoFocus {...bind('name')} />
+        <TextField
+          label="External id"
+          hint="Your own id of the account holder"
+          {...bind('external_id')}
+        />
+      </div>
+      <div className="form-pair">
+        <TextField
+          label="Contact"
+          type="email"
+          hint="Gets alerts about the balance"
+          {...bind('contact')}
+        />
+        <TextField
+          label="Alert below"
+          unit="$"
+          inputMode="decimal"
+          hint="A lower balance raises an alert; 0 for none"
+          {...bind('alert_below_usd')}
+        />
+      </div>
+      <TextField label="Note" hint="Only operators see it" maxLength={256} {...bind('note')} />
+    </>
+  )
+}
+
+export function LimitFields({ draft, onChange, errorOf }: FieldsProps) {
+  const bind = bindTo(draft, onChange, errorOf)
+  return (
+    <>
+      <div className="form-pair">
+        <TextField
+          label="Daily limit"
+          unit="$"
+          inputMode="decimal"
+          hint="Per UTC day; 0 for no limit"
+          {...bind('daily_usd')}
+        />
+        <TextField
+          label="Price multiplier"
+          inputMode="decimal"
+          hint="Factor on list prices, such as 0.85"
+          {...bind('price_multiplier')}
+        />
+      </div>
+      <div className="form-pair">
+        <TextField
+          label="Requests per minute"
+          inputMode="numeric"
+          hint="0 for no limit"
+          {...bind('rpm')}
+        />
+        <TextField
+          label="Tokens per minute"
+          inputMode="numeric"
+          hint="0 for no limit"
+          {...bind('tpm')}
+        />
+        <TextField
+          label="Window in minutes"
+          inputMode="numeric"
+          hint="Requests are counted over it"
+          {...bind('window_minutes')}
+        />
+      </div>
+    </>
+  )
+}
+
+export function MetadataField({ draft, onChange, errorOf }: FieldsProps) {
+  return (
+    <AreaField
+      label="Metadata"
+      isCode
+      rows={3}
+      hint="One name = text on each line, such as plan = team"
+      {...bindTo(draft, onChange, errorOf)('metadata')}
+    />
+  )
+}
+
+function bindTo(
+  draft: AccountDraft,
+  onChange: FieldsProps['onChange'],
+  errorOf: FieldsProps['errorOf'],
+) {
+  return (field: keyof AccountDraft) => ({
+    value: draft[field],
+    error: errorOf(field),
+    onChange: (text: string) => onChange({ ...draft, [field]: text }),
+  })
+}

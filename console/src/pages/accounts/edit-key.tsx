@@ -1,0 +1,87 @@
+/** The dialog that changes a key as it was read when the dialog opened. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/client.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Outdated, useOutdated } from '../../ui/outdated.tsx'
+import { Failure, Loading } from '../../ui/states.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { keyChangesOf, keyDraftOf, KeyFields } from './key-fields.tsx'
+import { keyQuery, type Key } from './queries.ts'
+
+interface EditKeyProps {
+  readonly id: string
+  readonly name: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+export function EditKey({ id, name, isOpen, onClose }: EditKeyProps) {
+  return (
+    <Dialog
+      title={`Edit ${name}`}
+      hint="Changes act on every gateway within a second."
+      isOpen={isOpen}
+      onClose={onClose}
+    >
+      <ReadKey id={id} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function ReadKey({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data, error, refetch } = useQuery(keyQuery(id))
+  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading rows={6} />
+  return <EditKeyForm read={data} onClose={onClose} />
+}
+
+interface TaggedKey {
+  readonly key: Key
+  readonly tag: string
+}
+
+function EditKeyForm({ read, onClose }: { read: TaggedKey; onClose: () => void }) {
+  const client = useQueryClient()
+  const [{ key, tag }, setRead] = useState(read)
+  const before = keyDraftOf(key)
+  const [draft, setDraft] = useState(before)
+  const outdated = useOutdated()
+  const changes = keyChangesOf(draft, before)
+  const loadAgain = async (): Promise<void> => {
+    const fresh = await client.fetchQuery(keyQuery(key.id))
+    setRead(fresh)
+    setDraft(keyDraftOf(fresh.key))
+    outdated.clear()
+  }
+  return (
+    <Form
+      action="Save"
+      isDisabled={Object.keys(changes).length === 0 || outdated.isOutdated}
+      onCancel={onClose}
+      onSubmit={() =>
+        outdated.watch(
+          bodyOf(
+            api.PATCH('/admin/v1/keys/{id}', {
+              params: { path: { id: key.id }, header: { 'If-Match': tag } },
+              body: changes,
+            }),
+          ),
+        )
+      }
+      onDone={() => {
+        announce('The key is changed.')
+        void client.invalidateQueries({ queryKey: ['keys'] })
+        onClose()
+      }}
+    >
+      {(errorOf) => (
+        <>
+          <KeyFields draft={draft} onChange={setDraft} errorOf={errorOf} />
+          {outdated.isOutdated && <Outdated onLoad={loadAgain} />}
+        </>
+      )}
+    </Form>
+  )
+}
