@@ -37,12 +37,19 @@ interface ChartProps {
 }
 
 export function Chart(props: ChartProps) {
-  const { label, series } = props
+  const { label, series, times, unit, format } = props
   const [isTable, setIsTable] = useState(false)
+  const [index, setIndex] = useState<number>()
+  const time = index === undefined || isTable ? undefined : times[index]
   return (
     <figure className="chart" aria-label={label}>
       <figcaption className="chart-head">
         <Legend series={series} />
+        <div className="chart-values" role="status">
+          {index !== undefined && time !== undefined && (
+            <Values at={momentOf(time, unit)} index={index} series={series} format={format} />
+          )}
+        </div>
         <IconButton
           label={isTable ? 'Show as chart' : 'Show as table'}
           onClick={() => setIsTable(!isTable)}
@@ -50,7 +57,7 @@ export function Chart(props: ChartProps) {
           {isTable ? <ChartLine aria-hidden /> : <Table2 aria-hidden />}
         </IconButton>
       </figcaption>
-      {isTable ? <ValueTable {...props} /> : <Plot {...props} />}
+      {isTable ? <ValueTable {...props} /> : <Plot {...props} index={index} onIndex={setIndex} />}
     </figure>
   )
 }
@@ -102,16 +109,21 @@ function ValueTable({ label, times, series, format, unit }: ChartProps) {
   )
 }
 
-function Plot(props: ChartProps) {
-  const { label, times, series, format, unit, height = 200 } = props
+interface PlotProps extends ChartProps {
+  /** The moment under the pointer or chosen by the arrow keys. */
+  readonly index: number | undefined
+  readonly onIndex: (index: number | undefined) => void
+}
+
+function Plot(props: PlotProps) {
+  const { label, times, series, height = 200, index, onIndex } = props
   const frame = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
-  const [index, setIndex] = useState<number>()
   const theme = useThemeNow()
   useEffect(() => {
     const element = frame.current
     if (element === null) return undefined
-    const drawn = draw(element, props, setIndex)
+    const drawn = draw(element, props, onIndex)
     plot.current = drawn
     const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
@@ -129,26 +141,19 @@ function Plot(props: ChartProps) {
     const next = Math.min(Math.max((index ?? times.length) + by, 0), times.length - 1)
     const left = plot.current.valToPos(times[next] ?? 0, 'x')
     plot.current.setCursor({ left, top: 0 })
-    setIndex(next)
+    onIndex(next)
   }
   return (
-    <div className="chart-frame">
-      <div
-        ref={frame}
-        className="chart-canvas"
-        style={{ minHeight: height }}
-        role="group"
-        aria-label={`${label}. Use the arrow keys to read values.`}
-        tabIndex={0}
-        onKeyDown={step}
-        onBlur={() => setIndex(undefined)}
-      />
-      <div className="chart-values" role="status">
-        {index !== undefined && times[index] !== undefined && (
-          <Values at={momentOf(times[index], unit)} index={index} series={series} format={format} />
-        )}
-      </div>
-    </div>
+    <div
+      ref={frame}
+      className="chart-canvas"
+      style={{ minHeight: height }}
+      role="group"
+      aria-label={`${label}. Use the arrow keys to read values.`}
+      tabIndex={0}
+      onKeyDown={step}
+      onBlur={() => onIndex(undefined)}
+    />
   )
 }
 

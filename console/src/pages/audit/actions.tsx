@@ -104,10 +104,25 @@ function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{name.replaceAll('_', ' ')}</dt>
-          <dd>{textOf(value)}</dd>
+          <dd>
+            <Value text={textOf(value)} />
+          </dd>
         </div>
       ))}
     </dl>
+  )
+}
+
+const shortMax = 120
+
+/** A long value, such as a whole catalogue, opens on demand. */
+function Value({ text }: { text: string }) {
+  if (text.length <= shortMax) return text
+  return (
+    <details>
+      <summary>{text.slice(0, shortMax)}…</summary>
+      <pre className="action-value">{text}</pre>
+    </details>
   )
 }
 
