@@ -17,6 +17,7 @@ import * as alerts from './pages/alerts/address.ts'
 import * as audit from './pages/audit/address.ts'
 import * as channels from './pages/channels/address.ts'
 import * as models from './pages/models/address.ts'
+import * as overview from './pages/overview/address.ts'
 import * as reconciliation from './pages/reconciliation/address.ts'
 import * as reports from './pages/reports/address.ts'
 import * as requests from './pages/requests/address.ts'
@@ -70,6 +71,7 @@ const pages = [
   createRoute({
     ...inShell,
     path: '/',
+    validateSearch: overview.readSearch,
     component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
   }),
   createRoute({

@@ -272,7 +272,7 @@ function seriesOf(
   index: number,
   colour: (name: string) => string,
 ): UPlot.Series {
-  const ink = colour(isFaint ? '--line-strong' : isBad ? '--bad' : `--chart-${(index % 8) + 1}`)
+  const ink = colour(isFaint ? '--text-soft' : isBad ? '--bad' : `--chart-${(index % 8) + 1}`)
   const base = { label: name, stroke: ink, width: isFaint ? 1.5 : 2, points: { show: false } }
   if (kind === 'bars') {
     const paths = UPlot.paths.bars?.({ size: [0.7, 42], radius: 0.12 })

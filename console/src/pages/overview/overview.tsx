@@ -7,6 +7,7 @@ import { Page } from '../../ui/page.tsx'
 import { Age, Count, Duration, Usd } from '../../ui/values.tsx'
 import { Attention } from './attention.tsx'
 import { Change } from './change.tsx'
+import { Hours } from './hours.tsx'
 import { overviewQuery, type Overview as OverviewData } from './queries.ts'
 import { TopOfToday } from './top-of-today.tsx'
 import { LastThirtyDays } from './trends.tsx'
@@ -18,6 +19,7 @@ export function Overview() {
     <Page title="Overview" hint={compared(data)} actions={<LastAudit audit={data.last_audit} />}>
       <Attention items={data.attention.next} />
       <TodayFigures data={data} />
+      <Hours data={data} />
       <LastThirtyDays />
       <TopOfToday />
     </Page>
