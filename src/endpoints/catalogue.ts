@@ -51,6 +51,7 @@ const price = z.strictObject({
   state: z.enum(['later', 'in_force', 'past']),
   price: z.custom<PriceView['price']>().meta({
     type: 'object',
+    additionalProperties: {},
     description: 'USD per million tokens by class, in the form of the catalogue.',
   }),
 })

@@ -15,12 +15,15 @@ export class Problem extends Error {
   /** Wrong fields by their path in the body or the query. */
   readonly fields: Readonly<Record<string, string>>
   readonly requestId: string | undefined
+  /** Mistakes in a file, as its endpoint describes them. */
+  readonly mistakes: readonly unknown[]
 
   constructor(status: number, details: Partial<ProblemDetails>) {
     super(details.detail ?? `The gateway answered ${status}.`)
     this.status = status
     this.code = details.code ?? 'unknown'
     this.requestId = details.request_id
+    this.mistakes = details.mistakes ?? []
     this.fields = Object.fromEntries(
       (details.errors ?? []).map(({ field, message }) => [field, message]),
     )

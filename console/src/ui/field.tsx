@@ -150,14 +150,25 @@ export function CheckField(props: {
   )
 }
 
-/** Opens the file chooser and hands on the file's text. */
+export interface ChosenFile {
+  readonly name: string
+  readonly text: string
+}
+
+/** Opens the file chooser and hands on the texts of the files. */
 export function FileField(
   props: FieldProps & {
     readonly accept?: string
-    readonly onFile: (file: { name: string; text: string }) => void
+    readonly isMultiple?: boolean
+    readonly onFiles: (files: readonly ChosenFile[]) => void
   },
 ) {
-  const { label, hint, error, accept, onFile } = props
+  const { label, hint, error, accept, isMultiple = false, onFiles } = props
+  const read = async (files: readonly File[]): Promise<void> => {
+    onFiles(
+      await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() }))),
+    )
+  }
   return (
     <Field label={label} hint={hint} error={error}>
       {(wired) => (
@@ -166,11 +177,8 @@ export function FileField(
           className="input input-file"
           type="file"
           accept={accept}
-          onChange={({ target }) => {
-            const [file] = target.files ?? []
-            if (file !== undefined)
-              void file.text().then((text) => onFile({ name: file.name, text }))
-          }}
+          multiple={isMultiple}
+          onChange={({ target }) => void read([...(target.files ?? [])])}
         />
       )}
     </Field>

@@ -31,12 +31,14 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string
   readonly sort?: Sort
   readonly onSort?: (sort: Sort) => void
+  /** A last row with the sums of all rows. */
+  readonly total?: Row | undefined
   /** Marks rows, as of a failing channel. */
   readonly rowTone?: (row: Row) => 'bad' | 'warn' | undefined
 }
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, rowKey, rowTone } = props
+  const { caption, columns, rows, rowKey, rowTone, total } = props
   return (
     // Explicit roles: a narrow screen lays rows out as cards, and browsers then drop the implied ones.
     <div className="table-frame">
@@ -52,17 +54,28 @@ export function Table<Row>(props: TableProps<Row>) {
         <tbody role="rowgroup">
           {rows.map((row) => (
             <tr key={rowKey(row)} role="row" data-tone={rowTone?.(row)}>
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} role="cell" data-name={name} className={isNumber ? 'number' : ''}>
-                  {cell(row)}
-                </td>
-              ))}
+              <Cells columns={columns} row={row} />
             </tr>
           ))}
         </tbody>
+        {total !== undefined && (
+          <tfoot role="rowgroup">
+            <tr role="row">
+              <Cells columns={columns} row={total} />
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   )
+}
+
+function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
+  return columns.map(({ name, cell, isNumber }) => (
+    <td key={name} role="cell" data-name={name} className={isNumber ? 'number' : ''}>
+      {cell(row)}
+    </td>
+  ))
 }
 
 function HeadCell<Row>({ column, table }: { column: Column<Row>; table: TableProps<Row> }) {

@@ -1,11 +1,38 @@
-/** Models and prices. */
+/** Models with their prices and margins, the versions of prices, imports, and the catalogue as a file. */
+import { useSearch } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { Page } from '../../ui/page.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import type { Tab } from './address.ts'
+import { ModelList } from './model-list.tsx'
+import './models.css'
+
+const PriceList = lazy(async () => ({ default: (await import('./price-list.tsx')).PriceList }))
+const ImportPrices = lazy(async () => ({
+  default: (await import('./import-prices.tsx')).ImportPrices,
+}))
+const Catalogue = lazy(async () => ({ default: (await import('./catalogue.tsx')).Catalogue }))
+
+const names: readonly (readonly [Tab, string])[] = [
+  ['models', 'Models'],
+  ['prices', 'Price versions'],
+  ['import', 'Import prices'],
+  ['catalogue', 'Catalogue file'],
+]
+
+const contents: Readonly<Record<Tab, () => React.ReactNode>> = {
+  models: () => <ModelList />,
+  prices: () => <PriceList />,
+  import: () => <ImportPrices />,
+  catalogue: () => <Catalogue />,
+}
 
 export function Models() {
+  const { tab = 'models' } = useSearch({ from: '/shell/models' })
   return (
-    <Page title="Models and prices">
-      <Empty title="This page is being built." />
+    <Page title="Models and prices" hint="Prices are in USD per million tokens.">
+      <Tabs label="Models and prices" tabs={names} current={tab} />
+      {contents[tab]()}
     </Page>
   )
 }

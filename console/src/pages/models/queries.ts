@@ -1,0 +1,46 @@
+/** What the pages of models, prices and the catalogue read. */
+import { queryOptions } from '@tanstack/react-query'
+import { api, bodyOf } from '../../api/client.ts'
+import { readAllPages } from '../../api/pages.ts'
+
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: () =>
+    readAllPages((query) => bodyOf(api.GET('/admin/v1/models', { params: { query } }))),
+})
+
+export const pricesQuery = queryOptions({
+  queryKey: ['prices'],
+  queryFn: () =>
+    readAllPages((query) => bodyOf(api.GET('/admin/v1/prices', { params: { query } }))),
+})
+
+/** The figures of the last 30 days by model. */
+export const figuresQuery = queryOptions({
+  queryKey: ['reports', 'models', 'last 30 days'],
+  queryFn: () =>
+    readAllPages((page) =>
+      bodyOf(api.GET('/admin/v1/reports', { params: { query: { by: 'model', ...page } } })),
+    ),
+})
+
+/** The catalogue as a file, with the tag that a change of it sends back. */
+export const catalogueQuery = queryOptions({
+  queryKey: ['catalogue'],
+  async queryFn() {
+    const asked = api.GET('/admin/v1/catalogue')
+    const { text } = await bodyOf(asked)
+    const { response } = await asked
+    return { text, tag: response.headers.get('etag') }
+  },
+})
+
+type ResultOf<Query extends { queryFn?: unknown }> =
+  NonNullable<Query['queryFn']> extends (...given: never[]) => infer Result
+    ? Awaited<Result>
+    : never
+
+export type Model = ResultOf<typeof modelsQuery>[number]
+export type PriceVersion = ResultOf<typeof pricesQuery>[number]
+export type ModelFigures = ResultOf<typeof figuresQuery>[number]
+export type CatalogueFile = ResultOf<typeof catalogueQuery>
