@@ -1,4 +1,4 @@
-/** Signing in to the console and out of it, by clicking in a browser, on the build that the gateway serves. */
+/** Signing in to the console and out of it, by clicking, on the build that the gateway serves. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
