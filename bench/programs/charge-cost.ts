@@ -102,7 +102,14 @@ function makeCharge(accounts: number): EndedExchange {
     operatorCostPicos: zeroPicos,
     firstEventMs: 120,
     attempts: [
-      { channel: 'alpha-main', status: 200, class: 'ok', firstEventMs: 120, durationMs: 300 },
+      {
+        channel: 'alpha-main',
+        status: 200,
+        class: 'ok',
+        startedMs: 2,
+        firstEventMs: 120,
+        durationMs: 300,
+      },
     ],
     code: undefined,
     client: 'openai-python',

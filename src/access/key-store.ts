@@ -263,14 +263,29 @@ function readList(row: Row, column: string): readonly string[] | undefined {
   return value === undefined ? undefined : (JSON.parse(value) as string[])
 }
 
-/** Reads what keys are called by id, both ends included: the name, or the head of a key without one. */
+/** Finds what keys are called by id: the name, or the head of a key without one. */
+export async function findKeyNames(
+  queryable: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)]
+  if (wanted.length === 0) return new Map()
+  const places = wanted.map((_, index) => `$${index + 1}`).join(', ')
+  return readNames(await queryable.query(`${selectNames} WHERE id IN (${places})`, wanted))
+}
+
+/** Reads what keys are called by id, both ends included. */
 export async function readKeyNames(
   queryable: Queryable,
   ids: { readonly first: string; readonly last: string },
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await queryable.query(
-    "SELECT id, COALESCE(NULLIF(name, ''), head) AS name FROM key WHERE id >= $1 AND id <= $2",
-    [ids.first, ids.last],
+  return readNames(
+    await queryable.query(`${selectNames} WHERE id >= $1 AND id <= $2`, [ids.first, ids.last]),
   )
+}
+
+const selectNames = "SELECT id, COALESCE(NULLIF(name, ''), head) AS name FROM key"
+
+function readNames(rows: readonly Row[]): ReadonlyMap<string, string> {
   return new Map(rows.map((row) => [String(row['id']), String(row['name'])]))
 }

@@ -78,22 +78,34 @@ function showList(page: {
 }
 
 function showOne(view: RequestInFull): Answer {
-  const { attempts, bill, refund, tokens, marks, account_id, ...fields } = view
+  const { attempts, bill, refund, tokens, marks, account_id, error, ...fields } = view
   const text = formatFields({
     ...fields,
     account: `${view.account} (${account_id})`,
     tokens: Object.entries(tokens).map(([name, count]) => `${name} ${count}`),
     marks,
+    error: error === null ? null : `${error.meaning} ${error.advice}`,
     calculation: bill?.calculation,
     refund: refund === null ? null : `${refund.amount_usd} USD at ${refund.at}`,
   })
   const table = formatTable(
-    ['attempt', 'channel', 'status', 'class', 'first event ms', 'duration ms'],
+    [
+      'attempt',
+      'channel',
+      'status',
+      'class',
+      'blame',
+      'started ms',
+      'first event ms',
+      'duration ms',
+    ],
     attempts.map((one, index): readonly Cell[] => [
       index + 1,
       one.channel,
       one.status,
       one.class,
+      one.blame,
+      one.started_ms,
       one.first_event_ms,
       one.duration_ms,
     ]),

@@ -13,6 +13,10 @@ const request = {
   account_id: z.string(),
   account: z.string(),
   key_id: z.string(),
+  key: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of the key, or its head where it has none.' }),
   vendor: z.string(),
   model: z.string().nullable(),
   operation: z.string().nullable(),
@@ -37,6 +41,7 @@ const request = {
   cache_tokens: count,
   cost_usd: usd,
   first_event_ms: milliseconds,
+  attempt_count: count.meta({ description: 'More than one: a retry or a failover.' }),
   ended_at: moment,
   client: z.string().nullable().meta({ description: 'Family of the user agent.' }),
   requests: z
@@ -58,13 +63,29 @@ const part = z.strictObject({
 const inFull = z.strictObject({
   ...request,
   vendor_request_id: z.string().nullable(),
-  key: z.string().nullable(),
   explanation: z.string(),
+  charge_explanation: z.string().meta({ description: 'Why the account paid, or why not.' }),
+  error: z
+    .strictObject({ meaning: z.string(), advice: z.string() })
+    .nullable()
+    .meta({ description: 'What `code` means and what to do, as Markdown.' }),
   attempts: z.array(
     z.strictObject({
       channel: z.string(),
       status: z.int().nullable(),
       class: z.string(),
+      meaning: z.string(),
+      blame: z
+        .enum(['channel', 'client', 'none'])
+        .nullable()
+        .meta({ description: 'Whose fault it was; null where the attempt did not fail.' }),
+      next: z
+        .enum(['retry', 'failover'])
+        .nullable()
+        .meta({ description: 'What followed; null after the last attempt.' }),
+      started_ms: milliseconds.meta({
+        description: 'From the start of the request; null in records of earlier releases.',
+      }),
       first_event_ms: milliseconds,
       duration_ms: z.number().min(0),
     }),

@@ -142,6 +142,7 @@ function toFields(attempt: AttemptRecord): Readonly<Record<string, string | numb
     channel: attempt.channel,
     status: attempt.status,
     class: attempt.class,
+    started_ms: attempt.startedMs,
     first_event_ms: attempt.firstEventMs,
     duration_ms: attempt.durationMs,
   }

@@ -320,6 +320,7 @@ interface StoredAttempt {
   readonly channel: string
   readonly status: number | null
   readonly class: string
+  readonly started_ms?: number
   readonly first_event_ms: number | null
   readonly duration_ms: number
 }
@@ -331,6 +332,7 @@ function readAttempts(text: string | undefined): readonly AttemptRecord[] {
     channel: attempt.channel,
     status: attempt.status,
     class: attempt.class,
+    startedMs: attempt.started_ms ?? null,
     firstEventMs: attempt.first_event_ms,
     durationMs: attempt.duration_ms,
   }))

@@ -15,6 +15,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts'
 export interface AttemptTimes {
   readonly channel: string
   /** Monotonic times. */
+  readonly requestStartedMs: number
   readonly startedMs: number
   readonly endedMs: number
 }
@@ -25,6 +26,7 @@ export function attemptRecord(outcome: AttemptOutcome, times: AttemptTimes): Att
     channel: times.channel,
     status: statusOf(outcome),
     class: classOf(outcome),
+    startedMs: Math.round(times.startedMs - times.requestStartedMs),
     firstEventMs: isAnswer ? Math.round(outcome.firstEventMs) : null,
     durationMs: Math.round(times.endedMs - times.startedMs),
   }

@@ -14,7 +14,7 @@ import type { AttemptTrace } from '../telemetry/traces.ts'
 import { promptCostPicos } from './admit.ts'
 import { committed, giveUp, type Answered, type FailedAttempt } from './answered.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
-import { attemptRecord } from './attempt-records.ts'
+import { attemptRecord, type AttemptTimes } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
@@ -51,7 +51,7 @@ export async function failover(
     const trace = beginAttemptTrace(admitted, lease, attempts.length)
     const outcome = await tryLease({ admitted, client, lease, deadlineMs }, trace, services)
     const endedMs = clock.monotonic()
-    const record = attemptRecord(outcome, { channel: lease.channel.name, startedMs, endedMs })
+    const record = recordOf({ admitted, lease, outcome }, { startedMs, endedMs })
     attempts.push(record)
     const verdict = judge(outcome, {
       isFree,
@@ -156,6 +156,14 @@ interface Judged {
   readonly lease: Lease
   readonly outcome: AttemptOutcome
   readonly verdict: Verdict
+}
+
+function recordOf(
+  { admitted, lease, outcome }: Omit<Judged, 'verdict'>,
+  times: Pick<AttemptTimes, 'startedMs' | 'endedMs'>,
+): AttemptRecord {
+  const requestStartedMs = admitted.startedMonotonicMs
+  return attemptRecord(outcome, { channel: lease.channel.name, requestStartedMs, ...times })
 }
 
 /** Reports the attempt to its channel. A committed stream is reported again at its end. */

@@ -73,6 +73,10 @@ for (const format of ['messages', 'chat'] as const) {
       assert.deepEqual(words(record), [`${main} 502 hard`, `${reserve} 200 answered`])
       const [failed, answered] = record.attempts
       assert.equal(failed?.['first_event_ms'], null)
+      const failedMs = Number(failed?.['started_ms']) + Number(failed?.['duration_ms'])
+      // Each number is rounded.
+      assert.ok(Number(answered?.['started_ms']) >= failedMs - 1)
+      assert.ok(Number(record.firstEventMs) >= Number(answered?.['started_ms']) - 1)
       assert.equal(record.code, null)
       assert.ok(Number(answered?.['duration_ms']) >= Number(answered?.['first_event_ms']))
       assert.ok(Number(record.firstEventMs) >= Number(answered?.['first_event_ms']))

@@ -53,8 +53,22 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
 
     it('records the facts of an exchange', async () => {
       const attempts = [
-        { channel: 'a', status: 500, class: 'hard', firstEventMs: null, durationMs: 12 },
-        { channel: 'b', status: 200, class: 'streaming', firstEventMs: 30, durationMs: 90 },
+        {
+          channel: 'a',
+          status: 500,
+          class: 'hard',
+          startedMs: 1,
+          firstEventMs: null,
+          durationMs: 12,
+        },
+        {
+          channel: 'b',
+          status: 200,
+          class: 'streaming',
+          startedMs: 13,
+          firstEventMs: 30,
+          durationMs: 90,
+        },
       ]
       await settle(5n, {
         attempts,
@@ -73,8 +87,8 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         {
           first_event_ms: 42n,
           attempts:
-            '[{"channel":"a","status":500,"class":"hard","first_event_ms":null,"duration_ms":12},' +
-            '{"channel":"b","status":200,"class":"streaming","first_event_ms":30,"duration_ms":90}]',
+            '[{"channel":"a","status":500,"class":"hard","started_ms":1,"first_event_ms":null,"duration_ms":12},' +
+            '{"channel":"b","status":200,"class":"streaming","started_ms":13,"first_event_ms":30,"duration_ms":90}]',
           code: null,
           client: 'curl',
           address: 'ipv6',

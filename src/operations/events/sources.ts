@@ -2,6 +2,7 @@
  * Where the live feed reads its events: tables whose rows are numbered as they are written. A source decides
  * nothing: it lists the rows behind a position, and shows them in the form of their lists.
  */
+import { findKeyNames } from '../../access/key-store.ts'
 import { listChangesAfter, newestChange } from '../../channels/cluster/channel-history.ts'
 import {
   exchangeTables,
@@ -103,7 +104,12 @@ function requestSource(database: Database, table: (typeof exchangeTables)[number
     },
     async view(items) {
       const numbers = items.map(({ position }) => position)
-      return (await listRecords(database, table, numbers)).map(viewRequest)
+      const rows = await listRecords(database, table, numbers)
+      const keyNames = await findKeyNames(
+        database,
+        rows.map(({ keyId }) => keyId),
+      )
+      return rows.map((row) => viewRequest(row, keyNames))
     },
   }
 }

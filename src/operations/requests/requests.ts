@@ -3,7 +3,7 @@
  * gateways have recorded, of all nodes on the store; it holds no content of requests.
  */
 import { z } from 'zod'
-import { findKey } from '../../access/key-store.ts'
+import { findKey, findKeyNames } from '../../access/key-store.ts'
 import { errorCatalogue } from '../../base/error-catalogue.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
@@ -60,7 +60,15 @@ export const listRequests = operation(
         beforeId: cursor,
         countMax: limit + 1,
       })
-      return pageOf(rows, { limit, cursorOf: ({ exchangeId }) => exchangeId, view: viewRequest })
+      const keyNames = await findKeyNames(
+        snapshot,
+        rows.map(({ keyId }) => keyId),
+      )
+      return pageOf(rows, {
+        limit,
+        cursorOf: ({ exchangeId }) => exchangeId,
+        view: (row) => viewRequest(row, keyNames),
+      })
     })
   },
 )
@@ -85,7 +93,7 @@ export const showRequest = operation(
       const found = await findExchange(snapshot, { id })
       if (found === undefined) throw notFound(await missing(snapshot, id))
       return viewInFull(found, {
-        key: await findKey(snapshot, found.keyId),
+        keyNames: await findKeyNames(snapshot, [found.keyId]),
         refund: await findRefund(snapshot, found),
       })
     }),

@@ -1,16 +1,20 @@
 /** How the request log shows a request. Amounts are exact decimal text in USD. */
-import type { KeyRow } from '../../access/key-store.ts'
+import { errorCatalogue } from '../../base/error-catalogue.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { RecordedCharge, RecordedExchange, Refund } from '../../ledger/exchange-store.ts'
 import { usageClasses } from '../../metering/usage.ts'
 import { timeText } from '../operation.ts'
 import { viewBill } from '../reports/bill.ts'
+import { explainAttempts, explainCharge } from './explain.ts'
 
 export type RequestView = ReturnType<typeof viewRequest>
 
+/** Names of keys by id. */
+export type KeyNames = ReadonlyMap<string, string>
+
 /** A line of the list. */
-export function viewRequest(exchange: RecordedExchange) {
+export function viewRequest(exchange: RecordedExchange, keyNames: KeyNames) {
   const { charge } = exchange
   const reported = charge?.usage?.reported
   return {
@@ -19,6 +23,8 @@ export function viewRequest(exchange: RecordedExchange) {
     account_id: exchange.accountId,
     account: exchange.accountName,
     key_id: exchange.keyId,
+    /** Its name, or the head of a key without one. */
+    key: keyNames.get(exchange.keyId) ?? null,
     vendor: exchange.vendor,
     model: exchange.model ?? null,
     operation: exchange.operation ?? null,
@@ -32,6 +38,7 @@ export function viewRequest(exchange: RecordedExchange) {
     cache_tokens: reported?.cacheTokens ?? 0,
     cost_usd: costOf(charge),
     first_event_ms: exchange.firstEventMs ?? null,
+    attempt_count: exchange.attempts.length,
     /** Of the last request that the line counts. */
     ended_at: timeText(exchange.endedAtMs),
     client: exchange.client === '' ? null : exchange.client,
@@ -65,24 +72,31 @@ interface BillView {
 }
 
 interface Beside {
-  readonly key: Pick<KeyRow, 'name' | 'head'> | undefined
+  readonly keyNames: KeyNames
   readonly refund: Refund | undefined
 }
 
 export type RequestInFull = ReturnType<typeof viewInFull>
 
-export function viewInFull(exchange: RecordedExchange, { key, refund }: Beside) {
+export function viewInFull(exchange: RecordedExchange, { keyNames, refund }: Beside) {
   const { charge } = exchange
+  const texts = explainAttempts(exchange)
   return {
-    ...viewRequest(exchange),
+    ...viewRequest(exchange, keyNames),
     vendor_request_id: exchange.vendorRequestId ?? null,
-    key: key === undefined ? null : key.name === '' ? key.head : key.name,
     explanation: explanations[exchange.ending],
+    charge_explanation: explainCharge(exchange),
+    /** Of `code`. */
+    error: viewError(exchange.code),
     /** None where the request was not sent, and in records of earlier releases. */
-    attempts: exchange.attempts.map((attempt) => ({
+    attempts: exchange.attempts.map((attempt, index) => ({
       channel: attempt.channel,
       status: attempt.status,
       class: attempt.class,
+      meaning: texts[index]?.meaning ?? '',
+      blame: texts[index]?.blame ?? null,
+      next: texts[index]?.next ?? null,
+      started_ms: attempt.startedMs,
       first_event_ms: attempt.firstEventMs,
       duration_ms: attempt.durationMs,
     })),
@@ -104,6 +118,12 @@ export function viewInFull(exchange: RecordedExchange, { key, refund }: Beside) 
     lost_cost_usd: charge === undefined ? '0' : formatUsd(charge.operatorCostPicos),
     address: exchange.address === '' ? null : exchange.address,
   }
+}
+
+/** Null without a code, and for a code of another release. */
+function viewError(code: string | undefined): { meaning: string; advice: string } | null {
+  const fact = Object.entries(errorCatalogue).find(([name]) => name === code)?.[1]
+  return fact === undefined ? null : { meaning: fact.meaning, advice: fact.advice }
 }
 
 function costOf(charge: RecordedCharge | undefined): string {

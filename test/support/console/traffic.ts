@@ -87,7 +87,8 @@ function withAnswer(drawn: Drawn): ExchangeRecord {
   const last: AttemptRecord = {
     channel: way.channel,
     status: 200,
-    class: course === 'cut' || course === 'client_left' ? course : 'answered',
+    class: course === 'cut' ? 'cut' : 'answered',
+    startedMs: waitedMs + 1,
     firstEventMs: firstMs,
     durationMs,
   }
@@ -134,7 +135,7 @@ function withoutAnswer(drawn: Drawn): ExchangeRecord {
   const isRefused = course === 'refused'
   const attempts = isRefused
     ? [attemptOf(drawn, { status: 400, class: 'client', durationMs: 90 + random() * 200 })]
-    : ways.slice(0, 2).map((_, index) => faultOf(drawn, index))
+    : inTurn(ways.slice(0, 2).map((_, index) => faultOf(drawn, index)))
   const durationMs = attempts.reduce((sum, attempt) => sum + attempt.durationMs, 0)
   return {
     ...common(drawn),
@@ -185,6 +186,16 @@ function faultOf(drawn: Drawn, wayIndex = 0): AttemptRecord {
   return attemptOf(drawn, fault, wayIndex)
 }
 
+/** Each attempt begins where the one before it ended. */
+function inTurn(attempts: readonly AttemptRecord[]): readonly AttemptRecord[] {
+  let startedMs = 1
+  return attempts.map((attempt) => {
+    const placed = { ...attempt, startedMs }
+    startedMs += attempt.durationMs
+    return placed
+  })
+}
+
 function attemptOf(
   { ways }: Drawn,
   fault: Pick<AttemptRecord, 'status' | 'class' | 'durationMs'>,
@@ -194,6 +205,7 @@ function attemptOf(
     channel: ways[wayIndex]?.channel ?? '',
     status: fault.status,
     class: fault.class,
+    startedMs: 1,
     firstEventMs: null,
     durationMs: Math.round(fault.durationMs),
   }
