@@ -49,7 +49,7 @@ import { createCopies } from './operations/store/backup-download.ts'
 import { makeKeyForFirstSeal } from './operations/catalogue/credentials.ts'
 import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
-import { describeConfig } from './config.ts'
+import { listSettings } from './setting-list.ts'
 import type { Config } from './settings.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
@@ -292,7 +292,7 @@ async function openApp(
     clock,
     masterKey: effects.masterKey,
     environment: effects.environment,
-    settings: describeConfig(config),
+    settings: listSettings(config),
     readHeld: (accountIds) => ledger.readHeld(accountIds),
     auditInBackground: () => bookkeeping.auditFully(),
     runCheck: (check) =>
@@ -398,6 +398,7 @@ async function openApp(
     },
     async drain(timeoutMs) {
       isDraining = true
+      store.membership.noteDraining()
       // Readers of events go on at another gateway.
       await events.close()
       // The listeners stay open, so that new requests get a refusal and not a closed connection.

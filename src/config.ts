@@ -43,6 +43,8 @@ interface Given {
 }
 
 const variablePrefix = 'TURNPIKE_'
+/** The place of what a variable sets. */
+export const environmentPlace = 'environment'
 const defaultFileName = 'turnpike.yaml'
 /** The variable of all programs with OpenTelemetry, for `otlp_endpoint`. */
 const standardCollector = 'OTEL_EXPORTER_OTLP_ENDPOINT'
@@ -70,7 +72,15 @@ export function loadConfig(sources: {
   const config = resolvePaths(values as Config, given, sources.cwd)
   mistakes.push(...findConflicts(config, given))
   if (mistakes.length > 0) return { kind: 'mistakes', list: mistakes }
+  placesOfConfigs.set(config, new Map([...given].map(([key, { place }]) => [key, place])))
   return { kind: 'config', config: redactedInPrint(config), file }
+}
+
+const placesOfConfigs = new WeakMap<Config, ReadonlyMap<string, string>>()
+
+/** Returns where settings were given, by key: `environment`, or a file with the line. */
+export function placesOf(config: Config): ReadonlyMap<string, string> {
+  return placesOfConfigs.get(config) ?? new Map()
 }
 
 function parseValue(
@@ -166,17 +176,17 @@ function readEnvironment(
     const variable = variableOf(key)
     const text = sources.env[variable]
     if (text === undefined || text === '') continue
-    given.set(key, { text, setting: variable, place: 'environment', folder: sources.cwd })
+    given.set(key, { text, setting: variable, place: environmentPlace, folder: sources.cwd })
   }
   const collector = sources.env[standardCollector]
   if (collector !== undefined && collector !== '' && !given.has('otlp_endpoint')) {
-    const place = { setting: standardCollector, place: 'environment', folder: sources.cwd }
+    const place = { setting: standardCollector, place: environmentPlace, folder: sources.cwd }
     given.set('otlp_endpoint', { text: collector, ...place })
   }
   for (const name of Object.keys(sources.env)) {
     if (!name.startsWith(variablePrefix) || variables.includes(name)) continue
     const message = unknownVariable(name, variables)
-    if (message !== undefined) mistakes.push({ setting: name, place: 'environment', message })
+    if (message !== undefined) mistakes.push({ setting: name, place: environmentPlace, message })
   }
 }
 

@@ -3,6 +3,7 @@
  * place that knows what the two need: SQLite one process and threads, PostgreSQL a node's name.
  */
 import { hostname } from 'node:os'
+import { thisBuild } from './base/build.ts'
 import type { Clock } from './base/clock.ts'
 import { invariant } from './base/errors.ts'
 import { openAll } from './base/opening.ts'
@@ -214,6 +215,7 @@ function membershipOptions(
     database,
     name: config.nodeName ?? hostname(),
     region: config.region,
+    build: thisBuild(),
     onError: onFault,
     ...(readStoreTime === undefined ? {} : { readTime: readStoreTime }),
   }

@@ -115,6 +115,7 @@ function serverStoreOn(server: PostgresServer, url: string): GrowthStore {
         database: figures,
         name: 'bench',
         region: 'bench',
+        build: { version: 'bench', commit: null },
         holdLease: { pool, leaseMs: 60_000 },
         onError: fail,
         readTime: () => clock.now(),

@@ -61,22 +61,24 @@ function addListCommands(alert: Command): void {
   alert
     .command('firing')
     .description('list the alerts that are firing, oldest first')
+    .option('--account <account>', 'only those about this account, by name or id')
     .action(
-      command({ store: 'existing' }, async ({ callAll }) =>
-        shown(await callAll(alertEndpoints.firing), showFiring),
+      command({ store: 'existing' }, async ({ callAll, options: { account } }) =>
+        shown(await callAll(alertEndpoints.firing, { account }), showFiring),
       ),
     )
   alert
     .command('log')
     .description('list what became of each message, newest first')
     .option('--target <target>', 'only this target, by name or id')
+    .option('--account <account>', 'only alerts about this account, by name or id')
     .option('--count <n>', 'show at most this many, 1 to 10000', readCount, 100)
     .action(
       command({ store: 'existing' }, async ({ callAll, options }) =>
         shown(
           await callAll(
             alertEndpoints.deliveries,
-            { target: options['target'] },
+            { target: options['target'], account: options['account'] },
             Number(options['count']),
           ),
           showDeliveries,

@@ -10,6 +10,7 @@ import { addConsoleCommand } from './console-command.ts'
 import { addContextCommands } from './context-commands.ts'
 import { exitCodes } from './command.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
+import { addGatewayFactsCommands } from './gateway-facts-commands.ts'
 import { addInitCommand } from './init/init-command.ts'
 import { addKeyCommands } from './key-commands.ts'
 import { formatJson } from './output.ts'
@@ -71,6 +72,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
   addAlertCommands(program)
   program.commandsGroup('Store:')
   addStoreCommands(program)
+  addGatewayFactsCommands(program)
   program.commandsGroup('Servers:')
   addContextCommands(program)
   program.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')

@@ -5,16 +5,11 @@
 import { userInfo } from 'node:os'
 import { commandClock, systemClock } from '../base/clock.ts'
 import type { Secret } from '../base/secret.ts'
-import {
-  describeConfig,
-  formatMistakes,
-  loadConfig,
-  processEnvironment,
-  type SettingMistake,
-} from '../config.ts'
+import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/run-check.ts'
+import { listSettings } from '../setting-list.ts'
 import type { Config } from '../settings.ts'
 import type { Database } from '../storage/database.ts'
 import { loadMasterKey } from '../storage/master-key.ts'
@@ -103,7 +98,7 @@ function buildContext(config: Config, database: Database): Omit<OperationContext
     masterKey: () =>
       (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),
     environment: (name) => environment[name],
-    settings: describeConfig(config),
+    settings: listSettings(config),
   }
 }
 

@@ -59,6 +59,8 @@ const delivery = z.strictObject({
   event: z.enum(['firing', 'resolved']),
   kind,
   title: z.string(),
+  alert_id: z.string(),
+  account_id: z.string().nullable(),
   state: z.enum(['waiting', 'delivered', 'failed', 'dropped']),
   attempts: z.int(),
   outcome: z.string(),
@@ -111,7 +113,7 @@ export const alertEndpoints = {
     role: 'viewer',
     operation: firingAlerts,
     answer: pageOf(firingAlert),
-    example: {},
+    example: { account: exampleNames.account },
   }),
   deliveries: endpoint({
     id: 'alerts.deliveries',
@@ -121,7 +123,7 @@ export const alertEndpoints = {
     role: 'viewer',
     operation: alertDeliveries,
     answer: pageOf(delivery),
-    example: {},
+    example: { account: exampleNames.account },
   }),
   // After the two lists above, which have addresses of the same form.
   show,

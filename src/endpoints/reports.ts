@@ -98,9 +98,16 @@ const overview = z.strictObject({
       .array(
         z.strictObject({
           severity: z.enum(severities),
-          kind: z.string(),
+          kind: z.string().meta({
+            description: 'Of an alert, or channel.not_on, account.short, node.unclean_stop.',
+          }),
           account_id: z.string().nullable(),
+          key_id: z.string().nullable(),
           channel: z.string().nullable(),
+          model: z.string().nullable(),
+          audit_id: z.string().nullable(),
+          node: z.string().nullable().meta({ description: 'The name of a gateway.' }),
+          alert_id: z.string().nullable().meta({ description: 'Null where no alert is about it.' }),
           title: z.string(),
           step: z.string().meta({ description: 'A command, or a sentence with one.' }),
           since: moment.nullable(),

@@ -1,10 +1,14 @@
 /** Endpoints of the store as a whole: ledger audit, operator actions, doctor, backup. */
 import { z } from 'zod'
 import { recentActions } from '../operations/action-list.ts'
+import { listNodes, nodeStates } from '../operations/nodes.ts'
+import { settingSources } from '../operations/operation.ts'
+import { showSettings } from '../operations/settings.ts'
 import { listAuditRuns, runAudit, showAuditRun } from '../operations/store/audit-runs.ts'
 import { auditResults, auditScopes } from '../operations/store/audit-store.ts'
 import { diagnose } from '../operations/store/doctor.ts'
 import { showVersion } from '../operations/version.ts'
+import { listBackups } from '../operations/store/backup-list.ts'
 import { downloadBackup } from '../operations/store/backup-download.ts'
 import { endpoint, exampleNames, type FileEndpoint } from './endpoint.ts'
 import { moment, pageOf } from './views.ts'
@@ -64,6 +68,51 @@ const diagnosis = z.strictObject({
   ),
 })
 
+const setting = z.strictObject({
+  name: z.string(),
+  group: z.string().meta({ description: 'The subject that it belongs to.' }),
+  value: z.string().nullable().meta({ description: '`***` for a secret; null = not set.' }),
+  source: z.enum(settingSources),
+  place: z.string().nullable().meta({ description: 'The file, with the line.' }),
+  default: z.string().nullable().meta({ description: 'As text, or in words; null = none.' }),
+  meaning: z.string().meta({ description: 'Markdown.' }),
+})
+
+const nodes = z.strictObject({
+  at: moment.meta({ description: "The store's time; every age counts from here." }),
+  nodes: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      region: z.string(),
+      version: z.string().nullable(),
+      commit: z.string().nullable(),
+      state: z.enum(nodeStates).meta({
+        description: 'missing: without a heartbeat and without a goodbye; stopped: ended cleanly.',
+      }),
+      started_at: moment,
+      seen_at: moment.meta({ description: 'Its last heartbeat.' }),
+      age_ms: z.number(),
+      stopped_at: moment.nullable(),
+    }),
+  ),
+  unclean_stops: z
+    .array(z.strictObject({ node: z.string(), from: moment, to: moment.nullable() }))
+    .meta({ description: 'Of the last 30 days, oldest first.' }),
+})
+
+const backup = z.strictObject({
+  at: moment,
+  actor: z.string(),
+  actor_name: z.string().nullable(),
+  file: z.string().nullable().meta({
+    description: 'On the host of the gateway; null where it was sent to another machine.',
+  }),
+  bytes: z.int().nullable(),
+  sha256: z.string().nullable().meta({ description: 'Of the file, as base64.' }),
+  audit: z.enum(['passed', 'failed']).nullable(),
+})
+
 const version = z.strictObject({
   version: z.string(),
   commit: z.string().nullable().meta({ description: 'Null = not known.' }),
@@ -116,6 +165,36 @@ export const storeEndpoints = {
     operation: recentActions,
     answer: pageOf(action),
     example: { account: exampleNames.account, action: 'account' },
+  }),
+  settings: endpoint({
+    id: 'settings.show',
+    method: 'GET',
+    path: '/settings',
+    summary: 'Show the settings in force of the gateway that answers, without secrets.',
+    role: 'viewer',
+    operation: showSettings,
+    answer: z.strictObject({ settings: z.array(setting).readonly() }),
+    example: {},
+  }),
+  nodes: endpoint({
+    id: 'nodes.list',
+    method: 'GET',
+    path: '/nodes',
+    summary: 'List the gateways of the store, with version and state, and unclean stops.',
+    role: 'viewer',
+    operation: listNodes,
+    answer: nodes,
+    example: {},
+  }),
+  backups: endpoint({
+    id: 'backups.list',
+    method: 'GET',
+    path: '/backups',
+    summary: 'List the recorded backups (SQLite), newest first.',
+    role: 'viewer',
+    operation: listBackups,
+    answer: pageOf(backup),
+    example: {},
   }),
   doctor: endpoint({
     id: 'doctor.run',

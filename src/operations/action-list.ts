@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { listKeys } from '../access/key-store.ts'
 import type { Queryable } from '../storage/database.ts'
 import { getAccount } from './accounts.ts'
-import { listActions, type ActionView } from './actions.ts'
+import { listActions, readSequence, type ActionView } from './actions.ts'
 import { accountReference, fromTime, untilTime } from './input.ts'
-import { invalidField, operation } from './operation.ts'
+import { operation } from './operation.ts'
 import { pageFields, pageOf, type Page } from './paging.ts'
 
 const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
@@ -58,10 +58,4 @@ async function subjectsOf(
   const tokens = await listKeys(queryable, { kind: 'reader', accountId })
   const subjects = [accountId, ...[...keys, ...tokens].map(({ id }) => id)]
   return subject === undefined ? subjects : subjects.filter((one) => one === subject)
-}
-
-function readSequence(cursor: string | undefined): number {
-  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  throw invalidField('cursor', 'must be the next_cursor of a page')
 }

@@ -4,7 +4,7 @@
  */
 import { listKeys } from '../access/key-store.ts'
 import type { Queryable, Row, SqlValue, Transaction } from '../storage/database.ts'
-import { timeText, type OperationContext } from './operation.ts'
+import { invalidField, timeText, type OperationContext } from './operation.ts'
 
 export interface ActionView {
   readonly sequence: number
@@ -147,6 +147,13 @@ type Names = ReadonlyMap<string, string>
 async function readTokenNames(queryable: Queryable): Promise<Names> {
   const tokens = await listKeys(queryable, { kind: 'admin', accountId: undefined })
   return new Map(tokens.filter(({ name }) => name !== '').map(({ id, name }) => [id, name]))
+}
+
+/** Reads the cursor of a list of actions. */
+export function readSequence(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  throw invalidField('cursor', 'must be the next_cursor of a page')
 }
 
 function viewAction(row: Row, names: Names): ActionView {

@@ -42,8 +42,25 @@ export interface OperationContext {
   readonly openCopy?: () => Promise<OpenCopy>
   /** Reads what open holds reserve, by account. Absent = only a running gateway knows. */
   readonly readHeld?: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, Picos>>
-  /** The settings of the process as text, without secrets. Absent where it has none. */
-  readonly settings?: Readonly<Record<string, string>>
+  /** The settings of the process, without secrets. Absent where it has none. */
+  readonly settings?: readonly SettingInForce[]
+}
+
+export const settingSources = ['default', 'file', 'environment'] as const
+
+export interface SettingInForce {
+  readonly name: string
+  /** The subject that it belongs to. */
+  readonly group: string
+  /** As text, `***` for a secret; null = not set. */
+  readonly value: string | null
+  readonly source: (typeof settingSources)[number]
+  /** The file, with the line. */
+  readonly place: string | null
+  /** As text, or in words; null = none. */
+  readonly default: string | null
+  /** Markdown. */
+  readonly meaning: string
 }
 
 interface FieldMistake {

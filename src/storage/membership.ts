@@ -37,6 +37,8 @@ export interface MembershipOptions {
   /** The operator's name for this node; two nodes may have the same. */
   readonly name: string
   readonly region: string
+  /** The running program. */
+  readonly build: { readonly version: string; readonly commit: string | null }
   /** No other process can use the store: every other node is gone. */
   readonly isAlone?: boolean
   /** For stores whose holds are rows (PostgreSQL). */
@@ -105,6 +107,7 @@ export class Membership {
   #hasLeft = false
   readonly #unlistedProxies: string[] = []
   readonly #tasks: string[] = []
+  #isDraining = false
 
   constructor(options: MembershipOptions) {
     const { clock, name, holdLease, readTime, onError } = options
@@ -139,6 +142,12 @@ export class Membership {
   /** Returns whether this node is the one that does the task. */
   hasTask(task: string): boolean {
     return this.#options.clock.monotonic() < (this.#leasedUntilMs.get(task) ?? 0)
+  }
+
+  /** Publishes in the next round that this node accepts no new requests. */
+  noteDraining(): void {
+    this.#isDraining = true
+    this.#heartbeatDueMs = Number.NEGATIVE_INFINITY
   }
 
   /** Publishes in the next round that the address forwards and is not a trusted proxy's. */
@@ -223,7 +232,7 @@ export class Membership {
   }
 
   #describe(nowMs: number) {
-    const { name, region } = this.#options
+    const { name, region, build } = this.#options
     const startedAtMs = this.#startedAtMs ?? nowMs
     const unlistedProxies = this.#unlistedProxies
     return {
@@ -234,6 +243,9 @@ export class Membership {
       seenAtMs: nowMs,
       endedAtMs: undefined,
       unlistedProxies,
+      version: build.version,
+      commit: build.commit ?? '',
+      isDraining: this.#isDraining,
     }
   }
 

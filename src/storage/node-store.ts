@@ -21,6 +21,12 @@ export interface GatewayNode {
   readonly endedAtMs: number | undefined
   /** Addresses that forward requests to it and are not among its trusted proxies. */
   readonly unlistedProxies: readonly string[]
+  /** Of its program; empty = an earlier one, which did not say. */
+  readonly version: string
+  /** The first digits of the commit's hash; empty = not known. */
+  readonly commit: string
+  /** It finishes running requests and accepts no new ones. */
+  readonly isDraining: boolean
 }
 
 /** A node without a heartbeat for this long is gone; a task lease lasts as long. */
@@ -48,11 +54,12 @@ export async function readStoreTime(
 export async function saveNode(transaction: Transaction, node: GatewayNode): Promise<void> {
   await transaction.query(
     `INSERT INTO gateway_node
-       (id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+       (id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies, version,
+        commit_id, is_draining)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (id) DO UPDATE
        SET seen_at_ms = excluded.seen_at_ms, ended_at_ms = excluded.ended_at_ms,
-         unlisted_proxies = excluded.unlisted_proxies`,
+         unlisted_proxies = excluded.unlisted_proxies, is_draining = excluded.is_draining`,
     [
       node.id,
       node.name,
@@ -61,6 +68,9 @@ export async function saveNode(transaction: Transaction, node: GatewayNode): Pro
       node.seenAtMs,
       node.endedAtMs ?? null,
       JSON.stringify(node.unlistedProxies),
+      node.version,
+      node.commit,
+      node.isDraining ? 1 : 0,
     ],
   )
 }
@@ -68,7 +78,8 @@ export async function saveNode(transaction: Transaction, node: GatewayNode): Pro
 /** Lists running nodes, and nodes that are gone but not evicted yet. */
 export async function listNodes(queryable: Queryable): Promise<readonly GatewayNode[]> {
   const rows = await queryable.query(
-    `SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies
+    `SELECT id, name, region, started_at_ms, seen_at_ms, ended_at_ms, unlisted_proxies, version,
+            commit_id, is_draining
      FROM gateway_node ORDER BY started_at_ms, id`,
   )
   return rows.map((row) => ({
@@ -79,6 +90,9 @@ export async function listNodes(queryable: Queryable): Promise<readonly GatewayN
     seenAtMs: Number(row['seen_at_ms']),
     endedAtMs: row['ended_at_ms'] === null ? undefined : Number(row['ended_at_ms']),
     unlistedProxies: JSON.parse(String(row['unlisted_proxies'])) as string[],
+    version: String(row['version']),
+    commit: String(row['commit_id']),
+    isDraining: Number(row['is_draining']) !== 0,
   }))
 }
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { alertDeliveries } from '../../src/operations/alerts/log.ts'
+import { alertDeliveries, firingAlerts } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { createAccount } from '../support/operations.ts'
@@ -247,4 +247,34 @@ test('what two nodes find is one alert', async () => {
   for (const node of nodes) await node.settled()
   assert.equal(receiver.received.length, 1)
   for (const node of nodes) await node.close()
+})
+
+test('alerts and their deliveries are found by account', async () => {
+  await bench.addWebhook('pager', receiver.url)
+  const { id } = await createAccount(bench.context, {
+    name: 'acme',
+    balance_usd: '5',
+    alert_below_usd: '10',
+  })
+  await createAccount(bench.context, { name: 'other', balance_usd: '5', alert_below_usd: '20' })
+  await createAccount(bench.context, { name: 'well', balance_usd: '5' })
+  await bench.observe('channel.off', ['main'])
+  const node = bench.node()
+  await bench.pass(5, [node])
+  await node.settled()
+  const firing = async (filter: object) => valueOf(await firingAlerts(bench.context, filter)).items
+  const sent = async (filter: object) => valueOf(await alertDeliveries(bench.context, filter)).items
+  assert.equal((await firing({})).length, 3)
+  const [alert, ...others] = await firing({ account: 'acme' })
+  assert.deepEqual([alert?.kind, alert?.account_id, others], ['account.balance_low', id, []])
+  assert.deepEqual(await firing({ account: 'well' }), [])
+  assert.equal((await sent({})).length, 3)
+  assert.deepEqual(
+    (await sent({ account: id, target: 'pager' })).map((one) => [one.alert_id, one.account_id]),
+    [[alert?.id, id]],
+  )
+  assert.deepEqual(await sent({ account: 'well' }), [])
+  const outcome = await firingAlerts(bench.context, { account: 'nowhere' })
+  assert.equal(outcome.kind === 'refusal' && outcome.code, 'operations.not_found')
+  await node.close()
 })

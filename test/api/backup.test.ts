@@ -47,11 +47,9 @@ after(async () => {
 
 const url = (): string => `${gateway.adminUrl}/admin/v1/backup`
 
-async function recordedDigests(): Promise<readonly unknown[]> {
-  const actions = await recentActions(gateway.context, { limit: 1000 })
-  return actions
-    .filter(({ action }) => action === 'store.backup')
-    .map(({ detail }) => detail['sha256'])
+async function recordedDigests(action = 'store.backup'): Promise<readonly unknown[]> {
+  const actions = await recentActions(gateway.context, { limit: 1000, action })
+  return actions.map(({ detail }) => detail['sha256'])
 }
 
 /** Runs `backup FILE` through a server. */
@@ -85,7 +83,20 @@ describe('a backup through the admin API', () => {
     assert.equal(answer.headers['x-turnpike-audit'], 'passed')
     const sha256 = hash('sha256', answer.body, 'base64')
     assert.equal(answer.headers['repr-digest'], `sha-256=:${sha256}:`)
-    await eventually('it is recorded', recordedDigests, (digests) => digests.includes(sha256))
+    await eventually(
+      'it is recorded',
+      () => recordedDigests(),
+      (digests) => digests.includes(sha256),
+    )
+    const listed = await send(`${url()}s`, { headers: { authorization } })
+    const [backup] = (JSON.parse(listed.body.toString()) as { items: object[] }).items
+    assert.partialDeepStrictEqual(backup, {
+      actor_name: 'ops',
+      file: null,
+      bytes: answer.body.length,
+      sha256,
+      audit: 'passed',
+    })
 
     const file = join(newFolder(), 'copy.db')
     await writeFile(file, answer.body)
@@ -100,19 +111,25 @@ describe('a backup through the admin API', () => {
     assert.deepEqual(await leftOvers(), [])
   })
 
-  it('is one at a time, and a client that leaves ends it without a record', async () => {
+  it('is one at a time, and a client that leaves makes no backup, but a line that it began', async () => {
     const before = await recordedDigests()
+    const begunBefore = await recordedDigests('store.download')
     const first = await openUnread(url(), { headers: { authorization } })
     assert.equal(first.statusCode, 200)
     assert.deepEqual(await leftOvers(), [])
     const beside = await send(url(), { headers: { authorization } })
     assert.equal(beside.status, 409)
     assert.match(beside.body.toString(), /making or sending a backup already/)
+    assert.equal((await recordedDigests('store.download')).length, begunBefore.length + 1)
     first.destroy()
     const again = (): ReturnType<typeof send> => send(url(), { headers: { authorization } })
     const next = await eventually('the next one is made', again, ({ status }) => status === 200)
     const sha256 = hash('sha256', next.body, 'base64')
-    await eventually('it is recorded', recordedDigests, (digests) => digests.includes(sha256))
+    await eventually(
+      'it is recorded',
+      () => recordedDigests(),
+      (digests) => digests.includes(sha256),
+    )
     assert.equal((await recordedDigests()).length, before.length + 1)
   })
 

@@ -167,6 +167,7 @@ it('alerts', async () => {
   await once('alert rotate-secret ops', 2)
   await once('alert delete ops')
   await both('alert firing', { isMeasured: true })
+  await both('alert firing --account acme', { isMeasured: true })
   await once('alert test nowhere', 1)
   await ways.same('alert test pager', { isMeasured: true })
   typed.add('alert test pager')
@@ -175,6 +176,7 @@ it('alerts', async () => {
   receiver.behave(answers(500))
   await once('alert test well', 1)
   await both('alert log', { isMeasured: true })
+  await both('alert log --account acme')
 })
 
 it('the store as a whole', async () => {
@@ -186,6 +188,11 @@ it('the store as a whole', async () => {
   await both('audit list --count 0')
   await both('actions', { isMeasured: true })
   await both('actions --count 3', { isMeasured: true })
+  await both('actions --account acme --action key', { isMeasured: true })
+  await both('account list --sort balance --low', { isMeasured: true })
+  await both('settings', { isMeasured: true })
+  await both('nodes', { isMeasured: true })
+  await both('backups')
   // One file each; on PostgreSQL both lines are refused.
   typed.add('backup copies/one.db')
   const { code, error } = await ways.same('backup copies/one.db', { isMeasured: true })

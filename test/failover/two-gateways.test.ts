@@ -75,6 +75,7 @@ async function startGateway(options: { readonly checkIntervalMs: number }): Prom
       database,
       name: 'test',
       region: 'test',
+      build: { version: '1.2.3', commit: 'abc1234' },
       readTime: () => clock.now(),
       onError: (error) => faults.push(error),
     }),

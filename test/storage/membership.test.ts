@@ -113,6 +113,7 @@ async function startNode(name: string, agedMs = 0): Promise<Node> {
     database: faulty,
     name: `host of ${name}`,
     region: 'test',
+    build: { version: '1.2.3', commit: 'abc1234' },
     readTime: () => clock.now(),
     onError: (error) => errors.push(error),
   })

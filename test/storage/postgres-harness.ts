@@ -61,6 +61,7 @@ export async function openPostgresHarness(
       database,
       name: 'test',
       region: 'test',
+      build: { version: '1.2.3', commit: 'abc1234' },
       holdLease: { pool, leaseMs: testLeaseMs },
       onError,
       ...(options.isRealTime === true ? {} : { readTime: () => clock.now() }),

@@ -43,14 +43,24 @@ export async function resolveAlert(
   return changed.length > 0
 }
 
-/** Lists what is firing, oldest first. */
+/** Lists what is firing, oldest first; of one account, or everything. */
 export async function listFiring(
   queryable: Queryable,
-  page: { readonly afterId: string; readonly countMax: number },
+  {
+    accountId,
+    afterId,
+    countMax,
+  }: {
+    readonly accountId?: string | undefined
+    readonly afterId: string
+    readonly countMax: number
+  },
 ): Promise<Alert[]> {
+  const ofAccount = accountId === undefined ? '' : 'AND account_id = $3'
   const rows = await queryable.query(
-    'SELECT * FROM alert WHERE resolved_at_ms IS NULL AND id > $1 ORDER BY id LIMIT $2',
-    [page.afterId, page.countMax],
+    `SELECT * FROM alert WHERE resolved_at_ms IS NULL AND id > $1 ${ofAccount}
+      ORDER BY id LIMIT $2`,
+    [afterId, countMax, ...(accountId === undefined ? [] : [accountId])],
   )
   return rows.map(readAlert)
 }

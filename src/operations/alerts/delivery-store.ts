@@ -217,6 +217,7 @@ export async function dropWaiting(
 
 export interface LoggedDelivery extends Delivery {
   readonly title: string
+  readonly accountId: string | undefined
 }
 
 /** Lists deliveries, newest first; `beforeId` continues a list. */
@@ -224,25 +225,32 @@ export async function listDeliveries(
   queryable: Queryable,
   {
     targetId,
+    accountId,
     beforeId,
     countMax,
   }: {
     readonly targetId: string | undefined
+    readonly accountId: string | undefined
     readonly beforeId: string | undefined
     readonly countMax: number
   },
 ): Promise<LoggedDelivery[]> {
   const conditions = [
     ...(targetId === undefined ? [] : [{ text: 'd.target_id =', value: targetId }]),
+    ...(accountId === undefined ? [] : [{ text: 'a.account_id =', value: accountId }]),
     ...(beforeId === undefined ? [] : [{ text: 'd.id <', value: beforeId }]),
   ]
   const where = conditions.map(({ text }, index) => `${text} $${index + 2}`).join(' AND ')
   const rows = await queryable.query(
-    `SELECT d.*, a.title FROM alert_delivery d LEFT JOIN alert a ON a.id = d.alert_id
+    `SELECT d.*, a.title, a.account_id FROM alert_delivery d LEFT JOIN alert a ON a.id = d.alert_id
      ${where === '' ? '' : `WHERE ${where}`} ORDER BY d.id DESC LIMIT $1`,
     [countMax, ...conditions.map(({ value }) => value)],
   )
-  return rows.map((row) => ({ ...readDelivery(row), title: String(row['title'] ?? '') }))
+  return rows.map((row) => ({
+    ...readDelivery(row),
+    title: String(row['title'] ?? ''),
+    accountId: typeof row['account_id'] === 'string' ? row['account_id'] : undefined,
+  }))
 }
 
 /** Removes deliveries made before `beforeMs`, at most `countMax`; each has ended long before. */

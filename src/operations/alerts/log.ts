@@ -1,5 +1,8 @@
 /** What operators see of alerts: those that are firing, and what became of each message. */
 import { z } from 'zod'
+import type { Queryable } from '../../storage/database.ts'
+import { getAccount } from '../accounts.ts'
+import { accountReference } from '../input.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import type { Alert } from './alert-kind.ts'
@@ -9,26 +12,46 @@ import { findTarget } from './target-store.ts'
 
 /** Oldest first. An outage of the store is not among them: it is not in the store. */
 export const firingAlerts = operation(
-  z.strictObject(pageFields),
-  async ({ database }, { cursor, limit }): Promise<Page<AlertView>> => {
-    const rows = await listFiring(database, { afterId: cursor ?? '', countMax: limit + 1 })
+  z.strictObject({ account: accountReference.optional(), ...pageFields }),
+  async ({ database }, { account, cursor, limit }): Promise<Page<AlertView>> => {
+    const rows = await listFiring(database, {
+      accountId: await findAccountId(database, account),
+      afterId: cursor ?? '',
+      countMax: limit + 1,
+    })
     return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: viewAlert })
   },
 )
 
 /** Newest first. The log of a deleted target is found by its id. */
 export const alertDeliveries = operation(
-  z.strictObject({ target: z.string().min(1, 'must name a target').optional(), ...pageFields }),
-  async ({ database }, { target: reference, cursor, limit }): Promise<Page<DeliveryView>> => {
+  z.strictObject({
+    target: z.string().min(1, 'must name a target').optional(),
+    /** Only deliveries of alerts about this account. */
+    account: accountReference.optional(),
+    ...pageFields,
+  }),
+  async (
+    { database },
+    { target: reference, account, cursor, limit },
+  ): Promise<Page<DeliveryView>> => {
     const target = reference === undefined ? undefined : await findTarget(database, reference)
     const rows = await listDeliveries(database, {
       targetId: target?.id ?? reference,
+      accountId: await findAccountId(database, account),
       beforeId: cursor,
       countMax: limit + 1,
     })
     return pageOf(rows, { limit, cursorOf: ({ id }) => id, view: viewDelivery })
   },
 )
+
+async function findAccountId(
+  queryable: Queryable,
+  reference: string | undefined,
+): Promise<string | undefined> {
+  return reference === undefined ? undefined : (await getAccount(queryable, reference)).id
+}
 
 export type AlertView = Readonly<ReturnType<typeof viewAlert>>
 
@@ -65,6 +88,8 @@ function viewDelivery(delivery: LoggedDelivery) {
     event,
     kind,
     title,
+    alert_id: delivery.alertId,
+    account_id: delivery.accountId ?? null,
     state,
     attempts,
     /** Of the last attempt. */

@@ -9,7 +9,8 @@ const since = '2026-11-23T06:00:00.000Z'
 
 function alert(kind: AlertKind, subject: string, about: object = {}): Troubles['alerts'][number] {
   const severity = alertKinds[kind]
-  return { kind, severity, subject, title: kind, firedAtMs: Date.parse(since), ...about }
+  const alertKind = { id: `alr_${subject}`, kind, severity, subject, title: kind, facts: {} }
+  return { ...alertKind, firedAtMs: Date.parse(since), ...about }
 }
 
 function order(troubles: Partial<Troubles>, countMax = 100): readonly string[] {
@@ -95,4 +96,45 @@ test('the list has a limit, and keeps the most urgent', () => {
   const alerts = ['acc_1', 'acc_2'].map((id) => alert('account.balance_low', id))
   const all = { alerts: [...alerts, alert('store.outage', '')] }
   assert.deepEqual(order(all, 1), ['store.outage: turnpike doctor'])
+})
+
+test('each names its subjects, for links', () => {
+  const subjectsOf = (troubles: Partial<Troubles>): Record<string, unknown> => {
+    const [next] = orderAttention({ ...none, ...troubles }, 1)
+    const {
+      severity: _,
+      kind: _kind,
+      title: _title,
+      step: _step,
+      since: _since,
+      ...rest
+    } = next ?? {}
+    return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null))
+  }
+  const ofAlert = (...given: Parameters<typeof alert>) => subjectsOf({ alerts: [alert(...given)] })
+  assert.deepEqual(ofAlert('key.limit_reached', 'key_1 month', { accountId: 'acc_1' }), {
+    account_id: 'acc_1',
+    key_id: 'key_1',
+    alert_id: 'alr_key_1 month',
+  })
+  const off = { channel: 'main', facts: { channel: 'main', models: ['m'] } }
+  assert.deepEqual(ofAlert('channel.off', 'main m', off), {
+    channel: 'main',
+    model: 'm',
+    alert_id: 'alr_main m',
+  })
+  const refused = { channel: 'main', facts: { models: ['m', 'n'] } }
+  assert.deepEqual(ofAlert('channel.credential_refused', 'main', refused), {
+    channel: 'main',
+    alert_id: 'alr_main',
+  })
+  assert.deepEqual(ofAlert('model.reserve_only', 'm'), { model: 'm', alert_id: 'alr_m' })
+  assert.deepEqual(ofAlert('ledger.audit_failed', 'full', { facts: { audit: 'aud_1' } }), {
+    audit_id: 'aud_1',
+    alert_id: 'alr_full',
+  })
+  const trouble = { channel: 'main', model: 'm', state: 'slow', since: null, why: '' }
+  assert.deepEqual(subjectsOf({ channels: [trouble] }), { channel: 'main', model: 'm' })
+  const stop = { node: 'a', from: since, to: null }
+  assert.deepEqual(subjectsOf({ uncleanStops: [stop] }), { node: 'a' })
 })

@@ -27,7 +27,15 @@ interface UncleanStopView {
 export interface Troubles {
   readonly alerts: readonly Pick<
     Alert,
-    'kind' | 'severity' | 'subject' | 'accountId' | 'channel' | 'title' | 'firedAtMs'
+    | 'id'
+    | 'kind'
+    | 'severity'
+    | 'subject'
+    | 'accountId'
+    | 'channel'
+    | 'title'
+    | 'facts'
+    | 'firedAtMs'
   >[]
   readonly channels: readonly TroubledChannel[]
   readonly accounts: readonly ShortAccount[]
@@ -38,8 +46,16 @@ export interface NextStep {
   readonly severity: Severity
   /** The kind of the alert, or `channel.not_on`, `account.short`, `node.unclean_stop`. */
   readonly kind: string
+  /** The subjects: null where it is not about one of them. */
   readonly account_id: string | null
+  readonly key_id: string | null
   readonly channel: string | null
+  readonly model: string | null
+  readonly audit_id: string | null
+  /** The name of a gateway. */
+  readonly node: string | null
+  /** Null where no alert is about it. */
+  readonly alert_id: string | null
   readonly title: string
   /** One command, or one sentence where no command helps. */
   readonly step: string
@@ -114,12 +130,32 @@ function rankOf({ kind }: NextStep): number {
   return rank < 0 ? urgency.length : rank
 }
 
+const noSubjects = {
+  account_id: null,
+  key_id: null,
+  channel: null,
+  model: null,
+  audit_id: null,
+  node: null,
+  alert_id: null,
+} as const
+
 function stepOfAlert(alert: FiringAlert): NextStep {
+  const { kind, subject, facts } = alert
+  const models = facts['models']
+  const [onlyModel = null, ...otherModels] = typeof models === 'object' ? (models ?? []) : []
+  const audit = facts['audit']
   return {
+    ...noSubjects,
     severity: alert.severity,
-    kind: alert.kind,
+    kind,
     account_id: alert.accountId ?? null,
+    key_id: kind === 'key.limit_reached' ? (subject.split(' ')[0] ?? null) : null,
     channel: alert.channel ?? null,
+    model: kind.startsWith('model.') ? subject : otherModels.length > 0 ? null : onlyModel,
+    audit_id: typeof audit === 'string' ? audit : null,
+    node: kind === 'store.outage' ? subject : null,
+    alert_id: alert.id,
     title: alert.title,
     step: steps[alert.kind](alert),
     since: new Date(alert.firedAtMs).toISOString(),
@@ -128,10 +164,11 @@ function stepOfAlert(alert: FiringAlert): NextStep {
 
 function stepOfChannel({ channel, model, state, since, why }: TroubledChannel): NextStep {
   return {
+    ...noSubjects,
     severity: state === 'off' ? 'warning' : 'info',
     kind: 'channel.not_on',
-    account_id: null,
     channel,
+    model,
     title: `Channel ${channel} is ${state} for ${model}${why === '' ? '' : ` (${why})`}`,
     step:
       state === 'disabled' ? `turnpike channel on ${channel}` : `turnpike channel show ${channel}`,
@@ -142,10 +179,10 @@ function stepOfChannel({ channel, model, state, since, why }: TroubledChannel): 
 function stepOfAccount({ account_id, account, state }: ShortAccount): NextStep {
   const isExhausted = state === 'exhausted'
   return {
+    ...noSubjects,
     severity: isExhausted ? 'warning' : 'info',
     kind: 'account.short',
     account_id,
-    channel: null,
     title: isExhausted
       ? `${account} has no money`
       : `${account} has less than it spent since yesterday`,
@@ -157,10 +194,10 @@ function stepOfAccount({ account_id, account, state }: ShortAccount): NextStep {
 function stepOfStop({ node, from, to }: UncleanStopView): NextStep {
   const period = `--from ${from} --to ${to ?? from.slice(0, 10)}`
   return {
+    ...noSubjects,
     severity: 'info',
     kind: 'node.unclean_stop',
-    account_id: null,
-    channel: null,
+    node,
     title: `${node} stopped uncleanly`,
     step: `turnpike channel reconcile all ${period}`,
     since: from,

@@ -1,7 +1,8 @@
 /**
  * A backup for a reader on another machine. The copy is made beside the store; once it is open it has no name
  * any more. Invariants: a gateway makes and sends one copy at a time; no file of it is left, and the next
- * start removes those of a killed process; only a copy that was sent to its last byte is recorded.
+ * start removes those of a killed process; every copy is recorded when its sending begins, and as a backup
+ * when its last byte was sent.
  */
 import { open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -9,7 +10,13 @@ import { z } from 'zod'
 import { InvariantError } from '../../base/errors.ts'
 import { beginFile, removeUnfinished } from '../../storage/backup.ts'
 import { conflict, operation, timeText, type OperationContext } from '../operation.ts'
-import { recordBackup, usesPostgres } from './backup.ts'
+import {
+  backupAction,
+  downloadAction,
+  downloadSubject,
+  recordCopy,
+  usesPostgres,
+} from './backup.ts'
 import type { CheckedCopy, OpenCopy } from './open-copy.ts'
 
 export interface BackupDownload extends Omit<OpenCopy, 'close'> {
@@ -95,13 +102,19 @@ export const downloadBackup = operation(
     if (openCopy === undefined) throw new InvariantError('only a gateway sends backups')
     const takenAt = timeText(clock.now())
     const { close, ...copy } = await openCopy()
-    const { bytes, sha256 } = copy
+    const facts = { ...copy, subject: downloadSubject }
+    try {
+      await recordCopy(context, downloadAction, facts)
+    } catch (error) {
+      await close()
+      throw error
+    }
     return {
       ...copy,
       takenAt,
       async end({ isSent }) {
         await close()
-        if (isSent) await recordBackup(context, { subject: 'download', detail: { bytes, sha256 } })
+        if (isSent) await recordCopy(context, backupAction, facts)
       },
     }
   },

@@ -3,6 +3,8 @@
  * opened and audited before it gets its name. A copy that fails the audit is kept, because it is
  * evidence; a damaged file is not kept.
  */
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { GatewayError } from '../../base/errors.ts'
@@ -20,6 +22,7 @@ import { lockStore } from '../../storage/sqlite/lock.ts'
 import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger, type AuditView } from './audit.ts'
+import type { CheckedCopy } from './open-copy.ts'
 import { recordAction } from '../actions.ts'
 import {
   attempt,
@@ -45,6 +48,12 @@ export interface BackupView {
 /** The action of a backup in the operators' log; the alert `backup.too_old` looks for the last one. */
 export const backupAction = 'store.backup'
 
+/** The action of a copy that begins to be sent: from here on a part of it can be on another machine. */
+export const downloadAction = 'store.download'
+
+/** The subject of both where the copy was sent to another machine. */
+export const downloadSubject = 'download'
+
 const nameAnother = 'Name another file.'
 
 /** Copies the store to a new file, opens the copy and audits it. The file must not exist. */
@@ -58,8 +67,9 @@ export const backupStore = operation(
     const unfinished = beginFile(file, nameAnother)
     try {
       const seen = await copyChecked(database, unfinished.path)
+      const facts = { ...(await digestOf(unfinished.path)), isClean: seen.audit.clean }
       unfinished.publish()
-      const isRecorded = await recordBackup(context, { subject: file })
+      const isRecorded = await recordCopy(context, backupAction, { subject: file, ...facts })
       return { file, taken_at: timeText(takenAtMs), ...seen, is_recorded: isRecorded }
     } finally {
       unfinished.remove()
@@ -102,14 +112,23 @@ export async function keepReceived(
   return kept.kind === 'done' ? kept.value : kept
 }
 
+/** Returns length and digest of a complete file. */
+export async function digestOf(path: string): Promise<Pick<CheckedCopy, 'bytes' | 'sha256'>> {
+  const sum = createHash('sha256')
+  for await (const piece of createReadStream(path)) sum.update(piece as Buffer)
+  return { bytes: statSync(path).size, sha256: sum.digest('base64') }
+}
+
 /** A copy is good also while another process keeps the store from being written. */
-export async function recordBackup(
+export async function recordCopy(
   context: OperationContext,
-  backup: { readonly subject: string; readonly detail?: Readonly<Record<string, unknown>> },
+  action: typeof backupAction | typeof downloadAction,
+  { subject, bytes, sha256, isClean }: CheckedCopy & { readonly subject: string },
 ): Promise<boolean> {
+  const detail = { bytes, sha256, audit: isClean ? 'passed' : 'failed' }
   try {
     await context.database.transact((transaction) =>
-      recordAction(transaction, context, { action: backupAction, ...backup }),
+      recordAction(transaction, context, { action, subject, detail }),
     )
     return true
   } catch (error) {

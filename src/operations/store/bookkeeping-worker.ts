@@ -3,10 +3,7 @@
  * low priority, so that neither the event loop nor a charge waits for it. Not the lowest priority: its
  * transactions must not starve while charges wait for its lock. The thread ends with its work.
  */
-import { createHash } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
 import { setPriority, constants } from 'node:os'
-import { pipeline } from 'node:stream/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { sleep, systemClock } from '../../base/clock.ts'
 import { InvariantError } from '../../base/errors.ts'
@@ -16,7 +13,7 @@ import type { Database } from '../../storage/database.ts'
 import { openStore } from '../../storage/open.ts'
 import { attempt } from '../operation.ts'
 import { auditLedger, auditSinceCheckpoints } from './audit.ts'
-import { copyChecked } from './backup.ts'
+import { copyChecked, digestOf } from './backup.ts'
 import type { BookkeepingOrder, BookkeepingResult, CopyOrder, RoundOrder } from './bookkeeping.ts'
 import type { CheckedCopy } from './open-copy.ts'
 
@@ -55,9 +52,7 @@ async function carryOut(given: BookkeepingOrder): Promise<void> {
 
 async function copyTo(store: Database, { path }: CopyOrder): Promise<CheckedCopy> {
   const { audit } = await copyChecked(store, path)
-  const sum = createHash('sha256')
-  await pipeline(createReadStream(path), sum)
-  return { bytes: statSync(path).size, sha256: sum.digest('base64'), isClean: audit.clean }
+  return { ...(await digestOf(path)), isClean: audit.clean }
 }
 
 async function runRound(store: Database, { nowMs, keepMs }: RoundOrder): Promise<void> {

@@ -37,7 +37,7 @@ export interface Diagnosis {
 const proxiesShownMax = 10
 
 export const diagnose = operation(z.strictObject({}), async (context): Promise<Diagnosis> => {
-  const { settings = {} } = context
+  const settings = settingTexts(context)
   const outdated = await findOutdatedSchema(context)
   if (outdated !== undefined) return { ok: false, settings, findings: [outdated] }
   await refuseUnfinishedCopy(context.database)
@@ -53,6 +53,12 @@ export const diagnose = operation(z.strictObject({}), async (context): Promise<D
   ]
   return { ok: findings.every((finding) => finding.status !== 'problem'), settings, findings }
 })
+
+function settingTexts({ settings = [] }: OperationContext): Diagnosis['settings'] {
+  return Object.fromEntries(
+    settings.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])),
+  )
+}
 
 /** Turns the fault of an unreachable store into a finding; undefined for any other fault. */
 export function diagnoseOutage(

@@ -1,0 +1,10 @@
+/** The settings in force of the process that answers: of a gateway, or of a command on the store. */
+import { z } from 'zod'
+import { operation, type SettingInForce } from './operation.ts'
+
+/** By subject, in the order of docs/configuration.md. */
+export const showSettings = operation(
+  z.strictObject({}),
+  ({ settings = [] }): Promise<{ readonly settings: readonly SettingInForce[] }> =>
+    Promise.resolve({ settings }),
+)
