@@ -1,4 +1,4 @@
-/** `turnpike settings`, `turnpike nodes` and `turnpike backups`: what an operator looks up about a gateway. */
+/** `turnpike settings`, `turnpike nodes` and `turnpike backups`: facts of a gateway and its store. */
 import type { Command } from 'commander'
 import { storeEndpoints } from '../endpoints/store.ts'
 import type { NodeList } from '../operations/nodes.ts'

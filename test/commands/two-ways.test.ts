@@ -18,6 +18,7 @@ const localOnly = new Set([
   'restore',
   'store copy',
   'completion',
+  'console',
   'help',
   ...['add', 'list', 'use', 'remove', 'show'].map((word) => `context ${word}`),
 ])

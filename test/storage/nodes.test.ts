@@ -40,8 +40,8 @@ test('show their program and state: running, draining, stopped, missing', async 
       })
       membership.join({
         tasks: [],
-        exchange: ({ isHeartbeat, transact }) =>
-          isHeartbeat ? transact(() => Promise.resolve()) : Promise.resolve(),
+        exchange: (round) =>
+          round.isHeartbeat ? round.transact(() => Promise.resolve()) : Promise.resolve(),
       })
       await membership.exchange()
       return membership

@@ -55,6 +55,8 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/026.do.withheld-charges.sql': 'c9584d13447bd1db6d018689400c252c',
   'postgres/028.do.reports.sql': '974a0b98c9f639749a4d8809534fee7a',
   'postgres/025.do.audits-events.sql': '71358f1f2dae435d1c85df51a8fede9b',
+  'sqlite/029.do.sessions.sql': 'af6d95d59dc92718aab47f3fec18486d',
+  'postgres/029.do.sessions.sql': '869ff9b29cde86245b292b3bc0929fe7',
   'sqlite/030.do.node-versions.sql': 'c55e7f13a7e31c51c4aa0ee7f1ca6fdf',
   'postgres/030.do.node-versions.sql': 'dab2c2b78fab5dafe27041293878803e',
 }

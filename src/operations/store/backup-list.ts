@@ -1,6 +1,6 @@
 /**
- * The backups of a SQLite store, as the operators' log has them: where each went, its length, digest and audit.
- * Backups of PostgreSQL are made by its own tools, and the log does not know of them.
+ * The backups of a SQLite store, as the operators' log has them: where each went, its length, digest and
+ * audit. Backups of PostgreSQL are made by its own tools, and the log does not know of them.
  */
 import { z } from 'zod'
 import { listActions, readSequence, type ActionView } from '../actions.ts'
