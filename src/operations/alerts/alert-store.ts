@@ -43,7 +43,7 @@ export async function resolveAlert(
   return changed.length > 0
 }
 
-/** Lists what is firing, oldest first; of one account, or everything. */
+/** Lists the firing alerts, oldest first; of one account, or all. */
 export async function listFiring(
   queryable: Queryable,
   {
