@@ -159,7 +159,13 @@ async function openApp(
     onFailed: (failed: FailedSignIn) => telemetry.failedSignIn(failed),
   }
   const authenticate = createAuthenticate(keys, failures, credentialWatch)
-  const sessions = new Sessions({ clock, database: operatorStore, failures, ...credentialWatch })
+  const sessions = new Sessions({
+    clock,
+    database: operatorStore,
+    failures,
+    onError,
+    ...credentialWatch,
+  })
   // Revisions before contents: a change between the two reads is loaded again, never missed.
   const since = await readRevisions(database)
   const catalogue = await openCatalogue(database, effects, since.catalogue)

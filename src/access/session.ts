@@ -63,6 +63,8 @@ interface SessionParts {
   readonly database: Database
   readonly failures: FailedSignIns
   readonly uses: Pick<KeyUses, 'note'>
+  /** Called where a use could not be written. */
+  readonly onError: (error: unknown) => void
   /** Called for each request without a valid session, code or token. */
   readonly onFailed: (failed: {
     readonly kind: 'admin'
@@ -79,7 +81,7 @@ export class Sessions {
 
   /** Finds the session of a cookie, or refuses. */
   async find(presented: string, { address, isPerson }: Caller): Promise<LiveSession | Refusal> {
-    const { clock, database, failures, uses } = this.#parts
+    const { clock, failures, uses } = this.#parts
     const nowMs = clock.now()
     const idHash = hashSessionSecret(presented)
     if (idHash === undefined) return this.refuse(sessionEnded, address)
@@ -87,8 +89,15 @@ export class Sessions {
     if (session === undefined) return this.refuse(sessionEnded, address)
     uses.note(session.tokenId, nowMs)
     if (isPerson && nowMs - session.lastUsedAtMs >= noteIntervalMs)
-      await database.transact((transaction) => noteSessionUse(transaction, { idHash, atMs: nowMs }))
+      await this.#noteUse(idHash, nowMs)
     return session
+  }
+
+  /** Where the store cannot be written, such as on a full disk, an operator can still read. */
+  async #noteUse(idHash: string, atMs: number): Promise<void> {
+    const { database, onError } = this.#parts
+    const write = database.transact((transaction) => noteSessionUse(transaction, { idHash, atMs }))
+    await write.catch(onError)
   }
 
   /** Counts a failed sign-in of the address, and returns the refusal that it gets. */

@@ -250,6 +250,21 @@ describe('sessions', () => {
       assert.equal(await lastUse(), new Date(clock.now()).toISOString())
     })
 
+    test('still reads where its use cannot be written', async () => {
+      const browser = await open()
+      const { database } = gateway.context
+      const isSqlite = database.dialect === 'sqlite'
+      const refuseUses = isSqlite
+        ? `CREATE TRIGGER no_use BEFORE UPDATE ON session BEGIN SELECT RAISE(ABORT, 'full'); END`
+        : `CREATE FUNCTION refuse_use() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full'; END $$;
+           CREATE TRIGGER no_use BEFORE UPDATE ON session EXECUTE FUNCTION refuse_use()`
+      await database.transact((transaction) => transaction.script(refuseUses))
+      clock.advance(minuteMs)
+      const answer = await browser.get('/accounts', { 'x-turnpike-console': 'user' })
+      await database.query(`DROP TRIGGER no_use${isSqlite ? '' : ' ON session'}`)
+      assert.equal(answer.status, 200, answer.text)
+    })
+
     test('ends by signing out, and leaves the other sessions', async () => {
       const browser = await open()
       const other = await openBrowser(url, { token: browser.token })
@@ -258,6 +273,10 @@ describe('sessions', () => {
       assert.match(String(out.headers['set-cookie']), /turnpike_console=; .*Max-Age=0/)
       assertRefused(await browser.get('/accounts'), 401, 'access.session_invalid')
       assert.equal((await other.get('/accounts')).status, 200)
+      const untyped = await browser.change('DELETE', '/session', undefined, {
+        'content-type': undefined,
+      })
+      assertRefused(untyped, 401, 'access.session_invalid')
       const [action] = await recentActions(gateway.context)
       assert.deepEqual([action?.action, action?.actor], ['session.end', browser.id])
     })
@@ -425,6 +444,17 @@ describe('sessions', () => {
         )
       const refused = await send(`${url}/admin/v1/session`, { method: 'PUT', headers })
       assert.deepEqual([refused.status, refused.headers['allow']], [405, 'GET, HEAD, POST, DELETE'])
+    })
+
+    test('opens downloads: streams, and a copy of the store', async () => {
+      const browser = await open()
+      const account = gateway.account.name
+      const statement = await browser.get(`/accounts/${account}/statement?format=csv`)
+      assert.equal(statement.status, 200)
+      assert.match(String(statement.headers['content-type']), /^text\/csv/)
+      const { dialect } = gateway.context.database
+      const backup = await browser.get('/backup')
+      assert.equal(backup.status, dialect === 'sqlite' ? 200 : 409)
     })
 
     test('opens the live feed, which ends with the session and does not keep it alive', async () => {

@@ -36,11 +36,11 @@ export async function signIn(
   const cookie = mayHaveCookie(incoming) ? readCookie(incoming) : undefined
   if (cookie === undefined) return byToken(parts, incoming, presentedSecret(incoming.rawHeaders))
   const crossSite = refusalOfCrossSite(incoming)
-  if (crossSite !== undefined) return crossSite
   const address = parts.addressOf(incoming)
-  const isInUse = isPerson(incoming) && !isFollowUp
+  const isInUse = crossSite === undefined && isPerson(incoming) && !isFollowUp
   const session = await parts.sessions.find(cookie, { address, isPerson: isInUse })
   if (session.kind === 'refusal') return session
+  if (crossSite !== undefined) return crossSite
   const { tokenId, role } = session
   return { kind: 'operator', tokenId, role, session }
 }
