@@ -35,14 +35,18 @@ export function Shell() {
         </IconButton>
         <Brand />
       </header>
-      <div id="navigation" className={isOpen ? 'sidebar sidebar-open' : 'sidebar'}>
+      <aside
+        id="navigation"
+        aria-label="Navigation"
+        className={isOpen ? 'sidebar sidebar-open' : 'sidebar'}
+      >
         <Brand />
         <Navigation onChoose={() => setIsOpen(false)} />
         <footer className="sidebar-foot">
           <LiveBadge />
           <PersonMenu />
         </footer>
-      </div>
+      </aside>
       <main id="content" className="content" tabIndex={-1}>
         <Suspense fallback={<Loading rows={8} />}>
           <Outlet />

@@ -1,21 +1,36 @@
 /** Text to be copied, and secrets that are shown once. */
 import { Check, Copy } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { Button } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 import { Notice } from './card.tsx'
 import './copy.css'
 
 const doneMs = 2_000
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+function useCopy(text: string): readonly [isDone: boolean, copy: () => void] {
   const [isDone, setIsDone] = useState(false)
   const copy = async (): Promise<void> => {
     await copyText(text)
     setIsDone(true)
     setTimeout(() => setIsDone(false), doneMs)
   }
+  return [isDone, () => void copy()]
+}
+
+/** For a text in a line, such as an id. */
+export function CopyIcon({ text, label }: { text: string; label: string }) {
+  const [isDone, copy] = useCopy(text)
   return (
-    <Button onClick={() => void copy()}>
+    <IconButton label={isDone ? 'Copied' : label} onClick={copy}>
+      {isDone ? <Check aria-hidden /> : <Copy aria-hidden />}
+    </IconButton>
+  )
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isDone, copy] = useCopy(text)
+  return (
+    <Button onClick={copy}>
       {isDone ? <Check aria-hidden /> : <Copy aria-hidden />}
       <span aria-live="polite">{isDone ? 'Copied' : label}</span>
     </Button>

@@ -1,18 +1,26 @@
 /** The state of the list of requests in its address. */
-import { compact, textIn } from '../../search.ts'
+import { choiceIn, compact, textIn } from '../../search.ts'
+
+/** Periods that end now. */
+export const lastWords = ['15m', '1h', '24h', '7d'] as const
+export type LastWord = (typeof lastWords)[number]
 
 export interface ListSearch {
   readonly account?: string
   readonly key?: string
   readonly model?: string
   readonly channel?: string
+  /** Such as 402, or 4xx. */
   readonly status?: string
   readonly code?: string
+  readonly last?: LastWord
+  /** Moments, UTC. */
   readonly from?: string
   readonly to?: string
 }
 
 export function readListSearch(search: Record<string, unknown>): ListSearch {
+  const last = choiceIn(search, 'last', lastWords)
   return compact({
     account: textIn(search, 'account'),
     key: textIn(search, 'key'),
@@ -20,7 +28,16 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
     channel: textIn(search, 'channel'),
     status: textIn(search, 'status'),
     code: textIn(search, 'code'),
-    from: textIn(search, 'from'),
-    to: textIn(search, 'to'),
+    last,
+    from: last === undefined ? textIn(search, 'from') : undefined,
+    to: last === undefined ? textIn(search, 'to') : undefined,
   })
+}
+
+/** Undefined takes a filter away. */
+export type SearchChanges = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined }
+
+/** Without a period the list follows the requests as they end. */
+export function isLive({ last, from, to }: ListSearch): boolean {
+  return last === undefined && from === undefined && to === undefined
 }

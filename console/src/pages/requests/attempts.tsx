@@ -1,0 +1,156 @@
+/** The attempts of a request on one time line: waiting for the first event, then the answer. */
+import { Link } from '@tanstack/react-router'
+import { Badge, Card, type Tone } from '../../ui/card.tsx'
+import { formatDuration } from '../../ui/format.ts'
+import { Duration } from '../../ui/values.tsx'
+import { Prose } from './prose.tsx'
+import type { RequestInFull } from './queries.ts'
+import { durationMsOf } from './words.ts'
+
+type Attempt = RequestInFull['attempts'][number]
+
+interface Placed {
+  readonly attempt: Attempt
+  readonly startMs: number
+}
+
+export function Attempts({ request }: { request: RequestInFull }) {
+  const placed = placeAll(request.attempts)
+  if (placed.length === 0)
+    return (
+      <Card title="Attempts">
+        <p className="soft">
+          {request.outcome === 'not_admitted'
+            ? 'The gateway sent nothing to a vendor.'
+            : 'The record has no attempts.'}
+        </p>
+      </Card>
+    )
+  const endMs = Math.max(
+    durationMsOf(request),
+    ...placed.map(({ attempt, startMs }) => startMs + attempt.duration_ms),
+    1,
+  )
+  const isCounted = request.attempts.every(({ started_ms: started }) => started !== null)
+  return (
+    <Card
+      title="Attempts"
+      hint={
+        isCounted
+          ? 'From the start of the request'
+          : 'From the start of the request; this record has no starts, so each attempt is drawn after the one before it'
+      }
+    >
+      <ol className="attempts">
+        {placed.map((each, index) => (
+          <AttemptRow key={index} placed={each} endMs={endMs} request={request} />
+        ))}
+      </ol>
+      <Axis endMs={endMs} />
+      <ul className="attempts-legend">
+        <li>
+          <span className="attempts-swatch attempts-wait" /> waiting for the first event
+        </li>
+        <li>
+          <span className="attempts-swatch attempts-answer" /> the answer
+        </li>
+        <li>
+          <span className="attempts-swatch attempts-failed" /> failed
+        </li>
+      </ul>
+    </Card>
+  )
+}
+
+/** Attempts never overlap, so one without a start begins where the one before it ended. */
+function placeAll(attempts: readonly Attempt[]): readonly Placed[] {
+  let endMs = 0
+  return attempts.map((attempt) => {
+    const startMs = attempt.started_ms ?? endMs
+    endMs = startMs + attempt.duration_ms
+    return { attempt, startMs }
+  })
+}
+
+const blameWords = {
+  channel: ["the channel's fault", 'bad'],
+  client: ["the client's doing", 'warn'],
+  none: ['no fault', 'neutral'],
+} as const satisfies Record<string, readonly [string, Tone]>
+
+const nextWords = {
+  retry: 'Then the same channel again.',
+  failover: 'Then another channel.',
+}
+
+interface RowProps {
+  readonly placed: Placed
+  readonly endMs: number
+  readonly request: RequestInFull
+}
+
+function AttemptRow({ placed: { attempt, startMs }, endMs, request }: RowProps) {
+  const { channel, status, class: name, meaning, blame, next, first_event_ms: first } = attempt
+  const hasAnswered = name === 'answered' && request.outcome === 'completed'
+  return (
+    <li>
+      <div className="attempts-head">
+        <Link to="/channels/$channel" params={{ channel }}>
+          {channel}
+        </Link>
+        <Badge tone={hasAnswered ? 'good' : first === null ? 'bad' : 'neutral'}>
+          {status === null ? 'no status' : `status ${status}`}
+        </Badge>
+        <Badge>{name.replaceAll('_', ' ')}</Badge>
+        {blame !== null && <Badge tone={blameWords[blame][1]}>{blameWords[blame][0]}</Badge>}
+      </div>
+      <p>
+        <Prose text={meaning} /> {next !== null && nextWords[next]}
+      </p>
+      <AttemptBar placed={{ attempt, startMs }} endMs={endMs} />
+      <p className="soft attempts-times">
+        Started after <Duration ms={startMs} />
+        {first !== null && (
+          <>
+            , first event after <Duration ms={first} />
+          </>
+        )}
+        , took <Duration ms={attempt.duration_ms} />
+      </p>
+    </li>
+  )
+}
+
+/** The times below it say the same in words. */
+function AttemptBar({ placed: { attempt, startMs }, endMs }: Omit<RowProps, 'request'>) {
+  const { first_event_ms: first, duration_ms: duration } = attempt
+  const part = (ms: number): string => `${(Math.min(ms, endMs) / endMs) * 100}%`
+  const waitMs = Math.min(first ?? duration, duration)
+  const rest = attempt.class === 'cut' ? 'attempts-failed' : 'attempts-answer'
+  return (
+    <div className="attempts-track" aria-hidden>
+      <div
+        className={`attempts-bar ${first === null ? 'attempts-failed' : 'attempts-wait'}`}
+        style={{ left: part(startMs), width: part(waitMs) }}
+      />
+      {first !== null && (
+        <div
+          className={`attempts-bar ${rest}`}
+          style={{ left: part(startMs + waitMs), width: part(duration - waitMs) }}
+        />
+      )}
+    </div>
+  )
+}
+
+const tickParts = [0, 0.25, 0.5, 0.75, 1]
+
+function Axis({ endMs }: { endMs: number }) {
+  return (
+    <div className="attempts-axis" aria-hidden>
+      {tickParts.map((share) => (
+        <span key={share}>{formatDuration(endMs * share)}</span>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+/** Reads requests: pages of the list, all that a filter finds, and one in full. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, bodyOf } from '../../api/client.ts'
+import type { paths } from '../../api/schema.ts'
+import type { LastWord, ListSearch } from './address.ts'
+
+type ListQuery = NonNullable<paths['/admin/v1/requests']['get']['parameters']['query']>
+type Code = NonNullable<ListQuery['code']>
+
+const pageSize = 50
+const lastMs: Readonly<Record<LastWord, number>> = {
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+  '7d': 604_800_000,
+}
+
+/** The form of a code; the API knows which ones there are. */
+function isCode(text: string): text is Code {
+  return /^[a-z]+\.[a-z_]+$/.test(text)
+}
+
+function queryOf({ last, code, ...filter }: ListSearch): ListQuery {
+  return {
+    ...filter,
+    ...(code !== undefined && isCode(code) && { code }),
+    ...(last !== undefined && { from: new Date(Date.now() - lastMs[last]).toISOString() }),
+  }
+}
+
+export function readPage(search: ListSearch, cursor: string | undefined, limit = pageSize) {
+  const query = { ...queryOf(search), limit, ...(cursor !== undefined && { cursor }) }
+  return bodyOf(api.GET('/admin/v1/requests', { params: { query } }))
+}
+
+export type RequestLine = Awaited<ReturnType<typeof readPage>>['items'][number]
+
+/**
+ * The first word of its key is none of those that live events make stale: the list adds the rows of these
+ * events by itself, and reading all pages again would move rows under the pointer.
+ */
+export function listQuery(search: ListSearch) {
+  return infiniteQueryOptions({
+    queryKey: ['request-list', search],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => readPage(search, pageParam === '' ? undefined : pageParam),
+    getNextPageParam: ({ next_cursor: cursor }) => cursor,
+  })
+}
+
+const exportPageSize = 1_000
+export const exportRowsMax = 10_000
+
+/** The newest rows of a filter, for a file. */
+export async function readForExport(
+  search: ListSearch,
+): Promise<{ rows: readonly RequestLine[]; hasMore: boolean }> {
+  const rows: RequestLine[] = []
+  let cursor: string | undefined
+  do {
+    const page = await readPage(search, cursor, exportPageSize)
+    rows.push(...page.items)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined && rows.length < exportRowsMax)
+  return { rows, hasMore: cursor !== undefined }
+}
+
+/** Only a refund changes a request after its end. */
+export function requestQuery(request: string) {
+  return queryOptions({
+    queryKey: ['request', request],
+    queryFn: () =>
+      bodyOf(api.GET('/admin/v1/requests/{request}', { params: { path: { request } } })),
+  })
+}
+
+export type RequestInFull = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof requestQuery>['queryFn']>>
+>
+
+const namesMax = 1_000
+const namesFreshMs = 300_000
+
+export const channelNamesQuery = queryOptions({
+  queryKey: ['channels', 'names'],
+  staleTime: namesFreshMs,
+  async queryFn() {
+    const query = { limit: namesMax }
+    const { items } = await bodyOf(api.GET('/admin/v1/channels', { params: { query } }))
+    return items.map(({ name }) => name)
+  },
+})
+
+export const modelNamesQuery = queryOptions({
+  queryKey: ['models', 'names'],
+  staleTime: namesFreshMs,
+  async queryFn() {
+    const query = { limit: namesMax }
+    const { items } = await bodyOf(api.GET('/admin/v1/models', { params: { query } }))
+    return items.map(({ id }) => id)
+  },
+})
+
+const suggestedMax = 12
+
+export function accountNamesQuery(part: string) {
+  return queryOptions({
+    queryKey: ['accounts', 'names', part],
+    staleTime: 60_000,
+    async queryFn() {
+      const query = { limit: suggestedMax, ...(part !== '' && { name_contains: part }) }
+      const { items } = await bodyOf(api.GET('/admin/v1/accounts', { params: { query } }))
+      return items.map(({ name }) => name)
+    },
+  })
+}

@@ -1,0 +1,261 @@
+/** The pages of requests, used by clicking in a browser; what they show and do agrees with the store. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { AdminRole } from '../../src/access/key.ts'
+import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { checkAccessibility, checkFitsWindow } from '../support/console/look.ts'
+import { post } from '../support/http-client.ts'
+import { listRequests, recentActions, showAccount, showRequest } from '../support/operations.ts'
+
+interface Look {
+  readonly role?: AdminRole
+  readonly width?: 'narrow' | 'wide'
+  readonly theme?: 'light' | 'dark'
+  readonly allowed?: readonly RegExp[]
+}
+
+type Line = Awaited<ReturnType<typeof listRequests>>['items'][number]
+
+describe('the pages of requests', () => {
+  let console: OpenConsole
+  before(async () => {
+    console = await openConsole({ requests: 400 })
+  })
+  after(() => console.close())
+
+  const visit = (
+    path: string,
+    work: (page: Page) => Promise<void>,
+    look: Look = {},
+  ): Promise<void> => console.withConsole({ path, ...look }, work)
+
+  async function find(fits: (line: Line) => boolean): Promise<Line> {
+    const { items } = await listRequests(console.gateway.context, { limit: 1_000 })
+    const found = items.find(fits)
+    assert.ok(found !== undefined, 'the small store has no such request')
+    return found
+  }
+
+  /** Returns the id of a request that has its record. */
+  async function ask(fields: object = {}): Promise<string> {
+    const { url, account } = console.gateway
+    const answer = await post(`${url}/openai/v1/chat/completions`, account.key, {
+      model: 'gpt-6.1-terra',
+      messages: [{ role: 'user', content: 'Hello' }],
+      ...fields,
+    })
+    assert.equal(answer.status, 200, answer.text)
+    return String(answer.headers['x-turnpike-request-id'])
+  }
+
+  const rowLink = (page: Page, id: string) => page.locator(`a[href$="/requests/${id}"]`)
+  const rows = (page: Page) => page.getByRole('table', { name: 'Requests' }).getByRole('row')
+
+  test('a request appears on top while the list is open, and waits while it is paused', () =>
+    visit('/requests', async (page) => {
+      await rows(page).nth(1).waitFor()
+      const first = await ask()
+      await rowLink(page, first).waitFor()
+      assert.ok((await rows(page).nth(1).innerHTML()).includes(first))
+      await page.getByRole('button', { name: 'Pause' }).click()
+      const second = await ask()
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      assert.equal(await rowLink(page, second).count(), 0)
+      await page.getByRole('button', { name: '1 new' }).click()
+      await rowLink(page, second).waitFor()
+      assert.ok((await rows(page).nth(1).innerHTML()).includes(second))
+      const third = await ask()
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await rowLink(page, third).waitFor()
+    }))
+
+  test('a request that does not fit the filter does not appear', () =>
+    visit('/requests?model=gpt-6.1-terra&status=2xx', async (page) => {
+      await rows(page).nth(1).waitFor()
+      const other = await ask({ model: 'gpt-6.2-sol' })
+      const fitting = await ask()
+      await rowLink(page, fitting).waitFor()
+      assert.equal(await rowLink(page, other).count(), 0)
+    }))
+
+  test('filters by account and status, which the address keeps', () =>
+    visit('/requests', async (page) => {
+      await rows(page).nth(1).waitFor()
+      await page.getByLabel('Account').fill('lumen-labs')
+      await page.getByLabel('Account').press('Enter')
+      await page.getByLabel('Status').fill('400')
+      await page.getByLabel('Status').press('Enter')
+      const { items } = await listRequests(console.gateway.context, {
+        account: 'lumen-labs',
+        status: 400,
+      })
+      assert.ok(items.length > 0)
+      await page.getByText(`${items.length} ${items.length === 1 ? 'row' : 'rows'}`).waitFor()
+      for (const { id } of items) assert.equal(await rowLink(page, id).count(), 1)
+      assert.match(page.url(), /account=lumen-labs/)
+      await page.reload()
+      await page.getByText(`${items.length} ${items.length === 1 ? 'row' : 'rows'}`).waitFor()
+      await page.getByRole('button', { name: 'Clear all' }).click()
+      await page.getByText('50 rows shown').waitFor()
+    }))
+
+  test('finds the requests of a period, page by page', () =>
+    visit('/requests', async (page) => {
+      await rows(page).nth(1).waitFor()
+      await page.getByLabel('Period').selectOption('Between…')
+      await page.getByLabel('From').fill('2020-01-01T00:00')
+      await page.getByText('This list stays as it is').waitFor()
+      await page.getByText('50 rows shown').waitFor()
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await page.getByText('100 rows shown').waitFor()
+      assert.equal(new URL(page.url()).searchParams.get('from'), '2020-01-01T00:00:00.000Z')
+    }))
+
+  test('says what to do where an account does not exist or nothing fits', () =>
+    visit(
+      '/requests?account=none-such',
+      async (page) => {
+        await page.getByText('There is no account none-such').waitFor()
+        await page.goto(page.url().replace(/account=.*/, 'model=none-such'))
+        await page.getByText('No request fits this filter.').waitFor()
+        await page.getByRole('link', { name: 'Clear the filter' }).click()
+        await rows(page).nth(1).waitFor()
+      },
+      { allowed: [/status of 404/] },
+    ))
+
+  test('exports the filtered requests with all their facts', () =>
+    visit('/requests?account=civic-data', async (page) => {
+      await rows(page).nth(1).waitFor()
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export CSV' }).click()
+      const text = await readFile(await (await download).path(), 'utf8')
+      const [heading = '', ...lines] = text.trimEnd().split('\r\n')
+      const { items } = await listRequests(console.gateway.context, {
+        account: 'civic-data',
+        limit: 1_000,
+      })
+      const column = heading.split(',').indexOf('id')
+      assert.deepEqual(
+        lines.map((line) => line.split(',')[column]),
+        items.map(({ id }) => id),
+      )
+    }))
+
+  test('opens a request by the id of the vendor, with attempts, prices and margin', async () => {
+    const line = await find((one) => one.attempt_count === 2 && Number(one.cost_usd) > 0)
+    const shown = await showRequest(console.gateway.context, { request: line.id })
+    await visit('/requests', async (page) => {
+      await page
+        .getByRole('searchbox', { name: /^Id of a request/ })
+        .fill(shown.vendor_request_id ?? '')
+      await page.getByRole('button', { name: 'Find' }).click()
+      await page.getByRole('heading', { level: 1, name: line.model ?? '' }).waitFor()
+      assert.ok((await page.getByText(line.id).count()) > 0)
+      const attempts = page.getByRole('listitem').filter({ hasText: 'Started after' })
+      assert.equal(await attempts.count(), 2)
+      for (const [index, attempt] of shown.attempts.entries()) {
+        const text = await attempts.nth(index).innerText()
+        assert.ok(text.includes(attempt.channel) && text.includes(attempt.meaning), text)
+      }
+      assert.match(await attempts.first().innerText(), /Then another channel\./)
+      const bill = page.getByRole('region', { name: 'Tokens times prices' })
+      assert.match(
+        await bill.getByRole('row', { name: 'Charge' }).innerText(),
+        new RegExp(`\\$${shown.cost_usd.replace('.', '\\.')}`),
+      )
+      await page.getByText(shown.bill?.calculation ?? '', { exact: true }).waitFor()
+    })
+  })
+
+  test('explains a refusal with the meaning of its code', async () => {
+    const line = await find(({ code }) => code === 'ledger.insufficient_balance')
+    const shown = await showRequest(console.gateway.context, { request: line.id })
+    await visit(`/requests/${line.id}`, async (page) => {
+      await page.getByText(shown.explanation).waitFor()
+      assert.equal(await page.getByText(shown.charge_explanation).count(), 2)
+      const [words = ''] = (shown.error?.meaning ?? '').split('`')
+      assert.equal(await page.getByText(words).count(), 1)
+      await page.getByText('The gateway sent nothing to a vendor.', { exact: true }).waitFor()
+    })
+  })
+
+  test('says that a request is not in the log', () =>
+    visit(
+      '/requests/ex_none',
+      (page) => page.getByText('This request is not in the log.').waitFor(),
+      { allowed: [/status of 404/] },
+    ))
+
+  test('refunds a part of a charge, once', async () => {
+    const line = await find(
+      (one) => one.account === 'sparrow-health' && Number(one.cost_usd) > 0.0001,
+    )
+    const { context } = console.gateway
+    const before = await showAccount(context, { account: line.account_id })
+    await visit(
+      `/requests/${line.id}`,
+      async (page) => {
+        await page.getByRole('button', { name: 'Refund' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Refund this request' })
+        await dialog.getByLabel('Amount', { exact: true }).selectOption('A part of it')
+        await dialog.getByLabel('Amount in USD').fill('99999')
+        await dialog.getByRole('button', { name: 'Give back $99,999.00' }).click()
+        await dialog.getByText('must be at most the charge of the request').first().waitFor()
+        await dialog.getByLabel('Amount in USD').fill('0.0001')
+        await dialog.getByLabel('Reason').fill('=wrong language')
+        await dialog.getByRole('button', { name: 'Give back $0.0001' }).click()
+        await page.getByText('$0.0001 went back to sparrow-health.').waitFor()
+        await page.getByText('=wrong language').waitFor()
+        await page.getByRole('button', { name: 'Refund' }).waitFor({ state: 'detached' })
+      },
+      { allowed: [/status of 4\d\d/] },
+    )
+    const { refund } = await showRequest(context, { request: line.id })
+    assert.deepEqual([refund?.amount_usd, refund?.reason], ['0.0001', '=wrong language'])
+    const account = await showAccount(context, { account: line.account_id })
+    assert.equal(
+      (Number(account.balance_usd) - Number(before.balance_usd)).toFixed(9),
+      '0.000100000',
+    )
+    const [action] = await recentActions(context, {})
+    assert.equal(action?.action, 'account.refund')
+  })
+
+  test('offers no refund to a viewer', async () => {
+    const line = await find((one) => one.account === 'lumen-labs' && Number(one.cost_usd) > 0)
+    const open = (role: AdminRole, count: number): Promise<void> =>
+      visit(
+        `/requests/${line.id}`,
+        async (page) => {
+          await page.getByRole('heading', { name: 'Facts' }).waitFor()
+          assert.equal(await page.getByRole('button', { name: 'Refund' }).count(), count)
+        },
+        { role },
+      )
+    await open('viewer', 0)
+    await open('operator', 1)
+  })
+
+  for (const [width, theme] of [
+    ['narrow', 'light'],
+    ['wide', 'dark'],
+  ] as const)
+    test(`can be read by everyone, ${theme}, and fits a ${width} window`, async () => {
+      const line = await find((one) => one.attempt_count === 2)
+      for (const path of ['/requests', `/requests/${line.id}`])
+        await visit(
+          path,
+          async (page) => {
+            await page.getByRole('heading', { level: 2 }).first().waitFor()
+            await page.getByRole('cell').first().waitFor()
+            await checkAccessibility(page)
+            await checkFitsWindow(page)
+          },
+          { width, theme },
+        )
+    })
+})
