@@ -5,8 +5,9 @@ import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import { Badge, Card } from '../../ui/card.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
+import { SearchField } from '../../ui/search-field.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { ExportButton, sortRows, Table, type Column } from '../../ui/table.tsx'
 import { Count, Missing, Usd } from '../../ui/values.tsx'
@@ -91,12 +92,7 @@ function ModelTable({ rows }: { rows: readonly Row[] }) {
   return (
     <>
       <div className="filters">
-        <TextField
-          label="Model"
-          type="search"
-          value={name}
-          onChange={(text) => setSearch({ name: text })}
-        />
+        <SearchField label="Model" value={name} onChange={(text) => setSearch({ name: text })} />
         <SelectField
           label="Vendor"
           value={vendor}

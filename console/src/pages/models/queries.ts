@@ -1,26 +1,40 @@
 /** What the pages of models, prices and the catalogue read. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
-import { readAllPages } from '../../api/pages.ts'
+import { readAll } from '../../api/list.ts'
+
+const limit = 1_000
+/** More than any catalogue has. */
+const countMax = 10_000
 
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
   queryFn: () =>
-    readAllPages((query) => bodyOf(api.GET('/admin/v1/models', { params: { query } }))),
+    readAll(
+      (cursor) => bodyOf(api.GET('/admin/v1/models', { params: { query: { limit, ...cursor } } })),
+      countMax,
+    ),
 })
 
 export const pricesQuery = queryOptions({
   queryKey: ['prices'],
   queryFn: () =>
-    readAllPages((query) => bodyOf(api.GET('/admin/v1/prices', { params: { query } }))),
+    readAll(
+      (cursor) => bodyOf(api.GET('/admin/v1/prices', { params: { query: { limit, ...cursor } } })),
+      countMax,
+    ),
 })
 
 /** The figures of the last 30 days by model. */
 export const figuresQuery = queryOptions({
   queryKey: ['reports', 'models', 'last 30 days'],
   queryFn: () =>
-    readAllPages((page) =>
-      bodyOf(api.GET('/admin/v1/reports', { params: { query: { by: 'model', ...page } } })),
+    readAll(
+      (cursor) =>
+        bodyOf(
+          api.GET('/admin/v1/reports', { params: { query: { by: 'model', limit, ...cursor } } }),
+        ),
+      countMax,
     ),
 })
 

@@ -1,11 +1,82 @@
-/** Reports. */
+/** Reports: requests, tokens, spend, own cost and margin by day, account, key, model and channel. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Figure, Figures } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Count, Duration, Usd, useNow } from '../../ui/values.tsx'
+import { daysOf, keysOf, type ReportSearch } from './address.ts'
+import { ColumnsMenu } from './columns-menu.tsx'
+import { shownWords } from './figures.tsx'
+import { byOf, questionOf, totalQuery, type PartKey, type Question } from './queries.ts'
+import { ReportChart } from './report-chart.tsx'
+import { ReportFilters } from './report-filters.tsx'
+import { ReportTable } from './report-table.tsx'
+import './reports.css'
 
 export function Reports() {
+  const search = useSearch({ from: '/shell/reports' })
+  const navigate = useNavigate({ from: '/reports' })
+  const change = (fields: Partial<ReportSearch>): void => {
+    void navigate({ search: (old) => ({ ...old, ...fields }), replace: true })
+  }
+  const nowMs = useNow(60_000)
+  const question = questionOf(search, nowMs)
+  const keys = keysOf(search)
+  const words = shownWords(search.columns)
+  const { sort, order = 'desc' } = search
   return (
-    <Page title="Reports">
-      <Empty title="This page is being built." />
+    <Page title="Reports" hint="What was requested, charged and earned on whole days of UTC.">
+      <ReportFilters search={search} days={daysOf(search, nowMs)} onChange={change} />
+      <Totals question={question} />
+      <ReportChart
+        question={question}
+        part={keys.find((key): key is PartKey => key !== 'day')}
+        figure={search.chart ?? 'spend'}
+        onFigure={(chart) => change({ chart })}
+      />
+      <ReportTable
+        question={question}
+        by={byOf(search)}
+        keys={keys}
+        words={words}
+        sort={sort === undefined ? undefined : { by: sort, order }}
+        onSort={(next) => change({ sort: next.by, order: next.order })}
+        columnsMenu={
+          <ColumnsMenu
+            shown={words}
+            onChange={(chosen) => change({ columns: chosen?.join(',') ?? '' })}
+          />
+        }
+      />
     </Page>
+  )
+}
+
+function Totals({ question }: { question: Question }) {
+  const { data } = useQuery(totalQuery(question))
+  const total = data ?? undefined
+  return (
+    <Figures>
+      <Figure label="Spend of accounts" value={<Usd value={total?.revenue_usd ?? '0'} />} />
+      <Figure label="Own cost" value={<Usd value={total?.own_cost_usd ?? '0'} />} />
+      <Figure
+        label="Known margin"
+        value={<Usd value={total?.known_margin_usd ?? '0'} />}
+        note={
+          total !== undefined &&
+          total.unknown_cost_requests > 0 && (
+            <>
+              without <Usd value={total.unknown_cost_revenue_usd} /> of unknown cost
+            </>
+          )
+        }
+      />
+      <Figure label="Requests" value={<Count value={total?.requests ?? 0} />} />
+      <Figure label="Errors" value={<Count value={total?.errors ?? 0} />} />
+      <Figure
+        label="First event, median"
+        value={<Duration ms={total?.first_event_p50_ms ?? null} />}
+      />
+    </Figures>
   )
 }

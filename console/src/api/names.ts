@@ -1,0 +1,33 @@
+/** The names of models and channels, to choose from. */
+import { queryOptions } from '@tanstack/react-query'
+import { api, bodyOf } from './client.ts'
+import { readAll } from './list.ts'
+
+const limit = 1_000
+/** More than any catalogue has; a list of this length ends. */
+const countMax = 10_000
+
+export const modelNamesQuery = queryOptions({
+  queryKey: ['models', 'names'],
+  staleTime: 60_000,
+  async queryFn(): Promise<readonly string[]> {
+    const models = await readAll(
+      (cursor) => bodyOf(api.GET('/admin/v1/models', { params: { query: { limit, ...cursor } } })),
+      countMax,
+    )
+    return models.map(({ id }) => id)
+  },
+})
+
+export const channelNamesQuery = queryOptions({
+  queryKey: ['catalogue', 'channel names'],
+  staleTime: 60_000,
+  async queryFn(): Promise<readonly string[]> {
+    const channels = await readAll(
+      (cursor) =>
+        bodyOf(api.GET('/admin/v1/channels', { params: { query: { limit, ...cursor } } })),
+      countMax,
+    )
+    return channels.map(({ name }) => name)
+  },
+})
