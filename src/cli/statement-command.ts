@@ -18,13 +18,14 @@ export function addStatementCommand(account: Command): void {
     .argument('<account>', 'name or id of the account')
     .option('--from <date>', 'first day (UTC), or a time such as 2027-01-31T12:00:00Z')
     .option('--to <date>', 'last day (UTC, included), or a time')
+    .option('--last <count>', 'only the end of the period, with at least so many charges')
     .option('--csv', 'print CSV')
     .action(
       command({ store: 'existing' }, async ({ stream, arguments: [account], options }) => {
-        const { from, to, json, csv } = options
+        const { from, to, last, json, csv } = options
         const format = csv === true && json !== true ? 'csv' : 'json'
         const sink = json === true || csv === true ? write : readStatementText(textSink())
-        const input = { account, from, to, format }
+        const input = { account, from, to, last, format }
         return shown(await stream(accountStreams.statement, input, sink), () => undefined)
       }),
     )

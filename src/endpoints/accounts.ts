@@ -5,6 +5,7 @@ import { changeAccount, createAccount, creditAccount } from '../operations/accou
 import { printStatement } from '../operations/reports/statement-text.ts'
 import { accountUsage } from '../operations/reports/usage.ts'
 import { endpoint, exampleNames, type StreamEndpoint } from './endpoint.ts'
+import { statement } from './statement.ts'
 import { moment, pageOf, usd } from './views.ts'
 
 const account = z.strictObject({
@@ -163,6 +164,7 @@ export const accountStreams = {
     summary: 'Read credits and charges, oldest first, with the calculation of each charge.',
     role: 'viewer',
     stream: printStatement,
+    answer: statement,
     contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
     example: { account: exampleNames.account, from: '2026-01-01' },
   } satisfies StreamEndpoint,

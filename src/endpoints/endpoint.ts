@@ -59,6 +59,8 @@ type WriteText = (text: string) => Promise<void> | void
 export interface StreamEndpoint extends Row {
   readonly method: 'GET'
   readonly stream: Operation<void, z.ZodType, [WriteText]>
+  /** The shape of the JSON document, once it is complete. */
+  readonly answer?: z.ZodType
   /** By format. */
   readonly contentTypes: Readonly<Record<'json' | 'csv', string>>
 }

@@ -76,6 +76,28 @@ export async function readStatementStart(
 }
 
 /**
+ * Finds the moment from which on the period has its last charges, at least `count` of them; its beginning
+ * where it has fewer. Charges with ids far from the period do not count.
+ */
+export async function findStartOfLast(
+  snapshot: Queryable,
+  period: AccountPeriod,
+  count: number,
+): Promise<number> {
+  const { accountId, fromMs, toMs } = period
+  const ids = nearbyIds(period)
+  const [row] = await snapshot.query(
+    `SELECT COUNT(*) AS found, MIN(created_at_ms) AS since FROM (
+       SELECT created_at_ms FROM entry
+        WHERE account_id = $1 AND kind = 'charge' AND reference > $2 AND reference < $3
+          AND created_at_ms >= $4 AND created_at_ms < $5
+        ORDER BY reference DESC LIMIT $6) AS latest`,
+    [accountId, ids.after, ids.before, fromMs, toMs, count],
+  )
+  return Number(row?.['found']) < count ? fromMs : Number(row?.['since'])
+}
+
+/**
  * In the order of their times, then of their numbers. Charges are read by the time at which their
  * exchanges began, which is indexed; one is yielded as soon as every later one began after it was
  * booked. Where a clock was set back by a little meanwhile, it is the order of beginnings.

@@ -134,8 +134,12 @@ function requestBody(row: Row, fields: ReadonlySet<string>, required: ReadonlySe
 
 function success(row: Row): Json {
   if ('stream' in row) {
-    const types = Object.values(row.contentTypes).map((type) => type.split(';')[0] ?? '')
-    const content: Json = Object.fromEntries(types.map((type) => [type, {}]))
+    const { answer, contentTypes } = row
+    const json = answer === undefined ? {} : { schema: schemaOf(answer, 'output') }
+    const content: Json = {
+      [mediaType(contentTypes.json)]: json,
+      [mediaType(contentTypes.csv)]: {},
+    }
     return { 200: { description: 'Written while it is read.', content } }
   }
   if ('file' in row) return fileAnswer(row)
@@ -151,6 +155,11 @@ function success(row: Row): Json {
       },
     },
   }
+}
+
+/** Without its parameters. */
+function mediaType(contentType: string): string {
+  return contentType.split(';')[0] ?? ''
 }
 
 function fileAnswer({ contentType }: FileEndpoint): Json {

@@ -18,6 +18,7 @@ import { refundPrefix } from '../../ledger/entry-store.ts'
 import { readExchangeCut } from '../../ledger/exchange-retention.ts'
 import {
   eachStatementEntry,
+  findStartOfLast,
   readOpeningBalance,
   readStatementStart,
   readStoredBalance,
@@ -27,7 +28,7 @@ import {
 } from '../../ledger/statement.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
-import { accountReference, fromTime, untilTime } from '../input.ts'
+import { accountReference, fromTime, pageLimit, untilTime } from '../input.ts'
 import {
   invalidField,
   operation,
@@ -41,12 +42,15 @@ export const statementFields = {
   account: accountReference,
   from: fromTime.optional(),
   to: untilTime.optional(),
+  /** Only the end of the period: at least so many of its charges, and all else that was booked since. */
+  last: pageLimit.optional(),
 }
 
 interface Wanted {
   readonly account: string
   readonly from?: number | undefined
   readonly to?: number | undefined
+  readonly last?: number | undefined
 }
 
 /** Amounts are exact decimal text in USD; fields that end in `_usd` are JSON numbers for display. */
@@ -101,12 +105,12 @@ export const writeStatement = operation(
 /** As `writeStatement`, inside another operation. */
 export async function readStatement(
   context: OperationContext,
-  { account: reference, from, to }: Wanted,
+  { account: reference, ...period }: Wanted,
   sink: StatementSink,
 ): Promise<void> {
   return context.database.snapshot(async (snapshot) => {
     const account = await getAccount(snapshot, reference)
-    const wanted = { account, from, to, nowMs: context.clock.now() }
+    const wanted = { ...period, account, nowMs: context.clock.now() }
     await writeOpened(snapshot, await openStatement(snapshot, wanted), sink)
   })
 }
@@ -128,6 +132,7 @@ export async function openStatement(
     account,
     from,
     to,
+    last,
     nowMs,
   }: Omit<Wanted, 'account'> & {
     readonly account: Pick<Account, 'id' | 'name'>
@@ -136,17 +141,18 @@ export async function openStatement(
 ): Promise<OpenedStatement> {
   if (from !== undefined && to !== undefined && from >= to)
     throw invalidField('to', 'must be after from')
-  const fromMs = from ?? 0
   // Without an end, one day more than now: clocks of other machines may run ahead.
   const toMs = to ?? nowMs + dayMs
-  const period = { accountId: account.id, fromMs, toMs }
+  const asked = { accountId: account.id, fromMs: from ?? 0, toMs }
+  const fromMs = last === undefined ? asked.fromMs : await findStartOfLast(snapshot, asked, last)
+  const period = { ...asked, fromMs }
   const opening = await readOpeningBalance(snapshot, period)
   const cutMs = await readExchangeCut(snapshot)
   return {
     head: {
       account_id: account.id,
       name: account.name,
-      from: timeOrNull(from),
+      from: fromMs === asked.fromMs ? timeOrNull(from) : timeText(fromMs),
       to: timeOrNull(to),
       explained_from: cutMs > fromMs ? timeText(cutMs) : null,
       opening_balance: formatUsd(opening),
