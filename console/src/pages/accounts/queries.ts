@@ -152,6 +152,30 @@ export function latestRequestsQuery(account: string) {
   })
 }
 
+export interface Period {
+  /** Days (UTC), both included. */
+  readonly from: string
+  readonly to: string
+}
+
+const statementChargesShown = 200
+
+/** The end of a statement. Live events do not renew it: it is read anew when it is opened. */
+export function statementQuery(account: string, period: Period) {
+  return queryOptions({
+    queryKey: ['statements', account, period],
+    async queryFn() {
+      const query = { ...period, last: statementChargesShown }
+      const params = { path: { account }, query }
+      return bodyOf(api.GET('/admin/v1/accounts/{account}/statement', { params }))
+    },
+  })
+}
+
+export type Statement = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof statementQuery>['queryFn']>>
+>
+
 /** Alerts about an account that are firing. */
 export function firingQuery(account: string) {
   return queryOptions({
