@@ -79,7 +79,7 @@ async function runChecks() {
     ...incremental(`${project.replace('/', '-')}-types.tsbuildinfo`),
   ])
   const lintOptions =
-    tier === 'all' ? [] : ['--ignore-pattern=test/clients', '--ignore-pattern=console']
+    tier === 'all' ? [] : ['--ignore-pattern=test/clients', '--ignore-pattern=/console']
   const unusedInConsole = ['knip', '--no-progress', '--directory', 'console']
   await Promise.all(
     [
