@@ -106,6 +106,7 @@ const pages = [
   createRoute({
     ...inShell,
     path: '/channels/$channel',
+    validateSearch: channels.readChannelSearch,
     component: lazyRouteComponent(() => import('./pages/channels/channel.tsx'), 'ChannelPage'),
   }),
   createRoute({

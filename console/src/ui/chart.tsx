@@ -273,13 +273,29 @@ function seriesOf(
   colour: (name: string) => string,
 ): UPlot.Series {
   const ink = colour(isFaint ? '--text-soft' : isBad ? '--bad' : `--chart-${(index % 8) + 1}`)
-  const base = { label: name, stroke: ink, width: isFaint ? 1.5 : 2, points: { show: false } }
+  const points: UPlot.Series.Points = { show: true, size: 5, filter: findLonePoints }
+  const base = { label: name, stroke: ink, width: isFaint ? 1.5 : 2, points }
   if (kind === 'bars') {
     const paths = UPlot.paths.bars?.({ size: [0.7, 42], radius: 0.12 })
-    return { ...base, width: 0, fill: ink, ...(paths !== undefined && { paths }) }
+    return {
+      ...base,
+      points: { show: false },
+      width: 0,
+      fill: ink,
+      ...(paths !== undefined && { paths }),
+    }
   }
   if (isFaint) return { ...base, dash: [5, 4] }
   return kind === 'area' ? { ...base, fill: withAlpha(ink, 0.12) } : base
+}
+
+/** Values between two gaps: a line would not show them. */
+function findLonePoints(plot: UPlot, seriesIndex: number): number[] {
+  const values = plot.data[seriesIndex] ?? []
+  const isThere = (index: number): boolean => typeof values[index] === 'number'
+  return [...values.keys()].filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  )
 }
 
 function withAlpha(ink: string, alpha: number): string {

@@ -1,11 +1,142 @@
-/** Channels. */
+/** The live board of channels by model, the models with trouble first. */
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { Figure, Figures, Notice } from '../../ui/card.tsx'
+import { formatAge } from '../../ui/format.ts'
+import { addUsd } from '../../ui/money.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { Count, Missing, Usd } from '../../ui/values.tsx'
+import { BoardFilters } from './board-filters.tsx'
+import { buildBoard, filterBoard, type ModelBoard } from './board.ts'
+import { ModelCard } from './model-card.tsx'
+import { boardQuery, todayQuery, type Board } from './queries.ts'
+import './channels.css'
+
+/** Longer boards show open only the models that no main route serves; a narrow screen is long soon. */
+const openRowsMax = matchMedia('(max-width: 640px)').matches ? 8 : 40
 
 export function Channels() {
+  const search = useSearch({ from: '/shell/channels' })
+  const { data } = useSuspenseQuery(boardQuery)
+  const { data: figures } = useQuery(todayQuery())
+  const board = useMemo(() => buildBoard(data, figures), [data, figures])
+  const shown = filterBoard(board, search)
+  const rowCount = shown.reduce((sum, { rows }) => sum + rows.length, 0)
+  const isShort = rowCount <= openRowsMax
   return (
-    <Page title="Channels">
-      <Empty title="This page is being built." />
+    <Page title="Channels" hint={<Source board={data} />}>
+      <NotLive board={data} />
+      {data.items.length === 0 ? (
+        <Empty title="There are no channels.">
+          <p>
+            Add them to the catalogue under <Link to="/models">Models and prices</Link>.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <Summary board={board} hasFigures={figures !== undefined} />
+          <BoardFilters search={search} vendors={vendorsOf(data)} />
+          <div className="channel-board">
+            {shown.map((each) => (
+              <ModelCard
+                key={each.model}
+                board={each}
+                isLive={data.is_live}
+                isOpenAtFirst={isShort || each.service === 'none' || each.service === 'reserve'}
+              />
+            ))}
+          </div>
+          {shown.length === 0 && (
+            <Empty title="No channel matches these filters.">
+              <Link to="/channels" search={{}}>
+                Show all channels
+              </Link>
+            </Empty>
+          )}
+        </>
+      )}
     </Page>
+  )
+}
+
+function vendorsOf({ items }: Board): readonly string[] {
+  return [...new Set(items.map(({ vendor }) => vendor))].sort()
+}
+
+/** Which gateways the states come from. */
+function Source({ board: { nodes, is_live: isLive } }: { board: Board }) {
+  const checker = nodes.find(({ makes_checks: makesChecks }) => makesChecks)
+  if (!isLive) return <>By model, in the order in which the gateway tries them</>
+  const names = nodes.map(({ name }) => name).join(', ')
+  const gateways = nodes.length === 1 ? 'the gateway' : `${nodes.length} gateways:`
+  return (
+    <>
+      As seen by {gateways} {names}
+      {checker !== undefined && nodes.length > 1 && `; ${checker.name} sends the regular checks`}
+    </>
+  )
+}
+
+function NotLive({ board: { nodes, is_live: isLive } }: { board: Board }) {
+  if (isLive) return null
+  const [last] = nodes
+  return (
+    <Notice tone="warn">
+      {last === undefined
+        ? 'No gateway has run on this store yet, so no state is known.'
+        : `No gateway is running. You see the last known state, of ${last.name}, from ${formatAge(last.age_ms)}.`}
+    </Notice>
+  )
+}
+
+function Summary({ board, hasFigures }: { board: readonly ModelBoard[]; hasFigures: boolean }) {
+  const rows = board.flatMap((model) => model.rows)
+  const countOf = (service: ModelBoard['service']): number =>
+    board.filter((model) => model.service === service).length
+  const troubled = new Set(
+    rows.flatMap(({ place, channel }) => (place === 'on' ? [] : [channel.name])),
+  )
+  const figures = rows.flatMap((row) => row.figures ?? [])
+  const sum = (field: 'requests' | 'errors' | 'unknown_cost_requests'): number =>
+    figures.reduce((total, row) => total + row[field], 0)
+  return (
+    <Figures>
+      <Figure
+        label="Models served"
+        value={`${board.length - countOf('none')} of ${board.length}`}
+        note={`${countOf('reserve')} only by a reserve, ${countOf('part')} in part`}
+      />
+      <Figure
+        label="Channels not fully on"
+        value={troubled.size}
+        note={`of ${new Set(rows.map(({ channel }) => channel.name)).size} channels`}
+      />
+      <Figure
+        label="Errors today"
+        value={hasFigures ? <Count value={sum('errors')} /> : <Missing why="Loading" />}
+        note={hasFigures && <>of {<Count value={sum('requests')} />} requests</>}
+      />
+      <Figure
+        label="Own cost today"
+        value={
+          hasFigures ? (
+            <Usd
+              value={addUsd(
+                ...figures.flatMap((row) => [row.own_cost_usd, row.estimated_cost_usd]),
+              )}
+            />
+          ) : (
+            <Missing why="Loading" />
+          )
+        }
+        note={
+          sum('unknown_cost_requests') > 0
+            ? `without ${sum('unknown_cost_requests')} requests of unknown cost`
+            : 'with failed attempts and checks'
+        }
+      />
+    </Figures>
   )
 }

@@ -1,0 +1,113 @@
+/** The state of each model on one channel, and what its attempts have met. */
+import { Link } from '@tanstack/react-router'
+import { Table, type Column } from '../../ui/table.tsx'
+import { Age, Missing } from '../../ui/values.tsx'
+import { FirstEvent, NextStep, State } from './badges.tsx'
+import { sightsOf, type Sight } from './board.ts'
+import type { ChannelDetail, Health } from './queries.ts'
+import { failureMeaning, type Place } from './states.ts'
+
+interface Row {
+  readonly model: string
+  readonly vendorName: string | null
+  readonly place: Place
+  readonly health: Health | undefined
+  readonly sights: readonly Sight[]
+}
+
+export function ModelHealth({ detail }: { detail: ChannelDetail }) {
+  const names = new Map(detail.nodes.map(({ id, name }) => [id, name]))
+  const rows = Object.entries(detail.models).map(([model, vendorName]): Row => {
+    const sights = sightsOf(detail, model, {
+      nowMs: Date.parse(detail.at),
+      names,
+    })
+    const [worst] = sights
+    const place = worst?.place ?? (detail.enabled ? 'unknown' : 'disabled')
+    const isSame = sights.every((sight) => sight.place === place)
+    return {
+      model,
+      vendorName,
+      place,
+      health: worst?.health,
+      sights: isSame ? [] : sights,
+    }
+  })
+  return (
+    <div className="channel-models">
+      <Table
+        caption="Models of this channel"
+        columns={columnsOf(detail)}
+        rows={rows}
+        rowKey={({ model }) => model}
+        rowTone={({ place }) => (place === 'off' || place === 'unknown' ? 'bad' : undefined)}
+      />
+    </div>
+  )
+}
+
+function columnsOf({ is_live: isLive, check }: ChannelDetail): readonly Column<Row>[] {
+  return [
+    { name: 'Model', cell: (row) => <ModelName row={row} /> },
+    { name: 'State', cell: (row) => <State {...row} /> },
+    {
+      name: 'First event',
+      isNumber: true,
+      cell: ({ health }) => <FirstEvent health={health} />,
+    },
+    {
+      name: 'Running',
+      isNumber: true,
+      cell: ({ health }) => health?.running ?? '–',
+    },
+    {
+      name: 'Last answer',
+      cell: ({ health }) =>
+        health === undefined || health.last_ok_at === null ? (
+          <Missing why="None since the gateway started" />
+        ) : (
+          <Age at={health.last_ok_at} />
+        ),
+    },
+    {
+      name: 'Failed since the start',
+      cell: ({ health }) => <FailedAttempts health={health} />,
+    },
+    {
+      name: 'Next',
+      cell: ({ place, health }) => (
+        <NextStep place={place} health={health} check={check} isLive={isLive} />
+      ),
+    },
+  ]
+}
+
+function ModelName({ row: { model, vendorName } }: { row: Row }) {
+  return (
+    <div className="channel-name">
+      <Link to="/channels" search={{ model }}>
+        {model}
+      </Link>
+      {vendorName !== null && <span className="soft">{vendorName} at the vendor</span>}
+    </div>
+  )
+}
+
+function FailedAttempts({ health }: { health: Health | undefined }) {
+  if (health === undefined) return <Missing why="Not known" />
+  if (health.failures.length === 0) return <span className="soft">none</span>
+  return (
+    <ul className="channel-failures">
+      {health.failures.map(({ class: kind, count, last_at: lastAt }) => (
+        <li key={kind}>
+          <span data-tip={failureMeaning(kind).text}>
+            {count} × {failureMeaning(kind).name}
+          </span>{' '}
+          <span className="soft">
+            (last <Age at={lastAt} />)
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

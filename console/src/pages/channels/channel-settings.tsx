@@ -1,0 +1,54 @@
+/** The settings of a channel as the catalogue has them. No secret is among them. */
+import { Link } from '@tanstack/react-router'
+import { Card, Facts } from '../../ui/card.tsx'
+import { formatInteger } from '../../ui/format.ts'
+import type { ChannelDetail } from './queries.ts'
+
+const checks: Readonly<Record<ChannelDetail['check'], string>> = {
+  request: 'A small request for each model',
+  models: "The vendor's list of models",
+  none: 'None: only traffic shows whether it works',
+}
+
+export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
+  const { name, vendor, url, credential, rank, weight, max_concurrent: limit, check } = detail
+  return (
+    <Card
+      title="Settings"
+      hint="From the catalogue"
+      actions={
+        <Link to="/models" search={{ tab: 'catalogue' }}>
+          Open the catalogue
+        </Link>
+      }
+    >
+      <Facts
+        items={[
+          ['Name', name],
+          ['Vendor', vendor],
+          ['Address', <code key="address">{url}</code>],
+          ['Credential', <CredentialShape key="credential" credential={credential} />],
+          ['Priority', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
+          ['Weight', String(weight)],
+          ['Concurrent requests', limit === null ? 'No limit' : `At most ${formatInteger(limit)}`],
+          ['Checks', checks[check]],
+        ]}
+      />
+    </Card>
+  )
+}
+
+/** Where the credential comes from; the API never gives the credential itself. */
+function CredentialShape({ credential }: { credential: string }) {
+  if (credential === 'sealed') return <>Encrypted in the store</>
+  const [kind, place] = [
+    credential.slice(0, credential.indexOf(':')),
+    credential.slice(credential.indexOf(':') + 1),
+  ]
+  return (
+    <>
+      {kind === 'env' ? 'Environment variable ' : 'File '}
+      <code>{place}</code>
+    </>
+  )
+}

@@ -1,0 +1,151 @@
+/**
+ * The states of a channel over time, put together from its changes: health of one model, and above it an
+ * operator's decision for all models. A process that ends writes no change, so the present state, which is
+ * known, ends each band.
+ */
+import type { Band, Piece } from '../../ui/state-timeline.tsx'
+import type { Change, ChannelDetail } from './queries.ts'
+import { meanings, places, reasonText, type Place } from './states.ts'
+
+interface Window {
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+interface Turn {
+  readonly atMs: number
+  readonly place: Place
+  readonly why: string | undefined
+}
+
+interface Past {
+  readonly changes: readonly Change[]
+  /** Whether they reach back to the beginning of the window. */
+  readonly isWhole: boolean
+  /** Names of operators by the ids of their tokens. */
+  readonly operators: ReadonlyMap<string, string>
+}
+
+/** One band for each model; where several gateways run, one for each gateway that runs now. */
+export function bandsOf(
+  detail: Pick<ChannelDetail, 'models' | 'health' | 'nodes' | 'enabled'>,
+  { changes, isWhole, operators }: Past,
+  window: Window,
+): readonly Band[] {
+  const oldest = changes.at(-1)
+  // What is older than the changes that were read is not known.
+  const knownFromMs =
+    isWhole || oldest === undefined ? window.fromMs : Math.max(window.fromMs, Date.parse(oldest.at))
+  const gateways = detail.nodes.length > 1 ? detail.nodes : [undefined]
+  return Object.keys(detail.models).flatMap((model) =>
+    gateways.map((gateway) => {
+      const own = changes
+        .filter((change) => change.model === null || change.model === model)
+        .filter(({ node }) => gateway === undefined || node === null || node === gateway.id)
+        .toReversed()
+      const health = detail.health.find(
+        (one) => one.model === model && (gateway === undefined || one.node === gateway.id),
+      )
+      const startMs =
+        gateway === undefined ? knownFromMs : Math.max(knownFromMs, Date.parse(gateway.started_at))
+      const label = gateway === undefined ? model : `${model}, gateway ${gateway.name}`
+      const now = { health, isDisabled: !detail.enabled, operators }
+      const turns = turnsOf(own, { fromMs: startMs, untilMs: window.untilMs }, now)
+      return {
+        id: label,
+        name: label,
+        label,
+        pieces: piecesOf(turns, window.untilMs),
+      }
+    }),
+  )
+}
+
+interface Present {
+  readonly health: ChannelDetail['health'][number] | undefined
+  readonly isDisabled: boolean
+  readonly operators: Past['operators']
+}
+
+function turnsOf(
+  changes: readonly Change[],
+  { fromMs, untilMs }: Window,
+  { health, isDisabled, operators }: Present,
+): readonly Turn[] {
+  const decisions = changes.filter(isDecision)
+  const moves = changes.filter((change) => !isDecision(change))
+  const presentPlace = health === undefined ? 'unknown' : placeNamed(health.state)
+  let decided = stateAt(decisions, fromMs) ?? (isDisabled ? 'disabled' : 'enabled')
+  let place = placeNamed(
+    stateAt(moves, fromMs) ?? (presentPlace === 'disabled' ? 'on' : presentPlace),
+  )
+  let why: string | undefined
+  let decidedWhy: string | undefined
+  const turns: Turn[] = []
+  const add = (atMs: number): void => {
+    const isOff = decided === 'disabled'
+    turns.push({
+      atMs,
+      place: isOff ? 'disabled' : place,
+      why: isOff ? decidedWhy : why,
+    })
+  }
+  add(fromMs)
+  for (const change of changes) {
+    const atMs = Date.parse(change.at)
+    if (atMs < fromMs || atMs > untilMs) continue
+    if (isDecision(change)) {
+      decided = change.to
+      decidedWhy =
+        change.actor === null
+          ? reasonText(change.why)
+          : `by ${operators.get(change.actor) ?? change.actor}`
+    } else {
+      place = placeNamed(change.to)
+      why = reasonText(change.why)
+    }
+    add(atMs)
+  }
+  if (decided !== 'disabled' && health !== undefined && presentPlace !== place) {
+    place = presentPlace
+    why = reasonText(health.why)
+    const sinceMs = health.since === null ? untilMs : Date.parse(health.since)
+    add(Math.min(Math.max(sinceMs, turns.at(-1)?.atMs ?? fromMs), untilMs))
+  }
+  return turns
+}
+
+/** An operator's "disable" or "enable". */
+function isDecision({ from, to }: Change): boolean {
+  return [from, to].some((state) => state === 'disabled' || state === 'enabled')
+}
+
+/** From the last change before a moment, or else from the first one after it. */
+function stateAt(changes: readonly Change[], atMs: number): string | undefined {
+  const before = changes.findLast(({ at }) => Date.parse(at) < atMs)
+  return before === undefined ? changes[0]?.from : before.to
+}
+
+function placeNamed(state: string): Place {
+  return places.find((place) => place === state) ?? 'unknown'
+}
+
+function piecesOf(turns: readonly Turn[], untilMs: number): readonly Piece[] {
+  const pieces: Piece[] = []
+  for (const [index, { atMs, place, why }] of turns.entries()) {
+    const endMs = turns[index + 1]?.atMs ?? untilMs
+    const { name, tone } = meanings[place]
+    const last = pieces.at(-1)
+    if (last?.name === name) pieces[pieces.length - 1] = { ...last, untilMs: endMs }
+    else if (endMs > atMs)
+      pieces.push({
+        fromMs: atMs,
+        untilMs: endMs,
+        name,
+        tone,
+        isCalm: place === 'on',
+        why,
+      })
+  }
+  return pieces
+}
