@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { readJsonBody } from './json-body.ts'
+import type { ParsedJson } from './json-text.ts'
 
 const mebibyte = 1_048_576
 
@@ -37,4 +38,37 @@ test('a client that leaves before its large body is read keeps no other from bei
   } finally {
     server.close()
   }
+})
+
+/** Sends a POST without a body, and returns what is read from it. */
+async function readWithoutBody(headers: Readonly<Record<string, string>>): Promise<ParsedJson> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { readonly port: number }
+  try {
+    const answered = fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers })
+    const [incoming, outgoing] = (await once(server, 'request')) as [
+      IncomingMessage,
+      ServerResponse,
+    ]
+    const read = await readJsonBody({ incoming, outgoing })
+    outgoing.end()
+    await (await answered).text()
+    return read
+  } finally {
+    server.close()
+  }
+}
+
+test('no body is an empty object, with and without the content type of JSON', async () => {
+  const empty = { kind: 'body', value: {} }
+  assert.deepEqual(await readWithoutBody({}), empty)
+  // Browsers must send the type with a cookie, also without a body.
+  assert.deepEqual(await readWithoutBody({ 'content-type': 'application/json' }), empty)
+})
+
+test('no body of another type is refused', async () => {
+  const read = await readWithoutBody({ 'content-type': 'text/plain' })
+  assert.ok(read.kind === 'refusal')
+  assert.equal(read.code, 'http.unsupported_media_type')
 })

@@ -28,7 +28,7 @@ const busy = refuse(
   },
 )
 
-/** No body and no content type mean an empty object. */
+/** No body means an empty object; its content type may be absent. */
 export async function readJsonBody(
   source: BodySource,
   bytesMax: number = usualBytesMax,
@@ -39,7 +39,7 @@ export async function readJsonBody(
     return refuse('http.body_too_large', `The body may have at most ${bytesMax} bytes here.`)
   const { headers } = source.incoming
   const type = headers['content-type']
-  if (bytes.length === 0 && type === undefined) return { kind: 'body', value: {} }
+  if (bytes.length === 0 && (type === undefined || isJson(type))) return { kind: 'body', value: {} }
   if (!isJson(type) || (headers['content-encoding'] ?? 'identity') !== 'identity')
     return refuse(
       'http.unsupported_media_type',
