@@ -72,11 +72,7 @@ function Totals({
       <Figure
         label="First event, median"
         value={<Duration ms={total?.first_event_p50_ms ?? null} />}
-        note={
-          p95 === null
-            ? 'not measured'
-            : `95th percentile ${formatDuration(p95)}`
-        }
+        note={p95 === null ? 'not measured' : `95th percentile ${formatDuration(p95)}`}
       />
       <Figure
         label={`Checks in ${checks.month}`}
