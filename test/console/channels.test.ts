@@ -1,4 +1,4 @@
-/** The board of channels and the page of one channel, by clicking in a browser; the API and the store agree. */
+/** The board of channels and the page of one channel, by clicking in a browser; the store agrees. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

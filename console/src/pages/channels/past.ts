@@ -14,7 +14,8 @@ interface Window {
 
 interface Turn {
   readonly atMs: number
-  readonly place: Place
+  /** Undefined: not known. */
+  readonly place: Place | undefined
   readonly why: string | undefined
 }
 
@@ -76,9 +77,7 @@ function turnsOf(
   const moves = changes.filter((change) => !isDecision(change))
   const presentPlace = health === undefined ? 'unknown' : placeNamed(health.state)
   let decided = stateAt(decisions, fromMs) ?? (isDisabled ? 'disabled' : 'enabled')
-  let place = placeNamed(
-    stateAt(moves, fromMs) ?? (presentPlace === 'disabled' ? 'on' : presentPlace),
-  )
+  let place = placeBefore(moves, { fromMs, presentPlace })
   let why: string | undefined
   let decidedWhy: string | undefined
   const turns: Turn[] = []
@@ -120,10 +119,25 @@ function isDecision({ from, to }: Change): boolean {
   return [from, to].some((state) => state === 'disabled' || state === 'enabled')
 }
 
-/** From the last change before a moment, or else from the first one after it. */
+/** From the last decision before a moment, or else from the first one after it. */
 function stateAt(changes: readonly Change[], atMs: number): string | undefined {
-  const before = changes.findLast(({ at }) => Date.parse(at) < atMs)
-  return before === undefined ? changes[0]?.from : before.to
+  return findBefore(changes, atMs)?.to ?? changes[0]?.from
+}
+
+function findBefore(changes: readonly Change[], atMs: number): Change | undefined {
+  return changes.findLast(({ at }) => Date.parse(at) < atMs)
+}
+
+/** Without an earlier change it was on, as each channel begins; any other state may be of any age. */
+function placeBefore(
+  moves: readonly Change[],
+  { fromMs, presentPlace }: { readonly fromMs: number; readonly presentPlace: Place },
+): Place | undefined {
+  const before = findBefore(moves, fromMs)
+  if (before !== undefined) return placeNamed(before.to)
+  const [first] = moves
+  const place = first === undefined ? presentPlace : placeNamed(first.from)
+  return place === 'on' || place === 'disabled' ? 'on' : undefined
 }
 
 function placeNamed(state: string): Place {
@@ -134,9 +148,11 @@ function piecesOf(turns: readonly Turn[], untilMs: number): readonly Piece[] {
   const pieces: Piece[] = []
   for (const [index, { atMs, place, why }] of turns.entries()) {
     const endMs = turns[index + 1]?.atMs ?? untilMs
+    if (place === undefined) continue
     const { name, tone } = meanings[place]
     const last = pieces.at(-1)
-    if (last?.name === name) pieces[pieces.length - 1] = { ...last, untilMs: endMs }
+    if (last?.name === name && last.untilMs === atMs)
+      pieces[pieces.length - 1] = { ...last, untilMs: endMs }
     else if (endMs > atMs)
       pieces.push({
         fromMs: atMs,
