@@ -33,7 +33,7 @@ export class Problem extends Error {
 const userWindowMs = 60_000
 
 /** Only what a person does keeps a session from its idle limit; automatic refetches do not. */
-export function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
+function intentHeader(): { 'x-turnpike-console': 'user' | 'background' } {
   const isUser = Date.now() - lastInteractionMs() < userWindowMs
   return { 'x-turnpike-console': isUser ? 'user' : 'background' }
 }

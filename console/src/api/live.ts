@@ -6,15 +6,7 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 
-export const eventKinds = [
-  'request',
-  'channel',
-  'action',
-  'alert',
-  'audit',
-  'changed',
-  'gap',
-] as const
+const eventKinds = ['request', 'channel', 'action', 'alert', 'audit', 'changed', 'gap'] as const
 export type EventKind = (typeof eventKinds)[number]
 
 /** First words of the query keys that an event makes stale. */
@@ -38,7 +30,7 @@ const staleAfter: Readonly<Record<EventKind, readonly string[]>> = {
 }
 const refreshMs = 3_000
 
-export type LiveState = 'connecting' | 'live' | 'lost'
+type LiveState = 'connecting' | 'live' | 'lost'
 
 interface Live {
   readonly state: LiveState

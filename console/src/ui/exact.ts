@@ -2,14 +2,14 @@
 const digits = 12
 
 /** Reads exact decimal text: 1.5 → 1500000000000. */
-export function picosOf(usd: string): bigint {
+function picosOf(usd: string): bigint {
   const [, minus = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(usd) ?? []
   const size = BigInt(whole + fraction.padEnd(digits, '0'))
   return minus === '' ? size : -size
 }
 
 /** The exact decimal text of an amount, without zeros at its end. */
-export function usdOf(picos: bigint): string {
+function usdOf(picos: bigint): string {
   const text = (picos < 0n ? -picos : picos).toString().padStart(digits + 1, '0')
   const fraction = text.slice(-digits).replace(/0+$/, '')
   const whole = text.slice(0, -digits)

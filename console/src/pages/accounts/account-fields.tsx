@@ -69,7 +69,7 @@ function metadataChanges(text: string, before: string): Record<string, string | 
   return { ...now, ...Object.fromEntries(removed.map((name) => [name, null])) }
 }
 
-export function metadataOf(text: string): Record<string, string> {
+function metadataOf(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return Object.fromEntries(
     lines.map((line) => {

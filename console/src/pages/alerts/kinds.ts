@@ -23,7 +23,7 @@ export const kindNames: Readonly<Record<AlertKind, string>> = {
   'alert.test': 'Test message',
 }
 
-export const alertKinds = Object.keys(kindNames).filter(isAlertKind)
+const alertKinds = Object.keys(kindNames).filter(isAlertKind)
 
 export function isAlertKind(word: string): word is AlertKind {
   return word in kindNames

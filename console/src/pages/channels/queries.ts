@@ -29,7 +29,6 @@ function readBoardPage(cursor: { cursor?: string }) {
 export type Board = Awaited<ReturnType<NonNullable<typeof boardQuery.queryFn>>>
 export type Channel = Board['items'][number]
 export type Health = Channel['health'][number]
-export type GatewayNode = Board['nodes'][number]
 
 /** Today's figures by model and channel. */
 export function todayQuery() {

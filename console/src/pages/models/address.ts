@@ -1,10 +1,10 @@
 /** The state of this page in its address. */
 import { choiceIn, compact, textIn } from '../../search.ts'
 
-export const tabs = ['models', 'prices', 'import', 'catalogue'] as const
+const tabs = ['models', 'prices', 'import', 'catalogue'] as const
 export type Tab = (typeof tabs)[number]
 
-export const orders = ['asc', 'desc'] as const
+const orders = ['asc', 'desc'] as const
 /** Words for `sort` in the list of models. */
 export const sortWords = [
   'model',
@@ -16,7 +16,7 @@ export const sortWords = [
   'margin',
   'share',
 ] as const
-export type SortWord = (typeof sortWords)[number]
+type SortWord = (typeof sortWords)[number]
 
 export interface PageSearch {
   readonly tab?: Tab

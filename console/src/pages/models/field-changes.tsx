@@ -51,7 +51,7 @@ function isPrice(field: string): boolean {
 }
 
 /** Dearer and cheaper are neither good nor bad, so they have no colour. */
-export function Difference({ change }: { change: PriceChange }) {
+function Difference({ change }: { change: PriceChange }) {
   const share = changeShare(change)
   if (share === undefined || share === 0) return null
   return (

@@ -2,7 +2,7 @@
 import { choiceIn, compact, textIn } from '../../search.ts'
 
 /** Periods that end now. */
-export const lastWords = ['15m', '1h', '24h', '7d'] as const
+const lastWords = ['15m', '1h', '24h', '7d'] as const
 export type LastWord = (typeof lastWords)[number]
 
 export interface ListSearch {

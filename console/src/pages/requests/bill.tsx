@@ -169,7 +169,7 @@ function NoteRow({ name, text }: { name: string; text: string }) {
 }
 
 /** cache_write_5m → cache write, 5 min. */
-export function classWords(name: string): string {
+function classWords(name: string): string {
   return known[name] ?? name.replaceAll('_', ' ')
 }
 

@@ -28,7 +28,7 @@ function queryOf({ last, code, ...filter }: ListSearch): ListQuery {
   }
 }
 
-export function readPage(search: ListSearch, cursor: string | undefined, limit = pageSize) {
+function readPage(search: ListSearch, cursor: string | undefined, limit = pageSize) {
   const query = { ...queryOf(search), limit, ...(cursor !== undefined && { cursor }) }
   return bodyOf(api.GET('/admin/v1/requests', { params: { query } }))
 }

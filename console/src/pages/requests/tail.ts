@@ -96,7 +96,7 @@ function isRequestLine(data: unknown): data is RequestLine {
 }
 
 /** As the API filters the list. */
-export function fits(line: RequestLine, search: ListSearch): boolean {
+function fits(line: RequestLine, search: ListSearch): boolean {
   const { account, key, model, channel, status, code } = search
   return (
     (account === undefined || line.account === account || line.account_id === account) &&
