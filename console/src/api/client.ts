@@ -4,31 +4,12 @@
  */
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema.ts'
+import { Problem } from '../problem.ts'
 import { lastInteractionMs } from './interaction.ts'
 
+export { Problem }
+
 type ProblemDetails = components['schemas']['Problem']
-
-/** A refusal of the API, or a request that found no gateway (`status` 0). */
-export class Problem extends Error {
-  readonly status: number
-  readonly code: string
-  /** Wrong fields by their path in the body or the query. */
-  readonly fields: Readonly<Record<string, string>>
-  readonly requestId: string | undefined
-  /** Mistakes in a file, as its endpoint describes them. */
-  readonly mistakes: readonly unknown[]
-
-  constructor(status: number, details: Partial<ProblemDetails>) {
-    super(details.detail ?? `The gateway answered ${status}.`)
-    this.status = status
-    this.code = details.code ?? 'unknown'
-    this.requestId = details.request_id
-    this.mistakes = details.mistakes ?? []
-    this.fields = Object.fromEntries(
-      (details.errors ?? []).map(({ field, message }) => [field, message]),
-    )
-  }
-}
 
 const userWindowMs = 60_000
 

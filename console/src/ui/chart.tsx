@@ -31,13 +31,15 @@ interface ChartProps {
   /** Bars or areas stand upon each other. */
   readonly isStacked?: boolean
   readonly format: (value: number) => string
+  /** For the values that are read one by one; `format` where it is absent. */
+  readonly exact?: (value: number) => string
   /** Days are UTC days; moments are shown in the reader's zone. */
   readonly unit: 'day' | 'moment'
   readonly height?: number
 }
 
 export function Chart(props: ChartProps) {
-  const { label, series, times, unit, format } = props
+  const { label, series, times, unit, format, exact = format } = props
   const [isTable, setIsTable] = useState(false)
   const [index, setIndex] = useState<number>()
   const time = index === undefined || isTable ? undefined : times[index]
@@ -47,7 +49,7 @@ export function Chart(props: ChartProps) {
         <Legend series={series} />
         <div className="chart-values" role="status">
           {index !== undefined && time !== undefined && (
-            <Values at={momentOf(time, unit)} index={index} series={series} format={format} />
+            <Values at={momentOf(time, unit)} index={index} series={series} format={exact} />
           )}
         </div>
         <IconButton
@@ -78,7 +80,7 @@ function Legend({ series }: { series: readonly Series[] }) {
   )
 }
 
-function ValueTable({ label, times, series, format, unit }: ChartProps) {
+function ValueTable({ label, times, series, format, exact = format, unit }: ChartProps) {
   return (
     <div className="chart-table" tabIndex={0} role="region" aria-label={label}>
       <table>
@@ -98,7 +100,7 @@ function ValueTable({ label, times, series, format, unit }: ChartProps) {
               <th scope="row">{momentOf(time, unit)}</th>
               {series.map(({ name, values }) => (
                 <td key={name} className="number">
-                  {textOf(values[index], format)}
+                  {textOf(values[index], exact)}
                 </td>
               ))}
             </tr>

@@ -1,7 +1,7 @@
 /** A form in a dialog: sends once, shows what the API refuses beside the field it speaks of. */
 import { useMutation } from '@tanstack/react-query'
 import type { FormEvent, ReactNode } from 'react'
-import { Problem } from '../api/client.ts'
+import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
 import { describeFailure } from './states.tsx'

@@ -1,6 +1,6 @@
 /** What a form shows when another operator has changed the thing since it was read. */
 import { useState } from 'react'
-import { Problem } from '../api/client.ts'
+import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import { Notice } from './card.tsx'
 

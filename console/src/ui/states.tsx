@@ -1,7 +1,7 @@
 /** What a part of a page shows while there is nothing to show: loading, failed, empty. */
 import type { ReactNode } from 'react'
 import { CircleAlert, RotateCw } from 'lucide-react'
-import { Problem } from '../api/client.ts'
+import { Problem } from '../problem.ts'
 import { Button } from './button.tsx'
 import './states.css'
 

@@ -1,0 +1,31 @@
+/** A refusal of the gateway, as the pages show it. Both pages use it; it knows neither of their APIs. */
+interface ProblemDetails {
+  /** Says what is wrong and what to do. */
+  readonly detail?: string | undefined
+  readonly code?: string | undefined
+  readonly request_id?: string | undefined
+  readonly mistakes?: readonly unknown[] | undefined
+  readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
+}
+
+/** A refusal of an API, or a request that found no gateway (`status` 0). */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  /** Wrong fields by their path in the body or the query. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly requestId: string | undefined
+  /** Mistakes in a file, as its endpoint describes them. */
+  readonly mistakes: readonly unknown[]
+
+  constructor(status: number, details: ProblemDetails) {
+    super(details.detail ?? `The gateway answered ${status}.`)
+    this.status = status
+    this.code = details.code ?? 'unknown'
+    this.requestId = details.request_id
+    this.mistakes = details.mistakes ?? []
+    this.fields = Object.fromEntries(
+      (details.errors ?? []).map(({ field, message }) => [field, message]),
+    )
+  }
+}
