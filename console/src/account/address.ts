@@ -5,7 +5,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { choiceIn, compact, textIn } from '../search.ts'
 
-export const views = ['overview', 'requests', 'keys', 'prices', 'statement', 'setup'] as const
+const views = ['overview', 'requests', 'keys', 'prices', 'statement', 'setup'] as const
 export type View = (typeof views)[number]
 
 export interface Address {

@@ -2,7 +2,7 @@
  * What to set in a client so that it uses this gateway. The lines for programs are those of docs/clients,
  * which tests run with the real programs; the key is a placeholder, because this page never has one.
  */
-export interface Place {
+interface Place {
   /** The address of the gateway, without a path. */
   readonly origin: string
   readonly vendor: string
