@@ -110,7 +110,7 @@ function Head({ account, isStale }: { account: Account; isStale: boolean }) {
 
 function Bar() {
   return (
-    <div className="holder-bar">
+    <header className="holder-bar">
       <Brand />
       <div className="holder-tools">
         <Freshness />
@@ -120,7 +120,7 @@ function Bar() {
           <span className="holder-word">Forget token</span>
         </Button>
       </div>
-    </div>
+    </header>
   )
 }
 
