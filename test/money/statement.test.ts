@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { picosPerUsd } from '../../src/base/money.ts'
+import { statement as documented } from '../../src/endpoints/statement.ts'
 import type {
   StatementEnd,
   StatementHead,
@@ -75,6 +76,10 @@ test('the lines add up to the difference of the balances, line by line', () => {
   assert.equal(exact(statement.closing_balance), balance)
   assert.equal(exact(statement.sum), balance - exact(statement.opening_balance))
   assert.equal(statement.balance_usd, Number(statement.closing_balance))
+})
+
+test('it has the fields that the OpenAPI document describes, and no others', () => {
+  assert.deepEqual(documented.parse(statement), statement)
 })
 
 test('each charge is its counts times its prices', () => {

@@ -275,45 +275,27 @@ export function describeBooks(name: string, open: () => Promise<LedgerHarness>):
       })
     })
 
-    describe('the end of a statement', () => {
-      it('has the last charges and all that was booked since, and adds up', async () => {
-        const charged: string[] = []
-        for (const amountPicos of [1n, 2n, 4n, 8n]) {
-          harness.clock.advance(secondMs)
-          charged.push(await chargeNow(amountPicos))
-        }
-        const {
-          head,
-          lines,
-          end: last,
-        } = await readStatement(context, { account: accountId, last: 2 })
-        assert.deepEqual(
-          lines.map(({ reference }) => reference),
-          charged.slice(2),
-        )
-        assert.equal(head.from, new Date(harness.clock.now() - secondMs).toISOString())
-        assert.deepEqual(
-          [head.opening_balance, last.sum, last.closing_balance],
-          [997n, -12n, 985n].map((amount) => formatUsd(picos(amount))),
-        )
-        const whole = await readStatement(context, { account: accountId, last: 5 })
-        assert.deepEqual(whole, await readStatement(context, { account: accountId }))
-      })
-
-      it('has a charge that began before the last ones and ended among them', async () => {
-        const long = await begin()
+    it('have statements of their end only, with all that was booked since', async () => {
+      const long = await begin()
+      const charged: string[] = []
+      for (const amountPicos of [1n, 2n, 4n]) {
         harness.clock.advance(secondMs)
-        await chargeNow(1n)
-        harness.clock.advance(secondMs)
-        const third = await chargeNow(2n)
-        harness.clock.advance(secondMs)
-        const ended = await end(long, 4n)
-        const { lines } = await readStatement(context, { account: accountId, last: 1 })
-        assert.deepEqual(
-          lines.map(({ reference }) => reference),
-          [third, ended],
-        )
-      })
+        charged.push(await chargeNow(amountPicos))
+      }
+      // Of the last three it began first, and ended last.
+      harness.clock.advance(secondMs)
+      charged.push(await end(long, 8n))
+      const of = (last?: number) => readStatement(context, { account: accountId, last })
+      const { head, lines, end: closing } = await of(2)
+      assert.deepEqual(
+        lines.map(({ reference }) => reference),
+        charged.slice(1),
+      )
+      assert.equal(head.from, new Date(harness.clock.now() - 2 * secondMs).toISOString())
+      const amounts = [head.opening_balance, closing.sum, closing.closing_balance]
+      const expected = [999n, -14n, 985n].map((amount) => formatUsd(picos(amount)))
+      assert.deepEqual(amounts, expected)
+      assert.deepEqual(await of(5), await of())
     })
 
     describe('a clock that is set while an exchange runs', () => {
