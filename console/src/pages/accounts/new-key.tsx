@@ -8,8 +8,8 @@ import { SecretOnce, Snippet } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { emptyKey, keyChangesOf, KeyFields } from './key-fields.tsx'
-import { vendorsQuery, type Account } from './queries.ts'
-import { setUpText } from './set-up.ts'
+import { listenQuery, vendorsQuery, type Account } from './queries.ts'
+import { clientAddress, setUpText, unknownAddress } from './set-up.ts'
 
 export interface NewCredentialProps {
   readonly account: Account
@@ -72,14 +72,21 @@ export function LostSecret() {
 
 function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
   const { data: vendors = [] } = useQuery(vendorsQuery)
+  const { data: listen = '' } = useQuery(listenQuery)
+  const address = clientAddress(listen)
   return (
     <SecretOnce secret={secret}>
       {vendors.length > 0 && (
         <div className="stack">
           <p className="soft">
             Set these variables; the SDKs and agents of these formats read them.
+            {address === undefined &&
+              ` Put the address of your gateway in place of ${unknownAddress}.`}
           </p>
-          <Snippet label="Variables for a shell" text={setUpText(vendors, secret)} />
+          <Snippet
+            label="Variables for a shell"
+            text={setUpText(vendors, { secret, address: address ?? unknownAddress })}
+          />
         </div>
       )}
       <footer className="dialog-foot">

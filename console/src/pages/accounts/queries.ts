@@ -177,13 +177,26 @@ export type Statement = Awaited<
 >
 
 /** Alerts about an account that are firing. */
-export function firingQuery(account: string) {
-  return queryOptions({
-    queryKey: ['alerts', 'firing', account],
-    async queryFn() {
-      const params = { query: { limit: 1000 } }
-      const { items } = await bodyOf(api.GET('/admin/v1/alerts/firing', { params }))
-      return items.filter(({ account_id: id }) => id === account)
-    },
-  })
+export function readFiringOf(account: string) {
+  return (cursor: { cursor?: string }) => {
+    const query = { account, limit: pageSize, ...cursor }
+    return bodyOf(api.GET('/admin/v1/alerts/firing', { params: { query } }))
+  }
 }
+
+/** Messages about an account, the newest first. */
+export function readDeliveriesOf(account: string) {
+  return (cursor: { cursor?: string }) => {
+    const query = { account, limit: pageSize, ...cursor }
+    return bodyOf(api.GET('/admin/v1/alerts/deliveries', { params: { query } }))
+  }
+}
+
+/** Where clients connect, as the gateway that answers is set: `127.0.0.1:8080`. */
+export const listenQuery = queryOptions({
+  queryKey: ['settings', 'listen'],
+  async queryFn() {
+    const { settings } = await bodyOf(api.GET('/admin/v1/settings'))
+    return settings.find(({ name }) => name === 'listen')?.value ?? ''
+  },
+})
