@@ -160,6 +160,7 @@ export const catalogueEndpoints = {
     operation: importPrices,
     bodyBytesMax: fileBodyBytesMax,
     answer: imported,
+    read: show,
     example: {
       text: '{"large-1":{"input_cost_per_token":0.000003,"output_cost_per_token":0.000015}}',
       dry_run: true,

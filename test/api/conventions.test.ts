@@ -4,7 +4,12 @@ import { after, before, describe, test } from 'node:test'
 import { adminRoles, type AdminRole } from '../../src/access/key.ts'
 import { allEndpoints, allStreams } from '../../src/endpoints/all.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
-import { createAdminToken, createClientKey, exportCatalogue } from '../support/operations.ts'
+import {
+  createAdminToken,
+  createClientKey,
+  exportCatalogue,
+  listPrices,
+} from '../support/operations.ts'
 import { messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { callRow, openWorld, type World } from './world.ts'
@@ -111,6 +116,25 @@ describe('conventions', () => {
     assert.equal(valueOf(same)['kind'], 'unchanged')
     const late = await call('catalogue.apply', dry, { 'if-match': '"another"' })
     assertRefused(late, 412, 'operations.precondition_failed')
+  })
+
+  test('prices are imported only into the catalogue that was read', async () => {
+    const text = JSON.stringify({
+      'large-1': { input_cost_per_token: 4e-6, output_cost_per_token: 2e-5 },
+    })
+    const etag = etagOf(await call('catalogue.show', {}))
+    const matched = { 'if-match': etag }
+    const planned = await call('prices.import', { text, dry_run: true }, matched)
+    assert.equal(valueOf(planned)['kind'], 'would_apply')
+    const others = text.replace('0.000004', '0.000005')
+    assert.equal(valueOf(await call('prices.import', { text: others }, matched))['kind'], 'applied')
+    for (const isDryRun of [true, false]) {
+      const late = await call('prices.import', { text, dry_run: isDryRun }, matched)
+      assertRefused(late, 412, 'operations.precondition_failed')
+    }
+    const versions = await listPrices(gateway.context)
+    const found = versions.find(({ model, state }) => model === 'large-1' && state === 'in_force')
+    assert.equal(found?.price.input, 5)
   })
 
   test('If-Match is refused wherever it would be ignored', async () => {

@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { Download, RotateCcw } from 'lucide-react'
 import { useRef, useState, type ReactNode } from 'react'
-import { Problem } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/card.tsx'
 import { saveFile } from '../../ui/csv.ts'
@@ -11,7 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { describeFailure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { CatalogueDiff } from './catalogue-diff.tsx'
-import { refreshCatalogue, sendCatalogue, type CatalogueResult } from './changes.ts'
+import { isOutdated, refreshCatalogue, sendCatalogue, type CatalogueResult } from './changes.ts'
 import { CodeArea } from './code-area.tsx'
 import { mistakesOf, Mistakes } from './mistakes.tsx'
 import type { CatalogueFile } from './queries.ts'
@@ -25,7 +24,10 @@ interface CatalogueEditorProps {
 export function CatalogueEditor({ base, text, onText }: CatalogueEditorProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const isEdited = text !== base.text
-  const planning = useMutation({ mutationFn: () => sendCatalogue(text, base, true) })
+  const planning = useMutation({
+    mutationFn: () => sendCatalogue(text, base, true),
+    onError: useReload(),
+  })
   const change = (next: string): void => {
     onText(next)
     planning.reset()
@@ -99,12 +101,19 @@ interface ApplyProps {
   readonly onApplied: () => void
 }
 
+/** Reads the catalogue again where another operator has changed it, so that the page offers to load it. */
+function useReload(): (error: Error) => Promise<void> | undefined {
+  const client = useQueryClient()
+  return (error) => (isOutdated(error) ? refreshCatalogue(client) : undefined)
+}
+
 /** The changes with the button that applies them; it asks before it retires anything. */
 function Apply({ plan, text, base, onApplied }: ApplyProps) {
   const client = useQueryClient()
   const [isAsking, setIsAsking] = useState(false)
   const applying = useMutation({
     mutationFn: () => sendCatalogue(text, base, false),
+    onError: useReload(),
     onSuccess() {
       announce('The catalogue is applied.')
       onApplied()
@@ -146,10 +155,9 @@ function Apply({ plan, text, base, onApplied }: ApplyProps) {
 }
 
 function ApplyFailure({ error }: { error: Error }) {
-  const isOutdated = error instanceof Problem && error.status === 412
   return (
     <Notice tone="bad">
-      {isOutdated
+      {isOutdated(error)
         ? 'Another operator has changed the catalogue since you read it. Nothing was applied.'
         : describeFailure(error).title}
     </Notice>

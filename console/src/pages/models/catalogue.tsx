@@ -52,7 +52,13 @@ function Versions({ current }: { current: CatalogueFile }) {
           </div>
         </Notice>
       )}
-      <CatalogueEditor base={base} text={text} onText={setText} />
+      <CatalogueEditor
+        // A plan and a refusal hold for one file only.
+        key={base.tag}
+        base={base}
+        text={text}
+        onText={setText}
+      />
     </>
   )
 }

@@ -13,7 +13,7 @@ import { Form } from '../../ui/form.tsx'
 import { formatDay } from '../../ui/format.ts'
 import { Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { refreshCatalogue, sendImport, type ImportResult } from './changes.ts'
+import { applyImport, planImport, refreshCatalogue, type PlannedImport } from './changes.ts'
 import { FieldChanges } from './field-changes.tsx'
 import { decimalOf, mainClasses } from './price.ts'
 import { hasUnlistedParts, listText } from './price-as-list.ts'
@@ -62,18 +62,13 @@ function Content({ model, onClose }: ChangePriceProps) {
   return <PriceForm model={model} price={price} onClose={onClose} />
 }
 
-interface Planned {
-  readonly text: string
-  readonly from: string
-  readonly result: ImportResult
-}
-
 function PriceForm({ model, price, onClose }: ChangePriceProps & { readonly price: Price }) {
+  const client = useQueryClient()
   const [amounts, setAmounts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(mainClasses.map(({ name }) => [name, decimalOf(price, name) ?? ''])),
   )
   const [from, setFrom] = useState('')
-  const [planned, setPlanned] = useState<Planned>()
+  const [planned, setPlanned] = useState<PlannedImport>()
   if (planned !== undefined)
     return (
       <Preview
@@ -91,10 +86,9 @@ function PriceForm({ model, price, onClose }: ChangePriceProps & { readonly pric
     <Form
       action="Show changes"
       isDisabled={Object.values(mistakes).some((mistake) => mistake !== undefined)}
-      onSubmit={async () => {
-        const text = listText(model, price, amounts)
-        return { text, from, result: await sendImport({ text, from, models: [model] }, true) }
-      }}
+      onSubmit={() =>
+        planImport(client, { text: listText(model, price, amounts), from, models: [model] })
+      }
       onDone={setPlanned}
       onCancel={onClose}
     >
@@ -138,8 +132,9 @@ function Preview({
   planned,
   onBack,
   onClose,
-}: ChangePriceProps & { readonly planned: Planned; readonly onBack: () => void }) {
+}: ChangePriceProps & { readonly planned: PlannedImport; readonly onBack: () => void }) {
   const client = useQueryClient()
+  const { from } = planned.request
   const [found] = planned.result.models
   if (found === undefined || found.changes.length === 0)
     return (
@@ -150,9 +145,7 @@ function Preview({
   return (
     <Form
       action="Apply"
-      onSubmit={() =>
-        sendImport({ text: planned.text, from: planned.from, models: [model] }, false)
-      }
+      onSubmit={() => applyImport(planned)}
       onDone={() => {
         void refreshCatalogue(client)
         announce(`The price of ${model} is changed.`)
@@ -163,9 +156,9 @@ function Preview({
       {() => (
         <>
           <p>
-            {planned.from === ''
+            {from === ''
               ? 'In force at once, for requests that begin from then on:'
-              : `In force from ${formatDay(planned.from)}, 00:00 UTC:`}
+              : `In force from ${formatDay(from)}, 00:00 UTC:`}
           </p>
           <FieldChanges changes={found.changes} />
           {found.notes.map((note) => (

@@ -6,23 +6,23 @@ import { TextField } from '../../ui/field.tsx'
 import { describeFailure, Empty } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/values.tsx'
-import type { ImportResult } from './changes.ts'
+import { isOutdated, type ImportRequest, type ImportResult, type PlannedImport } from './changes.ts'
 import { FieldChanges } from './field-changes.tsx'
 
 type Planned = ImportResult['models'][number]
 
 interface ImportChoiceProps {
-  readonly result: ImportResult
-  /** The prices are for a day to come. */
-  readonly isDated: boolean
+  readonly planned: PlannedImport
   readonly isBusy: boolean
   readonly error: Error | null
-  readonly onName: (model: string, listedAs: string) => void
+  /** Shows the changes again, with more names. */
+  readonly onPlan: (more: Pick<ImportRequest, 'names'>) => void
   readonly onApply: (models: readonly string[]) => void
 }
 
 export function ImportChoice(props: ImportChoiceProps) {
-  const { result, isDated, isBusy, error, onName, onApply } = props
+  const { planned, isBusy, error, onPlan, onApply } = props
+  const { request, result } = planned
   const changed = result.models.filter(({ changes }) => changes.length > 0)
   const same = result.models.filter(({ changes }) => changes.length === 0)
   const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set())
@@ -51,13 +51,13 @@ export function ImportChoice(props: ImportChoiceProps) {
           )
         }
       >
-        {error !== null && <Notice tone="bad">{describeFailure(error).title}</Notice>}
+        {error !== null && <ApplyFailure error={error} onPlan={() => onPlan({})} />}
         {changed.length === 0 ? (
           <Empty title="Nothing changes.">All listed models have these prices already.</Empty>
         ) : (
           <Table
             caption="Changes of the import"
-            columns={columnsOf(leftOut, toggle, isDated)}
+            columns={columnsOf(leftOut, toggle, request.from !== '')}
             rows={changed}
             rowKey={({ model }) => model}
           />
@@ -66,8 +66,28 @@ export function ImportChoice(props: ImportChoiceProps) {
       {same.length > 0 && (
         <p className="soft">Already as in the list: {same.map(({ model }) => model).join(', ')}.</p>
       )}
-      {result.not_listed.length > 0 && <NotListed models={result.not_listed} onName={onName} />}
+      {result.not_listed.length > 0 && (
+        <NotListed
+          models={result.not_listed}
+          onName={(model, name) => onPlan({ names: { ...request.names, [model]: name } })}
+        />
+      )}
     </>
+  )
+}
+
+function ApplyFailure({ error, onPlan }: { error: Error; onPlan: () => void }) {
+  if (!isOutdated(error)) return <Notice tone="bad">{describeFailure(error).title}</Notice>
+  return (
+    <Notice tone="warn">
+      <div className="stack">
+        Another operator has changed the catalogue since these changes were shown. Nothing was
+        imported.
+        <div>
+          <Button onClick={onPlan}>Load again</Button>
+        </div>
+      </div>
+    </Notice>
   )
 }
 

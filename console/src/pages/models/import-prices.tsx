@@ -8,7 +8,13 @@ import { Card, Notice } from '../../ui/card.tsx'
 import { FileField, TextField, type ChosenFile } from '../../ui/field.tsx'
 import { describeFailure, Empty, Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { refreshCatalogue, sendImport, type ImportRequest } from './changes.ts'
+import {
+  applyImport,
+  planImport,
+  refreshCatalogue,
+  type ImportRequest,
+  type PlannedImport,
+} from './changes.ts'
 import { ImportChoice } from './import-choice.tsx'
 
 export function ImportPrices() {
@@ -22,17 +28,22 @@ export function ImportPrices() {
   return <ImportFile />
 }
 
+interface ImportChange {
+  readonly planned: PlannedImport
+  readonly models: readonly string[]
+}
+
 function ImportFile() {
   const client = useQueryClient()
   const [file, setFile] = useState<ChosenFile>()
   const [from, setFrom] = useState('')
-  const [request, setRequest] = useState<ImportRequest>()
   const planning = useMutation({
-    mutationFn: (asked: ImportRequest) => sendImport(asked, true),
-    onMutate: setRequest,
+    mutationFn: (asked: ImportRequest) => planImport(client, asked),
+    onMutate: () => applying.reset(),
   })
+  const planned = planning.data
   const applying = useMutation({
-    mutationFn: (asked: ImportRequest) => sendImport(asked, false),
+    mutationFn: (change: ImportChange) => applyImport(change.planned, change.models),
     onSuccess(result) {
       void refreshCatalogue(client)
       const count = result.models.filter(({ changes }) => changes.length > 0).length
@@ -70,7 +81,7 @@ function ImportFile() {
           </div>
           <div>
             <Button
-              look="primary"
+              look={planned === undefined ? 'primary' : 'plain'}
               disabled={file === undefined}
               isBusy={planning.isPending}
               onClick={() => {
@@ -83,18 +94,15 @@ function ImportFile() {
         </div>
       </Card>
       {planning.isPending && <Loading rows={5} />}
-      {planning.error !== null && request !== undefined && <ImportFailure error={planning.error} />}
-      {planning.data !== undefined && request !== undefined && (
+      {planning.error !== null && <ImportFailure error={planning.error} />}
+      {planned !== undefined && (
         <ImportChoice
           key={planning.submittedAt}
-          result={planning.data}
-          isDated={request.from !== ''}
+          planned={planned}
           isBusy={applying.isPending}
           error={applying.error}
-          onName={(model, name) =>
-            planning.mutate({ ...request, names: { ...request.names, [model]: name } })
-          }
-          onApply={(models) => applying.mutate({ ...request, models })}
+          onPlan={(more) => planning.mutate({ ...planned.request, ...more })}
+          onApply={(models) => applying.mutate({ planned, models })}
         />
       )}
     </>
