@@ -1,6 +1,7 @@
 /** The operators' log as operators read it: filtered, page by page, newest first. */
 import { z } from 'zod'
 import { listKeys } from '../access/key-store.ts'
+import { findAccountByName } from '../ledger/account-store.ts'
 import type { Queryable } from '../storage/database.ts'
 import { getAccount } from './accounts.ts'
 import { listActions, readSequence, type ActionView } from './actions.ts'
@@ -9,7 +10,7 @@ import { operation } from './operation.ts'
 import { pageFields, pageOf, type Page } from './paging.ts'
 
 const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
-const actionWord = /^[a-z_]{1,40}(\.[a-z_]{1,40})?$/
+const actionWord = /^[a-z_-]{1,40}(\.[a-z_-]{1,40})?$/
 
 /** Returns what operators have done, newest first. */
 export const recentActions = operation(
@@ -44,18 +45,27 @@ export const recentActions = operation(
   },
 )
 
+interface About {
+  readonly subject?: string | undefined
+  readonly account?: string | undefined
+}
+
 /** Undefined = everything. An account has its keys and tokens as subjects, too. */
 async function subjectsOf(
   queryable: Queryable,
-  {
-    subject,
-    account: reference,
-  }: { readonly subject?: string | undefined; readonly account?: string | undefined },
+  { subject, account: reference }: About,
 ): Promise<readonly string[] | undefined> {
-  if (reference === undefined) return subject === undefined ? undefined : [subject]
+  const wanted = subject === undefined ? undefined : await idsOf(queryable, subject)
+  if (reference === undefined) return wanted
   const { id: accountId } = await getAccount(queryable, reference)
   const keys = await listKeys(queryable, { kind: 'client', accountId })
   const tokens = await listKeys(queryable, { kind: 'reader', accountId })
   const subjects = [accountId, ...[...keys, ...tokens].map(({ id }) => id)]
-  return subject === undefined ? subjects : subjects.filter((one) => one === subject)
+  return wanted === undefined ? subjects : subjects.filter((one) => wanted.includes(one))
+}
+
+/** The subject as it is given, and the account of this name: the log has accounts by their ids. */
+async function idsOf(queryable: Queryable, subject: string): Promise<readonly string[]> {
+  const account = await findAccountByName(queryable, subject.normalize('NFC'))
+  return account === undefined ? [subject] : [subject, account.id]
 }

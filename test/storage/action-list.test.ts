@@ -73,6 +73,8 @@ test('are found by action, by area, by actor and by subject', async () => {
     'account.suspend key.create account.create',
   )
   assert.equal(await found({ subject: keyId }), 'key.revoke key.create')
+  assert.equal(await found({ subject: 'acme' }), 'account.suspend account.create')
+  assert.equal(await found({ action: 'session.end-all' }), '')
 })
 
 test('of an account are found with those of its keys and tokens', async () => {
@@ -83,6 +85,7 @@ test('of an account are found with those of its keys and tokens', async () => {
   assert.equal(await found({ account: 'other' }), 'account.create')
   assert.equal(await found({ account: 'acme', subject: keyId }), 'key.revoke key.create')
   assert.equal(await found({ account: 'other', subject: keyId }), '')
+  assert.equal(await found({ account: 'other', subject: 'acme' }), '')
 })
 
 test('are found by time, and page by page with a filter', async () => {
