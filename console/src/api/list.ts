@@ -8,17 +8,25 @@ interface ListPage<Item> {
 
 type ReadPage<Item> = (cursor: { cursor?: string }) => Promise<ListPage<Item>>
 
-/** `key` begins with a word of `live.ts`, so that events renew the list. */
-export function useList<Item>(key: readonly unknown[], read: ReadPage<Item>) {
+/**
+ * `key` begins with a word of `live.ts`, so that events renew the list. `renewMs` says how soon it is read
+ * again without an event; undefined = not at all.
+ */
+export function useList<Item>(
+  key: readonly unknown[],
+  read: ReadPage<Item>,
+  renewMs?: (rows: readonly Item[]) => number | undefined,
+) {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     {
       queryKey: key,
       initialPageParam: '',
       queryFn: ({ pageParam }) => read(pageParam === '' ? {} : { cursor: pageParam }),
       getNextPageParam: ({ next_cursor: next }) => next,
+      refetchInterval: ({ state }) => renewMs?.(rowsOf(state.data?.pages ?? [])) ?? false,
     },
   )
-  const rows = data?.pages.flatMap(({ items }) => items)
+  const rows = data === undefined ? undefined : rowsOf(data.pages)
   return {
     /** Undefined until the first page is here. */
     rows,
@@ -32,6 +40,10 @@ export function useList<Item>(key: readonly unknown[], read: ReadPage<Item>) {
       onMore: () => void fetchNextPage(),
     },
   }
+}
+
+function rowsOf<Item>(pages: readonly ListPage<Item>[]): readonly Item[] {
+  return pages.flatMap(({ items }) => items)
 }
 
 /** Reads a whole list, at most `countMax` of its rows. */

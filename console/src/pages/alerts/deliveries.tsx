@@ -16,19 +16,25 @@ const tones: Readonly<Record<Delivery['state'], Tone>> = {
   dropped: 'warn',
 }
 
+/** No event tells of attempts, so a list with messages under way is read again. */
+function renewMs(deliveries: readonly Delivery[]): number | undefined {
+  return deliveries.some(({ state }) => state === 'waiting') ? 2_000 : undefined
+}
+
 export function Deliveries() {
   const { target } = useSearch({ from: '/shell/alerts' })
   const navigate = useNavigate({ from: '/alerts' })
   const targets = useList(['alerts', 'targets'], readTargets).rows ?? []
-  const list = useList(['alerts', 'deliveries', target], readDeliveriesOf(target))
-  const names: (readonly [string, string])[] = targets.map(({ name }) => [name, name])
+  const list = useList(['alerts', 'deliveries', target], readDeliveriesOf(target), renewMs)
+  const options: (readonly [string, string])[] = targets.map(({ name }) => [name, name])
+  const nameOf = new Map(targets.map(({ id, name }) => [id, name]))
   return (
     <>
       <div className="filters">
         <SelectField
           label="Target"
           value={target ?? ''}
-          options={[['', 'All targets'], ...names]}
+          options={[['', 'All targets'], ...options]}
           onChange={(chosen) =>
             void navigate({
               search: { tab: 'deliveries', ...(chosen !== '' && { target: chosen }) },
@@ -48,7 +54,7 @@ export function Deliveries() {
           }
           columns={[
             { name: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },
-            { name: 'Target', cell: ({ target: name }) => name },
+            { name: 'Target', cell: ({ target: id }) => nameOf.get(id) ?? <code>{id}</code> },
             {
               name: 'Message',
               cell: ({ title, kind, event }) => (

@@ -44,8 +44,9 @@ export function Firing() {
   )
 }
 
+/** Leads to the page where the alert is dealt with. */
 function SubjectLink({ alert }: { alert: FiringAlert }) {
-  const { account_id: account, channel, subject } = alert
+  const { account_id: account, channel, subject, facts } = alert
   if (channel !== null)
     return (
       <Link to="/channels/$channel" params={{ channel }}>
@@ -55,8 +56,26 @@ function SubjectLink({ alert }: { alert: FiringAlert }) {
   if (account !== null)
     return (
       <Link to="/accounts/$account" params={{ account }}>
-        {subject}
+        {textOf(facts['account']) ?? subject}
+      </Link>
+    )
+  const model = textOf(facts['model'])
+  if (model !== undefined)
+    return (
+      <Link to="/channels" search={{ model }}>
+        {model}
+      </Link>
+    )
+  const audit = textOf(facts['audit'])
+  if (audit !== undefined)
+    return (
+      <Link to="/audit" search={{ tab: 'books', audit }}>
+        The audit
       </Link>
     )
   return <>{subject}</>
+}
+
+function textOf(fact: FiringAlert['facts'][string] | undefined): string | undefined {
+  return typeof fact === 'string' ? fact : undefined
 }

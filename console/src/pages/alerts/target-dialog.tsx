@@ -7,6 +7,7 @@ import { SecretOnce } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { Outdated, useOutdated } from '../../ui/outdated.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { chosenKinds, isAlertKind, kindNames, type AlertKind } from './kinds.ts'
@@ -154,12 +155,23 @@ const addressHints: Readonly<Record<Format, string>> = {
 
 function EditTarget({ id, onClose }: { id: string; onClose: () => void }) {
   const client = useQueryClient()
-  const { data } = useSuspenseQuery({ ...targetQuery(id), staleTime: 0 })
-  const [fields, setFields] = useState(() => fieldsOf(data.target))
+  const { data, refetch } = useSuspenseQuery({ ...targetQuery(id), staleTime: 0 })
+  // As it was when the dialog opened: live events must not change its version while a person types.
+  const [shown, setShown] = useState(data)
+  const outdated = useOutdated()
+  const [fields, setFields] = useState(() => fieldsOf(shown.target))
+  const loadAgain = async (): Promise<void> => {
+    const read = await refetch()
+    if (read.data !== undefined) {
+      setShown(read.data)
+      setFields(fieldsOf(read.data.target))
+    }
+    outdated.clear()
+  }
   const change = () =>
     bodyOf(
       api.PATCH('/admin/v1/alerts/{target}', {
-        params: { path: { target: id }, header: { 'If-Match': data.etag } },
+        params: { path: { target: id }, header: { 'If-Match': shown.etag } },
         body: {
           ...bodyFrom(fields),
           ...(fields.address.trim() !== '' && { address: fields.address.trim() }),
@@ -169,7 +181,7 @@ function EditTarget({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <Form
       action="Save"
-      onSubmit={change}
+      onSubmit={() => outdated.watch(change())}
       onCancel={onClose}
       onDone={({ name }) => {
         void client.invalidateQueries({ queryKey: ['alerts'] })
@@ -178,12 +190,15 @@ function EditTarget({ id, onClose }: { id: string; onClose: () => void }) {
       }}
     >
       {(errorOf) => (
-        <TargetFields
-          fields={fields}
-          onChange={setFields}
-          errorOf={errorOf}
-          addressHint={`Empty keeps the current one: ${data.target.address}`}
-        />
+        <>
+          <TargetFields
+            fields={fields}
+            onChange={setFields}
+            errorOf={errorOf}
+            addressHint={`Empty keeps the current one: ${shown.target.address}`}
+          />
+          {outdated.isOutdated && <Outdated onLoad={loadAgain} />}
+        </>
       )}
     </Form>
   )

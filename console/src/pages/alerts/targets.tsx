@@ -1,5 +1,6 @@
 /** The targets of alerts: who gets which messages, where and when. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
@@ -93,13 +94,17 @@ interface ActionsProps {
 
 function TargetActions({ target, isOwner, onAsk }: ActionsProps) {
   const client = useQueryClient()
+  const navigate = useNavigate({ from: '/alerts' })
   const mayTest = useMay('operator')
   const testing = useMutation({
     mutationFn: () =>
       bodyOf(
         api.POST('/admin/v1/alerts/{target}/test', { params: { path: { target: target.id } } }),
       ),
-    onSuccess: () => announce(`Test sent to ${target.name}. Deliveries shows its answer.`),
+    onSuccess() {
+      announce(`A test for ${target.name} is on its way.`)
+      void navigate({ search: { tab: 'deliveries', target: target.name } })
+    },
     onError: (error) => announce(describeFailure(error).title),
     onSettled: () => client.invalidateQueries({ queryKey: ['alerts', 'deliveries'] }),
   })

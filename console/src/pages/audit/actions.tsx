@@ -1,10 +1,11 @@
 /** The log of what operators and gateways have done, with filters. */
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { readAll, useList } from '../../api/list.ts'
 import { Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { SuggestField, type Suggestion } from '../../ui/suggest-field.tsx'
 import { ExportButton, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/values.tsx'
 import type { PageSearch } from './address.ts'
@@ -28,7 +29,7 @@ const columns: readonly Column<Action>[] = [
   },
   {
     name: 'Subject',
-    cell: ({ subject }) => <span className="break">{subject}</span>,
+    cell: ({ subject }) => <Subject id={subject} />,
     csv: ({ subject }) => subject,
   },
   {
@@ -43,7 +44,7 @@ export function Actions() {
   const list = useList(['actions', filters], readActionsOf(filters))
   return (
     <>
-      <Filters filters={filters} />
+      <Filters filters={filters} rows={list.rows ?? []} />
       <Card
         title="Actions"
         hint="Newest first. The store refuses to change this log."
@@ -70,28 +71,62 @@ export function Actions() {
 
 type ActionFilters = Omit<PageSearch, 'tab' | 'audit'>
 
-function Filters({ filters }: { filters: ActionFilters }) {
+interface FiltersProps {
+  readonly filters: ActionFilters
+  /** Those shown, whose words are suggested. */
+  readonly rows: readonly Action[]
+}
+
+function Filters({ filters, rows }: FiltersProps) {
   const navigate = useNavigate({ from: '/audit' })
-  const set =
-    (name: keyof ActionFilters) =>
-    (value: string): void =>
+  const field = (name: keyof ActionFilters) => ({
+    value: filters[name] ?? '',
+    onApply: (value: string): void =>
       void navigate({
         search: { tab: 'actions', ...filters, [name]: value === '' ? undefined : value },
         replace: true,
-      })
+      }),
+  })
+  const day = (name: 'from' | 'to') => {
+    const { value, onApply: onChange } = field(name)
+    return { type: 'date', value, onChange }
+  }
   return (
     <div className="filters">
-      <TextField
+      <SuggestField
         label="Action"
-        placeholder="account.create"
-        value={filters.action ?? ''}
-        onChange={set('action')}
+        placeholder="account or account.edit"
+        suggestions={wordsOf(rows, ({ action }) => action)}
+        {...field('action')}
       />
-      <TextField label="By" value={filters.actor ?? ''} onChange={set('actor')} />
-      <TextField label="Subject" value={filters.subject ?? ''} onChange={set('subject')} />
-      <TextField label="From" type="date" value={filters.from ?? ''} onChange={set('from')} />
-      <TextField label="To" type="date" value={filters.to ?? ''} onChange={set('to')} />
+      <SuggestField
+        label="By"
+        placeholder="Name or id of a token"
+        suggestions={wordsOf(rows, ({ actor_name: name, actor }) => name ?? actor)}
+        {...field('actor')}
+      />
+      <SuggestField
+        label="Subject"
+        placeholder="Name or id"
+        suggestions={wordsOf(rows, ({ subject }) => subject)}
+        {...field('subject')}
+      />
+      <TextField label="From" {...day('from')} />
+      <TextField label="To" {...day('to')} />
     </div>
+  )
+}
+
+function wordsOf(rows: readonly Action[], wordOf: (row: Action) => string): Suggestion[] {
+  return [...new Set(rows.map(wordOf))].toSorted().map((value) => ({ value }))
+}
+
+function Subject({ id }: { id: string }) {
+  if (!id.startsWith('acc_')) return <span className="break">{id}</span>
+  return (
+    <Link to="/accounts/$account" params={{ account: id }} className="break">
+      {id}
+    </Link>
   )
 }
 

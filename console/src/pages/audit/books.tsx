@@ -1,5 +1,5 @@
 /** Audits of the books: their results, one with its differences, and a new one at once. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { BookCheck } from 'lucide-react'
 import { api, bodyOf } from '../../api/client.ts'
@@ -12,7 +12,7 @@ import { Empty, describeFailure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Count, Duration, Time } from '../../ui/values.tsx'
 import { AuditDifferences } from './differences.tsx'
-import { readAudits, type AuditRow } from './queries.ts'
+import { readAudits, tokenNamesQuery, type AuditRow } from './queries.ts'
 
 const resultTones: Readonly<Record<AuditRow['result'], Tone>> = {
   passed: 'good',
@@ -28,6 +28,8 @@ const resultNames: Readonly<Record<AuditRow['result'], string>> = {
 export function Books() {
   const { audit } = useSearch({ from: '/shell/audit' })
   const list = useList(['audits', 'list'], readAudits)
+  const tokens = useQuery(tokenNamesQuery)
+  const nameOf = tokens.data ?? new Map<string, string>()
   return (
     <>
       {audit !== undefined && <AuditDifferences id={audit} />}
@@ -57,7 +59,10 @@ export function Books() {
               cell: ({ result }) => <Badge tone={resultTones[result]}>{resultNames[result]}</Badge>,
             },
             { name: 'Scope', cell: ({ scope }) => (scope === 'full' ? 'everything' : 'recent') },
-            { name: 'By', cell: ({ actor }) => actor },
+            {
+              name: 'By',
+              cell: ({ actor }) => <span data-tip={actor}>{nameOf.get(actor) ?? actor}</span>,
+            },
             {
               name: 'Accounts',
               isNumber: true,
@@ -94,7 +99,7 @@ function RunAudit() {
       announce(
         result === 'passed'
           ? 'The books are right.'
-          : `The audit has found ${counts.differences} differences.`,
+          : `The audit has found ${counts.differences} ${counts.differences === 1 ? 'difference' : 'differences'}.`,
       ),
     onSettled: () => client.invalidateQueries({ queryKey: ['audits'] }),
   })

@@ -20,6 +20,19 @@ export function auditQuery(id: string) {
 
 export type AuditDetail = Awaited<ReturnType<NonNullable<ReturnType<typeof auditQuery>['queryFn']>>>
 
+const tokensMax = 1_000
+
+/** The names of admin tokens by their ids, which audits have as actors. */
+export const tokenNamesQuery = queryOptions({
+  queryKey: ['settings', 'token names'],
+  staleTime: 60_000,
+  async queryFn(): Promise<ReadonlyMap<string, string>> {
+    const query = { limit: tokensMax }
+    const { items } = await bodyOf(api.GET('/admin/v1/admin-tokens', { params: { query } }))
+    return new Map(items.map(({ id, name }) => [id, name]))
+  },
+})
+
 type Filters = Pick<PageSearch, 'action' | 'actor' | 'subject' | 'from' | 'to'>
 
 export function readActionsOf(filters: Filters, limit = pageSize) {

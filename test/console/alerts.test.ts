@@ -1,0 +1,199 @@
+/** The pages of alerts, by clicking in a browser, with a receiver of messages on a real socket. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { Webhook } from 'standardwebhooks'
+import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { valueOf } from '../../src/operations/operation.ts'
+import { answers, startReceiver, type Received, type Receiver } from '../alerts/harness.ts'
+import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+
+describe('the pages of alerts', () => {
+  let console: OpenConsole
+  let receiver: Receiver
+  before(async () => {
+    receiver = await startReceiver()
+    console = await openConsole({ requests: 200, settings: { alert_networks: '127.0.0.0/8' } })
+  })
+  after(async () => {
+    await console.close()
+    await receiver.close()
+  })
+
+  const readTarget = async (target: string) =>
+    valueOf(await alertEndpoints.show.operation(console.gateway.context, { target }))
+  const targetNames = async (): Promise<readonly string[]> =>
+    valueOf(await alertEndpoints.list.operation(console.gateway.context, {})).items.map(
+      ({ name }) => name,
+    )
+  const targetRow = (page: Page, name: string) =>
+    page.getByRole('table', { name: 'Alert targets' }).getByRole('row').filter({ hasText: name })
+
+  /** Fills the form of a new webhook and returns the secret that the page shows. */
+  async function createWebhook(page: Page, name: string): Promise<string> {
+    await page.getByRole('button', { name: 'New target' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('Address').fill(receiver.url)
+    await dialog.getByLabel('Digest').fill('0')
+    await dialog.getByRole('button', { name: 'Create target' }).click()
+    await dialog.getByText('Copy it now. It is not shown again.').waitFor()
+    const secret = await dialog.getByText(/^whsec_/).innerText()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await targetRow(page, name).waitFor()
+    return secret
+  }
+
+  async function choose(page: Page, name: string, item: string): Promise<void> {
+    await page.getByRole('button', { name: `Actions of ${name}` }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+
+  /** Sends a test by its button and returns what the receiver got. */
+  async function sendTest(page: Page, name: string): Promise<Received> {
+    await targetRow(page, name).getByRole('button', { name: 'Send test' }).click()
+    const deliveries = page.getByRole('table', { name: 'Deliveries of alerts, newest first' })
+    await deliveries.getByText('delivered', { exact: true }).first().waitFor()
+    const message = receiver.received.at(-1)
+    assert.ok(message !== undefined, 'the receiver got nothing')
+    return message
+  }
+
+  test('show what fires, with its next step, and lead to its page', () =>
+    console.withConsole({ role: 'viewer', path: '/alerts' }, async (page) => {
+      const firing = page.getByRole('table', { name: 'Alerts that are firing' })
+      const row = firing.getByRole('row').filter({ hasText: 'Balance of juniper-studio is low' })
+      await row.waitFor()
+      assert.match(await row.innerText(), /Book a credit with/)
+      await row.getByRole('link', { name: 'juniper-studio' }).click()
+      await page.getByRole('heading', { level: 1, name: 'juniper-studio' }).waitFor()
+    }))
+
+  test('make a webhook, and show how the receiver answers a test', () =>
+    console.withConsole({ path: '/alerts?tab=targets' }, async (page) => {
+      const secret = await createWebhook(page, 'pager')
+      assert.equal((await page.content()).includes(secret), false)
+      const message = await sendTest(page, 'pager')
+      new Webhook(secret).verify(message.body, message.headers)
+
+      receiver.behave(answers(500))
+      await page.getByRole('link', { name: 'Targets' }).click()
+      await targetRow(page, 'pager').getByRole('button', { name: 'Send test' }).click()
+      const row = page.getByRole('row').filter({ hasText: '500' })
+      await row.getByText('Next attempt').waitFor()
+      receiver.behave(answers(200))
+      assert.match(await row.innerText(), /pager/)
+      assert.equal(new URL(page.url()).searchParams.get('target'), 'pager')
+      await page.getByLabel('Target').selectOption('team-chat')
+      await page.getByText('Next attempt').waitFor({ state: 'detached' })
+    }))
+
+  test('show the mistake in an address beside it', () =>
+    console.withConsole(
+      { path: '/alerts?tab=targets', allowed: [/status of 400/] },
+      async (page) => {
+        await page.getByRole('button', { name: 'New target' }).click()
+        const dialog = page.getByRole('dialog')
+        await dialog.getByLabel('Name').fill('ftp')
+        await dialog.getByLabel('Address').fill('ftp://files.example')
+        await dialog.getByRole('button', { name: 'Create target' }).click()
+        await dialog.locator('[aria-invalid]').waitFor()
+        assert.equal(await dialog.locator('[aria-invalid]').count(), 1)
+        await dialog.getByRole('button', { name: 'Cancel' }).click()
+        assert.equal((await targetNames()).includes('ftp'), false)
+      },
+    ))
+
+  test('change filters and quiet hours, unless another operator was faster', () =>
+    console.withConsole(
+      { path: '/alerts?tab=targets', allowed: [/status of 412/] },
+      async (page) => {
+        await choose(page, 'team-chat', 'Edit')
+        const dialog = page.getByRole('dialog')
+        await dialog.getByLabel('Gets').selectOption('Critical alerts only')
+        await dialog.getByLabel('Quiet hours').fill('22:00-07:00 Europe/Berlin')
+        await dialog.getByText('All kinds of alerts').click()
+        await dialog.getByLabel('A channel is off').check()
+        await dialog.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('team-chat is changed.').waitFor()
+        await targetRow(page, 'team-chat').getByText('1 kind').waitFor()
+        const saved = await readTarget('team-chat')
+        assert.deepEqual(
+          [saved.min_severity, saved.quiet_hours, saved.kinds],
+          ['critical', '22:00-07:00 Europe/Berlin', ['channel.off']],
+        )
+
+        await choose(page, 'team-chat', 'Edit')
+        await dialog.getByLabel('Digest').fill('1h')
+        const { context } = console.gateway
+        const change = { target: 'team-chat', digest: '30m' }
+        valueOf(await alertEndpoints.change.operation(context, change))
+        await dialog.getByRole('button', { name: 'Save' }).click()
+        await dialog.getByRole('button', { name: 'Load again' }).click()
+        await dialog.getByRole('button', { name: 'Load again' }).waitFor({ state: 'detached' })
+        assert.equal(await dialog.getByLabel('Digest').inputValue(), '30m')
+      },
+    ))
+
+  test('replace a secret, with which messages are signed too', () =>
+    console.withConsole({ path: '/alerts?tab=targets' }, async (page) => {
+      const old = await createWebhook(page, 'rotating')
+      await choose(page, 'rotating', 'Replace secret')
+      const dialog = page.getByRole('dialog', { name: 'Replace the secret of rotating' })
+      await dialog.getByRole('button', { name: 'Replace secret' }).click()
+      const secret = await dialog.getByText(/^whsec_/).innerText()
+      await dialog.getByText('The old secret is valid until').waitFor()
+      await dialog.getByRole('button', { name: 'Done' }).click()
+      assert.notEqual(secret, old)
+      const message = await sendTest(page, 'rotating')
+      for (const known of [old, secret]) new Webhook(known).verify(message.body, message.headers)
+    }))
+
+  test('delete a target after a question', () =>
+    console.withConsole({ path: '/alerts?tab=targets' }, async (page) => {
+      await createWebhook(page, 'short-lived')
+      await choose(page, 'short-lived', 'Delete')
+      const question = page.getByRole('alertdialog', { name: 'Delete short-lived?' })
+      await question.getByText('It gets no more messages.').waitFor()
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      assert.ok((await targetNames()).includes('short-lived'))
+      await choose(page, 'short-lived', 'Delete')
+      await question.getByRole('button', { name: 'Delete target' }).click()
+      await page.getByText('short-lived is deleted.').waitFor()
+      assert.equal(await targetRow(page, 'short-lived').count(), 0)
+      assert.equal((await targetNames()).includes('short-lived'), false)
+    }))
+
+  test('offer each role only its actions', async () => {
+    for (const [role, tests, menus] of [
+      ['viewer', 0, 0],
+      ['operator', 1, 0],
+      ['owner', 1, 1],
+    ] as const)
+      await console.withConsole({ role, path: '/alerts?tab=targets' }, async (page) => {
+        await targetRow(page, 'on-call').waitFor()
+        const count = (name: string) => page.getByRole('button', { name }).count()
+        const offered = await targetRow(page, 'on-call').getByRole('button').allInnerTexts()
+        assert.equal(offered.length, tests + menus, role)
+        assert.equal(await count('New target'), menus)
+      })
+  })
+
+  test('of an operator who makes the page offer more are refused by the API', () =>
+    console.withConsole(
+      { role: 'operator', path: '/requests', allowed: [/status of 403/] },
+      async (page) => {
+        await page.route('**/admin/v1/session', async (route) => {
+          const answer = await route.fetch()
+          const session = (await answer.json()) as Record<string, unknown>
+          await route.fulfill({ response: answer, json: { ...session, role: 'owner' } })
+        })
+        await page.goto(`${console.gateway.adminUrl}/console/alerts?tab=targets`)
+        await choose(page, 'on-call', 'Delete')
+        const question = page.getByRole('alertdialog')
+        await question.getByRole('button', { name: 'Delete target' }).click()
+        await question.getByText(/owner/).waitFor()
+        assert.ok((await targetNames()).includes('on-call'))
+      },
+    ))
+})
