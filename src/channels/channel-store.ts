@@ -91,6 +91,16 @@ export async function readCatalogue(queryable: Queryable): Promise<CatalogueRows
   }
 }
 
+/** Lists the models that the catalogue gives at least one channel, loaded by a gateway or not. */
+export async function listOfferedModels(queryable: Queryable): Promise<readonly string[]> {
+  const { models, channels } = await readCatalogue(queryable)
+  const offered = channels.filter(({ retiredAtMs }) => retiredAtMs === undefined)
+  const ids = new Set(offered.flatMap((channel) => [...channel.models.keys()]))
+  return models
+    .filter(({ id, retiredAtMs }) => retiredAtMs === undefined && ids.has(id))
+    .map(({ id }) => id)
+}
+
 /** Inserts a row, or overwrites the one with the same key but for the columns in `kept`. */
 async function upsert(
   transaction: Transaction,

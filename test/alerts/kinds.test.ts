@@ -8,7 +8,14 @@ import { alertKinds, messageType, type AlertKind } from '../../src/operations/al
 import { alertEndpoints } from '../../src/endpoints/alerts.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import { changeAccount, createClientKey, creditAccount, editKey } from '../support/operations.ts'
+import {
+  applyCatalogue,
+  changeAccount,
+  createClientKey,
+  creditAccount,
+  editKey,
+  exportCatalogue,
+} from '../support/operations.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
@@ -218,6 +225,23 @@ const cases: { readonly [Kind in Exclude<AlertKind, 'store.outage'>]: readonly C
       },
       facts: { model: 'large-1' },
       end: mend,
+    },
+    {
+      what: 'no channel can be loaded, because the variables with their credentials are not set',
+      async cause({ gateway: { context } }) {
+        const text = await exportCatalogue(context)
+        await applyCatalogue(context, {
+          text: text.replaceAll(/credential: sealed:.*/g, 'credential: env:NOT_SET_ANYWHERE'),
+        })
+        return 'large-1'
+      },
+      facts: { model: 'large-1' },
+      async end({ gateway: { context } }) {
+        const text = await exportCatalogue(context)
+        await applyCatalogue(context, {
+          text: text.replaceAll('env:NOT_SET_ANYWHERE', 'a-new-secret'),
+        })
+      },
     },
   ],
   'ledger.audit_failed': [

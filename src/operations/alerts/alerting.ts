@@ -20,9 +20,9 @@ import type { Sending, SendResult } from './send.ts'
 import { AlertSender } from './sender.ts'
 import { listTargets, type AlertTarget } from './target-store.ts'
 import {
+  ChannelWatch,
   watchAccounts,
   watchBackups,
-  watchChannels,
   watchErrorRates,
   type WatchOptions,
 } from './watch.ts'
@@ -132,8 +132,9 @@ export class Alerting {
     const options = this.#options
     const look = (everyMs: number, run: Look['run']): Look => ({ everyMs, run, dueMs: 0 })
     const errorRates = errorRateKinds.map((kind) => new ErrorRates(kind))
+    const channels = new ChannelWatch(options)
     return [
-      look(channelsMs, (nowMs) => watchChannels(options, nowMs)),
+      look(channelsMs, (nowMs) => channels.look(nowMs)),
       look(accountsMs, (nowMs) => watchAccounts(options, nowMs)),
       look(accountsMs, () => this.#countWaiting()),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),

@@ -23,6 +23,12 @@ export const channelKinds: readonly AlertKind[] = [
   'model.no_usable_channel',
 ]
 
+/** A model that a running gateway publishes no state of: it could load no channel of it. */
+export interface MissingModel {
+  readonly node: string
+  readonly model: string
+}
+
 /** What a running gateway says of a model on a channel. */
 export interface NodeLine {
   readonly node: string
@@ -31,15 +37,21 @@ export interface NodeLine {
 
 export function findChannelConditions(
   lines: readonly NodeLine[],
+  missing: readonly MissingModel[],
   firing: ReadonlyMap<string, Alert>,
 ): readonly Finding[] {
   const places = Map.groupBy(lines, ({ line }) => `${line.channel}\n${line.model}`)
   const out = [...places.values()].flatMap((one) => findOut(one, firing) ?? [])
   const offs = Map.groupBy(out, ({ kind, subject }) => keyOf(kind, subject))
-  const models = Map.groupBy(lines, ({ line }) => line.model)
+  const byModel = Map.groupBy(lines, ({ line }) => line.model)
+  const missingByModel = Map.groupBy(missing, ({ model }) => model)
+  const models = new Set([...byModel.keys(), ...missingByModel.keys()])
   return [
     ...[...offs.values()].flatMap(offFinding),
-    ...[...models.values()].flatMap((one) => modelFinding(one) ?? []),
+    ...[...models].flatMap(
+      (model) =>
+        modelFinding(model, byModel.get(model) ?? [], missingByModel.get(model) ?? []) ?? [],
+    ),
   ]
 }
 
@@ -138,16 +150,19 @@ function offTexts(kind: OffKind, channel: string, model: string): Pick<Finding, 
 
 type Condition = 'main' | 'reserve' | 'none'
 
-function modelFinding(lines: readonly NodeLine[]): Finding | undefined {
+function modelFinding(
+  model: string,
+  lines: readonly NodeLine[],
+  missing: readonly MissingModel[],
+): Finding | undefined {
   const byNode = Map.groupBy(lines, ({ node }) => node)
   const seen = [...byNode].map(([node, own]) => ({
     node,
     condition: conditionOf(own.map(({ line }) => line)),
   }))
-  const model = lines[0]?.line.model ?? ''
   const nodesWith = (wanted: Condition): readonly string[] =>
     seen.filter(({ condition }) => condition === wanted).map(({ node }) => node)
-  const none = nodesWith('none')
+  const none = [...nodesWith('none'), ...missing.map(({ node }) => node)]
   if (none.length > 0)
     return {
       kind: 'model.no_usable_channel',
@@ -155,7 +170,7 @@ function modelFinding(lines: readonly NodeLine[]): Finding | undefined {
       title: `No channel serves ${model}`,
       text:
         `No channel of the model ${model} is usable: its requests get 503. What the gateway has seen: ` +
-        'turnpike channel list',
+        'turnpike channel list. Why a channel could not be loaded: turnpike doctor',
       facts: { model, nodes: none },
     }
   const reserve = nodesWith('reserve')

@@ -5,7 +5,8 @@
  */
 import { listLimitedKeys } from '../../access/key-store.ts'
 import { utcDay, utcMonth } from '../../base/clock.ts'
-import { listStates } from '../../channels/cluster/channel-states.ts'
+import { listOfferedModels } from '../../channels/channel-store.ts'
+import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
 import { listRefused } from '../../ledger/free-exchange-store.ts'
 import { countOf, readReportLines, type ReportLine } from '../../ledger/report-store.ts'
@@ -24,7 +25,7 @@ import {
 import type { Alert, Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
 import type { ErrorCount, ErrorRates } from './error-rates.ts'
-import { channelKinds, findChannelConditions } from './channel-rules.ts'
+import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
 
 export interface WatchOptions {
@@ -43,17 +44,53 @@ const accountsPerPage = 200
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
-export async function watchChannels({ database }: WatchOptions, nowMs: number): Promise<void> {
-  const nodes = new Map((await listNodes(database)).map((node) => [node.id, node]))
-  const lines = (await listStates(database)).flatMap(({ node: id, line }) => {
-    const node = nodes.get(id)
-    return node === undefined || !isRunning(node, nowMs) ? [] : [{ node: node.name, line }]
-  })
-  // Without a gateway that publishes, nothing is known, and nothing has changed.
-  if (lines.length === 0) return
-  const firing = await readFiring(database)
-  const findings = findChannelConditions(lines, byKey(firing))
-  await applyObservation(database, { kinds: channelKinds, findings, firing }, nowMs)
+/** Looks at channels one time after the other. A gateway publishes within a second what it has loaded. */
+export class ChannelWatch {
+  readonly #database: Database
+  #missingBefore: ReadonlySet<string> = new Set()
+
+  constructor({ database }: WatchOptions) {
+    this.#database = database
+  }
+
+  async look(nowMs: number): Promise<void> {
+    const database = this.#database
+    const nodes = (await listNodes(database)).filter((node) => isRunning(node, nowMs))
+    // Without a running gateway nothing is known, and nothing has changed.
+    if (nodes.length === 0) return
+    const names = new Map(nodes.map(({ id, name }) => [id, name]))
+    const states = (await listStates(database)).filter(({ node }) => names.has(node))
+    const lines = states.map(({ node, line }) => ({ node: names.get(node) ?? node, line }))
+    const offered = await listOfferedModels(database)
+    const firing = await readFiring(database)
+    const known = byKey(firing)
+    const missing = this.#findMissing(offered, { names, states }).filter(
+      ({ isSecondTime, model }) =>
+        isSecondTime || known.has(keyOf('model.no_usable_channel', model)),
+    )
+    const findings = findChannelConditions(lines, missing, known)
+    await applyObservation(database, { kinds: channelKinds, findings, firing }, nowMs)
+  }
+
+  /** Models without any state of a gateway; two times, because a change of the catalogue takes a moment. */
+  #findMissing(
+    offered: readonly string[],
+    { names, states }: { names: ReadonlyMap<string, string>; states: readonly PublishedState[] },
+  ): readonly (MissingModel & { readonly isSecondTime: boolean })[] {
+    const placeOf = (node: string, model: string): string => `${node}\n${model}`
+    const published = new Set(states.map(({ node, line }) => placeOf(node, line.model)))
+    const missing = [...names].flatMap(([id, node]) =>
+      offered.map((model) => ({ node, model, place: placeOf(id, model) })),
+    )
+    const before = this.#missingBefore
+    const found = missing.filter(({ place }) => !published.has(place))
+    this.#missingBefore = new Set(found.map(({ place }) => place))
+    return found.map(({ node, model, place }) => ({
+      node,
+      model,
+      isSecondTime: before.has(place),
+    }))
+  }
 }
 
 export async function watchAccounts(options: WatchOptions, nowMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { alertKindNames, alertKinds, type AlertKind } from '../alerts/alert-kind.ts'
 import { orderAttention, type Troubles } from './attention.ts'
 
-const none: Troubles = { alerts: [], channels: [], accounts: [], uncleanStops: [] }
+const none: Troubles = { alerts: [], channels: [], unloaded: [], accounts: [], uncleanStops: [] }
 const since = '2026-11-23T06:00:00.000Z'
 
 function alert(kind: AlertKind, subject: string, about: object = {}): Troubles['alerts'][number] {
@@ -62,6 +62,7 @@ test('a channel and an account are added only where no alert is about them', () 
         alert('account.exhausted', 'acc_1', { accountId: 'acc_1' }),
       ],
       channels: [channel('main', 'off'), channel('slow', 'slow'), channel('shut', 'disabled')],
+      unloaded: ['main', 'locked'],
       accounts: [
         account('acc_1', 'exhausted'),
         account('acc_2', 'low'),
@@ -71,6 +72,7 @@ test('a channel and an account are added only where no alert is about them', () 
     [
       'account.exhausted: turnpike account credit acc_1 AMOUNT',
       'channel.off: turnpike channel show main',
+      'channel.not_on: turnpike doctor',
       'account.short: turnpike account credit acc_3 AMOUNT',
       'channel.not_on: turnpike channel show slow',
       'channel.not_on: turnpike channel on shut',

@@ -38,6 +38,8 @@ export interface Troubles {
     | 'firedAtMs'
   >[]
   readonly channels: readonly TroubledChannel[]
+  /** Names of channels that no running gateway could load. */
+  readonly unloaded: readonly string[]
   readonly accounts: readonly ShortAccount[]
   readonly uncleanStops: readonly UncleanStopView[]
 }
@@ -113,6 +115,7 @@ export function orderAttention(troubles: Troubles, countMax: number): readonly N
   for (const { account_id, channel } of alerts) places.add(account_id).add(channel)
   const others = [
     ...troubles.channels.filter(({ channel }) => !places.has(channel)).map(stepOfChannel),
+    ...troubles.unloaded.filter((channel) => !places.has(channel)).map(stepOfUnloaded),
     ...troubles.accounts.filter(({ account_id: id }) => !places.has(id)).map(stepOfAccount),
     ...troubles.uncleanStops.map(stepOfStop),
   ]
@@ -173,6 +176,18 @@ function stepOfChannel({ channel, model, state, since, why }: TroubledChannel): 
     step:
       state === 'disabled' ? `turnpike channel on ${channel}` : `turnpike channel show ${channel}`,
     since,
+  }
+}
+
+function stepOfUnloaded(channel: string): NextStep {
+  return {
+    ...noSubjects,
+    severity: 'warning',
+    kind: 'channel.not_on',
+    channel,
+    title: `No gateway could load the channel ${channel}`,
+    step: 'turnpike doctor',
+    since: null,
   }
 }
 

@@ -33,7 +33,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
   const fromMs = Date.parse(yesterday)
   const storeMs = await readStoreTime(database, context.clock)
   const alerts = await listFiring(database, { afterId: '', countMax: alertsMax })
-  const channels = await listTroubledChannels(context)
+  const { channels, unloaded } = await findChannelTroubles(context)
   const accounts = (
     await listShortAccounts(database, { fromDay: yesterday, countMax: listMax })
   ).map(({ id, name, balancePicos, spentPicos }) => ({
@@ -57,7 +57,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     hours: await readTwoDays(context, nowMs),
     last_audit: await readLastAudit(context),
     attention: {
-      next: orderAttention({ alerts, channels, accounts, uncleanStops }, listMax),
+      next: orderAttention({ alerts, channels, unloaded, accounts, uncleanStops }, listMax),
       channels,
       accounts,
       alerts: alerts.slice(0, listMax).map((alert) => ({
@@ -130,14 +130,20 @@ async function readLastAudit({ database }: OperationContext) {
   return { id, at: timeText(run.startedAtMs), scope, result, differences: counts.differences }
 }
 
-/** Returns the models that a channel does not serve fully, by channel. */
-async function listTroubledChannels(context: OperationContext) {
-  const { items } = valueOf(await listChannels(context, { limit: channelsMax }))
-  return items.flatMap(({ name, health }) =>
-    health
-      .filter(({ state }) => state !== 'on')
-      .map(({ model, state, since, why }) => ({ channel: name, model, state, since, why })),
+/** Finds models that a channel does not serve fully, and channels of which no running gateway has a state. */
+async function findChannelTroubles(context: OperationContext) {
+  const { items, is_live: isLive } = valueOf(await listChannels(context, { limit: channelsMax }))
+  const unloaded = items.filter(
+    ({ models, health }) => isLive && health.length === 0 && Object.keys(models).length > 0,
   )
+  return {
+    unloaded: unloaded.map(({ name }) => name),
+    channels: items.flatMap(({ name, health }) =>
+      health
+        .filter(({ state }) => state !== 'on')
+        .map(({ model, state, since, why }) => ({ channel: name, model, state, since, why })),
+    ),
+  }
 }
 
 interface HourView extends ReturnType<typeof viewDay> {
@@ -160,7 +166,7 @@ interface Overview {
     /** All of the lists below, in order of urgency, each with one next step; at most 100. */
     readonly next: readonly NextStep[]
     /** Models that are not fully on, by channel and gateway. */
-    readonly channels: Awaited<ReturnType<typeof listTroubledChannels>>
+    readonly channels: Awaited<ReturnType<typeof findChannelTroubles>>['channels']
     /** Active accounts without money, or with less than they spent since yesterday; at most 100. */
     readonly accounts: readonly {
       readonly account_id: string
