@@ -10,6 +10,7 @@ import type {
   FailureView,
   NodeView,
 } from '../operations/channel-health.ts'
+import type { TrafficView } from '../operations/channel-traffic.ts'
 import type { ChannelCheck } from '../operations/channel-check.ts'
 import type { Outcome } from '../operations/operation.ts'
 import { command, exitCodes, parseCount, shown, type Answer } from './command.ts'
@@ -122,6 +123,8 @@ const listHeading = [
   'share',
   'first event ms',
   'usual ms',
+  'failed in 10 min',
+  'cost today, usd',
   'next',
 ]
 
@@ -153,10 +156,14 @@ function channelRows(
   return Object.keys(channel.models).flatMap((model): readonly (readonly Cell[])[] => {
     const health = channel.health.filter((one) => one.model === model)
     if (health.length === 0) return [[...head, model, 'unknown']]
+    const traffic = channel.traffic.find((one) => one.model === model)
     return health.map((one) => [
       ...head,
       model,
       ...healthCells(one, at),
+      recentText(traffic),
+      costText(traffic),
+      nextText(one, at),
       ...(hasNodes ? [one.node] : []),
     ])
   })
@@ -170,19 +177,34 @@ function healthCells(health: ChannelHealthView, at: string): readonly Cell[] {
     `${Math.round(health.share * 100)} %`,
     timesText(health.first_event_ms),
     timesText(health.usual_first_event_ms),
-    nextText(health, at),
   ]
+}
+
+function recentText(traffic: TrafficView | undefined): string | null {
+  const recent = traffic?.recent ?? null
+  return recent === null ? null : `${recent.failed} of ${recent.attempts}`
+}
+
+/** Null where no cost is known. */
+function costText(traffic: TrafficView | undefined): string | null {
+  if (traffic === undefined) return null
+  const { requests, checks, unknown_cost_requests: unknown, ...cost } = traffic.today
+  if (unknown > 0 && unknown === requests && checks === 0) return null
+  const estimated = cost.estimated_cost_usd
+  return estimated === '0' ? cost.own_cost_usd : `${cost.own_cost_usd} + ${estimated} estimated`
 }
 
 function timesText(times: ChannelHealthView['first_event_ms']): string | null {
   return times === null ? null : `${times.p50} / ${times.p95}`
 }
 
-function nextText({ rests_until: rests, wakes_at: wakes }: ChannelHealthView, at: string): Cell {
-  const next = rests ?? wakes
-  if (next === null) return null
-  const inMs = Date.parse(next) - Date.parse(at)
-  return inMs > 0 ? `in ${formatAge(inMs)}` : 'now'
+function nextText({ next_steps: steps }: ChannelHealthView, at: string): Cell {
+  if (steps.length === 0) return null
+  return steps.map((step) => {
+    if (step.at === null) return step.text
+    const inMs = Date.parse(step.at) - Date.parse(at)
+    return `${step.text} ${inMs > 0 ? `in ${formatAge(inMs)}` : 'now'}`
+  })
 }
 
 /** Says which gateways published the health, and how old it is. */
@@ -226,9 +248,10 @@ function modelText(detail: ChannelDetail, model: string, name: string | null): s
   const heading = `model ${model}${name === null ? '' : ` (${name} at the vendor)`}`
   const health = detail.health.filter((one) => one.model === model)
   if (health.length === 0) return `${heading}\nstate  unknown`
+  const traffic = detail.traffic.find((one) => one.model === model)
   return health
     .map((one) => {
-      const [state, age, why, share, firstEvent, usual, next] = healthCells(one, detail.at)
+      const [state, age, why, share, firstEvent, usual] = healthCells(one, detail.at)
       const fields = formatFields({
         state,
         since: one.since === null ? null : `${one.since}, ${String(age)}`,
@@ -238,7 +261,9 @@ function modelText(detail: ChannelDetail, model: string, name: string | null): s
         'first event ms, p50 / p95': firstEvent,
         'usual ms, p50 / p95': usual,
         'last complete answer': one.last_ok_at,
-        next,
+        'failed in 10 min, all gateways': recentText(traffic),
+        'cost today, usd': costText(traffic),
+        next: nextText(one, detail.at),
         failures: failuresText(one.failures),
         ...(detail.nodes.length > 1 && { gateway: one.node }),
       })

@@ -11,6 +11,15 @@ const times = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
 
 const failure = z.strictObject({ class: z.string(), count: z.int(), last_at: moment })
 
+const nextStep = z.strictObject({
+  by: z.enum(['operator', 'gateway']),
+  text: z.string(),
+  how: z.string().nullable().meta({ description: 'How the operator does it.' }),
+  at: moment.nullable().meta({ description: 'When the gateway does it; null = no time is set.' }),
+})
+
+const share = z.number().nullable()
+
 const health = z.strictObject({
   model: z.string(),
   state: z.enum(['on', 'off', 'trial', 'ramp', 'slow', 'disabled']),
@@ -29,6 +38,32 @@ const health = z.strictObject({
   published_at: moment,
   age_ms: z.number(),
   is_live: z.boolean(),
+  next_steps: z.array(nextStep).meta({ description: 'Empty where nothing is due.' }),
+})
+
+const traffic = z.strictObject({
+  model: z.string(),
+  recent: z
+    .strictObject({
+      attempts: z.int(),
+      failed: z.int(),
+      share: share.meta({ description: "Of the model's attempts; null without any." }),
+    })
+    .nullable()
+    .meta({
+      description: 'Attempts of ten minutes on all running gateways; null where none is running.',
+    }),
+  today: z
+    .strictObject({
+      requests: z.int(),
+      errors: z.int(),
+      share: share.meta({ description: "Of the model's requests; null without any." }),
+      checks: z.int(),
+      own_cost_usd: usd,
+      estimated_cost_usd: usd,
+      unknown_cost_requests: z.int(),
+    })
+    .meta({ description: 'The day so far, UTC.' }),
 })
 
 const channel = z.strictObject({
@@ -46,7 +81,10 @@ const channel = z.strictObject({
   enabled: z.boolean().meta({ description: 'False = disabled by an operator.' }),
 })
 
-const listing = channel.extend({ health: z.array(health) })
+const listing = channel.extend({
+  health: z.array(health),
+  traffic: z.array(traffic).meta({ description: 'One per model.' }),
+})
 
 const node = z.strictObject({
   id: z.string(),

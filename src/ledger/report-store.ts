@@ -69,23 +69,67 @@ export async function readReportLines(
   }))
 }
 
-/** Amounts in two halves: a plain sum could exceed 64 bits. */
-const sums = [
-  ...reportCountColumns.map((column) => `CAST(COALESCE(SUM(${column}), 0) AS BIGINT) AS ${column}`),
-  ...reportAmountColumns.flatMap((column) => [
-    `CAST(COALESCE(SUM(${column} >> 32), 0) AS BIGINT) AS ${column}_high`,
-    `CAST(COALESCE(SUM(${column} & 4294967295), 0) AS BIGINT) AS ${column}_low`,
-  ]),
+/** What the requests of one model on one channel came to in a day. */
+export interface DayTraffic {
+  readonly model: string
+  readonly channel: string
+  readonly requests: number
+  readonly errors: number
+  readonly knownCostRequests: number
+  readonly ownCostPicos: Picos
+  readonly lostCostPicos: Picos
+}
+
+/** Sums one day by model and channel. It reads few columns, because boards ask for it every few seconds. */
+export async function readDayTraffic(
+  queryable: Queryable,
+  day: string,
+): Promise<readonly DayTraffic[]> {
+  const rows = await queryable.query(
+    `SELECT ${['model', 'channel', trafficSums].join(', ')} FROM report_day
+      WHERE day = $1 GROUP BY model, channel`,
+    [day],
+  )
+  return rows.map((row) => ({
+    model: String(row['model']),
+    channel: String(row['channel']),
+    requests: Number(row['requests']),
+    errors: Number(row['errors']),
+    knownCostRequests: Number(row['known_cost_requests']),
+    ownCostPicos: readAmountSum(row, 'own_cost_picos'),
+    lostCostPicos: readAmountSum(row, 'lost_cost_picos'),
+  }))
+}
+
+function countSum(column: string): string {
+  return `CAST(COALESCE(SUM(${column}), 0) AS BIGINT) AS ${column}`
+}
+
+/** In two halves: a plain sum could exceed 64 bits. */
+function amountSums(column: string): string {
+  return `CAST(COALESCE(SUM(${column} >> 32), 0) AS BIGINT) AS ${column}_high,
+    CAST(COALESCE(SUM(${column} & 4294967295), 0) AS BIGINT) AS ${column}_low`
+}
+
+const sums = [...reportCountColumns.map(countSum), ...reportAmountColumns.map(amountSums)].join(
+  ', ',
+)
+
+const trafficSums = [
+  ...['requests', 'errors', 'known_cost_requests'].map(countSum),
+  ...['own_cost_picos', 'lost_cost_picos'].map(amountSums),
 ].join(', ')
 
 function readSums(row: Row): ReportFigures {
   return {
     counts: reportCountColumns.map((column) => Number(row[column])),
-    amounts: reportAmountColumns.map((column): Picos => {
-      const high = BigInt(String(row[`${column}_high`]))
-      return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`])))
-    }),
+    amounts: reportAmountColumns.map((column) => readAmountSum(row, column)),
   }
+}
+
+function readAmountSum(row: Row, column: string): Picos {
+  const high = BigInt(String(row[`${column}_high`]))
+  return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`])))
 }
 
 /** Returns one count by the name of its column. */

@@ -18,6 +18,8 @@ import {
   readStoreTime,
   type GatewayNode,
 } from '../storage/node-store.ts'
+import { nextStepsOf } from './channel-next-steps.ts'
+import { readTraffic, viewTraffic, type TrafficView } from './channel-traffic.ts'
 import { channelName, noSuchChannel, readChannels, type ChannelView } from './channels.ts'
 import { pageFields, pageOf, pageOfList, type Page } from './paging.ts'
 import {
@@ -50,6 +52,8 @@ interface TimesView {
 export interface ChannelListing extends ChannelView {
   /** One per model and running gateway; the last known state where none is running. */
   readonly health: readonly ChannelHealthView[]
+  /** One per model. */
+  readonly traffic: readonly TrafficView[]
 }
 
 interface HealthMoment {
@@ -80,11 +84,18 @@ export const listChannels = operation(
 async function reportChannels(context: OperationContext): Promise<ChannelReport> {
   const channels = await readChannels(context)
   const nowMs = await readStoreTime(context.database, context.clock)
-  const published = await context.database.snapshot((queryable) => readPublished(queryable, nowMs))
+  const { published, traffic } = await context.database.snapshot(async (queryable) => ({
+    published: await readPublished(queryable, nowMs),
+    traffic: await readTraffic(queryable, nowMs),
+  }))
   const byChannel = Map.groupBy(published.states, ({ line }) => line.channel)
   const ages = new Map(published.nodes.map((node) => [node.id, node.age_ms]))
   const { isLive } = published
   const offSince = await readOffSince(context.database, published.states)
+  const places = channels.flatMap(({ name, models }) =>
+    Object.keys(models).map((model) => ({ channel: name, model })),
+  )
+  const trafficOf = viewTraffic(places, traffic, isLive ? published.states : undefined)
   return {
     at: timeText(nowMs),
     is_live: isLive,
@@ -99,8 +110,11 @@ async function reportChannels(context: OperationContext): Promise<ChannelReport>
               state.line.mode === 'disabled' ? offSince.get(channel.name) : state.line.sinceMs,
             ageMs: ages.get(state.node) ?? 0,
             isLive,
+            check: channel.check,
+            nowMs,
           }),
         ),
+      traffic: trafficOf.get(channel.name) ?? [],
     })),
   }
 }
@@ -160,13 +174,17 @@ function viewState(
     sinceMs,
     ageMs,
     isLive,
+    check,
+    nowMs,
   }: {
     readonly sinceMs: number | undefined
     readonly ageMs: number
     readonly isLive: boolean
+    readonly check: string
+    readonly nowMs: number
   },
 ) {
-  return {
+  const shown = {
     model: line.model,
     /** `on`, `off`, `trial`, `ramp`, `slow`; `disabled` by an operator. */
     state: line.mode,
@@ -193,6 +211,7 @@ function viewState(
     /** Whether that node is running; if not, this is the last known state. */
     is_live: isLive,
   }
+  return { ...shown, next_steps: nextStepsOf(shown, { check, isLive, nowMs }) }
 }
 
 function timesView(times: HealthLine['firstEventMs']): TimesView | null {

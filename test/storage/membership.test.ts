@@ -95,6 +95,7 @@ function line(change: Partial<HealthLine> = {}): HealthLine {
     usualFirstEventMs: undefined,
     failures: [],
     attempts: { ended: 0, failed: 0 },
+    recentAttempts: { ended: 0, failed: 0 },
     ...change,
   }
 }

@@ -1,6 +1,7 @@
 /** Reports mean the same on PostgreSQL. */
 import { after, before } from 'node:test'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { describeChannelTraffic } from './channel-traffic-conformance.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
 import { describeReportHours } from './report-hours-conformance.ts'
 import { describeReports } from './reports-conformance.ts'
@@ -14,3 +15,4 @@ after(() => server.close())
 const open = async () => openPostgresHarness(await server.createDatabase())
 describeReports('reports on PostgreSQL', open)
 describeReportHours('hours in the overview on PostgreSQL', open)
+describeChannelTraffic('traffic of channels on PostgreSQL', open)

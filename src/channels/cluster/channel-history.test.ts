@@ -22,6 +22,7 @@ const line: HealthLine = {
   running: 0,
   firstEventMs: { p50: 400, p95: 900 },
   attempts: { ended: 0, failed: 0 },
+  recentAttempts: { ended: 0, failed: 0 },
   usualFirstEventMs: undefined,
   failures: [
     { outcome: 'hard', count: 7, lastAtMs: 9_000 },

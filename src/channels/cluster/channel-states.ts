@@ -99,15 +99,16 @@ export async function listStates(queryable: Queryable): Promise<readonly Publish
     // Written by `publishStates` of this version or a neighbouring one.
     const rest = JSON.parse(String(row['detail'])) as Omit<
       HealthLine,
-      'channel' | 'model' | 'mode' | 'why' | 'sinceMs' | 'attempts'
+      'channel' | 'model' | 'mode' | 'why' | 'sinceMs' | 'attempts' | 'recentAttempts'
     > &
-      Partial<Pick<HealthLine, 'attempts'>>
+      Partial<Pick<HealthLine, 'attempts' | 'recentAttempts'>>
     return {
       node: String(row['node']),
       publishedAtMs: Number(row['published_at_ms']),
       line: {
         // Earlier versions do not count attempts.
         attempts: noAttempts,
+        recentAttempts: noAttempts,
         ...rest,
         channel: String(row['channel']),
         model: String(row['model']),

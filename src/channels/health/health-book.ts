@@ -209,7 +209,7 @@ export class HealthBook implements ChannelFacts {
     entry.budget = spendBudget(entry.budget, { outcome, accountId }, now)
     const wasAnswered = attempt.progress === 'answered'
     if (hasAnswered && outcome !== 'ok') noteFailure(place, outcome, now)
-    if (hasAnswered && !attempt.isProbe) noteAttempt(place, outcome)
+    if (hasAnswered && !attempt.isProbe) noteAttempt(place, outcome, now)
     const before = place.state
     const event: AttemptResult = { kind: 'ended', ...result, form, beganAt, wasAnswered }
     this.#register.apply(channel, model, event)

@@ -14,6 +14,7 @@ import {
 } from './health-state.ts'
 import type { Outcome } from './health-event.ts'
 import { ownQuantiles, pinnedQuantiles, probeKind } from './latency.ts'
+import { sumRecent, type RecentAttempts } from './recent-attempts.ts'
 
 export interface HealthLine {
   readonly channel: string
@@ -39,6 +40,8 @@ export interface HealthLine {
   /** Failures since the process started, by class. */
   readonly failures: readonly FailureLine[]
   readonly attempts: AttemptCounts
+  /** Those of the last `recentMinutes`. */
+  readonly recentAttempts: AttemptCounts
 }
 
 /** Attempts of traffic since the process started or an operator renewed the channel, without probes. */
@@ -66,6 +69,7 @@ interface Shown {
     readonly recentMs: readonly number[]
     readonly failures: ReadonlyMap<Outcome, { readonly count: number; readonly at: number }>
     readonly attempts: AttemptCounts
+    readonly recentAttempts: RecentAttempts
   }
 }
 
@@ -104,6 +108,7 @@ export function describePlace(
       lastAtMs: wallTime(at),
     })),
     attempts: { ...place.attempts },
+    recentAttempts: sumRecent(place.recentAttempts, now),
   }
 }
 

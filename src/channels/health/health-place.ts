@@ -6,6 +6,7 @@
 import type { Channel } from '../channel.ts'
 import type { Form, Outcome } from './health-event.ts'
 import { startState, type HealthState } from './health-state.ts'
+import { noteRecent, type RecentAttempts } from './recent-attempts.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { waitMaxMs } from './timing.ts'
 
@@ -42,6 +43,7 @@ export interface Place {
   recentCount: number
   readonly failures: Map<Outcome, { count: number; at: number }>
   readonly attempts: { ended: number; failed: number }
+  readonly recentAttempts: RecentAttempts
 }
 
 /** One channel: its retry budget, and a place for each of its models. */
@@ -64,6 +66,7 @@ export function newPlace(channel: Channel, now: number): Place {
     recentCount: 0,
     failures: new Map(),
     attempts: { ended: 0, failed: 0 },
+    recentAttempts: [],
   }
 }
 
@@ -77,10 +80,15 @@ export function noteFailure(place: Place, outcome: Outcome, now: number): void {
 }
 
 /** Counts an attempt of traffic that says something about the channel; a suspect request does not. */
-export function noteAttempt({ attempts }: Place, outcome: Outcome): void {
+export function noteAttempt(
+  { attempts, recentAttempts }: Place,
+  outcome: Outcome,
+  now: number,
+): void {
   if (outcome === 'suspect') return
   attempts.ended++
   if (outcome !== 'ok') attempts.failed++
+  noteRecent(recentAttempts, outcome !== 'ok', now)
 }
 
 /** Takes over the channel of a new catalogue and forgets the models that it no longer has. */

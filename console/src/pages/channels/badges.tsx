@@ -1,11 +1,17 @@
 /** Small parts that the pages of channels share: a state with its reason, what comes next, figures. */
 import { Badge } from '../../ui/card.tsx'
-import { formatAge, formatDuration, formatShare, formatTimeFully } from '../../ui/format.ts'
+import {
+  formatAge,
+  formatCount,
+  formatDuration,
+  formatShare,
+  formatTimeFully,
+} from '../../ui/format.ts'
 import { addUsd } from '../../ui/money.ts'
 import { Missing, Usd, useNow } from '../../ui/values.tsx'
 import type { Sight } from './board.ts'
-import type { Channel, Health, ReportRow } from './queries.ts'
-import { meanings, placeReason, remedyFor, type Place } from './states.ts'
+import type { Health, Traffic } from './queries.ts'
+import { meanings, placeReason, type Place } from './states.ts'
 
 export function StateBadge({ place }: { place: Place }) {
   const { name, tone, text } = meanings[place]
@@ -69,54 +75,29 @@ function Since({ at }: { at: string | null }) {
   )
 }
 
-/** What the gateway does next by itself, and when; or what only an operator can do. */
+/** What an operator has to do next, and what the gateway does by itself, and when. */
 export function NextStep({
-  place,
   health,
-  check,
   isLive,
 }: {
-  readonly place: Place
   readonly health: Health | undefined
-  readonly check: Channel['check']
   readonly isLive: boolean
 }) {
   if (health === undefined) return <>Look into the log of the gateway</>
-  if (place === 'disabled') return <>An operator enables it</>
-  if (!isLive) return <span className="soft">None: no gateway is running</span>
-  const remedy = place === 'off' ? remedyFor(health.why) : undefined
-  return (
-    <>
-      {remedy !== undefined && <div data-tip={remedy.text}>{remedy.name}</div>}
-      <OwnStep place={place} health={health} check={check} />
-    </>
-  )
-}
-
-function OwnStep({
-  place,
-  health: { rests_until: restsUntil, wakes_at: wakesAt },
-  check,
-}: {
-  readonly place: Place
-  readonly health: Health
-  readonly check: Channel['check']
-}) {
-  const probe = check === 'none' ? 'Trial with one request' : 'Probe'
-  if (place === 'waiting') return <Until at={restsUntil} what="Requests again" />
-  if (place === 'off') return <Until at={wakesAt} what={probe} />
-  if (place === 'trial')
-    return wakesAt === null ? <>The next request decides</> : <Until at={wakesAt} what={probe} />
-  if (place === 'ramp') return <Until at={wakesAt} what="Full share" />
-  if (place === 'slow') return <Until at={wakesAt} what="Measured again" />
-  if (wakesAt === null) return <Missing why="Nothing is due" />
-  return <Until at={wakesAt} what={probe} />
+  const { next_steps: steps } = health
+  if (steps.length === 0 && !isLive)
+    return <span className="soft">None: no gateway is running</span>
+  if (steps.length === 0) return <Missing why="Nothing is due" />
+  return steps.map(({ by, text, how, at }) => (
+    <div key={by} data-tip={how ?? undefined}>
+      {at === null ? text : <Until at={at} what={text} />}
+    </div>
+  ))
 }
 
 /** Counts down to a moment. */
-function Until({ at, what }: { at: string | null; what: string }) {
+function Until({ at, what }: { at: string; what: string }) {
   const nowMs = useNow(1_000)
-  if (at === null) return <>{what} is due</>
   const leftMs = Date.parse(at) - nowMs
   return (
     <span>
@@ -153,24 +134,42 @@ export function FirstEvent({ health }: { health: Health | undefined }) {
   )
 }
 
-export function Errors({ figures }: { figures: ReportRow | undefined }) {
-  if (figures === undefined || figures.requests === 0) return <Missing why="No request today" />
-  const share = figures.errors / figures.requests
+/** What failed of the attempts of the last minutes; below it, the errors of today. */
+export function FailedLately({ traffic }: { traffic: Traffic | undefined }) {
+  const recent = traffic?.recent ?? null
+  const { requests = 0, errors = 0 } = traffic?.today ?? {}
+  if ((recent?.attempts ?? 0) === 0 && requests === 0) return <Missing why="No request today" />
   return (
-    <div className="channel-pair">
-      <span className={figures.errors > 0 ? 'bad' : undefined}>
-        {figures.errors} ({formatShare(share)})
+    <div className="channel-pair" data-tip="Attempts, also those that another channel made good">
+      <Failed recent={recent} />
+      <span className="soft">
+        {formatCount(errors)} of {formatCount(requests)} today
       </span>
-      <span className="soft">of {figures.requests}</span>
     </div>
   )
 }
 
+function Failed({ recent }: { recent: Traffic['recent'] }) {
+  if (recent === null || recent.attempts === 0) return <Missing why="No attempt in ten minutes" />
+  const { attempts, failed } = recent
+  return (
+    <span className={failed > 0 ? 'bad' : undefined}>
+      {formatCount(failed)} of {formatCount(attempts)} ({formatShare(failed / attempts)})
+    </span>
+  )
+}
+
+type Costs = Pick<
+  Traffic['today'],
+  'requests' | 'own_cost_usd' | 'estimated_cost_usd' | 'unknown_cost_requests'
+>
+
 /** What the requests and the checks cost the operator, as far as cost prices are known. */
-export function OwnCost({ figures }: { figures: ReportRow | undefined }) {
+export function OwnCost({ figures }: { figures: Costs | undefined }) {
   if (figures === undefined) return <Missing why="No request" />
   const { unknown_cost_requests: unknown, requests } = figures
   const known = addUsd(figures.own_cost_usd, figures.estimated_cost_usd)
+  if (requests === 0 && known === '0') return <Missing why="No request and no check" />
   if (unknown > 0 && unknown === requests)
     return <Missing why="The catalogue has no cost prices for it" />
   return (

@@ -2,7 +2,7 @@
  * The board: each model with its channels in the order in which the gateway tries them, the models with the
  * worst trouble first. Pure: it puts together what the queries have read.
  */
-import type { Board, Channel, Health, ReportRow } from './queries.ts'
+import type { Board, Channel, Health, Traffic } from './queries.ts'
 import type { BoardSearch } from './address.ts'
 import { placeOf, urgencyOf, type Place } from './states.ts'
 import { trafficShares } from './traffic-share.ts'
@@ -26,10 +26,7 @@ export interface Row {
   readonly sights: readonly Sight[]
   /** Expected part of the model's requests now: 0 to 1. */
   readonly share: number
-  /** Part of the model's requests of today; undefined without any. */
-  readonly shareToday: number | undefined
-  /** Today; undefined without a request. */
-  readonly figures: ReportRow | undefined
+  readonly traffic: Traffic | undefined
 }
 
 export type Service = 'none' | 'reserve' | 'part' | 'full'
@@ -43,18 +40,18 @@ export interface ModelBoard {
 
 const services: readonly Service[] = ['none', 'reserve', 'part', 'full']
 
-export function buildBoard(
-  { items, at, nodes }: Pick<Board, 'items' | 'at' | 'nodes'>,
-  figures: readonly ReportRow[] = [],
-): readonly ModelBoard[] {
+export function buildBoard({
+  items,
+  at,
+  nodes,
+}: Pick<Board, 'items' | 'at' | 'nodes'>): readonly ModelBoard[] {
   const nowMs = Date.parse(at)
   const names = new Map(nodes.map(({ id, name }) => [id, name]))
-  const figuresOf = new Map(figures.map((row) => [idOf(row.model ?? '', row.channel ?? ''), row]))
   const models = new Map<string, Row[]>()
   for (const channel of items)
     for (const model of Object.keys(channel.models)) {
       const rows = models.get(model) ?? []
-      rows.push(rowOf(channel, model, { nowMs, names, figuresOf }))
+      rows.push(rowOf(channel, model, { nowMs, names }))
       models.set(model, rows)
     }
   return [...models]
@@ -67,20 +64,15 @@ export function buildBoard(
     )
 }
 
-function idOf(model: string, channel: string): string {
-  return `${model}\n${channel}`
-}
-
 interface Known {
   readonly nowMs: number
   readonly names: ReadonlyMap<string, string>
-  readonly figuresOf: ReadonlyMap<string, ReportRow>
 }
 
 export function sightsOf(
   channel: Pick<Channel, 'health'>,
   model: string,
-  { nowMs, names }: Pick<Known, 'nowMs' | 'names'>,
+  { nowMs, names }: Known,
 ): readonly Sight[] {
   return channel.health
     .filter((health) => health.model === model)
@@ -93,44 +85,35 @@ export function sightsOf(
 }
 
 function rowOf(channel: Channel, model: string, known: Known): Row {
-  const id = idOf(model, channel.name)
   const sights = sightsOf(channel, model, known)
   const [worst] = sights
   const shares = sights.map(({ health }) => health.share)
   return {
-    id,
+    id: `${model}\n${channel.name}`,
     channel,
     model,
     place: worst?.place ?? (channel.enabled ? 'unknown' : 'disabled'),
     health: worst?.health,
     sights: sights.some(({ place }) => place !== worst?.place) ? sights : [],
     share: shares.reduce((sum, share) => sum + share, 0) / Math.max(shares.length, 1),
-    shareToday: undefined,
-    figures: known.figuresOf.get(id),
+    traffic: channel.traffic.find((one) => one.model === model),
   }
 }
 
 function modelOf(model: string, rows: readonly Row[]): ModelBoard {
-  const requestsToday = rows.reduce((sum, { figures }) => sum + (figures?.requests ?? 0), 0)
+  const requestsToday = rows.reduce((sum, { traffic }) => sum + (traffic?.today.requests ?? 0), 0)
   const ranks = [...new Set(rows.map(({ channel }) => channel.rank))].toSorted((a, b) => a - b)
   const shared = ranks.flatMap((rank) =>
-    withTraffic(
-      rows.filter(({ channel }) => channel.rank === rank),
-      requestsToday,
-    ),
+    withShares(rows.filter(({ channel }) => channel.rank === rank)),
   )
   return { model, requestsToday, service: serviceOf(shared), rows: shared }
 }
 
 /** Channels of one priority: those with the larger weight first. */
-function withTraffic(peers: readonly Row[], requestsToday: number): readonly Row[] {
+function withShares(peers: readonly Row[]): readonly Row[] {
   const shares = trafficShares(peers.map(({ share, channel: { weight } }) => ({ share, weight })))
   return peers
-    .map((row, index) => ({
-      ...row,
-      share: shares[index] ?? 0,
-      shareToday: requestsToday === 0 ? undefined : (row.figures?.requests ?? 0) / requestsToday,
-    }))
+    .map((row, index) => ({ ...row, share: shares[index] ?? 0 }))
     .toSorted(
       (one, other) =>
         other.channel.weight - one.channel.weight ||

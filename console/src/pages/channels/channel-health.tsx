@@ -46,7 +46,7 @@ export function ModelHealth({ detail }: { detail: ChannelDetail }) {
   )
 }
 
-function columnsOf({ is_live: isLive, check }: ChannelDetail): readonly Column<Row>[] {
+function columnsOf({ is_live: isLive }: ChannelDetail): readonly Column<Row>[] {
   return [
     { name: 'Model', cell: (row) => <ModelName row={row} /> },
     { name: 'State', cell: (row) => <State {...row} /> },
@@ -75,9 +75,7 @@ function columnsOf({ is_live: isLive, check }: ChannelDetail): readonly Column<R
     },
     {
       name: 'Next',
-      cell: ({ place, health }) => (
-        <NextStep place={place} health={health} check={check} isLive={isLive} />
-      ),
+      cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
     },
   ]
 }

@@ -1,5 +1,5 @@
 /** The live board of channels by model, the models with trouble first. */
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { Figure, Figures, Notice } from '../../ui/card.tsx'
@@ -7,11 +7,11 @@ import { formatAge } from '../../ui/format.ts'
 import { addUsd } from '../../ui/money.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Count, Missing, Usd } from '../../ui/values.tsx'
+import { Count, Usd } from '../../ui/values.tsx'
 import { BoardFilters } from './board-filters.tsx'
 import { buildBoard, filterBoard, type ModelBoard } from './board.ts'
 import { ModelCard } from './model-card.tsx'
-import { boardQuery, todayQuery, type Board } from './queries.ts'
+import { boardQuery, type Board } from './queries.ts'
 import './channels.css'
 
 /** Longer boards show open only the models that no main route serves; a narrow screen is long soon. */
@@ -20,8 +20,7 @@ const openRowsMax = matchMedia('(max-width: 640px)').matches ? 8 : 40
 export function Channels() {
   const search = useSearch({ from: '/shell/channels' })
   const { data } = useSuspenseQuery(boardQuery)
-  const { data: figures } = useQuery(todayQuery())
-  const board = useMemo(() => buildBoard(data, figures), [data, figures])
+  const board = useMemo(() => buildBoard(data), [data])
   const shown = filterBoard(board, search)
   const rowCount = shown.reduce((sum, { rows }) => sum + rows.length, 0)
   const isShort = rowCount <= openRowsMax
@@ -36,7 +35,7 @@ export function Channels() {
         </Empty>
       ) : (
         <>
-          <Summary board={board} hasFigures={figures !== undefined} />
+          <Summary board={board} />
           <BoardFilters search={search} vendors={vendorsOf(data)} />
           <div className="channel-board">
             {shown.map((each) => (
@@ -91,16 +90,16 @@ function NotLive({ board: { nodes, is_live: isLive } }: { board: Board }) {
   )
 }
 
-function Summary({ board, hasFigures }: { board: readonly ModelBoard[]; hasFigures: boolean }) {
+function Summary({ board }: { board: readonly ModelBoard[] }) {
   const rows = board.flatMap((model) => model.rows)
   const countOf = (service: ModelBoard['service']): number =>
     board.filter((model) => model.service === service).length
   const troubled = new Set(
     rows.flatMap(({ place, channel }) => (place === 'on' ? [] : [channel.name])),
   )
-  const figures = rows.flatMap((row) => row.figures ?? [])
+  const today = rows.flatMap(({ traffic }) => traffic?.today ?? [])
   const sum = (field: 'requests' | 'errors' | 'unknown_cost_requests'): number =>
-    figures.reduce((total, row) => total + row[field], 0)
+    today.reduce((total, figures) => total + figures[field], 0)
   return (
     <Figures>
       <Figure
@@ -115,21 +114,21 @@ function Summary({ board, hasFigures }: { board: readonly ModelBoard[]; hasFigur
       />
       <Figure
         label="Errors today"
-        value={hasFigures ? <Count value={sum('errors')} /> : <Missing why="Loading" />}
-        note={hasFigures && <>of {<Count value={sum('requests')} />} requests</>}
+        value={<Count value={sum('errors')} />}
+        note={
+          <>
+            of <Count value={sum('requests')} /> requests
+          </>
+        }
       />
       <Figure
         label="Own cost today"
         value={
-          hasFigures ? (
-            <Usd
-              value={addUsd(
-                ...figures.flatMap((row) => [row.own_cost_usd, row.estimated_cost_usd]),
-              )}
-            />
-          ) : (
-            <Missing why="Loading" />
-          )
+          <Usd
+            value={addUsd(
+              ...today.flatMap((figures) => [figures.own_cost_usd, figures.estimated_cost_usd]),
+            )}
+          />
         }
         note={
           sum('unknown_cost_requests') > 0

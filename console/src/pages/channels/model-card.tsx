@@ -6,7 +6,7 @@ import { Badge, type Tone } from '../../ui/card.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Missing } from '../../ui/values.tsx'
-import { Errors, FirstEvent, NextStep, OwnCost, State, StateBadge } from './badges.tsx'
+import { FailedLately, FirstEvent, NextStep, OwnCost, State, StateBadge } from './badges.tsx'
 import type { ModelBoard, Row, Service } from './board.ts'
 import { places, type Place } from './states.ts'
 
@@ -100,20 +100,18 @@ function columnsOf(isLive: boolean): readonly Column<Row>[] {
       cell: ({ health }) => <FirstEvent health={health} />,
     },
     {
-      name: 'Errors today',
+      name: 'Failed, 10 min',
       isNumber: true,
-      cell: ({ figures }) => <Errors figures={figures} />,
+      cell: ({ traffic }) => <FailedLately traffic={traffic} />,
     },
     {
       name: 'Cost today',
       isNumber: true,
-      cell: ({ figures }) => <OwnCost figures={figures} />,
+      cell: ({ traffic }) => <OwnCost figures={traffic?.today} />,
     },
     {
       name: 'Next',
-      cell: ({ place, health, channel: { check } }) => (
-        <NextStep place={place} health={health} check={check} isLive={isLive} />
-      ),
+      cell: ({ health }) => <NextStep health={health} isLive={isLive} />,
     },
   ]
 }
@@ -133,22 +131,28 @@ function ChannelName({ row: { channel } }: { row: Row }) {
   )
 }
 
-/** The expected part of the requests now, as a bar, and the part of today's. */
-function Share({ row: { share, shareToday } }: { row: Row }) {
-  const today =
-    shareToday === undefined
+/** The expected part of the requests now, as a bar, and the part that it had. */
+function Share({ row: { share, traffic } }: { row: Row }) {
+  const recent = traffic?.recent?.share ?? null
+  const today = traffic?.today.share ?? null
+  const past =
+    today === null
       ? 'No requests today'
-      : `${formatShare(shareToday)} of today's requests`
-  if (share === 0 && shareToday === undefined) return <Missing why={today} />
+      : `${formatShare(today)} of today's requests, ${recent === null ? 'none' : formatShare(recent)} in ten minutes`
+  if (share === 0 && today === null) return <Missing why={past} />
   return (
-    <div className="channel-share" data-tip={`By weight and state now. ${today}.`}>
+    <div className="channel-share" data-tip={`By weight and state now. ${past}.`}>
       <span>{formatShare(share)}</span>
       <div className="channel-bar" aria-hidden>
         <div style={{ width: `${share * 100}%` }} />
       </div>
       <span className="soft">
-        {shareToday === undefined ? 'none today' : `${formatShare(shareToday)} today`}
+        {recent === null ? <Today share={today} /> : `${formatShare(recent)} in 10 min`}
       </span>
     </div>
   )
+}
+
+function Today({ share }: { share: number | null }) {
+  return share === null ? <>none today</> : <>{formatShare(share)} today</>
 }

@@ -3,8 +3,8 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
 
-/** Clocks of waits and probes move without an event. */
-const refreshMs = 5_000
+/** A change of state comes by the live events; this is for figures and clocks, which move without one. */
+const refreshMs = 15_000
 const figuresMs = 60_000
 const pageSize = 1_000
 const rowsMax = 20_000
@@ -29,16 +29,7 @@ function readBoardPage(cursor: { cursor?: string }) {
 export type Board = Awaited<ReturnType<NonNullable<typeof boardQuery.queryFn>>>
 export type Channel = Board['items'][number]
 export type Health = Channel['health'][number]
-
-/** Today's figures by model and channel. */
-export function todayQuery() {
-  const day = utcDay(Date.now())
-  return queryOptions({
-    queryKey: ['reports', 'model,channel', day],
-    refetchInterval: figuresMs,
-    queryFn: () => readReport({ by: 'model,channel', from: day, to: day }),
-  })
-}
+export type Traffic = Channel['traffic'][number]
 
 export type ReportRow = Awaited<ReturnType<typeof readReport>>[number]
 

@@ -1,0 +1,75 @@
+/**
+ * What happens next to a model on a channel: what an operator has to do, and what the gateway does by itself
+ * and when. Pure.
+ */
+export interface NextStep {
+  readonly by: 'operator' | 'gateway'
+  readonly text: string
+  /** How the operator does it. */
+  readonly how: string | null
+  /** When the gateway does it; null where no time is set. */
+  readonly at: string | null
+}
+
+interface Shown {
+  readonly state: string
+  readonly why: string
+  readonly rests_until: string | null
+  readonly wakes_at: string | null
+}
+
+interface Surroundings {
+  /** How the channel is checked. */
+  readonly check: string
+  readonly isLive: boolean
+  readonly nowMs: number
+}
+
+/** The reasons for which a channel stays off until an operator acts. */
+const remedies: Readonly<Record<string, { readonly text: string; readonly how: string }>> = {
+  credential_refused: {
+    text: 'Correct the credential',
+    how: 'Put a valid credential into the catalogue, then check the channel.',
+  },
+  no_credit: {
+    text: 'Buy credit',
+    how: 'Buy credit or raise the limit at the vendor, then check the channel.',
+  },
+  model_missing: {
+    text: 'Correct the model',
+    how: "Correct the vendor's name for the model in the catalogue.",
+  },
+}
+
+const enabling: NextStep = {
+  by: 'operator',
+  text: 'Enable the channel',
+  how: 'It takes requests again as soon as an operator enables it.',
+  at: null,
+}
+
+/** The operator's step comes first. None where nothing is due. */
+export function nextStepsOf(health: Shown, around: Surroundings): readonly NextStep[] {
+  if (health.state === 'disabled') return [enabling]
+  if (!around.isLive) return []
+  const remedy = health.state === 'off' ? remedies[health.why] : undefined
+  const own = ownStep(health, around)
+  const steps: NextStep[] = []
+  if (remedy !== undefined) steps.push({ by: 'operator', ...remedy, at: null })
+  if (own !== undefined) steps.push({ by: 'gateway', how: null, ...own })
+  return steps
+}
+
+function ownStep(
+  { state, rests_until: restsUntil, wakes_at: wakesAt }: Shown,
+  { check, nowMs }: Surroundings,
+): Pick<NextStep, 'text' | 'at'> | undefined {
+  const isInUse = state === 'on' || state === 'ramp' || state === 'slow'
+  if (isInUse && restsUntil !== null && Date.parse(restsUntil) > nowMs)
+    return { text: 'Requests again', at: restsUntil }
+  if (state === 'trial' && wakesAt === null) return { text: 'The next request decides', at: null }
+  if (state === 'ramp') return { text: 'Full share', at: wakesAt }
+  if (state === 'slow') return { text: 'Measured again', at: wakesAt }
+  if (state === 'on' && wakesAt === null) return undefined
+  return { text: check === 'none' ? 'Trial with one request' : 'Probe', at: wakesAt }
+}
