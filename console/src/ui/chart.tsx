@@ -216,6 +216,7 @@ function draw(
         grid: { show: false },
         space: 64,
         size: 28,
+        ...(unit === 'day' && { incrs: dayIncrements }),
         values: (_, ticks) => ticks.map((tick) => tickOf(tick, unit)),
       },
       { ...axis, size: 58, space: 36, values: (_, ticks) => ticks.map((tick) => format(tick)) },
@@ -237,6 +238,9 @@ function draw(
 function stepOf([first, second]: readonly number[]): number {
   return first === undefined || second === undefined ? 86_400 : second - first
 }
+
+/** Between two labels: whole days, because half a day would have the name of its day once more. */
+const dayIncrements = [1, 2, 3, 7, 14, 28, 56, 91, 182, 364, 728].map((days) => days * 86_400)
 
 const tickDay = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',

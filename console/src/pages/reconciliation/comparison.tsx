@@ -57,6 +57,7 @@ export function ComparisonCards({ comparison }: { comparison: Comparison }) {
             columns={countColumns}
             rows={figures}
             rowKey={({ model, figure }) => `${model} ${figure}`}
+            rowTone={({ difference }) => (difference === 0 ? undefined : 'warn')}
           />
         </Card>
       )}
@@ -136,16 +137,7 @@ const verdictColumns: readonly Column<Verdict>[] = [
   },
   {
     name: 'Meaning',
-    cell: ({ verdict, reasons }) =>
-      reasons.length === 0 ? (
-        verdictTexts[verdict].meaning
-      ) : (
-        <ul className="reconciliation-list">
-          {reasons.map((reason) => (
-            <li key={reason}>{sentence(reason)}</li>
-          ))}
-        </ul>
-      ),
+    cell: ({ verdict, reasons }) => <Meaning verdict={verdict} reasons={reasons} />,
     csv: ({ reasons }) => reasons.join('; '),
   },
   {
@@ -173,6 +165,19 @@ const verdictColumns: readonly Column<Verdict>[] = [
     csv: ({ not_charged_usd: usd }) => usd,
   },
 ]
+
+function Meaning({ verdict, reasons }: Pick<Verdict, 'verdict' | 'reasons'>) {
+  const [first, ...others] = reasons
+  if (first === undefined) return verdictTexts[verdict].meaning
+  if (others.length === 0) return sentence(first)
+  return (
+    <ul className="reconciliation-list">
+      {reasons.map((reason) => (
+        <li key={reason}>{sentence(reason)}</li>
+      ))}
+    </ul>
+  )
+}
 
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`

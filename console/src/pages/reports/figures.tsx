@@ -34,7 +34,7 @@ export const figureColumns: readonly FigureColumn[] = [
   { word: 'margin_usd', name: 'Margin', kind: 'usd' },
   { word: 'unknown_cost_requests', name: 'Requests of unknown cost', kind: 'count' },
   { word: 'unknown_cost_revenue_usd', name: 'Spend of unknown cost', kind: 'usd' },
-  { word: 'first_event_p50_ms', name: 'First event, median', kind: 'time', isUsual: true },
+  { word: 'first_event_p50_ms', name: 'First event, median', kind: 'time' },
   { word: 'first_event_p95_ms', name: 'First event, 95 %', kind: 'time' },
 ]
 

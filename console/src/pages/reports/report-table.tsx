@@ -127,17 +127,21 @@ function KeyCell({ row, of: key, total }: { row: ReportRow; of: Key; total: stri
   if (id === '') return <span className="soft">Gateway’s own checks</span>
   if (key === 'account')
     return (
-      <Link to="/accounts/$account" params={{ account: id }}>
+      <Link to="/accounts/$account" params={{ account: id }} className="reports-name">
         {partName(row, key)}
       </Link>
     )
   if (key === 'channel')
     return (
-      <Link to="/channels/$channel" params={{ channel: id }}>
+      <Link to="/channels/$channel" params={{ channel: id }} className="reports-name">
         {id}
       </Link>
     )
-  return <span data-tip={id}>{partName(row, key)}</span>
+  return (
+    <span className="reports-name" data-tip={id}>
+      {partName(row, key)}
+    </span>
+  )
 }
 
 function CsvButton({ question, by }: { question: Question; by: string }) {

@@ -23,7 +23,11 @@ export function Reports() {
   const question = questionOf(search, nowMs)
   const keys = keysOf(search)
   const words = shownWords(search.columns)
-  const { sort, order = 'desc' } = search
+  const [firstKey] = keys
+  const sort =
+    search.sort === undefined
+      ? firstKey && { by: firstKey, order: 'asc' as const }
+      : { by: search.sort, order: search.order ?? 'desc' }
   return (
     <Page title="Reports" hint="What was requested, charged and earned on whole days of UTC.">
       <ReportFilters search={search} days={daysOf(search, nowMs)} onChange={change} />
@@ -39,7 +43,7 @@ export function Reports() {
         by={byOf(search)}
         keys={keys}
         words={words}
-        sort={sort === undefined ? undefined : { by: sort, order }}
+        sort={sort}
         onSort={(next) => change({ sort: next.by, order: next.order })}
         columnsMenu={
           <ColumnsMenu
@@ -64,7 +68,7 @@ function Totals({ question }: { question: Question }) {
         value={<Usd value={total?.known_margin_usd ?? '0'} />}
         note={
           total !== undefined &&
-          total.unknown_cost_requests > 0 && (
+          Number(total.unknown_cost_revenue_usd) > 0 && (
             <>
               without <Usd value={total.unknown_cost_revenue_usd} /> of unknown cost
             </>
