@@ -1,0 +1,166 @@
+/** Reconciliation with a vendor's file that is chosen in a browser; its words and figures are the API's. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import type { Page } from 'playwright-core'
+import { z } from 'zod'
+import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
+import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
+import { reconcileChannel } from '../support/operations.ts'
+
+const channel = 'openai-main'
+const model = 'gpt-6.2-sol'
+const csvRow = z.array(z.record(z.string(), z.string()))
+
+describe('the page of reconciliation', () => {
+  let console: OpenConsole
+  before(async () => {
+    console = await openConsole({ requests: 300 })
+  })
+  after(() => console.close())
+
+  const visit: OpenConsole['withConsole'] = (look, work) => console.withConsole(look, work)
+
+  /** The last ten days: their requests are of one version of the prices. */
+  function period(): { readonly from: string; readonly to: string } {
+    const nowMs = console.gateway.context.clock.now()
+    const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+    return { from: day(nowMs - 9 * 86_400_000), to: day(nowMs) }
+  }
+
+  function path(): string {
+    const { from, to } = period()
+    return `/reconciliation?channel=${channel}&from=${from}&to=${to}`
+  }
+
+  /** What a vendor would export that counted as the gateway did, `more` output tokens apart. */
+  async function vendorFile(more: Readonly<Record<string, number>> = {}): Promise<string> {
+    const { models } = await reconcileChannel(console.gateway.context, { channel, ...period() })
+    assert.ok(models.length > 2)
+    const lines = models.map(({ model: id, charged_requests: requests, charged_tokens: tokens }) =>
+      [
+        id,
+        requests,
+        tokens['input'] ?? 0,
+        (tokens['output'] ?? 0) + (more[id] ?? 0),
+        tokens['cache_read'] ?? 0,
+      ].join(','),
+    )
+    return ['model,requests,input,output,cache_read', ...lines].join('\r\n')
+  }
+
+  async function compare(page: Page, text: string, name = 'usage.csv'): Promise<void> {
+    const file = { name, mimeType: 'text/csv', buffer: Buffer.from(text) }
+    await page.getByLabel('Files of the vendor').setInputFiles(file)
+    await page.getByRole('button', { name: 'Compare' }).click()
+  }
+
+  const verdictOf = (page: Page, id: string) =>
+    page.getByRole('table', { name: 'Verdicts' }).getByRole('row').filter({ hasText: id })
+
+  test('says that counts which agree are explained, model by model', () =>
+    visit({ role: 'operator', path: path() }, async (page) => {
+      const text = await vendorFile()
+      await compare(page, text)
+      const verdicts = page.getByRole('table', { name: 'Verdicts' }).getByRole('row')
+      await verdicts.nth(1).waitFor()
+      const count = text.split('\r\n').length - 1
+      assert.equal(await verdicts.filter({ hasText: 'Explained' }).count(), count + 1)
+      assert.equal(await page.getByText('Unexplained', { exact: true }).count(), 0)
+      const counts = page.getByRole('table', { name: 'Counts' }).getByRole('row')
+      const differences = (await counts.allInnerTexts())
+        .slice(1)
+        .map((line) => line.split(/\s+/).at(-1))
+      assert.ok(differences.length > count)
+      assert.deepEqual([...new Set(differences)], ['0'])
+    }))
+
+  test('names the model whose counts the records do not explain, and exports that', () =>
+    visit({ role: 'operator', path: path() }, async (page) => {
+      const text = await vendorFile({ [model]: 1_000_000 })
+      await compare(page, `${text}\r\nunheard-of-1,3,1000,20,0`)
+      const verdict = verdictOf(page, model)
+      await verdict.getByText('Unexplained', { exact: true }).waitFor()
+      await verdict
+        .getByText(/^The vendor counted tokens worth .* USD that are not explained\.$/)
+        .waitFor()
+      await page.getByText('The vendor counted models that no channel here has:').waitFor()
+      await page.getByText('unheard-of-1').waitFor()
+      const counts = page.getByRole('table', { name: 'Counts' }).getByRole('row')
+      await counts.filter({ hasText: model }).getByText('+1,000,000').waitFor()
+
+      const { comparison } = await reconcileChannel(console.gateway.context, {
+        channel,
+        ...period(),
+        vendor_counts: text,
+      })
+      const judged = comparison?.verdicts.find((one) => one.model === model)
+      assert.ok(judged?.verdict === 'unexplained')
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export CSV' }).first().click()
+      const file = await readFile(await (await download).path(), 'utf8')
+      const line = csvRow
+        .parse(parse(file, { columns: true }))
+        .find((one) => one['Model'] === model)
+      assert.deepEqual(
+        [line?.['Verdict'], line?.['More at the vendor'], line?.['Meaning']],
+        ['unexplained', judged.difference_usd, judged.reasons.join('; ')],
+      )
+    }))
+
+  test('names the mistake in a file, and takes another one', () =>
+    visit({ path: path(), allowed: [/status of 400/] }, async (page) => {
+      await compare(page, '{"rows": [1]}', 'usage.json')
+      await page
+        .getByText("The vendor's counts cannot be read: it must be an array of objects")
+        .waitFor()
+      await compare(page, 'model,requests,input\r\ngpt-6.2-sol,two,3')
+      await page
+        .getByText("The vendor's counts cannot be read: it must be an array")
+        .waitFor({ state: 'detached' })
+      await page.getByText(/The vendor's counts cannot be read: .*requests/).waitFor()
+      await compare(page, await vendorFile())
+      await verdictOf(page, model).getByText('Explained', { exact: true }).waitFor()
+    }))
+
+  test('shows the charges alone without a file, for the channel and days in the address', () =>
+    visit({ role: 'operator', path: '/reconciliation' }, async (page) => {
+      const { from, to } = period()
+      await page.getByLabel('Channel').selectOption(channel)
+      await page.getByLabel('To').fill(to)
+      await page.getByLabel('From').fill(from)
+      await page.getByRole('button', { name: 'Show the charges' }).click()
+      const charges = page.getByRole('table', { name: 'Charges here' })
+      await charges.waitFor()
+      const { models } = await reconcileChannel(console.gateway.context, { channel, from, to })
+      for (const { model: id, charged_usd: charged } of models) {
+        const row = charges.getByRole('row').filter({ hasText: id })
+        assert.equal((await row.locator(`data[value="${charged}"]`).count()) > 0, true, id)
+      }
+      const asked = new URL(page.url()).searchParams
+      assert.deepEqual(
+        [asked.get('channel'), asked.get('from'), asked.get('to')],
+        [channel, from, to],
+      )
+    }))
+
+  test('is not offered to a viewer', () =>
+    visit({ role: 'viewer', path: path() }, async (page) => {
+      await page.getByText('Your role does not compare with a vendor’s files.').waitFor()
+      assert.equal(await page.getByRole('button', { name: 'Compare' }).count(), 0)
+    }))
+
+  for (const [width, theme] of [
+    ['wide', 'light'],
+    ['narrow', 'dark'],
+  ] as const)
+    test(`can be read by everyone, ${theme}, and fits a ${width} window`, () =>
+      visit({ path: path(), width, theme }, async (page) => {
+        await compare(page, await vendorFile({ [model]: 1_000_000 }))
+        await page.getByRole('table', { name: 'Charges here' }).waitFor()
+        await checkAccessibility(page)
+        await checkFitsWindow(page)
+        await takePicture(page, 'reconciliation')
+      }))
+})
