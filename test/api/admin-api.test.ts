@@ -140,10 +140,14 @@ test('a statement that cannot go on ends its connection, so it never looks compl
     )
   })
   for (const format of ['csv', 'json']) {
-    const answer = await call(`/accounts/${name}/statement?format=${format}`)
-    assert.equal(answer.status, 200)
-    assert.equal(answer.isComplete, false, answer.text)
-    assert.doesNotMatch(answer.text, /Error|unreadable/)
+    const path = `/accounts/${name}/statement?format=${format}`
+    // The connection may end before the head of the answer has left the process.
+    const answer = await call(path).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') return undefined
+      throw error
+    })
+    assert.notEqual(answer?.isComplete, true)
+    assert.doesNotMatch(answer?.text ?? '', /Error|unreadable/)
   }
 })
 

@@ -185,6 +185,38 @@ describe('a reader', () => {
     await again.next(({ name, data }) => name === 'gap' && data['kind'] === 'action')
   })
 
+  test('hears of a gap where it has missed too many bytes, and goes on', async () => {
+    const { database } = gateway.context
+    const feed = await follow()
+    feed.close()
+    const detail = JSON.stringify({ text: 'x'.repeat(900_000) })
+    for (const subject of ['one', 'two', 'three'])
+      await database.query(
+        `INSERT INTO operator_action (at_ms, actor, action, subject, detail)
+         VALUES (1, 'test', 'test.made', $1, $2)`,
+        [subject, detail],
+      )
+    const again = await follow(`?after=${feed.lastId}&kinds=action,request`)
+    await again.next(named('request', await request()))
+    const gap = { name: 'gap', data: { kind: 'action', skipped: null } }
+    assert.deepEqual(again.events[0], gap)
+    assert.ok(!again.events.some(({ data }) => data['action'] === 'test.made'))
+    const next = await follow(`?after=${again.lastId}&kinds=action`)
+    await changeAccount(gateway.context, { account: gateway.account.name, note: 'later' })
+    await next.next(({ data }) => data['action'] === 'account.edit')
+    assert.equal(next.events.filter(named('gap')).length, 0)
+  })
+
+  test('hears of a gap where the newest requests are gone, and of those that come', async () => {
+    const feed = await follow('?kinds=request')
+    for (let count = 0; count < 3; count++) await feed.next(named('request', await request()))
+    await gateway.context.database.query('DELETE FROM exchange')
+    await feed.next(named('gap'))
+    const later = await request()
+    await feed.next(named('request', later))
+    assert.equal(feed.events.filter(named('request', later)).length, 1)
+  })
+
   test('is refused with a wrong id, kind or field', async () => {
     for (const query of ['?after=nonsense', '?kinds=request,money', '?kinds=', '?since=now'])
       assert.equal((await follow(query)).status, 400, query)

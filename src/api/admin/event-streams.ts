@@ -6,11 +6,21 @@ import { once } from 'node:events'
 import type { HttpBindings } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { listenersMax, type EventFeed, type Listening } from '../../operations/events/feed.ts'
-import { eventKinds, type EventKind, type FeedEvent } from '../../operations/events/event.ts'
+import {
+  eventKinds,
+  gapsOf,
+  type EventKind,
+  type FeedEvent,
+} from '../../operations/events/event.ts'
 import type { FeedInput } from '../../operations/events/input.ts'
 
 /** Bytes that may wait for a reader. */
 const waitingBytesMax = 2 * 1024 * 1024
+/**
+ * Events that a reader has missed may have this many bytes. With more it may not have read them when
+ * the next ones come; then it would lose its connection and get the same events again.
+ */
+const missedBytesMax = 512 * 1024
 /** How long a browser waits before it connects again. */
 const retryMs = 2_000
 
@@ -72,7 +82,8 @@ export async function openEventStream(
     after: input.after,
     isAllowed,
     onEvents(events, cursor) {
-      write(preface + printEvents(events, cursor))
+      const bytesMax = preface === '' ? waitingBytesMax : missedBytesMax
+      write(preface + printWithin(bytesMax, events, cursor))
       preface = ''
     },
     onQuiet: () => write(': no news\n\n'),
@@ -81,6 +92,12 @@ export async function openEventStream(
   if (place.listening === undefined) return tooMany
   if (isOver) stop()
   return { kind: 'begun', body }
+}
+
+/** Prints gaps in place of events that are too large together. */
+function printWithin(bytesMax: number, events: readonly FeedEvent[], cursor: string): string {
+  const text = printEvents(events, cursor)
+  return Buffer.byteLength(text) <= bytesMax ? text : printEvents(gapsOf(events), cursor)
 }
 
 /** The id comes with the last event, so that who breaks off in the middle gets all of them again. */

@@ -64,7 +64,8 @@ async function* piecesOf(body: IncomingMessage, url: URL, sum: Hash): AsyncGener
   }
 }
 
-const looksMax = 10
+/** Together ten seconds: a server under load may take long for the line. */
+const looksMax = 50
 const pauseMs = 200
 
 /** The server writes the line after the last byte, so it may come a little later. */

@@ -18,6 +18,16 @@ export interface FeedEvent {
   readonly data: object
 }
 
+/** `skipped` undefined = not counted. */
+export function gapOf(kind: EventKind, skipped?: number): FeedEvent {
+  return { name: 'gap', kind, data: { kind, skipped: skipped ?? null } }
+}
+
+/** Leaves all events out: one gap for each of their kinds. */
+export function gapsOf(events: readonly FeedEvent[]): readonly FeedEvent[] {
+  return [...new Set(events.map(({ kind }) => kind))].map((kind) => gapOf(kind))
+}
+
 /** The areas of the event `changed`. */
 export const changedAreas = revisionAreas
 

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import {
+  gapOf,
   positionsOf,
   type EventKind,
   type FeedEvent,
@@ -53,7 +54,7 @@ export class EventReader {
     const places = new Map<SourceName, Place>()
     for (const source of sources) {
       const position = await source.latest()
-      places.set(source.name, { position, floor: position, trail: [], seen: new Map() })
+      places.set(source.name, placeAt(position))
     }
     return new EventReader(clock, sources, places)
   }
@@ -70,7 +71,8 @@ export class EventReader {
     for (const source of this.#sources) {
       const place = this.#placeOf(source.name)
       const found = await source.list(place.floor, lookMax + 1)
-      steps.push([source.name, await stepOf(source, { place, found, nowMs })])
+      const restarted = await this.#restarted(source, place, found)
+      steps.push([source.name, restarted ?? (await stepOf(source, { place, found, nowMs }))])
     }
     for (const [name, { place }] of steps) this.#places.set(name, place)
     return steps.flatMap(([, { events }]) => events)
@@ -84,7 +86,7 @@ export class EventReader {
       const { position } = this.#placeOf(source.name)
       const after = positions[source.name]
       // The store is another one, or was put back from a backup.
-      if (after > position) events.push(gapOf(source, undefined))
+      if (after > position) events.push(gapOf(source.kind))
       else if (after < position) {
         const found = await source.list(after, lookMax + 1)
         const missed = found.filter((item) => item.position <= position)
@@ -94,11 +96,30 @@ export class EventReader {
     return events
   }
 
+  /**
+   * Where the newest rows are gone, SQLite gives their numbers to other rows: the reader goes on behind those
+   * that are there now. Undefined where nothing like that has happened.
+   */
+  async #restarted(
+    source: Source,
+    place: Place,
+    found: readonly Item[],
+  ): Promise<Step | undefined> {
+    if ((found[0]?.position ?? 0) >= place.position) return undefined
+    const newest = await source.latest()
+    if (newest >= place.position) return undefined
+    return { place: placeAt(newest), events: [gapOf(source.kind)] }
+  }
+
   #placeOf(name: SourceName): Place {
     const place = this.#places.get(name)
     if (place === undefined) throw new RangeError(`the feed has no source ${name}`)
     return place
   }
+}
+
+function placeAt(position: number): Place {
+  return { position, floor: position, trail: [], seen: new Map() }
 }
 
 interface Found {
@@ -138,10 +159,5 @@ async function eventsOf(
   const events = shown.map((data): FeedEvent => ({ name: source.kind, kind: source.kind, data }))
   const skipped = news.length - countMax
   if (skipped <= 0) return events
-  return [gapOf(source, news.length > lookMax ? undefined : skipped), ...events]
-}
-
-/** `skipped` undefined = not counted. */
-function gapOf({ kind }: Source, skipped: number | undefined): FeedEvent {
-  return { name: 'gap', kind, data: { kind, skipped: skipped ?? null } }
+  return [gapOf(source.kind, news.length > lookMax ? undefined : skipped), ...events]
 }
