@@ -63,6 +63,8 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Operate',
     items: [
+      'console',
+      'account-page',
       'operating',
       'releases',
       'upgrading',
