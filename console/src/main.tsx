@@ -23,12 +23,15 @@ const client = new QueryClient({
   }),
   defaultOptions: {
     queries: {
+      // A gateway on this machine answers without a network.
+      networkMode: 'always',
       staleTime: 10_000,
       refetchOnWindowFocus: true,
       // Only a gateway that did not answer is asked again; a refusal stays one.
       retry: (count, error) => count < triesMax && error instanceof Problem && error.status === 0,
     },
     mutations: {
+      networkMode: 'always',
       onError(error) {
         if (error instanceof Problem && error.status === 401) leaveForSignIn()
       },

@@ -1,7 +1,8 @@
 /**
  * One connection to the live events of the gateway for the whole console. An event makes the lists it
- * speaks of be read again, at most every few seconds. Components can follow one kind of event, and
- * show how old the data is.
+ * speaks of be read again, at most every few seconds; figures that cost the gateway more, less often.
+ * A hidden page reads nothing until it is looked at. Components can follow one kind of event, and show
+ * how old the data is.
  */
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
@@ -28,7 +29,13 @@ const staleAfter: Readonly<Record<EventKind, readonly string[]>> = {
   ],
   gap: ['overview', 'requests', 'channels', 'actions', 'alerts', 'audits'],
 }
-const refreshMs = 3_000
+/** Events that come together cause one reading. */
+const gatherMs = 1_000
+/** From one reading to the next while events keep coming. */
+const restMs = 3_000
+/** The gateway adds these up over many rows. */
+const longRestsMs: Readonly<Record<string, number>> = { overview: 5_000, reports: 15_000 }
+const reopenMs = 5_000
 
 type LiveState = 'connecting' | 'live' | 'lost'
 
@@ -68,32 +75,74 @@ export function useEvent(kind: EventKind, follow: Follower): void {
   }, [kind, follow])
 }
 
-/** Opens the connection and returns what closes it. The browser connects again by itself. */
+/**
+ * Opens the connection and returns what closes it. The browser connects again by itself, but not after an
+ * answer that is an error, such as that of a proxy whose gateway restarts.
+ */
 export function connectLive(client: QueryClient): () => void {
-  const source = new EventSource('/admin/v1/events')
-  const stale = new Set<string>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const refresh = (): void => {
-    timer = undefined
-    const words = [...stale]
-    stale.clear()
-    void client.invalidateQueries({
-      predicate: ({ queryKey }) => words.includes(firstWord(queryKey)),
-    })
+  const invalidate = (word: string, refetchType: 'none' | 'active'): void => {
+    const predicate = ({ queryKey }: { queryKey: QueryKey }): boolean =>
+      firstWord(queryKey) === word
+    void client.invalidateQueries({ predicate, refetchType })
   }
-  source.addEventListener('open', () => setLive('live'))
-  source.addEventListener('error', () => setLive('lost'))
-  for (const kind of eventKinds)
-    source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+  // Stale data is read again when its page is opened or looked at.
+  const refresher = buildRefresher({
+    markStale: (word) => invalidate(word, 'none'),
+    refresh: (word) => invalidate(word, document.hidden ? 'none' : 'active'),
+  })
+  let source: EventSource
+  let reopening: ReturnType<typeof setTimeout> | undefined
+  const open = (): void => {
+    source = new EventSource('/admin/v1/events')
+    source.addEventListener('open', () => {
+      // While the connection was lost, questions may have failed.
+      if (live.state === 'lost') void client.invalidateQueries()
       setLive('live')
-      const parsed: unknown = JSON.parse(data)
-      for (const follow of followers.get(kind) ?? []) follow(parsed)
-      for (const word of staleAfter[kind]) stale.add(word)
-      timer ??= setTimeout(refresh, refreshMs)
     })
+    source.addEventListener('error', () => {
+      setLive('lost')
+      if (source.readyState === EventSource.CLOSED) reopening = setTimeout(open, reopenMs)
+    })
+    for (const kind of eventKinds)
+      source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+        setLive('live')
+        const parsed: unknown = JSON.parse(data)
+        for (const follow of followers.get(kind) ?? []) follow(parsed)
+        for (const word of staleAfter[kind]) refresher.add(word)
+      })
+  }
+  open()
   return () => {
     source.close()
-    clearTimeout(timer)
+    clearTimeout(reopening)
+    refresher.stop()
+  }
+}
+
+interface Reader {
+  readonly markStale: (word: string) => void
+  readonly refresh: (word: string) => void
+}
+
+/** Calls `refresh` soon after a word was added, and then not again before its rest is over. */
+function buildRefresher({ markStale, refresh }: Reader) {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>()
+  const refreshedAtMs = new Map<string, number>()
+  return {
+    add(word: string): void {
+      markStale(word)
+      if (timers.has(word)) return
+      const nextMs = (refreshedAtMs.get(word) ?? -Infinity) + (longRestsMs[word] ?? restMs)
+      const run = (): void => {
+        timers.delete(word)
+        refreshedAtMs.set(word, performance.now())
+        refresh(word)
+      }
+      timers.set(word, setTimeout(run, Math.max(gatherMs, nextMs - performance.now())))
+    },
+    stop(): void {
+      for (const timer of timers.values()) clearTimeout(timer)
+    },
   }
 }
 

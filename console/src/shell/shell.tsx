@@ -13,6 +13,7 @@ import { chooseTheme, themes, useTheme, type Theme } from '../ui/theme.ts'
 import { useNow } from '../ui/values.tsx'
 import { sections } from './sections.ts'
 import icon from '../icon.svg'
+import '../ui/card.css'
 import './shell.css'
 
 export function Shell() {
@@ -48,6 +49,7 @@ export function Shell() {
         </footer>
       </aside>
       <main id="content" className="content" tabIndex={-1}>
+        <LostNotice />
         <Suspense fallback={<Loading rows={8} />}>
           <Outlet />
         </Suspense>
@@ -102,6 +104,21 @@ function LiveBadge() {
       <span className="live-dot" />
       {text}
     </p>
+  )
+}
+
+/** Above every page while the gateway does not answer. */
+function LostNotice() {
+  const { state, seenAtMs } = useLive()
+  const nowMs = useNow(state === 'lost' ? 1_000 : null)
+  if (state !== 'lost') return null
+  return (
+    <div className="notice notice-bad lost">
+      <p role="alert">The gateway does not answer. Check that it runs.</p>
+      <p className="soft">
+        What you see is from {formatAge(nowMs - seenAtMs)}. The console connects again by itself.
+      </p>
+    </div>
   )
 }
 

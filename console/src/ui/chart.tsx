@@ -8,7 +8,7 @@ import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useThemeNow } from './theme.ts'
 import { IconButton } from './button.tsx'
-import { formatDay, formatTime } from './format.ts'
+import { formatClock, formatDay, formatTime } from './format.ts'
 import './chart.css'
 
 export interface Series {
@@ -247,10 +247,10 @@ const tickDay = new Intl.DateTimeFormat('en-GB', {
   month: 'short',
   timeZone: 'UTC',
 })
-const tickClock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 
 function tickOf(seconds: number, unit: ChartProps['unit']): string {
-  return (unit === 'day' ? tickDay : tickClock).format(new Date(seconds * 1000))
+  const moment = new Date(seconds * 1000)
+  return unit === 'day' ? tickDay.format(moment) : formatClock(moment)
 }
 
 function momentOf(seconds: number, unit: ChartProps['unit']): string {

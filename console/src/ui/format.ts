@@ -103,6 +103,13 @@ const day = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 })
 
+const hourAndMinute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/** Hour and minute in the reader's zone. */
+export function formatClock(at: Date): string {
+  return hourAndMinute.format(at)
+}
+
 /** In the reader's zone; of today only the clock. */
 export function formatTime(at: Date, now = new Date()): string {
   return at.toDateString() === now.toDateString() ? clock.format(at) : dayAndClock.format(at)

@@ -1,5 +1,5 @@
 /** Views of one page. Which one is shown is in the address, so that it can be shared. */
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { Link, type RegisteredRouter } from '@tanstack/react-router'
 import './tabs.css'
 
@@ -18,14 +18,19 @@ interface TabsProps<Name extends TabName> {
 
 /** Links that set `tab` in the address of this page and forget its other state. */
 export function Tabs<Name extends TabName>({ label, tabs, current }: TabsProps<Name>) {
+  const bar = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (bar.current !== null) scrollTo(bar.current, current)
+  }, [current])
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav ref={bar} className="tabs" aria-label={label}>
       {tabs.map(([name, text]) => (
         <Link
           key={name}
           to="."
           search={{ tab: name }}
           className="tab"
+          data-tab={name}
           activeProps={{}}
           aria-current={name === current ? 'page' : undefined}
         >
@@ -34,4 +39,13 @@ export function Tabs<Name extends TabName>({ label, tabs, current }: TabsProps<N
       ))}
     </nav>
   )
+}
+
+/** On a narrow screen the bar scrolls; the page itself must stay where it is. */
+function scrollTo(bar: HTMLElement, current: string): void {
+  const tab = bar.querySelector(`[data-tab="${current}"]`)?.getBoundingClientRect()
+  const frame = bar.getBoundingClientRect()
+  if (tab === undefined) return
+  if (tab.right > frame.right) bar.scrollLeft += tab.right - frame.right
+  if (tab.left < frame.left) bar.scrollLeft -= frame.left - tab.left
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import {
   formatAge,
+  formatClock,
   formatCount,
   formatDuration,
   formatInteger,
@@ -48,6 +49,16 @@ export function Time({ at }: { at: string | null }) {
   return (
     <time dateTime={at} data-tip={formatTimeFully(moment)}>
       {formatTime(moment)}
+    </time>
+  )
+}
+
+/** A moment of a known day: hour and minute in the reader's zone, all of it in the tip. */
+export function Clock({ at }: { at: string }) {
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} data-tip={formatTimeFully(moment)}>
+      {formatClock(moment)}
     </time>
   )
 }

@@ -1,4 +1,4 @@
-/** Books a past span by span, as time went on, with what the gateway remembers of yesterday's hours. */
+/** Books a past span by span, as time went on, with the figures by hour that a gateway records. */
 import { utcDay } from '../../../src/base/clock.ts'
 import type { ExchangeRecord } from '../../../src/ledger/ledger.ts'
 import { recordMoment } from '../../../src/ledger/report-moment-store.ts'
@@ -14,7 +14,7 @@ const quarterMs = 900_000
 
 /**
  * Books what `draw` returns for each span from the past to the present: whole UTC days, but quarters of an
- * hour for yesterday, because the figures of today are compared with those of yesterday at the same time.
+ * hour for yesterday and today, because figures of both are shown by hour and compared at the same time.
  */
 export async function bookPast(
   database: Database,
@@ -23,14 +23,13 @@ export async function bookPast(
 ): Promise<void> {
   const todayMs = Math.floor(past.untilMs / dayMs) * dayMs
   for (let fromMs = past.fromMs; fromMs < past.untilMs;) {
-    const isYesterday = fromMs >= todayMs - dayMs && fromMs < todayMs
-    const stepMs = isYesterday ? quarterMs : dayMs
+    const stepMs = fromMs >= todayMs - dayMs ? quarterMs : dayMs
     const untilMs = Math.min(Math.floor(fromMs / stepMs) * stepMs + stepMs, past.untilMs)
     await bookExchanges(database, await draw({ fromMs, untilMs }))
-    if (isYesterday && untilMs < todayMs)
+    if (stepMs === quarterMs && untilMs % quarterMs === 0 && untilMs % dayMs !== 0)
       await recordMoment(database, {
         day: utcDay(fromMs),
-        nextDay: utcDay(todayMs),
+        nextDay: utcDay(fromMs + dayMs),
         minute: (untilMs % dayMs) / 60_000,
       })
     fromMs = untilMs

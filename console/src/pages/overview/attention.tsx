@@ -1,15 +1,17 @@
 /** What needs an operator, in order of urgency, each with its one next step. */
-import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { Button, buttonClass } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Age } from '../../ui/values.tsx'
+import { NextPage } from './next-page.tsx'
 import type { Overview } from './queries.ts'
 
 type Item = Overview['attention']['next'][number]
 
 const shownAtFirst = 5
+/** A step that is one command: the button beside it does the same. */
+const command = 'turnpike '
 const icons = { critical: CircleAlert, warning: TriangleAlert, info: Info }
 const tones = { critical: 'bad', warning: 'warn', info: 'soft' }
 
@@ -51,49 +53,19 @@ function countOf(items: readonly Item[]): string {
 
 function AttentionRow({ item }: { item: Item }) {
   const Icon = icons[item.severity]
+  const advice = item.step.startsWith(command) ? undefined : item.step
   return (
     <li>
       <Icon className={tones[item.severity]} aria-label={item.severity} />
       <div>
         <p className="attention-title">{item.title}</p>
         <p className="soft">
-          {item.step}
-          {item.since !== null && (
-            <>
-              {' '}
-              · since <Age at={item.since} />
-            </>
-          )}
+          {item.since !== null && <Age at={item.since} />}
+          {item.since !== null && advice !== undefined && ' · '}
+          {advice}
         </p>
       </div>
       <NextPage item={item} />
     </li>
-  )
-}
-
-/** The page where the next step is done. */
-function NextPage({ item: { account_id: account, channel, kind } }: { item: Item }) {
-  if (channel !== null)
-    return (
-      <Link to="/channels/$channel" params={{ channel }} className={buttonClass()}>
-        Open channel
-      </Link>
-    )
-  if (account !== null)
-    return (
-      <Link to="/accounts/$account" params={{ account }} className={buttonClass()}>
-        Open account
-      </Link>
-    )
-  if (kind.includes('audit'))
-    return (
-      <Link to="/audit" className={buttonClass()}>
-        Open audit
-      </Link>
-    )
-  return (
-    <Link to="/alerts" className={buttonClass()}>
-      Open alerts
-    </Link>
   )
 }

@@ -19,7 +19,7 @@ export function Change({ now, before, isGrowthBad = false }: ChangeProps) {
   const text = `${share > 0 ? '+' : '−'}${formatShare(Math.abs(share))}`
   return (
     <>
-      <span className={tone}>{text}</span> to yesterday
+      <span className={tone}>{text}</span> vs yesterday
     </>
   )
 }

@@ -41,6 +41,8 @@ const choices = (['spend', 'margin', 'requests', 'errors', 'first-event', 'token
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 const hoursOfDay = 24
+/** One hour alone draws no line. */
+const hoursDrawnMin = 2
 
 export function Hours({ data }: { data: Overview }) {
   const { metric = 'spend' } = useSearch({ from: '/shell/' })
@@ -51,14 +53,13 @@ export function Hours({ data }: { data: Overview }) {
     const known = new Map(data.hours.map((hour) => [Date.parse(hour.from), hour]))
     return Array.from({ length: hoursOfDay }, (_, index) => {
       const hour = known.get(beginMs + index * hourMs)
-      // After a gap in the records, one hour would have the figures of several.
-      return hour?.is_exact === true ? valueOf(hour) : null
+      return hour !== undefined && isFull(hour) ? valueOf(hour) : null
     })
   }
   return (
     <Card
       title="By hour"
-      hint="Today and yesterday; hours begin at 00:00 UTC"
+      hint="Full hours of today and yesterday, from 00:00 UTC"
       actions={
         <SelectField
           label="Figure"
@@ -68,9 +69,9 @@ export function Hours({ data }: { data: Overview }) {
         />
       }
     >
-      {data.hours.length === 0 ? (
+      {data.hours.filter(isFull).length < hoursDrawnMin ? (
         <Empty title="No figures by hour yet.">
-          They begin a quarter of an hour after the start.
+          They begin in the second hour after the first start of the gateway.
         </Empty>
       ) : (
         <Chart
@@ -95,4 +96,12 @@ export function Hours({ data }: { data: Overview }) {
       )}
     </Card>
   )
+}
+
+/**
+ * The running hour would look like a fall. After a gap in the records, one hour would have the figures of
+ * several.
+ */
+function isFull({ is_exact: isExact, from, until }: Hour): boolean {
+  return isExact && Date.parse(until) - Date.parse(from) === hourMs
 }

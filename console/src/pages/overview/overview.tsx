@@ -1,12 +1,16 @@
 /** The first screen: things that need attention, and today's figures against yesterday's. */
 import { Link } from '@tanstack/react-router'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Badge, Figure, Figures } from '../../ui/card.tsx'
-import { formatTime } from '../../ui/format.ts'
+import { Problem } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Badge, Figure, Figures, Notice } from '../../ui/card.tsx'
+import { formatClock } from '../../ui/format.ts'
 import { Page } from '../../ui/page.tsx'
-import { Age, Count, Duration, Usd } from '../../ui/values.tsx'
+import { describeFailure } from '../../ui/states.tsx'
+import { Age, Clock, Count, Duration, Usd } from '../../ui/values.tsx'
 import { Attention } from './attention.tsx'
 import { Change } from './change.tsx'
+import { FirstSteps, useIsNew } from './first-steps.tsx'
 import { Hours } from './hours.tsx'
 import { overviewQuery, type Overview as OverviewData } from './queries.ts'
 import { TopOfToday } from './top-of-today.tsx'
@@ -14,22 +18,71 @@ import { LastThirtyDays } from './trends.tsx'
 import './overview.css'
 
 export function Overview() {
-  const { data } = useSuspenseQuery(overviewQuery)
+  const { data, dataUpdatedAt, error, refetch } = useSuspenseQuery(overviewQuery)
+  const isNew = useIsNew(data)
+  const readAt = new Date(dataUpdatedAt).toISOString()
   return (
-    <Page title="Overview" hint={compared(data)} actions={<LastAudit audit={data.last_audit} />}>
-      <Attention items={data.attention.next} />
+    <Page
+      title="Overview"
+      hint={
+        <>
+          <Compared data={data} /> Read <Age at={readAt} />.
+        </>
+      }
+      actions={<LastAudit audit={data.last_audit} />}
+    >
+      {error !== null && !isUnreachable(error) && (
+        <Outdated error={error} onRetry={() => void refetch()} />
+      )}
+      {isNew && <FirstSteps />}
+      {(!isNew || data.attention.next.length > 0) && <Attention items={data.attention.next} />}
       <TodayFigures data={data} />
-      <Hours data={data} />
-      <LastThirtyDays />
-      <TopOfToday />
+      {!isNew && (
+        <>
+          <Hours data={data} />
+          <LastThirtyDays today={data.today} />
+          <TopOfToday day={data.today.day} />
+        </>
+      )}
     </Page>
   )
 }
 
-function compared({ yesterday_so_far: before }: OverviewData): string {
-  const today = 'Today since 00:00 UTC'
-  if (before === null) return `${today}. There are no figures of yesterday to compare with.`
-  return `${today}, against yesterday until ${formatTime(new Date(before.until)).slice(-8)}.`
+/** The frame of all pages says that the gateway does not answer. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Problem && error.status === 0
+}
+
+/** Above figures that could not be read again. */
+function Outdated({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  return (
+    <Notice tone="bad">
+      <div className="row">
+        <span>
+          {describeFailure(error).title} The figures below are the last ones that were read.
+        </span>
+        <Button onClick={onRetry}>Try again</Button>
+      </div>
+    </Notice>
+  )
+}
+
+/** Which times are compared, in the reader's zone. */
+function Compared({ data: { today, yesterday_so_far: before } }: { data: OverviewData }) {
+  const midnight = `${today.day}T00:00:00.000Z`
+  return (
+    <>
+      Today since <Clock at={midnight} />
+      {formatClock(new Date(midnight)) === '00:00' ? ' UTC' : ' (00:00 UTC)'}
+      {before === null ? (
+        '. There are no figures of yesterday to compare with.'
+      ) : (
+        <>
+          , against yesterday until <Clock at={before.until} />.
+        </>
+      )}
+    </>
+  )
 }
 
 function TodayFigures({ data }: { data: OverviewData }) {

@@ -16,27 +16,71 @@ function utcDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** The figures of each of the last days, today included, oldest first. */
-export function lastDaysQuery(count: number) {
-  const [from, to] = [utcDay(Date.now() - (count - 1) * dayMs), utcDay(Date.now())]
+const historyMs = 600_000
+
+/**
+ * The figures of the days before `today`, oldest first. They hardly change any more, so events do not
+ * renew them: a late refund appears after some minutes.
+ */
+export function daysBeforeQuery(today: string, count: number) {
+  const days = Array.from({ length: count }, (_, index) =>
+    utcDay(Date.parse(today) - (count - index) * dayMs),
+  )
+  const [from = today, to = today] = [days[0], days.at(-1)]
   return queryOptions({
-    queryKey: ['reports', 'day', from, to],
+    queryKey: ['history', from, to],
+    staleTime: historyMs,
+    refetchInterval: historyMs,
     async queryFn() {
       const { items } = await bodyOf(
         api.GET('/admin/v1/reports', { params: { query: { by: 'day', from, to } } }),
       )
       const known = new Map(items.map((row) => [row.day, row]))
-      return Array.from({ length: count }, (_, index) => {
-        const day = utcDay(Date.now() - (count - 1 - index) * dayMs)
-        return { day, row: known.get(day) }
-      })
+      return days.map((day) => viewDay(day, known.get(day)))
     },
   })
 }
 
+type Figures = Pick<Overview['today'], 'requests' | 'errors' | 'revenue_usd' | 'known_margin_usd'>
+
+export interface DayFigures {
+  readonly day: string
+  readonly requests: number
+  readonly errors: number
+  readonly spend: number
+  readonly margin: number
+}
+
+export function viewDay(day: string, figures: Figures | undefined): DayFigures {
+  return {
+    day,
+    requests: figures?.requests ?? 0,
+    errors: figures?.errors ?? 0,
+    spend: Number(figures?.revenue_usd ?? 0),
+    margin: Number(figures?.known_margin_usd ?? 0),
+  }
+}
+
+/** What a new installation has already. */
+export const startQuery = queryOptions({
+  queryKey: ['overview', 'start'],
+  async queryFn() {
+    const params = { query: { limit: 1 } }
+    const [channels, accounts, requests] = await Promise.all([
+      bodyOf(api.GET('/admin/v1/channels', { params })),
+      bodyOf(api.GET('/admin/v1/accounts', { params })),
+      bodyOf(api.GET('/admin/v1/requests', { params })),
+    ])
+    return {
+      hasChannel: channels.items.length > 0,
+      account: accounts.items[0]?.id,
+      hasRequest: requests.items.length > 0,
+    }
+  },
+})
+
 /** Today's figures by one key. */
-export function todayByQuery(by: 'model' | 'account' | 'channel') {
-  const day = utcDay(Date.now())
+export function todayByQuery(by: 'model' | 'account', day: string) {
   return queryOptions({
     queryKey: ['reports', by, day],
     async queryFn() {

@@ -10,23 +10,29 @@ import { todayByQuery } from './queries.ts'
 
 const shownMax = 6
 
-export function TopOfToday() {
+export function TopOfToday({ day }: { day: string }) {
   return (
     <div className="columns">
-      <Top by="model" title="Models today" />
-      <Top by="account" title="Accounts today" />
+      <Top by="model" title="Models today" day={day} />
+      <Top by="account" title="Accounts today" day={day} />
     </div>
   )
 }
 
-function Top({ by, title }: { by: 'model' | 'account'; title: string }) {
-  const { data, error, refetch } = useQuery(todayByQuery(by))
+interface TopProps {
+  readonly by: 'model' | 'account'
+  readonly title: string
+  readonly day: string
+}
+
+function Top({ by, title, day }: TopProps) {
+  const { data, error, refetch } = useQuery(todayByQuery(by, day))
   return (
     <Card
       title={title}
       hint="By spend, since 00:00 UTC"
       actions={
-        <Link to="/reports" search={{}}>
+        <Link to="/reports" search={{ by, period: 'today' }}>
           Report
         </Link>
       }

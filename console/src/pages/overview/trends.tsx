@@ -4,26 +4,28 @@ import { Card } from '../../ui/card.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatUsd } from '../../ui/format.ts'
 import { Failure, Loading } from '../../ui/states.tsx'
-import { lastDaysQuery } from './queries.ts'
+import { daysBeforeQuery, viewDay, type DayFigures, type Overview } from './queries.ts'
 
 const daysShown = 30
 
-export function LastThirtyDays() {
-  const { data, error, refetch } = useQuery(lastDaysQuery(daysShown))
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
+export function LastThirtyDays({ today }: { today: Overview['today'] }) {
+  const { data, error, refetch } = useQuery(daysBeforeQuery(today.day, daysShown - 1))
+  if (data === undefined && error !== null)
+    return <Failure error={error} onRetry={() => void refetch()} />
+  const days = data === undefined ? undefined : [...data, viewDay(today.day, today)]
   return (
     <div className="columns">
       <Card title="Spend and margin" hint="By day (UTC), the last 30 days">
-        {data === undefined ? <Loading rows={6} /> : <SpendChart days={data} />}
+        {days === undefined ? <Loading rows={6} /> : <SpendChart days={days} />}
       </Card>
       <Card title="Requests" hint="By day (UTC), the last 30 days">
-        {data === undefined ? <Loading rows={6} /> : <RequestChart days={data} />}
+        {days === undefined ? <Loading rows={6} /> : <RequestChart days={days} />}
       </Card>
     </div>
   )
 }
 
-type Days = Awaited<ReturnType<NonNullable<ReturnType<typeof lastDaysQuery>['queryFn']>>>
+type Days = readonly DayFigures[]
 
 function SpendChart({ days }: { days: Days }) {
   return (
@@ -33,23 +35,14 @@ function SpendChart({ days }: { days: Days }) {
       format={(value) => formatUsd(value.toFixed(6))}
       unit="day"
       series={[
-        {
-          name: 'Spend',
-          kind: 'bars',
-          values: days.map(({ row }) => Number(row?.revenue_usd ?? 0)),
-        },
-        {
-          name: 'Margin',
-          kind: 'line',
-          values: days.map(({ row }) => Number(row?.known_margin_usd ?? 0)),
-        },
+        { name: 'Spend', kind: 'bars', values: days.map(({ spend }) => spend) },
+        { name: 'Margin', kind: 'line', values: days.map(({ margin }) => margin) },
       ]}
     />
   )
 }
 
 function RequestChart({ days }: { days: Days }) {
-  const good = days.map(({ row }) => (row?.requests ?? 0) - (row?.errors ?? 0))
   return (
     <Chart
       label="Requests by day"
@@ -58,13 +51,12 @@ function RequestChart({ days }: { days: Days }) {
       format={(value) => formatCount(Math.round(value))}
       unit="day"
       series={[
-        { name: 'Succeeded', kind: 'bars', values: good },
         {
-          name: 'Errors',
+          name: 'Succeeded',
           kind: 'bars',
-          isBad: true,
-          values: days.map(({ row }) => row?.errors ?? 0),
+          values: days.map(({ requests, errors }) => requests - errors),
         },
+        { name: 'Errors', kind: 'bars', isBad: true, values: days.map(({ errors }) => errors) },
       ]}
     />
   )
