@@ -25,25 +25,23 @@ describe('the page of audits', () => {
     await page.getByLabel(label, { exact: true }).press('Enter')
   }
 
-  async function newestAudit() {
-    const [newest] = valueOf(
-      await storeEndpoints.audits.operation(console.gateway.context, {}),
-    ).items
+  async function newestFullAudit() {
+    const { items } = valueOf(await storeEndpoints.audits.operation(console.gateway.context, {}))
+    const newest = items.find(({ scope }) => scope === 'full')
     assert.ok(newest !== undefined)
     return newest
   }
 
   test('audits the books now, and shows the result of each audit', () =>
     console.withConsole({ role: 'operator', path: '/audit' }, async (page) => {
-      await page.getByText('30 rows').waitFor()
       await page.getByRole('button', { name: 'Audit everything now' }).click()
       await page.getByText('The books are right.').waitFor()
-      await page.getByText('31 rows').waitFor()
-      const newest = await newestAudit()
-      assert.deepEqual([newest.scope, newest.result], ['full', 'passed'])
-      const text = await audits(page).nth(1).innerText()
-      assert.match(text, /passed\s+everything\s+on-call/)
-      await audits(page).nth(1).getByRole('link').click()
+      const row = audits(page).filter({ hasText: 'on-call' })
+      await row.waitFor()
+      assert.match(await row.innerText(), /passed\s+everything\s+on-call/)
+      const newest = await newestFullAudit()
+      assert.equal(newest.result, 'passed')
+      await row.getByRole('link').click()
       await page.getByText(`No difference in ${newest.counts.entries} entries`).waitFor()
       assert.equal(new URL(page.url()).searchParams.get('audit'), newest.id)
     }))
@@ -67,7 +65,7 @@ describe('the page of audits', () => {
     } finally {
       await setBalance('- 17')
     }
-    assert.equal((await newestAudit()).counts.differences, 1)
+    assert.equal((await newestFullAudit()).counts.differences, 1)
   })
 
   test('filters actions by name, actor, subject and day', () =>

@@ -14,7 +14,8 @@ export type EventKind = (typeof eventKinds)[number]
 const staleAfter: Readonly<Record<EventKind, readonly string[]>> = {
   request: ['overview', 'requests', 'accounts', 'reports'],
   channel: ['overview', 'channels'],
-  action: ['actions'],
+  // Settings: backups and sessions are recorded as actions.
+  action: ['actions', 'settings'],
   alert: ['overview', 'alerts'],
   audit: ['overview', 'audits'],
   changed: [

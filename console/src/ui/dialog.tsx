@@ -2,7 +2,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { useLayoutEffect, type ReactNode } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { describeFailure } from './states.tsx'
 import { Notice } from './card.tsx'
@@ -18,7 +18,25 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
+/** Gives the focus back to the element that had it before; where that is gone, as in a menu, to the page. */
+function useFocusReturn(isOpen: boolean): void {
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined
+    const before = document.activeElement
+    return () => {
+      // Base UI first has to let go of the focus.
+      setTimeout(() => {
+        if (document.querySelector('[role=dialog], [role=alertdialog]') !== null) return
+        const isThere = before instanceof HTMLElement && before.isConnected
+        const next = isThere ? before : document.getElementById('content')
+        next?.focus({ preventScroll: true })
+      })
+    }
+  }, [isOpen])
+}
+
 export function Dialog({ title, hint, isOpen, onClose, isWide = false, children }: DialogProps) {
+  useFocusReturn(isOpen)
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
@@ -55,6 +73,7 @@ interface ConfirmProps {
 
 export function Confirm(props: ConfirmProps) {
   const { title, children, action, isOpen, isBusy, error, onConfirm, onClose } = props
+  useFocusReturn(isOpen)
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>

@@ -15,14 +15,24 @@ const accessibilityRules = [
   'best-practice',
 ]
 
-/** One line for each place that breaks a rule of WCAG 2.2 A and AA, or of axe's good practice. */
-export async function findAccessibilityMistakes(page: Page): Promise<readonly string[]> {
+/** What axe runs; by default every rule of WCAG 2.2 A and AA, and of axe's good practice. */
+interface RunOnly {
+  readonly type: 'tag' | 'rule'
+  readonly values: readonly string[]
+}
+
+const allRules: RunOnly = { type: 'tag', values: accessibilityRules }
+/** The only rules whose result depends on the colour scheme. */
+const colourRules: RunOnly = { type: 'rule', values: ['color-contrast'] }
+
+/** One line for each place that breaks a rule. */
+export async function findAccessibilityMistakes(
+  page: Page,
+  runOnly: RunOnly = allRules,
+): Promise<readonly string[]> {
   // Playwright's scripts come through the browser's debugger, which the page's CSP does not concern.
-  await page.evaluate(axe.source)
-  const options = JSON.stringify({
-    runOnly: { type: 'tag', values: accessibilityRules },
-    resultTypes: ['violations'],
-  })
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source)
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
   return page.evaluate<string[]>(
     `axe.run(document, ${options}).then(({ violations }) => violations.flatMap(({ id, help, nodes }) =>
       nodes.map(({ target, failureSummary }) => [id, help, target.join(' '), failureSummary].join(' | '))))`,
@@ -30,7 +40,15 @@ export async function findAccessibilityMistakes(page: Page): Promise<readonly st
 }
 
 export async function checkAccessibility(page: Page): Promise<void> {
-  const mistakes = await findAccessibilityMistakes(page)
+  assertNone(page, await findAccessibilityMistakes(page))
+}
+
+/** Checks the contrast of a page that has been checked in its other colour scheme. */
+export async function checkColours(page: Page): Promise<void> {
+  assertNone(page, await findAccessibilityMistakes(page, colourRules))
+}
+
+function assertNone(page: Page, mistakes: readonly string[]): void {
   assert.deepEqual(mistakes, [], `${page.url()}:\n${mistakes.join('\n')}`)
 }
 

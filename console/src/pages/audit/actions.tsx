@@ -24,7 +24,7 @@ const columns: readonly Column<Action>[] = [
   },
   {
     name: 'Action',
-    cell: ({ action }) => <code>{action}</code>,
+    cell: ({ action }) => <code className="action-name">{action}</code>,
     csv: ({ action }) => action,
   },
   {
@@ -34,7 +34,7 @@ const columns: readonly Column<Action>[] = [
   },
   {
     name: 'Detail',
-    cell: ({ detail }) => <Detail detail={detail} />,
+    cell: (row) => <Detail row={row} />,
     csv: ({ detail }) => JSON.stringify(detail),
   },
 ]
@@ -95,13 +95,13 @@ function Filters({ filters, rows }: FiltersProps) {
     <div className="filters">
       <SuggestField
         label="Action"
-        placeholder="account or account.edit"
+        placeholder="account.edit"
         suggestions={wordsOf(rows, ({ action }) => action)}
         {...field('action')}
       />
       <SuggestField
         label="By"
-        placeholder="Name or id of a token"
+        placeholder="Name or id"
         suggestions={wordsOf(rows, ({ actor_name: name, actor }) => name ?? actor)}
         {...field('actor')}
       />
@@ -130,9 +130,10 @@ function Subject({ id }: { id: string }) {
   )
 }
 
-/** Names and values as the log holds them. */
-function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {
-  const entries = Object.entries(detail)
+/** Names and values as the log holds them. Of a new thing, those that are set; the file has them all. */
+function Detail({ row: { action, detail } }: { row: Action }) {
+  const isNew = action.endsWith('.create')
+  const entries = Object.entries(detail).filter(([, value]) => !isNew || value !== null)
   if (entries.length === 0) return null
   return (
     <dl className="action-detail">

@@ -4,6 +4,7 @@ import { multiplyUsd, sumUsd } from '../../ui/exact.ts'
 import { formatInteger, formatUsdExact } from '../../ui/format.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { RequestInFull } from './queries.ts'
+import '../../ui/table.css'
 
 type BillData = NonNullable<RequestInFull['bill']>
 type Part = BillData['parts'][number]

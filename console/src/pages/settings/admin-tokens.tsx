@@ -54,7 +54,7 @@ export function AdminTokens() {
               <>
                 <strong>{name}</strong>
                 <div className="soft">
-                  <code>{head}…</code>
+                  <code>{head}</code>
                 </div>
               </>
             ),
@@ -174,7 +174,7 @@ function RevokeToken({ token, onClose }: { token: Token; onClose: () => void }) 
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >
-      Its next request is refused, and its sessions end. This cannot be undone.
+      Within a second its requests are refused, and its sessions end. This cannot be undone.
     </Confirm>
   )
 }

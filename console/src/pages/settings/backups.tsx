@@ -1,4 +1,5 @@
 /** Backups that were taken, and a new one as a download. */
+import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
@@ -11,6 +12,7 @@ import { formatInteger } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Missing, Time } from '../../ui/values.tsx'
+import { settingsQuery, type Setting } from './queries.ts'
 
 function readBackups(cursor: { cursor?: string }) {
   return bodyOf(api.GET('/admin/v1/backups', { params: { query: { limit: 50, ...cursor } } }))
@@ -21,6 +23,8 @@ type Backup = Awaited<ReturnType<typeof readBackups>>['items'][number]
 export function Backups() {
   const list = useList(['settings', 'backups'], readBackups)
   const isOwner = useMay('owner')
+  const { data } = useQuery(settingsQuery)
+  const isOnSqlite = data !== undefined && !isOnPostgres(data.settings)
   const [isAsking, setIsAsking] = useState(false)
   return (
     <Card
@@ -28,7 +32,8 @@ export function Backups() {
       hint="Each is a copy of the whole store (SQLite), made and audited while the gateway runs."
       isFlush
       actions={
-        isOwner && (
+        isOwner &&
+        isOnSqlite && (
           <Button look="primary" onClick={() => setIsAsking(true)}>
             <Download aria-hidden /> Download a backup
           </Button>
@@ -42,8 +47,13 @@ export function Backups() {
         rowTone={({ audit }) => (audit === 'failed' ? 'bad' : undefined)}
         empty={
           <Empty title="No backup yet.">
-            Run <code>turnpike backup</code> on the host each day. A store on PostgreSQL is backed
-            up with its own tools.
+            {isOnSqlite ? (
+              <>
+                Run <code>turnpike backup</code> on the host each day.
+              </>
+            ) : (
+              'A store on PostgreSQL is backed up with its own tools.'
+            )}
           </Empty>
         }
         columns={[
@@ -77,6 +87,12 @@ export function Backups() {
       {isAsking && <BackupDialog onClose={() => setIsAsking(false)} />}
     </Card>
   )
+}
+
+/** PostgreSQL is backed up with its own tools, not by a gateway. */
+function isOnPostgres(settings: readonly Setting[]): boolean {
+  const store = settings.find(({ name }) => name === 'store')
+  return store?.value?.startsWith('postgres') === true
 }
 
 function megabytes(bytes: number): string {

@@ -1,25 +1,18 @@
 /** The settings in force of the gateway that answers: value, where it comes from, what it means. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { api, bodyOf } from '../../api/client.ts'
 import { Badge, Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { MarkedText } from './marked-text.tsx'
+import { settingsQuery, type Setting } from './queries.ts'
 import './settings.css'
-
-const readSettings = () => bodyOf(api.GET('/admin/v1/settings'))
-
-type Setting = Awaited<ReturnType<typeof readSettings>>['settings'][number]
 
 export function InForce() {
   const { q = '' } = useSearch({ from: '/shell/settings' })
   const navigate = useNavigate({ from: '/settings' })
-  const { data, error, refetch } = useQuery({
-    queryKey: ['settings', 'in-force'],
-    queryFn: readSettings,
-  })
+  const { data, error, refetch } = useQuery(settingsQuery)
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading rows={10} />
   const found = data.settings.filter((setting) => isMatch(setting, q.trim().toLowerCase()))
