@@ -5,12 +5,14 @@
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { startBrowser, type TestBrowser } from '../support/console/browser.ts'
 import { gather } from '../support/gather.ts'
 
@@ -22,6 +24,7 @@ let browser: TestBrowser
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'turnpike-newcomer-'))
+  await symlink(join(root, 'test', 'clients', 'node_modules'), join(folder, 'node_modules'))
   gateway = await startGateway()
   browser = await startBrowser()
 })
@@ -39,6 +42,16 @@ interface Gateway {
   close(): Promise<void>
 }
 
+/** Not 0: the console shows the address that the settings have. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 async function startGateway(): Promise<Gateway> {
   const child = spawn('npm', ['start'], {
     cwd: root,
@@ -46,7 +59,7 @@ async function startGateway(): Promise<Gateway> {
     env: {
       ...process.env,
       TURNPIKE_STORE: `sqlite:${join(folder, 'turnpike.db')}`,
-      TURNPIKE_LISTEN: '127.0.0.1:0',
+      TURNPIKE_LISTEN: `127.0.0.1:${await findFreePort()}`,
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
     },
   })
@@ -64,17 +77,27 @@ async function startGateway(): Promise<Gateway> {
   }
 }
 
-/** Returns the secret that a dialog shows once. */
-async function takeSecret(page: Page, kind: 'cr_' | 'ro_'): Promise<string> {
-  const dialog = page.getByRole('dialog')
+/** Reads the secret that a dialog shows once. */
+async function readSecret(dialog: Locator): Promise<string> {
   await dialog.getByText('Copy it now. It is not shown again.').waitFor()
-  const secret = await dialog.locator('code').filter({ hasText: kind }).first().innerText()
-  await dialog.getByRole('button', { name: 'Done' }).click()
-  return secret
+  return dialog.locator('.secret code').innerText()
+}
+
+/** The lines for a shell that the dialog of a new key has. */
+async function readVariables(dialog: Locator): Promise<string> {
+  await dialog.getByText(`OPENAI_BASE_URL=${gateway.url}/beta/v1`).waitFor()
+  return dialog.getByLabel('Variables for a shell').innerText()
+}
+
+interface Made {
+  readonly key: string
+  /** Lines for a shell, which SDKs read. */
+  readonly variables: string
+  readonly token: string
 }
 
 /** Makes an account with ten dollars, a key and a read-only token. */
-async function setUpAccount(page: Page): Promise<{ readonly key: string; readonly token: string }> {
+async function setUpAccount(page: Page): Promise<Made> {
   await page.getByRole('link', { name: 'Accounts', exact: true }).click()
   await page.getByRole('button', { name: 'New account' }).click()
   const form = page.getByRole('dialog', { name: 'New account' })
@@ -86,11 +109,14 @@ async function setUpAccount(page: Page): Promise<{ readonly key: string; readonl
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Name').fill('laptop')
   await page.getByRole('button', { name: 'Create key' }).click()
-  const key = await takeSecret(page, 'cr_')
+  const dialog = page.getByRole('dialog')
+  const key = await readSecret(dialog)
+  const variables = await readVariables(dialog)
+  await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'New read-only token' }).click()
   await page.getByLabel('Name').fill('account page')
   await page.getByRole('button', { name: 'Create token' }).click()
-  return { key, token: await takeSecret(page, 'ro_') }
+  return { key, variables, token: await readSecret(dialog) }
 }
 
 /** Copies a client's program from the account page. */
@@ -107,22 +133,27 @@ async function copyProgram(page: Page, { token }: { readonly token: string }): P
   return page.evaluate<string>('navigator.clipboard.readText()')
 }
 
-/** Runs the program beside the installed SDK, as its reader would. */
-async function runProgram(text: string, key: string): Promise<string> {
-  const program = join(folder, 'ask.mts')
-  await symlink(join(root, 'test', 'clients', 'node_modules'), join(folder, 'node_modules'))
-  await writeFile(program, text)
-  const env = { ...process.env, GATEWAY_KEY: key }
-  const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+/** Runs lines for a shell beside the installed SDKs, as their reader would. */
+async function runInShell(lines: string): Promise<string> {
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
+  const { stdout } = await promisify(execFile)('sh', ['-euc', lines], { cwd: folder, env })
   return stdout
 }
+
+/** A program that names neither address nor key. */
+const shortProgram = `import OpenAI from 'openai'
+
+const messages = [{ role: 'user' as const, content: 'Good morning' }]
+const completion = await new OpenAI().chat.completions.create({ model: 'chat-mini-1', messages })
+console.log(completion.choices[0]?.message.content)`
 
 test('a newcomer sees the first request of an SDK in the console and on the account page', async () => {
   const { origin } = new URL(gateway.link)
   await browser.withPage({ origin }, async (operator) => {
     await operator.goto(gateway.link)
     await operator.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    const { key, token } = await setUpAccount(operator)
+    const { key, variables, token } = await setUpAccount(operator)
+    await operator.getByRole('button', { name: 'Done' }).click()
     await operator.getByRole('link', { name: 'Requests', exact: true }).first().click()
     await operator.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
     const live = operator.getByRole('table', { name: 'Requests' }).getByRole('row')
@@ -130,16 +161,21 @@ test('a newcomer sees the first request of an SDK in the console and on the acco
     await browser.withPage({ origin: gateway.url }, async (holder) => {
       const program = await copyProgram(holder, { token })
       assert.ok(program.includes(`baseURL: '${gateway.url}/beta/v1'`), program)
-      assert.notEqual((await runProgram(program, key)).trim(), '')
+      await writeFile(join(folder, 'ask.mts'), program)
+      assert.match(await runInShell(`GATEWAY_KEY=${key} node ask.mts`), /\S/)
+      await writeFile(join(folder, 'short.mts'), shortProgram)
+      assert.match(await runInShell(`${variables}\nnode short.mts`), /\S/)
 
-      const seen = live.filter({ hasText: 'northwind' }).filter({ hasText: 'laptop' })
+      const made = live.filter({ hasText: 'northwind' }).filter({ hasText: 'laptop' })
+      await made.filter({ hasText: 'chat-mini-1' }).waitFor()
+      const seen = made.filter({ hasText: 'chat-1' })
       await seen.waitFor()
       await holder
         .getByRole('navigation', { name: 'Views' })
         .getByRole('link', { name: 'Requests' })
         .click()
       const rows = holder.getByRole('table', { name: 'Requests of the account' }).getByRole('row')
-      const own = rows.filter({ hasText: 'laptop' }).filter({ hasText: 'Completed' })
+      const own = rows.filter({ hasText: 'chat-1' }).filter({ hasText: 'Completed' })
       const cost = await own.locator('data').last().getAttribute('value')
       assert.ok(Number(cost) > 0, `the request cost ${cost}`)
       assert.equal(await seen.locator(`data[value="${cost}"]`).count(), 1)
