@@ -64,6 +64,7 @@ function read(path: string): SourceFile {
 const sources = paths.filter((path) => /^(src|sandbox)\/.*\.ts$/.test(path)).map(read)
 const migrations = paths.filter((path) => /^src\/.*\.sql$/.test(path)).map(read)
 const tests = paths.filter((path) => /^(test|bench)\/.*\.ts$/.test(path)).map(read)
+const pages = paths.filter((path) => /^console\/src\/.*\.tsx?$/.test(path)).map(read)
 
 const tableOwners: TableOwners = {
   account: ['src/ledger/', 'src/access/key-store.ts'],
@@ -122,6 +123,7 @@ describe('the tree', () => {
   test('is read as a whole', () => {
     assert.ok(sources.length >= 100, `found only ${sources.length} source files`)
     assert.ok(migrations.length >= 1)
+    assert.ok(pages.length >= 50, `found only ${pages.length} files of the console`)
   })
 
   test('no file only re-exports', () => assertNone(findBarrels(sources)))
@@ -129,9 +131,9 @@ describe('the tree', () => {
   test('names are kebab-case', () => assertNone(findBadNames(paths)))
 
   test('every file begins with a comment that says what it does', () =>
-    assertNone(findMissingHeads([...sources, ...migrations, ...tests])))
+    assertNone(findMissingHeads([...sources, ...migrations, ...tests, ...pages])))
 
-  test('no comment leaves work unfinished', () => assertNone(findLooseEnds(sources)))
+  test('no comment leaves work unfinished', () => assertNone(findLooseEnds([...sources, ...pages])))
 
   test('SQL names only tables of its own store', () => {
     const known = migrations.flatMap(({ text }) => tablesOf(text))
