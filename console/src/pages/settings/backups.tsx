@@ -24,7 +24,7 @@ export function Backups() {
   const list = useList(['settings', 'backups'], readBackups)
   const isOwner = useMay('owner')
   const { data } = useQuery(settingsQuery)
-  const isOnSqlite = data !== undefined && !isOnPostgres(data.settings)
+  const dialect = data === undefined ? undefined : dialectOf(data.settings)
   const [isAsking, setIsAsking] = useState(false)
   return (
     <Card
@@ -33,7 +33,7 @@ export function Backups() {
       isFlush
       actions={
         isOwner &&
-        isOnSqlite && (
+        dialect === 'sqlite' && (
           <Button look="primary" onClick={() => setIsAsking(true)}>
             <Download aria-hidden /> Download a backup
           </Button>
@@ -47,13 +47,12 @@ export function Backups() {
         rowTone={({ audit }) => (audit === 'failed' ? 'bad' : undefined)}
         empty={
           <Empty title="No backup yet.">
-            {isOnSqlite ? (
+            {dialect === 'sqlite' && (
               <>
                 Run <code>turnpike backup</code> on the host each day.
               </>
-            ) : (
-              'A store on PostgreSQL is backed up with its own tools.'
             )}
+            {dialect === 'postgres' && 'A store on PostgreSQL is backed up with its own tools.'}
           </Empty>
         }
         columns={[
@@ -89,10 +88,9 @@ export function Backups() {
   )
 }
 
-/** PostgreSQL is backed up with its own tools, not by a gateway. */
-function isOnPostgres(settings: readonly Setting[]): boolean {
+function dialectOf(settings: readonly Setting[]): 'sqlite' | 'postgres' {
   const store = settings.find(({ name }) => name === 'store')
-  return store?.value?.startsWith('postgres') === true
+  return store?.value?.startsWith('postgres') === true ? 'postgres' : 'sqlite'
 }
 
 function megabytes(bytes: number): string {
