@@ -22,7 +22,7 @@ import * as reconciliation from './pages/reconciliation/address.ts'
 import * as reports from './pages/reports/address.ts'
 import * as requests from './pages/requests/address.ts'
 import * as settings from './pages/settings/address.ts'
-import { textIn } from './search.ts'
+import { textIn, withoutOthers } from './search.ts'
 import { NotFound, PageFailure } from './shell/failures.tsx'
 import { Shell } from './shell/shell.tsx'
 import { ToastLayer } from './ui/toast.tsx'
@@ -71,25 +71,25 @@ const pages = [
   createRoute({
     ...inShell,
     path: '/',
-    validateSearch: overview.readSearch,
+    validateSearch: withoutOthers(overview.readSearch),
     component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
   }),
   createRoute({
     ...inShell,
     path: '/accounts',
-    validateSearch: accounts.readListSearch,
+    validateSearch: withoutOthers(accounts.readListSearch),
     component: lazyRouteComponent(() => import('./pages/accounts/accounts.tsx'), 'Accounts'),
   }),
   createRoute({
     ...inShell,
     path: '/accounts/$account',
-    validateSearch: accounts.readAccountSearch,
+    validateSearch: withoutOthers(accounts.readAccountSearch),
     component: lazyRouteComponent(() => import('./pages/accounts/account.tsx'), 'AccountPage'),
   }),
   createRoute({
     ...inShell,
     path: '/requests',
-    validateSearch: requests.readListSearch,
+    validateSearch: withoutOthers(requests.readListSearch),
     component: lazyRouteComponent(() => import('./pages/requests/requests.tsx'), 'Requests'),
   }),
   createRoute({
@@ -100,31 +100,31 @@ const pages = [
   createRoute({
     ...inShell,
     path: '/channels',
-    validateSearch: channels.readBoardSearch,
+    validateSearch: withoutOthers(channels.readBoardSearch),
     component: lazyRouteComponent(() => import('./pages/channels/channels.tsx'), 'Channels'),
   }),
   createRoute({
     ...inShell,
     path: '/channels/$channel',
-    validateSearch: channels.readChannelSearch,
+    validateSearch: withoutOthers(channels.readChannelSearch),
     component: lazyRouteComponent(() => import('./pages/channels/channel.tsx'), 'ChannelPage'),
   }),
   createRoute({
     ...inShell,
     path: '/models',
-    validateSearch: models.readSearch,
+    validateSearch: withoutOthers(models.readSearch),
     component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'Models'),
   }),
   createRoute({
     ...inShell,
     path: '/reports',
-    validateSearch: reports.readSearch,
+    validateSearch: withoutOthers(reports.readSearch),
     component: lazyRouteComponent(() => import('./pages/reports/reports.tsx'), 'Reports'),
   }),
   createRoute({
     ...inShell,
     path: '/reconciliation',
-    validateSearch: reconciliation.readSearch,
+    validateSearch: withoutOthers(reconciliation.readSearch),
     component: lazyRouteComponent(
       () => import('./pages/reconciliation/reconciliation.tsx'),
       'Reconciliation',
@@ -133,19 +133,19 @@ const pages = [
   createRoute({
     ...inShell,
     path: '/alerts',
-    validateSearch: alerts.readSearch,
+    validateSearch: withoutOthers(alerts.readSearch),
     component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'Alerts'),
   }),
   createRoute({
     ...inShell,
     path: '/audit',
-    validateSearch: audit.readSearch,
+    validateSearch: withoutOthers(audit.readSearch),
     component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
   }),
   createRoute({
     ...inShell,
     path: '/settings',
-    validateSearch: settings.readSearch,
+    validateSearch: withoutOthers(settings.readSearch),
     component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
   }),
 ] as const

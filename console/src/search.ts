@@ -27,3 +27,16 @@ export function compact<Fields extends object>(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''),
   ) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
 }
+
+/**
+ * Returns a reader that drops from the address each value that `read` leaves out. The router would
+ * otherwise hand it to the page as it came.
+ */
+export function withoutOthers<Page extends object>(
+  read: (search: Record<string, unknown>) => Page,
+): (search: Record<string, unknown>) => Page {
+  return (search) => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search),
+  })
+}

@@ -1,15 +1,10 @@
-/** CSV files of a table. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
-export type CsvCell = string | number | null
+/** CSV files of a table, in the form that the gateway itself writes: no cell runs as a formula. */
+import { csvRow, type CsvCell } from '../../../src/base/csv.ts'
+
+export type { CsvCell }
 
 export function csvText(header: readonly string[], rows: readonly (readonly CsvCell[])[]): string {
-  return [header, ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n') + '\r\n'
-}
-
-function csvCell(cell: CsvCell): string {
-  if (cell === null) return ''
-  if (typeof cell === 'number' || /^-?\d+(\.\d+)?$/.test(cell)) return String(cell)
-  const safe = /^[\s]*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return [header, ...rows].map(csvRow).join('')
 }
 
 /** Hands a text to the browser as a file. */
