@@ -16,6 +16,11 @@ export function addReportCommand(program: Command): void {
     .option('--key <id>', 'only this key')
     .option('--model <id>', 'only this model')
     .option('--channel <name>', 'only this channel')
+    .option('--largest <n>', 'only so many values of the last key of --by; all others as one row')
+    .option(
+      '--largest-by <figure>',
+      'the largest by revenue, requests or tokens; revenue without it',
+    )
     .option('--csv', 'print CSV')
     .addHelpText(
       'after',
@@ -26,7 +31,9 @@ Example:
     .action(
       command({ store: 'existing' }, async ({ callAll, stream, options }) => {
         const { by, from, to, account, key, model, channel, csv, json } = options
-        const input = { by, from, to, account, key, model, channel }
+        const { largest, largestBy } = options
+        const filters = { account, key, model, channel }
+        const input = { by, from, to, ...filters, largest, largest_by: largestBy }
         if (csv === true && json !== true)
           return shown(await stream(reportCsv, { ...input, format: 'csv' }, write), () => undefined)
         return shown(await callAll(reportEndpoints.report, input), (rows) => ({

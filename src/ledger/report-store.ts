@@ -30,9 +30,16 @@ export interface ReportQuestion {
   readonly toDay: string
   /** Only rows with these values. */
   readonly only: Readonly<Partial<Record<ReportDimension, string>>>
+  /** Other values of this key than these are added up under an empty one. */
+  readonly kept?: KeptValues | undefined
   /** The key of the last row of the page before. */
   readonly after?: readonly string[] | undefined
   readonly countMax: number
+}
+
+export interface KeptValues {
+  readonly dimension: ReportDimension
+  readonly values: readonly string[]
 }
 
 export interface ReportLine {
@@ -43,9 +50,40 @@ export interface ReportLine {
 
 export async function readReportLines(
   queryable: Queryable,
-  { by, fromDay, toDay, only, after, countMax }: ReportQuestion,
+  { by, kept, after, countMax, ...rows }: ReportQuestion,
 ): Promise<readonly ReportLine[]> {
-  const columns = by.map((dimension) => reportDimensions[dimension])
+  const { values, place, conditions } = conditionsOf(rows)
+  const columns = by.map((dimension) =>
+    dimension === kept?.dimension
+      ? keptColumn(reportDimensions[dimension], kept.values.map(place))
+      : reportDimensions[dimension],
+  )
+  if (after !== undefined)
+    conditions.push(`(${columns.join(', ')}) > (${after.map(place).join(', ')})`)
+  const order = columns.map((_, index) => index + 1).join(', ')
+  const found = await queryable.query(
+    `SELECT ${[...columns.map((column, index) => `${column} AS key_${index}`), sums].join(', ')}
+       FROM report_day
+      WHERE ${conditions.join(' AND ')}
+      ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
+      LIMIT ${place(countMax)}`,
+    values,
+  )
+  return found.map((row) => ({
+    key: columns.map((_, index) => String(row[`key_${index}`])),
+    figures: readSums(row),
+  }))
+}
+
+function keptColumn(column: string, kept: readonly string[]): string {
+  return kept.length === 0
+    ? "CAST('' AS TEXT)"
+    : `CASE WHEN ${column} IN (${kept.join(', ')}) THEN ${column} ELSE '' END`
+}
+
+type Rows = Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>
+
+function conditionsOf({ fromDay, toDay, only }: Rows) {
   const values: SqlValue[] = [fromDay, toDay]
   const place = (value: SqlValue): string => `$${values.push(value)}`
   const conditions = ['day >= $1', 'day < $2']
@@ -53,20 +91,42 @@ export async function readReportLines(
     const value = only[dimension as ReportDimension]
     if (value !== undefined) conditions.push(`${column} = ${place(value)}`)
   }
-  if (after !== undefined)
-    conditions.push(`(${columns.join(', ')}) > (${after.map(place).join(', ')})`)
-  const order = columns.join(', ')
-  const rows = await queryable.query(
-    `SELECT ${[...columns, sums].join(', ')} FROM report_day
-      WHERE ${conditions.join(' AND ')}
-      ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
+  return { values, place, conditions }
+}
+
+/** By what the values of a key are ranked. Only the order comes from it: the figures stay exact. */
+const ranks = {
+  revenue: 'revenue_picos * 1.0',
+  requests: 'requests',
+  tokens: 'input_tokens + output_tokens + cache_read_tokens + cache_write_tokens',
+} as const
+
+export type ReportRank = keyof typeof ranks
+
+/** Returns the values of a key with the most of a figure, the largest first; never the empty value. */
+export async function listLargest(
+  queryable: Queryable,
+  {
+    dimension,
+    rank,
+    countMax,
+    ...rows
+  }: Rows & {
+    readonly dimension: ReportDimension
+    readonly rank: ReportRank
+    readonly countMax: number
+  },
+): Promise<readonly string[]> {
+  const { values, place, conditions } = conditionsOf(rows)
+  const column = reportDimensions[dimension]
+  const found = await queryable.query(
+    `SELECT ${column} AS value FROM report_day
+      WHERE ${[...conditions, `${column} <> ''`].join(' AND ')}
+      GROUP BY ${column} ORDER BY SUM(${ranks[rank]}) DESC, ${column}
       LIMIT ${place(countMax)}`,
     values,
   )
-  return rows.map((row) => ({
-    key: columns.map((column) => String(row[column])),
-    figures: readSums(row),
-  }))
+  return found.map((row) => String(row['value']))
 }
 
 /** What the requests of one model on one channel came to in a day. */

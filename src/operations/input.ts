@@ -151,6 +151,8 @@ export const tokensPerMinute = wholeNumber({ min: 0, max: 999_999_999 })
 export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
 /** Items on one page of a list. */
 export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
+/** Values of a key that a report shows one by one. */
+export const largestCount = wholeNumber({ min: 1, max: 100 })
 
 /** A factor on list prices with at most six decimals, read into millionths. */
 export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85')

@@ -228,6 +228,45 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       assert.equal((await one({ channel: 'alpha-reserve' })).checks, 0)
     })
 
+    it('shows the largest values of the last key, and all others as one', async () => {
+      const yesterday = new Date(harness.clock.now()).toISOString().slice(0, 10)
+      for (const [model, amount] of [
+        ['a-1', 5n],
+        ['b-1', 1n],
+        ['c-1', 9n],
+        ['c-1', 1n],
+      ] as const)
+        await settle(amount, { model })
+      await settle(2n, { model: 'b-1', channel: undefined })
+      await addCheck(3n, true)
+      harness.clock.advance(dayMs)
+      const today = new Date(harness.clock.now()).toISOString().slice(0, 10)
+      await settle(4n, { model: 'b-1' })
+      await settle(1n, { model: 'd-1' })
+      const shown = async (input: object) =>
+        (await report(input)).map(({ day, model, revenue_usd: revenue, own_cost_usd: own }) => [
+          day,
+          model,
+          parseUsd(revenue),
+          parseUsd(own),
+        ])
+      assert.deepEqual(await shown({ by: 'day,model', largest: 2, limit: 2 }), [
+        [yesterday, '', 5n, 3n],
+        [yesterday, 'b-1', 3n, 0n],
+        [yesterday, 'c-1', 10n, 0n],
+        [today, '', 1n, 0n],
+        [today, 'b-1', 4n, 0n],
+      ])
+      assert.deepEqual(await shown({ by: 'model', largest: 1, largest_by: 'requests' }), [
+        [null, '', 16n, 3n],
+        [null, 'b-1', 7n, 0n],
+      ])
+      const before = { from: '2020-01-01', to: '2020-01-02' }
+      assert.deepEqual(await shown({ by: 'model', ...before, largest: 1 }), [])
+      for (const input of [{ by: 'total', largest: 1 }, { largest_by: 'requests' }])
+        assert.notEqual((await readReport(context, input)).kind, 'done')
+    })
+
     it('counts whole days only, and filters by any key', async () => {
       await settle(1n)
       harness.clock.advance(dayMs)

@@ -15,13 +15,16 @@ import {
   amountOf,
   countOf,
   firstEventQuantile,
+  listLargest,
   readReportLines,
   reportDimensions,
+  type KeptValues,
   type ReportDimension,
+  type ReportQuestion,
 } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { getAccount } from '../accounts.ts'
-import { accountReference, fromTime, untilTime } from '../input.ts'
+import { accountReference, fromTime, largestCount, untilTime } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
 import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
 
@@ -58,6 +61,10 @@ export const reportFields = {
   key: z.string().min(1, 'must be the id of a key').optional(),
   model: z.string().min(1, 'must be the id of a model').optional(),
   channel: z.string().min(1, 'must be the name of a channel').optional(),
+  /** So many values of the last key; all others are added up under an empty one. */
+  largest: largestCount.optional(),
+  /** The largest by which figure; revenue without it. */
+  largest_by: z.enum(['revenue', 'requests', 'tokens']).optional(),
 }
 
 type ReportInput = z.output<z.ZodObject<typeof reportFields>>
@@ -96,18 +103,17 @@ export async function readReportPage(
 ): Promise<readonly ReportLine[]> {
   const { by } = input
   const period = periodOf(clock, input)
-  const lines = await readReportLines(snapshot, {
-    by,
+  const rows = {
     fromDay: utcDay(period.fromMs),
     toDay: utcDay(period.untilMs),
     only: await filtersOf(snapshot, input),
-    after,
-    countMax: limit + 1,
-  })
+  }
+  const kept = await findKept(snapshot, input, rows)
+  const lines = await readReportLines(snapshot, { ...rows, by, kept, after, countMax: limit + 1 })
   // Checks belong to no account and no key.
   const hasChecks = input.account === undefined && input.key === undefined
   const checks = hasChecks ? await sumChecks(snapshot, period) : []
-  const merged = addChecks(lines, selectChecks(checks, input), { by, after })
+  const merged = addChecks(lines, selectChecks(checks, input), { by, kept, after })
   const names = await readNames(snapshot, by, merged)
   return merged.map((line) => ({ key: line.key, row: viewLine(line, by, names) }))
 }
@@ -135,6 +141,25 @@ async function filtersOf(snapshot: Queryable, { account, key, model, channel }: 
     ...(model !== undefined && { model }),
     ...(channel !== undefined && { channel }),
   }
+}
+
+async function findKept(
+  snapshot: Queryable,
+  { by, largest, largest_by: rank }: ReportInput,
+  rows: Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>,
+): Promise<KeptValues | undefined> {
+  if (largest === undefined && rank !== undefined)
+    throw invalidField('largest_by', 'belongs to largest')
+  if (largest === undefined) return undefined
+  const dimension = by.at(-1)
+  if (dimension === undefined) throw invalidField('largest', 'must come with a key in by')
+  const values = await listLargest(snapshot, {
+    ...rows,
+    dimension,
+    rank: rank ?? 'revenue',
+    countMax: largest,
+  })
+  return { dimension, values }
 }
 
 function readCursor(
@@ -178,15 +203,12 @@ function selectChecks(
 function addChecks(
   lines: readonly { readonly key: readonly string[]; readonly figures: ReportFigures }[],
   checks: readonly CheckSum[],
-  {
-    by,
-    after,
-  }: { readonly by: readonly ReportDimension[]; readonly after: readonly string[] | undefined },
+  { by, kept, after }: Pick<ReportQuestion, 'by' | 'kept' | 'after'>,
 ): readonly Line[] {
   const byKey = new Map<string, Line>()
   for (const line of lines) byKey.set(nameOf(line.key), { ...line, checks: noChecks })
   for (const check of checks) {
-    const key = by.map((dimension) => valueOf(check, dimension))
+    const key = by.map((dimension) => keptValue(valueOf(check, dimension), dimension, kept))
     if (after !== undefined && nameOf(key) <= nameOf(after)) continue
     const line = byKey.get(nameOf(key)) ?? { key, figures: noReport(), checks: noChecks }
     byKey.set(nameOf(key), {
@@ -204,6 +226,10 @@ function addChecks(
 /** Sorts as the columns do: no value contains U+0000. */
 function nameOf(key: readonly string[]): string {
   return key.join('\0')
+}
+
+function keptValue(value: string, dimension: ReportDimension, kept: KeptValues | undefined) {
+  return kept?.dimension !== dimension || kept.values.includes(value) ? value : ''
 }
 
 function valueOf(check: CheckSum, dimension: ReportDimension): string {
@@ -240,7 +266,7 @@ export type ReportRow = Readonly<ReturnType<typeof viewLine>>
 
 /** Shows figures and checks as a report by `total` does. */
 export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]): ReportRow {
-  const [line] = addChecks([{ key: [], figures }], checks, { by: [], after: undefined })
+  const [line] = addChecks([{ key: [], figures }], checks, { by: [] })
   invariant(line !== undefined, 'the line of the figures stays')
   return viewLine(line, [], { accounts: new Map(), keys: new Map() })
 }
