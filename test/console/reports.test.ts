@@ -129,21 +129,49 @@ describe('the page of reports', () => {
       }
     }))
 
+  const lastDays = Array.from({ length: 7 }, (_, index) => index - 6)
+  const requestsByDay = async (page: Page): Promise<readonly number[]> => {
+    const byDay = new Map((await readReport(page, 'day')).map((row) => [row['day'], row]))
+    const nowMs = console.gateway.context.clock.now()
+    const days = lastDays.map((day) =>
+      new Date(nowMs + day * 86_400_000).toISOString().slice(0, 10),
+    )
+    return days.map((day) => Number(byDay.get(day)?.['requests'] ?? 0))
+  }
+
   test('the chart has the figures of each day', () =>
     visit({ path: '/reports?by=total&period=7d&chart=requests' }, async (page) => {
       const chart = page.getByRole('figure', { name: 'Requests by day' })
       await chart.getByRole('button', { name: 'Show as table' }).click()
       const values = await chart.getByRole('cell').allInnerTexts()
-      const byDay = new Map((await readReport(page, 'day')).map((row) => [row['day'], row]))
-      const days = Array.from({ length: 7 }, (_, index) =>
-        new Date(console.gateway.context.clock.now() - (6 - index) * 86_400_000)
-          .toISOString()
-          .slice(0, 10),
+      assert.deepEqual(values.map(Number), await requestsByDay(page))
+    }))
+
+  test('the chart by account has the seven largest, and all others as one, by one question', () =>
+    visit({ path: '/requests' }, async (page) => {
+      const questions: string[] = []
+      page.on('request', (request) => questions.push(new URL(request.url()).search))
+      await page.goto(
+        `${console.gateway.adminUrl}/console/reports?by=account&period=7d&chart=requests`,
       )
+      const chart = page.getByRole('figure', { name: 'Requests by day' })
+      await chart.getByRole('button', { name: 'Show as table' }).click()
+      const names = await chart.getByRole('columnheader').allInnerTexts()
+      const totals = new Map<string, number>()
+      for (const row of await readReport(page, 'account'))
+        totals.set(String(row['account']), Number(row['requests']))
+      const largest = [...totals.values()].toSorted((one, other) => other - one).slice(0, 7)
       assert.deepEqual(
-        values,
-        days.map((day) => String(byDay.get(day)?.['requests'] ?? 0)),
+        names.slice(1, 8).map((name) => totals.get(name)),
+        largest,
       )
+      assert.deepEqual(names.slice(8), ['Others'])
+      const cells = (await chart.getByRole('cell').allInnerTexts()).map(Number)
+      const sums = lastDays.map((_, day) =>
+        cells.slice(day * 8, day * 8 + 8).reduce((sum, value) => sum + value, 0),
+      )
+      assert.deepEqual(sums, await requestsByDay(page))
+      assert.equal(questions.filter((question) => question.includes('by=day')).length, 1)
     }))
 
   test('says what to do where nothing was requested', () =>

@@ -79,14 +79,15 @@ export const startQuery = queryOptions({
   },
 })
 
-/** Today's figures by one key. */
-export function todayByQuery(by: 'model' | 'account', day: string) {
+/** The models or accounts with the most spend today, in no order. */
+export function largestTodayQuery(by: 'model' | 'account', day: string, largest: number) {
   return queryOptions({
     queryKey: ['reports', by, day],
     async queryFn() {
-      const query = { by, from: day, to: day, limit: 1000 }
+      const query = { by, from: day, to: day, largest }
       const { items } = await bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
-      return items
+      // The row without a name has all others.
+      return items.filter((row) => row[by] !== '')
     },
   })
 }

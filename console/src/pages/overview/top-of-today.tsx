@@ -6,7 +6,7 @@ import { Card } from '../../ui/card.tsx'
 import { BarList } from '../../ui/small-charts.tsx'
 import { Empty, Failure, Loading } from '../../ui/states.tsx'
 import { Usd } from '../../ui/values.tsx'
-import { todayByQuery } from './queries.ts'
+import { largestTodayQuery } from './queries.ts'
 
 const shownMax = 6
 
@@ -26,7 +26,7 @@ interface TopProps {
 }
 
 function Top({ by, title, day }: TopProps) {
-  const { data, error, refetch } = useQuery(todayByQuery(by, day))
+  const { data, error, refetch } = useQuery(largestTodayQuery(by, day, shownMax))
   return (
     <Card
       title={title}
@@ -44,7 +44,7 @@ function Top({ by, title, day }: TopProps) {
   )
 }
 
-type Rows = Awaited<ReturnType<NonNullable<ReturnType<typeof todayByQuery>['queryFn']>>>
+type Rows = Awaited<ReturnType<NonNullable<ReturnType<typeof largestTodayQuery>['queryFn']>>>
 
 function Bars({ by, rows, title }: { by: 'model' | 'account'; rows: Rows; title: string }) {
   const spending = rows.filter(({ revenue_usd: spend }) => Number(spend) > 0)
@@ -52,9 +52,9 @@ function Bars({ by, rows, title }: { by: 'model' | 'account'; rows: Rows; title:
     return (
       <Empty title="No spend today.">The first charged request appears here within seconds.</Empty>
     )
-  const largest = spending
-    .toSorted((one, other) => Number(other.revenue_usd) - Number(one.revenue_usd))
-    .slice(0, shownMax)
+  const largest = spending.toSorted(
+    (one, other) => Number(other.revenue_usd) - Number(one.revenue_usd),
+  )
   return (
     <BarList
       label={title}

@@ -2,14 +2,19 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
-import { daysOf, keysOf, type Days, type Key, type ReportSearch } from './address.ts'
+import {
+  daysOf,
+  keysOf,
+  type ChartFigure,
+  type Days,
+  type Key,
+  type ReportSearch,
+} from './address.ts'
 
 /** The largest page of the API. */
 const limit = 1_000
 /** As many as the API reports on. */
 const daysMax = 3_660
-/** Parts among which the largest are looked for. */
-const partsReadMax = 20_000
 
 /** A report without its keys: which days of which requests. */
 export interface Question extends Days {
@@ -35,7 +40,15 @@ export function byOf(search: ReportSearch): string {
   return keys.length === 0 ? 'total' : keys.join(',')
 }
 
-function readPage(query: Question & { by: string; limit: number; cursor?: string }) {
+interface PageQuestion extends Question {
+  readonly by: string
+  readonly limit: number
+  readonly cursor?: string
+  readonly largest?: number
+  readonly largest_by?: 'revenue' | 'requests' | 'tokens'
+}
+
+function readPage(query: PageQuestion) {
   return bodyOf(api.GET('/admin/v1/reports', { params: { query } }))
 }
 
@@ -73,57 +86,67 @@ export function partName(row: ReportRow, key: PartKey): string {
   return name ?? (partOf(row, key) || 'None')
 }
 
+interface Part {
+  readonly name: string
+  readonly rows: readonly ReportRow[]
+}
+
 export interface DayParts {
-  /** All requests, by day. */
-  readonly all: readonly ReportRow[]
-  readonly parts: readonly { readonly name: string; readonly rows: readonly ReportRow[] }[]
+  /** The largest first. */
+  readonly parts: readonly Part[]
+  /** All others as one, by day; everything where the report has no parts. */
+  readonly others: readonly ReportRow[]
 }
 
 /** More parts than this have no colour of their own. */
 const partsMax = 7
+/** Rows of the most days that the API reports on. */
+const dayPartsMax = daysMax * (partsMax + 1)
+const ranks = { spend: 'revenue', requests: 'requests', tokens: 'tokens' } as const
 
-/**
- * The days of a report, and those of its largest parts. Each part is asked for by itself, because
- * days × parts can be many thousands of rows.
- */
+/** The days of a report, and those of its largest parts. */
 export function dayPartsQuery(
   question: Question,
   part: PartKey | undefined,
-  valueOf: (row: ReportRow) => number,
-  figure: string,
+  { figure, valueOf }: { figure: ChartFigure; valueOf: (row: ReportRow) => number },
 ) {
+  const asked =
+    part === undefined
+      ? { ...question, by: 'day', limit }
+      : { ...question, by: `day,${part}`, largest: partsMax, largest_by: ranks[figure], limit }
   return queryOptions({
     queryKey: ['reports', 'days', part ?? '', figure, question],
     async queryFn(): Promise<DayParts> {
-      const days = (more: Partial<Question>): Promise<readonly ReportRow[]> =>
-        readAll(
-          (cursor) => readPage({ ...question, ...more, by: 'day', limit, ...cursor }),
-          daysMax,
-        )
-      if (part === undefined) return { all: await days({}), parts: [] }
-      const [all, rows] = await Promise.all([
-        days({}),
-        readAll((cursor) => readPage({ ...question, by: part, limit, ...cursor }), partsReadMax),
-      ])
-      // Requests of the gateway itself belong to no account and no key; the API has no filter for them.
-      const largest = rows
-        .filter((row) => partOf(row, part) !== '' && valueOf(row) > 0)
-        .toSorted((one, other) => valueOf(other) - valueOf(one))
-        .slice(0, partsMax)
-      const names = largest.map((row) => partName(row, part))
-      const parts = await Promise.all(
-        largest.map(async (row, index) => ({
-          // Keys of two accounts may have one name.
-          name:
-            names.indexOf(names[index] ?? '') === index
-              ? (names[index] ?? '')
-              : `${names[index]} (${partOf(row, part)})`,
-          rows: await days({ [part]: partOf(row, part) }),
-        })),
-      )
-      return { all, parts }
+      const rows = await readAll((cursor) => readPage({ ...asked, ...cursor }), dayPartsMax)
+      if (part === undefined) return { parts: [], others: rows }
+      const byPart = new Map<string, ReportRow[]>()
+      for (const row of rows) {
+        const id = partOf(row, part)
+        byPart.set(id, [...(byPart.get(id) ?? []), row])
+      }
+      const others = byPart.get('') ?? []
+      byPart.delete('')
+      const sumOf = (each: Part): number => each.rows.reduce((sum, row) => sum + valueOf(row), 0)
+      const parts = [...byPart]
+        .map(([id, ofPart]) => ({ name: nameAmong(byPart, id, part), rows: ofPart }))
+        .filter((each) => sumOf(each) > 0)
+        .toSorted((one, other) => sumOf(other) - sumOf(one))
+      return { parts, others }
     },
   })
+}
+
+/** Keys of two accounts may have one name: the later ones get their id. */
+function nameAmong(
+  byPart: ReadonlyMap<string, readonly ReportRow[]>,
+  id: string,
+  part: PartKey,
+): string {
+  const nameOf = (rows: readonly ReportRow[] = []): string =>
+    rows[0] === undefined ? id : partName(rows[0], part)
+  const name = nameOf(byPart.get(id))
+  const first = [...byPart].find(([, rows]) => nameOf(rows) === name)
+  return first?.[0] === id ? name : `${name} (${id})`
 }
 
 /** The whole report as the API writes it, byte for byte the output of `turnpike report --csv`. */

@@ -46,7 +46,7 @@ interface ReportChartProps {
 
 export function ReportChart({ question, part, figure, onFigure }: ReportChartProps) {
   const { title, valueOf, format } = figures[figure]
-  const { data, error, refetch } = useQuery(dayPartsQuery(question, part, valueOf, figure))
+  const { data, error, refetch } = useQuery(dayPartsQuery(question, part, { figure, valueOf }))
   const label = `${title} by day`
   return (
     <Card
@@ -71,7 +71,7 @@ export function ReportChart({ question, part, figure, onFigure }: ReportChartPro
           height={240}
           format={format}
           times={listDays(question).map((day) => Date.parse(day) / 1_000)}
-          series={seriesOf(data, listDays(question), { title, valueOf, format })}
+          series={seriesOf(data, listDays(question), { title, valueOf })}
         />
       )}
     </Card>
@@ -79,24 +79,20 @@ export function ReportChart({ question, part, figure, onFigure }: ReportChartPro
 }
 
 function seriesOf(
-  { all, parts }: DayParts,
+  { parts, others }: DayParts,
   days: readonly string[],
-  { title, valueOf }: FigureForm,
+  { title, valueOf }: Pick<FigureForm, 'title' | 'valueOf'>,
 ): readonly Series[] {
   const byDay = (rows: readonly ReportRow[]): readonly number[] => {
     const values = new Map(rows.map((row) => [row.day, valueOf(row)]))
     return days.map((day) => values.get(day) ?? 0)
   }
-  const whole = byDay(all)
-  if (parts.length === 0) return [{ name: title, kind: 'bars', values: whole }]
-  const shown = parts.map(({ name, rows }) => ({ name, values: byDay(rows) }))
-  const others = whole.map((value, index) => {
-    const rest = value - shown.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)
-    // Binary numbers leave a trace where nothing is left.
-    return rest > value * 1e-9 ? rest : 0
-  })
-  const series = shown.map(({ name, values }): Series => ({ name, values, kind: 'bars' }))
-  return others.some((value) => value > 0)
-    ? [...series, { name: 'Others', kind: 'bars', values: others }]
-    : series
+  const series = parts.map(({ name, rows }): Series => ({
+    name,
+    values: byDay(rows),
+    kind: 'bars',
+  }))
+  const rest = byDay(others)
+  if (series.length > 0 && rest.every((value) => value === 0)) return series
+  return [...series, { name: series.length === 0 ? title : 'Others', kind: 'bars', values: rest }]
 }
