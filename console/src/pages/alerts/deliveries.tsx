@@ -54,7 +54,12 @@ export function Deliveries() {
           }
           columns={[
             { name: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },
-            { name: 'Target', cell: ({ target: id }) => nameOf.get(id) ?? <code>{id}</code> },
+            {
+              name: 'Target',
+              cell: ({ target: id }) => (
+                <span className="delivery-target">{nameOf.get(id) ?? id}</span>
+              ),
+            },
             {
               name: 'Message',
               cell: ({ title, kind, event }) => (

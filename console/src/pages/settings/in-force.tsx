@@ -36,10 +36,12 @@ export function InForce() {
       {groups.length === 0 && <Empty title="No setting matches.">Search for another word.</Empty>}
       {groups.map((group) => (
         <Card key={group} title={group} isFlush>
-          <SettingTable
-            group={group}
-            settings={found.filter((setting) => setting.group === group)}
-          />
+          <div className="setting-group">
+            <SettingTable
+              group={group}
+              settings={found.filter((setting) => setting.group === group)}
+            />
+          </div>
         </Card>
       ))}
     </>
