@@ -9,6 +9,8 @@ import { measureAttacks } from './attacks/attacks.ts'
 import { formatAttacks } from './attacks/report.ts'
 import { measureBodies } from './bodies/bodies.ts'
 import { formatBodies } from './bodies/report.ts'
+import { measureConsole } from './console/console.ts'
+import { formatConsole } from './console/report.ts'
 import { measureGrowth } from './growth/growth.ts'
 import { formatGrowth } from './growth/report.ts'
 import {
@@ -132,6 +134,7 @@ async function runAndReport(
   if (plan.parts.has('bodies')) return runBodies(plan, commandLine, { group, workFolder })
   if (plan.parts.has('attacks')) return runAttacks(plan, commandLine, { group, workFolder })
   if (plan.parts.has('refusals')) return runRefusals(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('console')) return runConsole(plan, commandLine, { group, workFolder })
   if (plan.parts.has('traces')) return runTraces(plan, commandLine, { group, workFolder })
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
@@ -212,6 +215,19 @@ async function runRefusals(
   const report = formatRefusals(rows, made)
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'refusals')}`)
+  return exitCodes.done
+}
+
+async function runConsole(
+  plan: Plan,
+  commandLine: readonly string[],
+  { group, workFolder }: { readonly group: ProcessGroup; readonly workFolder: string },
+): Promise<number> {
+  const figures = await measureConsole({ root, plan: plan.console, group, workFolder })
+  const made = { command: describeCommand(commandLine), date: describeDate() }
+  const report = formatConsole(figures, made)
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'console')}`)
   return exitCodes.done
 }
 

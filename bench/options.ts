@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last six run alone, because each has its own report. */
+/** The last seven run alone, because each has its own report. */
 const partNames = [
   'requests',
   'streams',
@@ -16,6 +16,7 @@ const partNames = [
   'attacks',
   'refusals',
   'traces',
+  'console',
 ] as const
 type PartName = (typeof partNames)[number]
 
@@ -78,6 +79,12 @@ export interface TracesPlan {
   readonly seconds: number
 }
 
+/** The store always has the same size. */
+export interface ConsolePlan {
+  readonly rounds: number
+  readonly seconds: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -93,6 +100,7 @@ export interface Plan {
   readonly attacks: AttacksPlan
   readonly refusals: RefusalsPlan
   readonly traces: TracesPlan
+  readonly console: ConsolePlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -108,6 +116,7 @@ export const usageText = `npm run bench -- [options]
   --only attacks                   what other clients get while one client attacks
   --only refusals                  charged requests beside 2,000 refused ones a second
   --only traces                    requests with and without traces
+  --only console                   the console's pages on a large store, and requests beside ten consoles
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -125,6 +134,7 @@ const sizes = {
     attacks: { seconds: 6 },
     refusals: { rounds: 3, seconds: 6 },
     traces: { rounds: 3, seconds: 4 },
+    console: { rounds: 3, seconds: 6 },
   },
   default: {
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -136,6 +146,7 @@ const sizes = {
     attacks: { seconds: 15 },
     refusals: { rounds: 5, seconds: 10 },
     traces: { rounds: 7, seconds: 6 },
+    console: { rounds: 5, seconds: 10 },
   },
   full: {
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
@@ -147,6 +158,7 @@ const sizes = {
     attacks: { seconds: 60 },
     refusals: { rounds: 15, seconds: 10 },
     traces: { rounds: 15, seconds: 10 },
+    console: { rounds: 9, seconds: 10 },
   },
 } as const
 
@@ -177,7 +189,15 @@ function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
-  for (const part of ['growth', 'stores', 'bodies', 'attacks', 'refusals', 'traces'] as const) {
+  for (const part of [
+    'growth',
+    'stores',
+    'bodies',
+    'attacks',
+    'refusals',
+    'traces',
+    'console',
+  ] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`
     // Their reports name both versions.

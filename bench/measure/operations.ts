@@ -12,13 +12,15 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 
-/** Its master key protects nothing: the channels of these stores lead nowhere. */
+/** In the form in which a gateway holds it. It protects nothing: the credentials are made up. */
+export const benchMasterKey = Buffer.alloc(32).toString('base64')
+
 export function benchContext(database: Database): OperationContext {
   return {
     database,
     clock: systemClock,
     actor: 'bench',
-    masterKey: () => new Secret('0'.repeat(64)),
+    masterKey: () => new Secret(benchMasterKey),
     environment: () => undefined,
     runCheck: noCheck,
   }

@@ -48,7 +48,7 @@ export function formatRatio(value: number): string {
 
 /** The reports in the documentation, each between its own marks. */
 export type ReportName =
-  'bench' | 'growth' | 'stores' | 'bodies' | 'attacks' | 'refusals' | 'traces'
+  'bench' | 'growth' | 'stores' | 'bodies' | 'attacks' | 'refusals' | 'traces' | 'console'
 
 export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')
