@@ -8,7 +8,6 @@ import { after, before, describe, test } from 'node:test'
 import type { Download, Page, Request } from 'playwright-core'
 import { parseUsd } from '../../src/base/money.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { send } from '../support/http-client.ts'
 import { createReaderToken, revokeKey, setAccountStatus } from '../support/operations.ts'
 
@@ -54,13 +53,20 @@ function visit(work: (page: Page) => Promise<void>, look: object = {}): Promise<
       if (request.url().includes('/v1/usage/')) answers.push(textOf(request))
     })
     await work(page)
-    for (const answer of await Promise.all(answers))
+    const texts = await Promise.all(answers)
+    assert.ok(texts.some((answer) => answer !== ''))
+    for (const answer of texts)
       for (const word of operatorsSide) assert.ok(!answer.includes(word), `${word} in ${answer}`)
   })
 }
 
+/** Empty where the page went on before Chromium could give the body. */
 async function textOf(request: Request): Promise<string> {
-  return (await request.response())?.text() ?? ''
+  try {
+    return (await (await request.response())?.text()) ?? ''
+  } catch {
+    return ''
+  }
 }
 
 async function readOperatorsSide(): Promise<readonly string[]> {
@@ -322,32 +328,6 @@ describe('an account holder', () => {
       await page.getByText('The last day must not be before the first.').waitFor()
       assert.ok(await page.getByRole('button', { name: 'Download' }).isDisabled())
     })
-  })
-
-  test('reads every view without a mistake for people, narrow and wide, light and dark', async () => {
-    for (const look of [
-      { width: 'wide', theme: 'light' },
-      { width: 'narrow', theme: 'dark' },
-    ] as const)
-      await visit(async (page) => {
-        await checkAccessibility(page)
-        await takePicture(page, 'account-sign-in')
-        await signIn(page)
-        for (const [name, role, part] of [
-          ['Overview', 'list', 'Spend by key'],
-          ['Requests', 'table', 'Requests of the account'],
-          ['Keys', 'table', 'Keys of the account'],
-          ['Prices', 'table', 'Prices'],
-          ['Statement', 'button', 'Download'],
-          ['Set up', 'heading', 'In a terminal'],
-        ] as const) {
-          await openView(page, name)
-          await page.getByRole(role, { name: part }).first().waitFor()
-          await checkAccessibility(page)
-          await checkFitsWindow(page)
-          await takePicture(page, `account-${name.toLowerCase().replace(' ', '-')}`)
-        }
-      }, look)
   })
 })
 
