@@ -1,1 +1,0 @@
-import{P as e}from"./index-BwcDDVHR.js";/* empty css             */import{f as t}from"./states-BZ0lZ_cw.js";var n=t();function r({label:t,tabs:r,current:i}){return(0,n.jsx)(`nav`,{className:`tabs`,"aria-label":t,children:r.map(([t,r])=>(0,n.jsx)(e,{to:`.`,search:{tab:t},className:`tab`,activeProps:{},"aria-current":t===i?`page`:void 0,children:r},t))})}export{r as t};
