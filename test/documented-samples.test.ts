@@ -27,6 +27,7 @@ const proofs: Readonly<Record<string, string>> = {
   'docs/money.md': 'test/documentation.test.ts',
   'docs/observability.md': 'test/observability/named-metrics.test.ts',
   'docs/operating.md': 'test/money/backup-on-postgres.test.ts',
+  'docs/account-page.md': 'test/documented-samples.test.ts',
   'docs/alerts.md': 'test/documented-samples.test.ts',
   'docs/browsers.md': 'test/documented-samples.test.ts',
   'docs/configuration.md': 'test/documented-samples.test.ts',
@@ -79,7 +80,12 @@ test('every sample on a page is run, and the test says so', () => {
 })
 
 test('the settings that pages show are valid', () => {
-  for (const page of ['docs/browsers.md', 'docs/configuration.md', 'docs/deploy-proxy.md']) {
+  for (const page of [
+    'docs/account-page.md',
+    'docs/browsers.md',
+    'docs/configuration.md',
+    'docs/deploy-proxy.md',
+  ]) {
     const samples = samplesOf(page).filter(({ language }) => language === 'yaml')
     assert.ok(samples.length > 0, page)
     for (const { text } of samples) {
