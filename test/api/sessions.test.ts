@@ -433,6 +433,11 @@ describe('sessions', () => {
       assert.equal(beside.status, 200)
     })
 
+    test('is looked for without one: that is no refusal', async () => {
+      const answer = await send(`${url}/admin/v1/session`, {})
+      assert.deepEqual([answer.status, answer.body.length], [204, 0])
+    })
+
     test('is no session for a program: a token has none', async () => {
       const { token } = await newToken()
       const headers = { authorization: `Bearer ${token}` }

@@ -1,6 +1,6 @@
 /** The session of this browser: who signed in, with which role, until when. */
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { api, bodyOf, Problem } from './client.ts'
+import { api, bodyOf } from './client.ts'
 
 export type Role = 'viewer' | 'operator' | 'owner'
 
@@ -11,12 +11,9 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: Infinity,
   async queryFn() {
-    try {
-      return await bodyOf(api.GET('/admin/v1/session'))
-    } catch (error) {
-      if (error instanceof Problem && error.status === 401) return null
-      throw error
-    }
+    const asked = await api.GET('/admin/v1/session')
+    const { status } = asked.response
+    return status === 204 || status === 401 ? null : bodyOf(Promise.resolve(asked))
   },
 })
 

@@ -196,7 +196,7 @@ function feedAnswer({ events }: FeedEndpoint): Json {
   }
 }
 
-function sessionAnswer({ session, answer }: SessionCall): Json {
+function sessionAnswer({ method, session, answer }: SessionCall): Json {
   const schema = schemaOf(answer, 'output')
   const cookie = { description: 'The session.', schema: { type: 'string' } }
   return {
@@ -205,6 +205,7 @@ function sessionAnswer({ session, answer }: SessionCall): Json {
       ...(session === 'begins' && { headers: { 'Set-Cookie': cookie } }),
       content: { 'application/json': { schema } },
     },
+    ...(method === 'GET' && { 204: { description: 'The request has no credential.' } }),
   }
 }
 

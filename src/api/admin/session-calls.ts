@@ -3,6 +3,7 @@
  * cookie. Beginning needs no credential but the one in its body.
  */
 import type { Hono } from 'hono'
+import { presentedSecret } from '../../access/authenticate.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { sessionCalls } from '../../endpoints/sessions.ts'
 import {
@@ -31,6 +32,14 @@ export function addSignIn(app: Hono<Environment>, parts: SessionCallParts): void
     if (begun.kind === 'refusal') return answerRefusal(request, begun)
     request.header('set-cookie', begun.cookie)
     return request.json(begun.view)
+  })
+  // A page that opens looks whether there is a session. None is no fault, which browsers would report.
+  app.get(path, async (request, next) => {
+    const { incoming } = request.env
+    const proof = readCookie(incoming) ?? presentedSecret(incoming.rawHeaders)
+    if (proof === undefined) return request.body(null, 204)
+    await next()
+    return undefined
   })
 }
 
