@@ -132,7 +132,7 @@ function Summary({ board }: { board: readonly ModelBoard[] }) {
         }
         note={
           sum('unknown_cost_requests') > 0
-            ? `without ${sum('unknown_cost_requests')} requests of unknown cost`
+            ? `without requests of unknown cost: ${sum('unknown_cost_requests')}`
             : 'with failed attempts and checks'
         }
       />

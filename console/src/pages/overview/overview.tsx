@@ -136,13 +136,13 @@ function MarginNote({
   today: OverviewData['today']
   before: OverviewData['yesterday_so_far']
 }) {
-  if (today.margin_usd === null)
+  if (Number(today.unknown_cost_revenue_usd) > 0)
     return (
       <>
         without <Usd value={today.unknown_cost_revenue_usd} /> of unknown cost
       </>
     )
-  return <Change now={Number(today.margin_usd)} before={numberOf(before?.margin_usd)} />
+  return <Change now={Number(today.known_margin_usd)} before={numberOf(before?.margin_usd)} />
 }
 
 function LastAudit({ audit }: { audit: OverviewData['last_audit'] }) {
