@@ -14,7 +14,10 @@ import { ModelCard } from './model-card.tsx'
 import { boardQuery, type Board } from './queries.ts'
 import './channels.css'
 
-/** Longer boards show open only the models that no main route serves; a narrow screen is long soon. */
+/**
+ * Longer boards show open only the models that no main route serves, the first ones of them up to this number
+ * of rows; a narrow screen is long soon.
+ */
 const openRowsMax = matchMedia('(max-width: 640px)').matches ? 8 : 40
 
 export function Channels() {
@@ -22,8 +25,7 @@ export function Channels() {
   const { data } = useSuspenseQuery(boardQuery)
   const board = useMemo(() => buildBoard(data), [data])
   const shown = filterBoard(board, search)
-  const rowCount = shown.reduce((sum, { rows }) => sum + rows.length, 0)
-  const isShort = rowCount <= openRowsMax
+  const openAtFirst = modelsToOpen(shown)
   return (
     <Page title="Channels" hint={<Source board={data} />}>
       <NotLive board={data} />
@@ -43,7 +45,7 @@ export function Channels() {
                 key={each.model}
                 board={each}
                 isLive={data.is_live}
-                isOpenAtFirst={isShort || each.service === 'none' || each.service === 'reserve'}
+                isOpenAtFirst={openAtFirst.has(each.model)}
               />
             ))}
           </div>
@@ -58,6 +60,20 @@ export function Channels() {
       )}
     </Page>
   )
+}
+
+function modelsToOpen(shown: readonly ModelBoard[]): ReadonlySet<string> {
+  const rowCount = shown.reduce((sum, { rows }) => sum + rows.length, 0)
+  const isShort = rowCount <= openRowsMax
+  const open = new Set<string>()
+  let openRows = 0
+  for (const { model, service, rows } of shown) {
+    const isBad = service === 'none' || service === 'reserve'
+    if (!isShort && (!isBad || openRows >= openRowsMax)) continue
+    open.add(model)
+    openRows += rows.length
+  }
+  return open
 }
 
 function vendorsOf({ items }: Board): readonly string[] {
