@@ -26,7 +26,7 @@ export function buildDocument(): Json {
       description: 'Everything an operator does. docs/admin-api.md explains the conventions.',
     },
     servers: [{ url: '/' }],
-    security: [{ adminToken: [] }, { secureCookie: [] }, { plainCookie: [] }],
+    security: credentials,
     paths,
     components: {
       securitySchemes: {
@@ -38,6 +38,14 @@ export function buildDocument(): Json {
       responses: { Problem: problemResponse },
     },
   }
+}
+
+const credentials = [{ adminToken: [] }, { secureCookie: [] }, { plainCookie: [] }]
+
+/** Beginning a session needs no credential but its body, and looking for one may find none. */
+function openTo({ method, session }: SessionCall): Json {
+  if (session === 'begins') return { security: [] }
+  return method === 'GET' ? { security: [...credentials, {}] } : {}
 }
 
 function cookieScheme(name: string, description: string): Json {
@@ -59,7 +67,7 @@ function describeRow(row: Row): Json {
       ...[...query.keys()].map((name) => parameter(row, 'query', name, required.has(name))),
       ...headersOf(row),
     ],
-    ...('session' in row && row.session === 'begins' && { security: [] }),
+    ...('session' in row && openTo(row)),
     ...(hasBody(row) && { requestBody: requestBody(row, body, required) }),
     responses: { ...success(row), default: { $ref: '#/components/responses/Problem' } },
   }

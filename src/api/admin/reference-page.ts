@@ -50,7 +50,10 @@ function printCall(name: string, id: string, call: Json): string {
     call['requestBody'] === undefined ? '' : `<h3>Body</h3>${content(call['requestBody'])}`
   const answers = Object.entries(call['responses'] as Record<string, Json>)
     .filter(([status]) => status !== 'default')
-    .map(([status, answer]) => `<h3>${escape(status)}</h3>${content(answer)}`)
+    .map(
+      ([status, answer]) =>
+        `<h3>${escape(status)}</h3><p>${text(answer['description'])}</p>${content(answer)}`,
+    )
   return `<h2 id="${escape(id)}"><code>${escape(name)}</code></h2>
 <p>${text(call['summary'])} ${text(call['description'])}</p>
 <table>${parameters.join('\n')}</table>
@@ -59,7 +62,7 @@ ${answers.join('\n')}`
 }
 
 function content(place: unknown): string {
-  const types = Object.entries((place as Json)['content'] as Record<string, Json>)
+  const types = Object.entries(((place as Json)['content'] ?? {}) as Record<string, Json>)
   return types
     .map(([type, shown]) => {
       const json = JSON.stringify(shown['schema'] ?? {}, undefined, 2)

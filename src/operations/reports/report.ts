@@ -63,7 +63,7 @@ export const reportFields = {
   channel: z.string().min(1, 'must be the name of a channel').optional(),
   /** So many values of the last key; all others are added up under an empty one. */
   largest: largestCount.optional(),
-  /** The largest by which figure; revenue without it. */
+  /** The largest by which figure; revenue without it. Chooses nothing where `largest` is not given. */
   largest_by: z.enum(['revenue', 'requests', 'tokens']).optional(),
 }
 
@@ -148,8 +148,6 @@ async function findKept(
   { by, largest, largest_by: rank }: ReportInput,
   rows: Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>,
 ): Promise<KeptValues | undefined> {
-  if (largest === undefined && rank !== undefined)
-    throw invalidField('largest_by', 'belongs to largest')
   if (largest === undefined) return undefined
   const dimension = by.at(-1)
   if (dimension === undefined) throw invalidField('largest', 'must come with a key in by')
