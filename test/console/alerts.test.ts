@@ -85,7 +85,11 @@ describe('the pages of alerts', () => {
       assert.match(await row.innerText(), /pager/)
       assert.equal(new URL(page.url()).searchParams.get('target'), 'pager')
       await page.getByLabel('Target').selectOption('team-chat')
-      await page.getByText('Next attempt').waitFor({ state: 'detached' })
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'pager' })
+        .first()
+        .waitFor({ state: 'detached' })
     }))
 
   test('show the mistake in an address beside it', () =>

@@ -263,8 +263,7 @@ export function describeReports(name: string, open: () => Promise<LedgerHarness>
       ])
       const before = { from: '2020-01-01', to: '2020-01-02' }
       assert.deepEqual(await shown({ by: 'model', ...before, largest: 1 }), [])
-      for (const input of [{ by: 'total', largest: 1 }, { largest_by: 'requests' }])
-        assert.notEqual((await readReport(context, input)).kind, 'done')
+      assert.notEqual((await readReport(context, { by: 'total', largest: 1 })).kind, 'done')
     })
 
     it('counts whole days only, and filters by any key', async () => {

@@ -326,8 +326,9 @@ async function refundSome(
   records: readonly ExchangeRecord[],
 ): Promise<void> {
   const charged = records.filter(({ amountPicos }) => amountPicos > 1_000_000n)
+  const whole = charged.filter(({ ending }) => ending === 'completed')
   const cut = charged.find(({ ending }) => ending === 'upstream_cut')
-  for (const [index, record] of [charged[20], charged.at(-30), cut].entries()) {
+  for (const [index, record] of [whole[20], whole.at(-30), cut].entries()) {
     if (record === undefined) continue
     await refundRequest(at(record.endedAtMs + 2 * hourMs), {
       request: record.exchangeId,
