@@ -30,6 +30,10 @@ export async function findAccessibilityMistakes(
   page: Page,
   runOnly: RunOnly = allRules,
 ): Promise<readonly string[]> {
+  // A colour on its way to another one is no colour that anyone has to read.
+  await page.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+    .map(({ finished }) => finished))`)
   // Playwright's scripts come through the browser's debugger, which the page's CSP does not concern.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source)
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
