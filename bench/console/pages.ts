@@ -37,7 +37,8 @@ const pages: Readonly<Record<string, PageForm>> = {
   'Models and prices': { path: '/models', first: row },
   Reports: { path: '/reports', first: row },
   Reconciliation: { path: '/reconciliation', first: 'main form' },
-  Alerts: { path: '/alerts', first: row },
+  // None may fire.
+  Alerts: { path: '/alerts', first: `${row}, main .state` },
   Audit: { path: '/audit', first: row },
   Settings: { path: '/settings', first: row },
 }
