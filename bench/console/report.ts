@@ -88,7 +88,7 @@ export function formatConsole(
   return [
     `\`${made.command}\` on ${made.date}, with ${countText(store.requests)} requests, ${countText(store.accounts)} ` +
       `accounts and ${store.channels} channels in the store. Medians; in brackets the highest.`,
-    formatTable(pageColumns, pages),
+    formatTable(pageColumns, pages).trimEnd(),
     'The relay, medians of the rounds:',
     formatTable(relayColumns, [...bySetting.values()].map(middleOf)),
   ].join('\n\n')
