@@ -1,6 +1,6 @@
 /** A refusal of the gateway, as the pages show it. Both pages use it; it knows neither of their APIs. */
 interface ProblemDetails {
-  /** Says what is wrong and what to do. */
+  /** One sentence for the reader: the fault and the remedy. */
   readonly detail?: string | undefined
   readonly code?: string | undefined
   readonly request_id?: string | undefined

@@ -12,7 +12,7 @@ export async function read<Value>(path: string, shape: Shape<Value>, query: Quer
   return shape(body)
 }
 
-/** The answer itself, for what is saved as it comes. `token` is for one that is not kept yet. */
+/** Returns the answer unread, to save it byte for byte. `token` replaces the token that is kept. */
 export async function ask(
   path: string,
   query: Query = {},

@@ -22,7 +22,7 @@ export interface Band {
   readonly name: ReactNode
   /** The same as text, for screen readers. */
   readonly label: string
-  /** In the order of time; what is between them is not known. */
+  /** In the order of time. The state between two of them is not known. */
   readonly pieces: readonly Piece[]
 }
 

@@ -40,7 +40,7 @@ test('a client that leaves before its large body is read keeps no other from bei
   }
 })
 
-/** Sends a POST without a body, and returns what is read from it. */
+/** Sends a POST without a body, and returns the body that the gateway reads. */
 async function readWithoutBody(headers: Readonly<Record<string, string>>): Promise<ParsedJson> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

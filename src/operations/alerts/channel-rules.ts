@@ -1,5 +1,5 @@
 /**
- * The conditions of channels and models, from the states that running gateways publish. Pure. What one
+ * The conditions of channels and models, from the states that running gateways publish, or do not. Pure. What one
  * gateway has switched off is one alert, however many gateways see it; a refused vendor account is one
  * alert for all models of its channel. A channel that an operator has disabled raises no alert.
  */

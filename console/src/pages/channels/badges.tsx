@@ -1,4 +1,4 @@
-/** Small parts that the pages of channels share: a state with its reason, what comes next, figures. */
+/** Small parts that the pages of channels share: the state and its reason, the next step, figures. */
 import { Badge } from '../../ui/card.tsx'
 import {
   formatAge,

@@ -34,7 +34,7 @@ export function bandsOf(
   window: Window,
 ): readonly Band[] {
   const oldest = changes.at(-1)
-  // What is older than the changes that were read is not known.
+  // Changes before the oldest one that was read are not known.
   const knownFromMs =
     isWhole || oldest === undefined ? window.fromMs : Math.max(window.fromMs, Date.parse(oldest.at))
   const gateways = detail.nodes.length > 1 ? detail.nodes : [undefined]

@@ -45,7 +45,7 @@ export function readSearch(search: Record<string, unknown>): ReportSearch {
   })
 }
 
-/** The keys in their order; what is no key is left out. */
+/** Returns the known keys among the words, in their order. */
 export function keysOf({ by = 'model' }: ReportSearch): readonly Key[] {
   const found = by.split(',').flatMap((word) => keys.filter((key) => key === word))
   return [...new Set(found)]

@@ -29,7 +29,7 @@ export function Reports() {
       ? firstKey && { by: firstKey, order: 'asc' as const }
       : { by: search.sort, order: search.order ?? 'desc' }
   return (
-    <Page title="Reports" hint="What was requested, charged and earned on whole days of UTC.">
+    <Page title="Reports" hint="Requests, spend and margin by whole days (UTC).">
       <ReportFilters search={search} days={daysOf(search, nowMs)} onChange={change} />
       <Totals question={question} />
       <ReportChart
