@@ -1,7 +1,7 @@
 /**
- * The conditions of channels and models, from the states that running gateways publish, or do not. Pure. What one
- * gateway has switched off is one alert, however many gateways see it; a refused vendor account is one
- * alert for all models of its channel. A channel that an operator has disabled raises no alert.
+ * The conditions of channels and models, from the states that running gateways publish, or do not. Pure.
+ * What one gateway has switched off is one alert, however many gateways see it; a refused vendor account is
+ * one alert for all models of its channel. A channel that an operator has disabled raises no alert.
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
