@@ -61,10 +61,10 @@ export async function readReportLines(
   if (after !== undefined)
     conditions.push(`(${columns.join(', ')}) > (${after.map(place).join(', ')})`)
   const order = columns.map((_, index) => index + 1).join(', ')
+  const { table, summed } = sourceOf(by, { conditions, parts })
+  const keys = columns.map((column, index) => `${column} AS key_${index}, `).join('')
   const found = await queryable.query(
-    `SELECT ${[...columns.map((column, index) => `${column} AS key_${index}`), sums].join(', ')}
-       FROM report_day
-      WHERE ${conditions.join(' AND ')}
+    `SELECT ${keys}${sumsOf(summed)} FROM ${table}
       ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
       LIMIT ${place(countMax)}`,
     values,
@@ -79,6 +79,33 @@ function keptColumn(column: string, kept: readonly string[]): string {
   return kept.length === 0
     ? "CAST('' AS TEXT)"
     : `CASE WHEN ${column} IN (${kept.join(', ')}) THEN ${column} ELSE '' END`
+}
+
+/** What is added up, by the name of its sum. */
+type Parts = Readonly<Record<string, string>>
+
+/**
+ * Returns what to add up, and from where. The table is in the order of days and models, so it adds up each
+ * day of each model without sorting, and only these few sums are sorted for the report.
+ */
+function sourceOf(
+  by: readonly ReportDimension[],
+  { conditions, parts }: { readonly conditions: readonly string[]; readonly parts: Parts },
+): { readonly table: string; readonly summed: Parts } {
+  const rows = `report_day WHERE ${conditions.join(' AND ')}`
+  const isOfModels = by.includes('model') && by.every((key) => key === 'day' || key === 'model')
+  if (!isOfModels) return { table: rows, summed: parts }
+  const sums = Object.entries(parts).map(([name, part]) => `SUM(${part}) AS ${name}`)
+  return {
+    table: `(SELECT day, model, ${sums.join(', ')} FROM ${rows} GROUP BY day, model) AS model_day`,
+    summed: Object.fromEntries(Object.keys(parts).map((name) => [name, name])),
+  }
+}
+
+function sumsOf(parts: Parts): string {
+  return Object.entries(parts)
+    .map(([name, part]) => `CAST(COALESCE(SUM(${part}), 0) AS BIGINT) AS ${name}`)
+    .join(', ')
 }
 
 type Rows = Pick<ReportQuestion, 'fromDay' | 'toDay' | 'only'>
@@ -119,11 +146,14 @@ export async function listLargest(
 ): Promise<readonly string[]> {
   const { values, place, conditions } = conditionsOf(rows)
   const column = reportDimensions[dimension]
+  const { table, summed } = sourceOf([dimension], {
+    conditions: [...conditions, `${column} <> ''`],
+    parts: { ranked: ranks[rank] },
+  })
+  const ranking = Object.values(summed).map((part) => `SUM(${part}) DESC`)
   const found = await queryable.query(
-    `SELECT ${column} AS value FROM report_day
-      WHERE ${[...conditions, `${column} <> ''`].join(' AND ')}
-      GROUP BY ${column} ORDER BY SUM(${ranks[rank]}) DESC, ${column}
-      LIMIT ${place(countMax)}`,
+    `SELECT ${column} AS value FROM ${table}
+      GROUP BY ${column} ORDER BY ${[...ranking, column].join(', ')} LIMIT ${place(countMax)}`,
     values,
   )
   return found.map((row) => String(row['value']))
@@ -146,7 +176,7 @@ export async function readDayTraffic(
   day: string,
 ): Promise<readonly DayTraffic[]> {
   const rows = await queryable.query(
-    `SELECT ${['model', 'channel', trafficSums].join(', ')} FROM report_day
+    `SELECT model, channel, ${sumsOf(trafficParts)} FROM report_day
       WHERE day = $1 GROUP BY model, channel`,
     [day],
   )
@@ -161,24 +191,26 @@ export async function readDayTraffic(
   }))
 }
 
-function countSum(column: string): string {
-  return `CAST(COALESCE(SUM(${column}), 0) AS BIGINT) AS ${column}`
+function countParts(columns: readonly string[]): Parts {
+  return Object.fromEntries(columns.map((column) => [column, column]))
 }
 
 /** In two halves: a plain sum could exceed 64 bits. */
-function amountSums(column: string): string {
-  return `CAST(COALESCE(SUM(${column} >> 32), 0) AS BIGINT) AS ${column}_high,
-    CAST(COALESCE(SUM(${column} & 4294967295), 0) AS BIGINT) AS ${column}_low`
+function amountParts(columns: readonly string[]): Parts {
+  return Object.fromEntries(
+    columns.flatMap((column) => [
+      [`${column}_high`, `${column} >> 32`],
+      [`${column}_low`, `${column} & 4294967295`],
+    ]),
+  )
 }
 
-const sums = [...reportCountColumns.map(countSum), ...reportAmountColumns.map(amountSums)].join(
-  ', ',
-)
+const parts = { ...countParts(reportCountColumns), ...amountParts(reportAmountColumns) }
 
-const trafficSums = [
-  ...['requests', 'errors', 'known_cost_requests'].map(countSum),
-  ...['own_cost_picos', 'lost_cost_picos'].map(amountSums),
-].join(', ')
+const trafficParts = {
+  ...countParts(['requests', 'errors', 'known_cost_requests']),
+  ...amountParts(['own_cost_picos', 'lost_cost_picos']),
+}
 
 function readSums(row: Row): ReportFigures {
   return {

@@ -150,14 +150,14 @@ function eachReportRow(
   return eachRow(pageSize, (last) =>
     snapshot.query(
       `SELECT * FROM report_day
-        WHERE account_id = $1 AND day >= $2 AND (day, key_id, model, channel) > ($2, $3, $4, $5)
-        ORDER BY day, key_id, model, channel LIMIT $6`,
+        WHERE account_id = $1 AND day >= $2 AND (day, model, channel, key_id) > ($2, $3, $4, $5)
+        ORDER BY day, model, channel, key_id LIMIT $6`,
       [
         accountId,
         last?.['day'] ?? sinceDay,
-        last?.['key_id'] ?? '',
         last?.['model'] ?? '',
         last?.['channel'] ?? '',
+        last?.['key_id'] ?? '',
         pageSize,
       ],
     ),
