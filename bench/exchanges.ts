@@ -7,9 +7,13 @@ export const models = {
   chat: 'bench-chat',
   messages: 'bench-messages',
   stream: 'bench-stream',
+  chatStream: 'bench-chat-stream',
+  responseStream: 'bench-response-stream',
 } as const
 
 export type FormatName = 'chat' | 'messages'
+/** The formats of streams. */
+export type StreamFormatName = FormatName | 'responses'
 
 /** USD per million tokens, for every model of the benchmark. */
 export const price = { input: 3, output: 15 } as const
@@ -26,12 +30,12 @@ const answerText =
   'A second record of one event would count it twice, and no sum could be trusted any more. ' +
   'An entry is therefore named by its exchange, and naming it again changes nothing.'
 
-function question(model: string): object {
+function question(model: string, content = prompt) {
   return {
     model,
     max_tokens: 256,
     temperature: 0.7,
-    messages: [{ role: 'user', content: prompt }],
+    messages: [{ role: 'user', content }],
   }
 }
 
@@ -46,6 +50,37 @@ export const streamRequestBody = JSON.stringify({
   max_tokens: streamTokensMax,
   stream: true,
 })
+
+/** A chat request with a body of this many bytes. */
+export function sizedRequestBody(bytes: number): string {
+  const rest = bytes - JSON.stringify(question(models.chat, '')).length
+  return JSON.stringify(
+    question(models.chat, prompt.repeat(rest / prompt.length + 1).slice(0, rest)),
+  )
+}
+
+/** Requests of streams that end by themselves. */
+export const streamRequestBodies: Readonly<Record<StreamFormatName, string>> = {
+  messages: JSON.stringify({ ...question(models.stream), stream: true }),
+  chat: JSON.stringify({
+    ...question(models.chatStream),
+    stream: true,
+    stream_options: { include_usage: true },
+  }),
+  responses: JSON.stringify({
+    model: models.responseStream,
+    input: prompt,
+    max_output_tokens: 256,
+    store: false,
+    stream: true,
+  }),
+}
+
+export const streamModels: Readonly<Record<StreamFormatName, string>> = {
+  messages: models.stream,
+  chat: models.chatStream,
+  responses: models.responseStream,
+}
 
 /** About 400 bytes each. */
 export const answerBodies: Readonly<Record<FormatName, string>> = {
@@ -84,7 +119,8 @@ export const freePath = '/v1/messages/count_tokens'
 export const freeAnswerBody = JSON.stringify({ input_tokens: answerCounts.input })
 
 /** The path of each format, at the vendor and after the gateway's vendor prefix. */
-export const formatPaths: Readonly<Record<FormatName, string>> = {
+export const formatPaths: Readonly<Record<StreamFormatName, string>> = {
   chat: '/v1/chat/completions',
   messages: '/v1/messages',
+  responses: '/v1/responses',
 }

@@ -50,6 +50,15 @@ export function chooseCores(): Cores {
   return { proxy, load }
 }
 
+const openFilesReserve = 400
+
+/** The streams that one process can relay within its limit of open files, with two sockets for each. */
+export function streamsMax(): number {
+  const limits = readFileSync('/proc/self/limits', 'latin1')
+  const open = Number(/^Max open files +(\d+)/m.exec(limits)?.[1])
+  return Math.min(16_000, Math.floor((open - openFilesReserve) / 2))
+}
+
 /** Moves all threads of this process to one core. */
 export function moveToCore(core: number): void {
   spawnSync('taskset', ['-a', '-p', '-c', String(core), String(process.pid)])

@@ -26,7 +26,7 @@ import { measureRequests } from './measure/requests.ts'
 import { ServedCounts } from './measure/served.ts'
 import { startStreamUpstream } from './measure/stream-run.ts'
 import { measureStreams, type StreamFigures } from './measure/streams.ts'
-import { parseOptions, type Plan, usageText } from './options.ts'
+import { isSlow, parseOptions, type Plan, usageText } from './options.ts'
 import { findFreePort, ProcessGroup } from './processes.ts'
 import { describeProfiles } from './profile.ts'
 import { startJsonUpstream } from './proxies/nginx.ts'
@@ -40,6 +40,9 @@ import { measureTraces } from './traces/traces.ts'
 import { formatReport } from './report/markdown.ts'
 import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
+import { writePicture } from './slow/picture.ts'
+import { formatSlow } from './slow/report.ts'
+import { measureSlow } from './slow/slow.ts'
 
 export interface BenchmarkSetting {
   readonly plan: Plan
@@ -139,6 +142,7 @@ async function runAndReport(
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
+  if (isSlow(plan)) return runSlow(commandLine, { plan, group, workFolder, root, profileFolder })
   const figures = await runBenchmark({ plan, group, workFolder, root, profileFolder })
   const report = formatReport(figures, describeCommand(commandLine))
   console.log(report)
@@ -146,6 +150,23 @@ async function runAndReport(
   if (plan.isWritten) {
     const paths = [writeReport(root, report), writeFigures(root, figures)]
     console.error(`bench: written: ${paths.join(', ')}`)
+  }
+  return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
+}
+
+async function runSlow(commandLine: readonly string[], setting: BenchmarkSetting): Promise<number> {
+  const { plan, profileFolder } = setting
+  const figures = await measureSlow(setting)
+  const report = formatSlow(figures, describeCommand(commandLine))
+  console.log(report)
+  if (profileFolder !== undefined) printProfiles(profileFolder)
+  if (plan.isWritten) {
+    const paths = [
+      writeReport(root, report, 'slow'),
+      writeFigures(root, figures, 'slow-'),
+      writePicture(root, figures),
+    ]
+    console.error(`bench: written: ${paths.filter((path) => path !== undefined).join(', ')}`)
   }
   return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
 }

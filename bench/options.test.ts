@@ -9,11 +9,12 @@ function planOf(...commandLine: string[]): Plan {
   return plan
 }
 
-test('measures everything and writes nothing without options', () => {
+test('measures slow vendors, all peers, and writes nothing without options', () => {
   const plan = planOf()
   assert.equal(plan.mode, 'default')
-  assert.deepEqual([...plan.parts], ['requests', 'streams', 'health'])
-  assert.deepEqual([...plan.proxies], ['nginx', 'haproxy', 'turnpike', 'portkey'])
+  assert.deepEqual([...plan.parts], ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'])
+  assert.deepEqual(plan.slow.rates, [500, 2_000, 5_000])
+  assert.equal(plan.proxies.size, 7)
   assert.equal(plan.isWritten, false)
   assert.equal(plan.isProfiled, false)
 })
@@ -28,6 +29,11 @@ test('measures only the chosen part and proxies', () => {
   assert.deepEqual([...plan.proxies], ['nginx', 'turnpike'])
 })
 
+test('measures fewer peers in a quick run, unless others are given', () => {
+  assert.ok(!planOf('--quick').proxies.has('litellm'))
+  assert.ok(planOf('--quick', '--proxies', 'litellm').proxies.has('litellm'))
+})
+
 test('takes the folder of another checkout', () => {
   assert.equal(planOf('--against', '/old').against, '/old')
   assert.equal(planOf().against, undefined)
@@ -36,12 +42,13 @@ test('takes the folder of another checkout', () => {
 
 test('reports mistakes on the command line', () => {
   const expected = [
-    [['--only', 'nothing'], /"nothing" is not one of requests/],
+    [['--only', 'nothing'], /"nothing" is not one of slow/],
     [['--proxies', 'nginx,'], /"" is not one of nginx/],
     [['--quick', '--full'], /exclude each other/],
     [['--fast'], /--fast/],
     [['--against', '../old', '--write'], /exclude each other/],
     [['--against', '../old', '--only', 'stores'], /--only stores/],
+    [['--only', 'slow,streams'], /slow, alone, .* cannot be combined with other parts/],
   ] as const
   for (const [commandLine, message] of expected) {
     const mistake = parseOptions(commandLine)

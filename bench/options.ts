@@ -5,8 +5,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** The last seven run alone, because each has its own report. */
+/** The parts with a vendor that takes its time. They share one report and can be combined. */
+const slowPartNames = ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'] as const
+export type SlowPartName = (typeof slowPartNames)[number]
+
+/** Requests, streams and health share a report; each of the last seven runs alone. */
 const partNames = [
+  ...slowPartNames,
   'requests',
   'streams',
   'health',
@@ -20,9 +25,31 @@ const partNames = [
 ] as const
 type PartName = (typeof partNames)[number]
 
-const proxyNames = ['nginx', 'haproxy', 'turnpike', 'portkey'] as const
-/** `baseline` is the gateway of another checkout. */
-export type ProxyName = (typeof proxyNames)[number] | 'baseline'
+/** `postgres` is Turnpike on PostgreSQL. */
+const proxyNames = [
+  'nginx',
+  'haproxy',
+  'envoy',
+  'turnpike',
+  'postgres',
+  'portkey',
+  'litellm',
+] as const
+type GivenProxyName = (typeof proxyNames)[number]
+/** The baselines are the gateway of another checkout. */
+export type ProxyName = GivenProxyName | 'baseline' | 'baseline-postgres'
+
+interface SlowPlan {
+  /** Requests a second with answers after half a second. */
+  readonly rates: readonly number[]
+  readonly rounds: number
+  readonly windowMs: number
+  readonly idleStreams: readonly number[]
+  /** From the start of the proxies to the reading of their memory at rest. */
+  readonly restMs: number
+  /** From the end of the idle streams to the last reading of memory. */
+  readonly afterMs: number
+}
 
 export interface RequestPlan {
   readonly connections: readonly number[]
@@ -91,6 +118,7 @@ export interface Plan {
   readonly proxies: ReadonlySet<ProxyName>
   /** Another checkout, whose gateway is measured in the same rounds. */
   readonly against: string | undefined
+  readonly slow: SlowPlan
   readonly requests: RequestPlan
   readonly streams: StreamPlan
   readonly health: HealthPlan
@@ -107,9 +135,10 @@ export interface Plan {
 }
 
 export const usageText = `npm run bench -- [options]
-  --quick                          two and a half minutes, less exact figures
-  --full                           requests at 4 connections as well
-  --only requests|streams|health   one part only
+  --quick                          three minutes, fewer peers and less exact figures
+  --full                           more rounds; requests at 4 connections as well
+  --only PARTS                     some of ${slowPartNames.join(', ')}; by default all of these
+  --only requests,streams,health   an upstream that answers at once; one or several of these
   --only growth                    stores with a long history, up to 10 million requests
   --only bodies                    large request bodies of every shape
   --only stores                    PostgreSQL with one and two gateways, compared with SQLite
@@ -123,8 +152,24 @@ export const usageText = `npm run bench -- [options]
   --write                          put the table into docs/performance.md, the figures into bench/results/
 `
 
+const quickProxies: readonly GivenProxyName[] = [
+  'nginx',
+  'haproxy',
+  'turnpike',
+  'postgres',
+  'portkey',
+]
+
 const sizes = {
   quick: {
+    slow: {
+      rates: [2_000],
+      rounds: 1,
+      windowMs: 4_000,
+      idleStreams: [1_000],
+      restMs: 1_000,
+      afterMs: 10_000,
+    },
     requests: { connections: [32], rounds: 2, seconds: 2, warmUpSeconds: 2 },
     streams: { rounds: 1, windowMs: 3_000, settlingMs: 1_000 },
     health: { rounds: 1, windowMs: 2_000 },
@@ -137,6 +182,14 @@ const sizes = {
     console: { rounds: 3, seconds: 6 },
   },
   default: {
+    slow: {
+      rates: [500, 2_000, 5_000],
+      rounds: 3,
+      windowMs: 4_000,
+      idleStreams: [1_000, 10_000],
+      restMs: 15_000,
+      afterMs: 60_000,
+    },
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 3, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 2, windowMs: 4_000 },
@@ -149,6 +202,14 @@ const sizes = {
     console: { rounds: 5, seconds: 10 },
   },
   full: {
+    slow: {
+      rates: [500, 2_000, 5_000],
+      rounds: 7,
+      windowMs: 5_000,
+      idleStreams: [1_000, 10_000],
+      restMs: 60_000,
+      afterMs: 60_000,
+    },
     requests: { connections: [4, 32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
     streams: { rounds: 5, windowMs: 5_000, settlingMs: 1_500 },
     health: { rounds: 3, windowMs: 4_000 },
@@ -168,9 +229,10 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
   if (typeof given === 'string') return given
   if (given.quick && given.full) return '--quick and --full exclude each other'
   const mode = given.quick ? 'quick' : given.full ? 'full' : 'default'
-  const parts = readNames(given.only ?? 'requests,streams,health', partNames)
+  const parts = readNames(given.only ?? slowPartNames.join(','), partNames)
   if (typeof parts === 'string') return `--only: ${parts}`
-  const proxies = readNames(given.proxies ?? proxyNames.join(','), proxyNames)
+  const usual = mode === 'quick' ? quickProxies : proxyNames
+  const proxies = readNames(given.proxies ?? usual.join(','), proxyNames)
   if (typeof proxies === 'string') return `--proxies: ${proxies}`
   const mistake = findConflict(given, parts)
   if (mistake !== undefined) return mistake
@@ -185,10 +247,18 @@ export function parseOptions(commandLine: readonly string[]): Plan | string {
   }
 }
 
+/** The vendor of its parts takes its time. */
+export function isSlow({ parts }: Plan): boolean {
+  return slowPartNames.some((name) => parts.has(name))
+}
+
 function findConflict(
   { against, write }: { readonly against?: string; readonly write: boolean },
   parts: ReadonlySet<PartName>,
 ): string | undefined {
+  const slowCount = slowPartNames.filter((name) => parts.has(name)).length
+  if (slowCount > 0 && slowCount < parts.size)
+    return `--only: ${slowPartNames.join(', ')} cannot be combined with other parts`
   for (const part of [
     'growth',
     'stores',

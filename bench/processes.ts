@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const startLimitMs = 30_000
+const startLimitMs = 120_000
 const stopLimitMs = 8_000
 const killLimitMs = 2_000
 const logEndChars = 2_000

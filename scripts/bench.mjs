@@ -5,6 +5,5 @@ import { ensureInstalled } from './packages.mjs'
 import { root, runNode } from './runtime.mjs'
 
 ensureInstalled(join(root, 'bench', 'peers'), 'production')
-// Only this part uses PostgreSQL.
-if (process.argv.some((word) => word.endsWith('stores'))) ensureDebianPackages()
+ensureDebianPackages(['postgres'])
 process.exitCode = await runNode(['bench/main.ts', ...process.argv.slice(2)])

@@ -28,11 +28,12 @@ const packageOf = {
 
 const postgresFolder = '/usr/lib/postgresql'
 
-export function ensureDebianPackages() {
+/** By default all of them; a benchmark needs few of these commands. */
+export function ensureDebianPackages(commands = Object.keys(packageOf)) {
   const folders = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', ...postgresFolders()]
   const isMissing = (command) => !folders.some((folder) => existsSync(join(folder, command)))
   const packages = Object.entries(packageOf)
-    .filter(([command]) => isMissing(command))
+    .filter(([command]) => commands.includes(command) && isMissing(command))
     .map(([, name]) => name)
   if (packages.length === 0) return
   process.stderr.write(`turnpike: installing ${packages.join(', ')} …\n`)

@@ -71,7 +71,7 @@ interface ExpectedUsage {
 
 /** Returns the usage and cost of this many charges, by the upstream's counts. */
 export function expectedUsage(model: string, charged: number, served: Served): ExpectedUsage {
-  const isStream = model === models.stream
+  const isStream = model !== models.chat && model !== models.messages
   const inputTokens = charged * (isStream ? streamStartCounts.input : answerCounts.input)
   const outputTokens = isStream ? served.outputTokens : charged * answerCounts.output
   const costPicos = addPicos(

@@ -12,6 +12,12 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
+/** Returns the smallest value with at least `percent` of all at or below it; null for an empty list. */
+export function percentileOf(sorted: readonly number[], percent: number): number | null {
+  const wanted = Math.max(1, Math.ceil((percent / 100) * sorted.length))
+  return sorted[wanted - 1] ?? null
+}
+
 export class Histogram {
   readonly #counts: Uint32Array
   #total = 0

@@ -5,9 +5,15 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerBodies, formatPaths, freeAnswerBody, freePath } from '../exchanges.ts'
+import {
+  answerBodies,
+  formatPaths,
+  freeAnswerBody,
+  freePath,
+  type StreamFormatName,
+} from '../exchanges.ts'
 import { findFreePort, type ProcessGroup, type Running } from '../processes.ts'
-import type { Bench, Proxy } from './proxy.ts'
+import type { Bench, Proxy, SlowCases } from './proxy.ts'
 
 export interface JsonUpstream {
   readonly port: number
@@ -25,10 +31,11 @@ const upstreamServer = (port: number): string => `
   }`
 
 const proxyServer = (bench: Bench, port: number): string => `
-  upstream json { server 127.0.0.1:${bench.jsonPort}; keepalive 1024; keepalive_requests 100000000; }
-  upstream stream { server 127.0.0.1:${bench.streamPort}; keepalive 1024; }
+  upstream json { server 127.0.0.1:${bench.jsonPort}; keepalive 4096; keepalive_requests 100000000; }
+  upstream stream { server 127.0.0.1:${bench.streamPort}; keepalive 4096; keepalive_requests 100000000; }
   server {
     listen 127.0.0.1:${port} backlog=4096;
+    client_max_body_size 8m;
     proxy_http_version 1.1;
     proxy_set_header Connection "";
     location = /health { return 200 '{"status":"ok"}'; }
@@ -39,10 +46,9 @@ const proxyServer = (bench: Bench, port: number): string => `
 const configuration = (name: string, folder: string, server: string): string => `
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile 16384;
 pid ${join(folder, `${name}.pid`)};
 error_log stderr error;
-events { worker_connections 8192; }
+events { worker_connections 32768; }
 http {
   access_log off;
   keepalive_requests 100000000;
@@ -113,5 +119,22 @@ export async function startNginxProxy(bench: Bench): Promise<Proxy> {
     requests: [{ name: 'nginx proxy_pass', format: 'chat', path: formatPaths.chat, headers: {} }],
     stream: { path: `/stream${formatPaths.messages}`, headers: {} },
     healthPath: '/health',
+    slow: { title: 'nginx proxy_pass', ...plainCases('/stream') },
+  }
+}
+
+/** The cases of a proxy that needs no credential; `prefix` marks the paths of streams. */
+export function plainCases(prefix = ''): Pick<SlowCases, 'json' | 'streams'> {
+  const stream = (format: StreamFormatName) => ({
+    path: `${prefix}${formatPaths[format]}`,
+    headers: {},
+  })
+  return {
+    json: { path: formatPaths.chat, headers: {} },
+    streams: {
+      messages: stream('messages'),
+      chat: stream('chat'),
+      responses: stream('responses'),
+    },
   }
 }

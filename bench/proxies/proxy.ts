@@ -2,7 +2,7 @@
  * What the measurements know of a proxy: its port, its requests and its process. Knows no configuration
  * of any proxy.
  */
-import type { FormatName } from '../exchanges.ts'
+import type { FormatName, StreamFormatName } from '../exchanges.ts'
 import type { ProxyName } from '../options.ts'
 import type { ProcessGroup, Running } from '../processes.ts'
 import type { Cores } from '../machine.ts'
@@ -22,6 +22,17 @@ export interface StreamCase {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What a proxy can do while the vendor takes its time. */
+export interface SlowCases {
+  readonly title: string
+  /** A chat request with a JSON answer. */
+  readonly json: StreamCase
+  readonly streams: Readonly<Partial<Record<StreamFormatName, StreamCase>>>
+  /** More than these it cannot do on one core. */
+  readonly requestsPerSecondMax?: number
+  readonly streamsPerSecondMax?: number
+}
+
 export interface Proxy {
   readonly name: ProxyName
   readonly port: number
@@ -30,6 +41,7 @@ export interface Proxy {
   /** Absent if the proxy is not part of the stream measurements. */
   readonly stream?: StreamCase
   readonly healthPath?: string
+  readonly slow: SlowCases
 }
 
 /** What starting any proxy needs. */

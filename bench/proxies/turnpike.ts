@@ -52,8 +52,9 @@ export async function prepareTurnpike(
   bench: Bench,
   program: Pick<TurnpikeStore, 'name' | 'root'>,
   folderName: string = program.name,
+  storeUrl?: string,
 ): Promise<TurnpikeStore> {
-  const store = await prepareStore(bench, { ...program, folderName })
+  const store = await prepareStore(bench, { ...program, folderName, storeUrl })
   return { ...store, key: await createKey(bench, store, account) }
 }
 
@@ -97,11 +98,11 @@ export function embeddedPath(folder: string): string {
 
 function catalogue(bench: Bench): object {
   const credential = 'env:BENCH_VENDOR_CREDENTIAL'
-  const channel = (vendor: string, model: string, port: number): object => ({
+  const channel = (vendor: string, port: number, ...served: readonly string[]): object => ({
     vendor,
     url: `http://127.0.0.1:${port}`,
     credential,
-    models: [model],
+    models: served,
     check: 'none',
   })
   return {
@@ -113,11 +114,14 @@ function catalogue(bench: Bench): object {
       [models.messages]: { vendor: 'alpha', price },
       [models.stream]: { vendor: 'alpha', price },
       [models.chat]: { vendor: 'beta', price },
+      [models.chatStream]: { vendor: 'beta', price },
+      [models.responseStream]: { vendor: 'beta', price },
     },
     channels: {
-      'alpha-json': channel('alpha', models.messages, bench.jsonPort),
-      'alpha-stream': channel('alpha', models.stream, bench.streamPort),
-      'beta-json': channel('beta', models.chat, bench.jsonPort),
+      'alpha-json': channel('alpha', bench.jsonPort, models.messages),
+      'alpha-stream': channel('alpha', bench.streamPort, models.stream),
+      'beta-json': channel('beta', bench.jsonPort, models.chat),
+      'beta-stream': channel('beta', bench.streamPort, models.chatStream, models.responseStream),
     },
   }
 }
@@ -184,6 +188,15 @@ export async function startTurnpike(
     ],
     stream: { path: `/alpha${formatPaths.messages}`, headers: messagesHeaders },
     healthPath: '/health',
+    slow: {
+      title,
+      json: { path: `/beta${formatPaths.chat}`, headers },
+      streams: {
+        messages: { path: `/alpha${formatPaths.messages}`, headers: messagesHeaders },
+        chat: { path: `/beta${formatPaths.chat}`, headers },
+        responses: { path: `/beta${formatPaths.responses}`, headers },
+      },
+    },
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Figures } from '../measure/figures.ts'
+import type { Machine } from '../machine.ts'
 
 export interface Column<Row> {
   readonly heading: string
@@ -48,7 +48,7 @@ export function formatRatio(value: number): string {
 
 /** The reports in the documentation, each between its own marks. */
 export type ReportName =
-  'bench' | 'growth' | 'stores' | 'bodies' | 'attacks' | 'refusals' | 'traces' | 'console'
+  'slow' | 'bench' | 'growth' | 'stores' | 'bodies' | 'attacks' | 'refusals' | 'traces' | 'console'
 
 export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')
@@ -70,11 +70,16 @@ export function replaceBetweenMarks(
   return `${text.slice(0, begin)}${beginMark}\n\n${report}\n${text.slice(end)}`
 }
 
-export function writeFigures(root: string, figures: Figures): string {
+/** `part` is the beginning of the file's name. */
+export function writeFigures(
+  root: string,
+  figures: { readonly machine: Machine },
+  part = '',
+): string {
   const folder = join(root, 'bench', 'results')
   mkdirSync(folder, { recursive: true })
   const time = figures.machine.date.replaceAll(/[^0-9]/g, '')
-  const path = join(folder, `${time}-${figures.machine.commit.replaceAll(' ', '-')}.json`)
+  const path = join(folder, `${part}${time}-${figures.machine.commit.replaceAll(' ', '-')}.json`)
   writeFileSync(path, JSON.stringify(figures, undefined, 2) + '\n')
   return path
 }

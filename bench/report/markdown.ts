@@ -1,6 +1,6 @@
-/** Formats the report of one run as Markdown: machine, aims, tables, money. */
-import type { Figures } from '../measure/figures.ts'
-import { type AimResult, type BaselineRatio, compareWithAims, compareWithBaseline } from './aims.ts'
+/** Formats the report of one run as Markdown: machine, tables, money. */
+import type { Figures, MoneyLine } from '../measure/figures.ts'
+import { type AimResult, type BaselineRatio, compareWithBaseline } from './aims.ts'
 import {
   summarize,
   type HealthSummary,
@@ -15,18 +15,17 @@ export function formatReport(figures: Figures, command: string): string {
   return [
     `Made by \`${command}\` on ${figures.machine.date}, commit ${figures.machine.commit}.\n`,
     describeMachine(figures),
-    section('Aims', aimTable(compareWithAims(summary))),
     section('Against the baseline', baselineTable(compareWithBaseline(summary))),
     section('Requests', requestTable(summary)),
     section('Streams', streamTable(summary)),
     section('`/health` while streams run', healthTable(summary)),
-    section('Money', moneyList(figures)),
+    section('Money', moneyList(figures.money)),
   ]
     .filter((part) => part !== '')
     .join('\n')
 }
 
-function section(title: string, content: string): string {
+export function section(title: string, content: string): string {
   return content === '' ? '' : `### ${title}\n\n${content}`
 }
 
@@ -45,7 +44,7 @@ function describeMachine({ machine }: Figures): string {
   )
 }
 
-function aimTable(aims: readonly AimResult[]): string {
+export function aimTable(aims: readonly AimResult[]): string {
   if (aims.length === 0) return ''
   const columns: readonly Column<AimResult>[] = [
     { heading: 'aim', align: 'left', cell: (row) => row.aim },
@@ -110,7 +109,7 @@ function requestTable({ requests }: Summary): string {
   return formatTable(columns, requests)
 }
 
-const proxyTitles: Readonly<Record<StreamSummary['proxy'], string>> = {
+const proxyTitles: Readonly<Partial<Record<StreamSummary['proxy'], string>>> = {
   none: 'no proxy',
   nginx: 'nginx proxy_pass',
   haproxy: 'haproxy',
@@ -138,7 +137,7 @@ function streamTable({ streams }: Summary): string {
     streams.find((other) => other.proxy === 'nginx' && other.streams === row.streams)?.cpuUs ??
     Number.NaN
   const columns: readonly Column<StreamSummary>[] = [
-    { heading: 'proxy', align: 'left', cell: (row) => proxyTitles[row.proxy] },
+    { heading: 'proxy', align: 'left', cell: (row) => proxyTitles[row.proxy] ?? row.proxy },
     { heading: 'streams', align: 'right', cell: (row) => formatFigure(row.streams) },
     cost('CPU / nginx', (row) => formatRatio(row.cpuUs / nginxCpuUs(row))),
     cost('CPU µs/event', (row) => formatFigure(row.cpuUs)),
@@ -163,7 +162,7 @@ function healthTable({ health }: Summary): string {
       cell: (row: HealthSummary) => formatFigure(valueOf(row) / 1_000),
     }) as const
   const columns: readonly Column<HealthSummary>[] = [
-    { heading: 'proxy', align: 'left', cell: (row) => proxyTitles[row.proxy] },
+    { heading: 'proxy', align: 'left', cell: (row) => proxyTitles[row.proxy] ?? row.proxy },
     { heading: 'streams', align: 'right', cell: (row) => formatFigure(row.streams) },
     milliseconds('p50 ms', (row) => row.p50Us),
     milliseconds('p99 ms', (row) => row.p99Us),
@@ -172,7 +171,7 @@ function healthTable({ health }: Summary): string {
   return formatTable(columns, health)
 }
 
-function moneyList({ money }: Figures): string {
+export function moneyList(money: readonly MoneyLine[]): string {
   return money.map((line) => `- ${line.isRight ? 'right' : '**WRONG**'}: ${line.what}\n`).join('')
 }
 

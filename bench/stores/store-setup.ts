@@ -12,6 +12,7 @@ import type { OperationContext } from '../../src/operations/operation.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { accountUsage, createAccount, createClientKey } from '../../test/support/operations.ts'
 import type { PostgresServer } from '../../test/support/postgres.ts'
+import { findProcessTree, readThreadTimes, type ThreadTimes } from '../measure/process-cost.ts'
 import type { Running } from '../processes.ts'
 import type { Bench } from '../proxies/proxy.ts'
 import {
@@ -166,6 +167,12 @@ export function readEmbeddedTransactions(path: string): number {
  * Returns the transaction counter of the server, which all its databases share. Only writing transactions
  * increase it. The statistics views show commits only seconds later.
  */
-async function readServerTransactions(server: PostgresServer): Promise<number> {
+export async function readServerTransactions(server: PostgresServer): Promise<number> {
   return Number(await server.run('SELECT pg_snapshot_xmax(pg_current_snapshot())'))
+}
+
+/** Of the current processes: the server starts one per connection. */
+export function readServerTimes({ folder }: PostgresServer): ThreadTimes {
+  const [pid] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
+  return readThreadTimes(findProcessTree(Number(pid)))
 }

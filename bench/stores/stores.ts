@@ -4,19 +4,13 @@
  * charges change the same row, and many accounts. At the end each ledger is audited and compared with
  * what was served.
  */
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres, type PostgresServer } from '../../test/support/postgres.ts'
 import { formatPaths, freePath, models, type FormatName } from '../exchanges.ts'
 import { chooseCores, describeMachine, moveToCore, provideTools } from '../machine.ts'
 import type { MoneyLine } from '../measure/figures.ts'
-import {
-  findProcessTree,
-  readThreadTimes,
-  usedBetween,
-  type ThreadTimes,
-} from '../measure/process-cost.ts'
+import { findProcessTree, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
 import { lateAnswersMs, rotate, runWrk, type WrkLoad } from '../measure/requests.ts'
 import { ServedCounts } from '../measure/served.ts'
 import type { StoresPlan } from '../options.ts'
@@ -24,10 +18,10 @@ import type { ProcessGroup, Running } from '../processes.ts'
 import { readServedCount, startJsonUpstream, startNginxProxy } from '../proxies/nginx.ts'
 import type { Bench } from '../proxies/proxy.ts'
 import type { StoreFigures, StoreRound } from './report.ts'
-import { startStoreSetup, type StoreSetup } from './store-setup.ts'
+import { readServerTimes, startStoreSetup, type StoreSetup } from './store-setup.ts'
 
 /** The memory of a small production server; other settings have their defaults. */
-const serverSettings = { shared_buffers: '256MB', max_wal_size: '1GB' }
+export const serverSettings = { shared_buffers: '256MB', max_wal_size: '1GB' }
 
 export interface StoresSetting {
   readonly plan: StoresPlan
@@ -227,10 +221,4 @@ function freeCase({ ports, gateways, hotKey }: StoreSetup): Case {
 
 function bearer(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` }
-}
-
-/** Of the current processes: the server starts one per connection. */
-function readServerTimes({ folder }: PostgresServer): ThreadTimes {
-  const [pid] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
-  return readThreadTimes(findProcessTree(Number(pid)))
 }
