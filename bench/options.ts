@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { StreamFormatName } from './exchanges.ts'
 
 /** The parts with a vendor that takes its time. They share one report and can be combined. */
 const slowPartNames = ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'] as const
@@ -42,6 +43,8 @@ export type ProxyName = GivenProxyName | 'baseline' | 'baseline-postgres'
 interface SlowPlan {
   /** Requests a second with answers after half a second. */
   readonly rates: readonly number[]
+  readonly formats: readonly StreamFormatName[]
+  readonly bodyBytes: readonly number[]
   readonly rounds: number
   readonly windowMs: number
   readonly idleStreams: readonly number[]
@@ -152,22 +155,18 @@ export const usageText = `npm run bench -- [options]
   --write                          put the table into docs/performance.md, the figures into bench/results/
 `
 
-const quickProxies: readonly GivenProxyName[] = [
-  'nginx',
-  'haproxy',
-  'turnpike',
-  'postgres',
-  'portkey',
-]
+const quickProxies: readonly GivenProxyName[] = ['nginx', 'haproxy', 'turnpike', 'portkey']
 
 const sizes = {
   quick: {
     slow: {
       rates: [2_000],
+      formats: ['messages'],
+      bodyBytes: [100_000],
       rounds: 1,
-      windowMs: 4_000,
+      windowMs: 2_000,
       idleStreams: [1_000],
-      restMs: 1_000,
+      restMs: 8_000,
       afterMs: 10_000,
     },
     requests: { connections: [32], rounds: 2, seconds: 2, warmUpSeconds: 2 },
@@ -184,6 +183,8 @@ const sizes = {
   default: {
     slow: {
       rates: [500, 2_000, 5_000],
+      formats: ['messages', 'chat', 'responses'],
+      bodyBytes: [2_000, 100_000, 1_000_000],
       rounds: 3,
       windowMs: 4_000,
       idleStreams: [1_000, 10_000],
@@ -204,6 +205,8 @@ const sizes = {
   full: {
     slow: {
       rates: [500, 2_000, 5_000],
+      formats: ['messages', 'chat', 'responses'],
+      bodyBytes: [2_000, 100_000, 1_000_000],
       rounds: 7,
       windowMs: 5_000,
       idleStreams: [1_000, 10_000],

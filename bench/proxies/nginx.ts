@@ -53,7 +53,7 @@ http {
   access_log off;
   keepalive_requests 100000000;
   keepalive_timeout 600s;
-  client_body_buffer_size 256k;
+  client_body_buffer_size 2m;
   client_body_temp_path ${join(folder, `${name}-body`)};
   proxy_temp_path ${join(folder, `${name}-proxy`)};
   fastcgi_temp_path ${join(folder, `${name}-fastcgi`)};

