@@ -29,6 +29,8 @@ const streamRate = 300
 
 const json = { format: 'chat', events: 0, periodMs: answerMs, body: requestBodies.chat } as const
 
+export const warmUpLoad: Load = { part: 'slow', name: 'warm-up', ...json, ratePerSecond: 2_000 }
+
 /** Large bodies are sent less often. */
 const bodyBytesPerSecond = 20_000_000
 const bodyRateMax = 500

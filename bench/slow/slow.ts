@@ -18,7 +18,7 @@ import { serverSettings } from '../stores/stores.ts'
 import type { SlowFigures, SlowRound } from './figures.ts'
 import { measureIdle } from './idle.ts'
 import { type LoadProgram, startLoadProgram } from './load-program.ts'
-import { fitLoads, listLoads, type GivenLoad, type Load } from './loads.ts'
+import { fitLoads, listLoads, warmUpLoad, type GivenLoad, type Load } from './loads.ts'
 import {
   loadAlone,
   readProxyTimes,
@@ -102,19 +102,21 @@ function listRuns(
   })
 }
 
-/** V8 has optimized code only after some ten thousand requests; a peer in Python needs none. */
-const warmUpMs = 6_000
+/** V8 has optimized the gateway's code only after some ten thousand requests. */
+const ownWarmUpMs = 6_000
+const peerWarmUpMs = 1_000
 
 async function warmUp(program: LoadProgram, target: Target, loads: readonly Load[]): Promise<void> {
   const [stream] = loads.filter(({ events }) => events > 0)
-  const fastest = loads
-    .filter(({ events }) => events === 0)
-    .toSorted((left, right) => right.ratePerSecond - left.ratePerSecond)[0]
-  for (const load of [fastest, stream]) {
+  const windowMs = target.books === undefined ? peerWarmUpMs : ownWarmUpMs
+  for (const load of [warmUpLoad, stream]) {
     const given = load === undefined ? undefined : fitLoads([load], target.cases)[0]
-    if (given !== undefined) await measureRound(program, { target, given, windowMs: warmUpMs })
+    if (given !== undefined) await measureRound(program, { target, given, windowMs })
   }
 }
+
+/** A load begins with many new connections at once, and the requests that wait for them. */
+const settlingMs = 2_000
 
 /** Beyond the answers that run at the rate: a proxy that is too slow gets no more. */
 const backlogFactor = 2
@@ -147,8 +149,8 @@ async function measureRound(
     countMax: Number.MAX_SAFE_INTEGER,
     isCutShort: false,
   })
-  // From then on as many answers end as begin.
-  await delay(answerMs + 500)
+  // All connections are open by then, and as many answers end as begin.
+  await delay(answerMs + settlingMs)
   const before = await readCosts(target)
   const atBegin = await program.mark()
   const startedMs = performance.now()
