@@ -2,9 +2,9 @@
  * Measures the console on a large store: how soon each page is there, and the relay with ten consoles open
  * and with none, in turn. The gateway has one core; Chromium, load tool and vendor share the other one.
  */
-import { mkdirSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
@@ -18,16 +18,16 @@ import {
   createClientKey,
   exportCatalogue,
 } from '../../test/support/operations.ts'
-import { models, price } from '../exchanges.ts'
+import { models, price, requestBodies } from '../exchanges.ts'
 import { chooseCores, moveToCore, provideTools } from '../machine.ts'
 import { benchContext, benchMasterKey } from '../measure/operations.ts'
 import { findProcessTree, readThreadTimes, usedBetween } from '../measure/process-cost.ts'
-import { rotate, runWrk } from '../measure/requests.ts'
+import { rotate } from '../measure/requests.ts'
 import type { ConsolePlan } from '../options.ts'
 import { findFreePort, type ProcessGroup } from '../processes.ts'
 import type { Bench, Proxy } from '../proxies/proxy.ts'
 import { embeddedPath, startTurnpike, type TurnpikeStore } from '../proxies/turnpike.ts'
-import { startVendor } from '../refusals/refusals.ts'
+import { startLoadProgram, type LoadProgram } from '../slow/load-program.ts'
 import { measurePages, withConsoles, type PagesSetting } from './pages.ts'
 import type { ConsoleFigures, RelayRound } from './report.ts'
 
@@ -38,7 +38,10 @@ export interface ConsoleSetting {
   readonly workFolder: string
 }
 
-const connections = 32
+/** Steady, and low enough that the other core has time for Chromium. */
+const ratePerSecond = 1_000
+const answerMs = 250
+const settlingMs = 2_000
 const consoleCounts = [0, 10]
 
 export async function measureConsole(setting: ConsoleSetting): Promise<ConsoleFigures> {
@@ -46,11 +49,11 @@ export async function measureConsole(setting: ConsoleSetting): Promise<ConsoleFi
   provideTools(false)
   const cores = chooseCores()
   moveToCore(cores.load)
-  const vendor = await startVendor()
-  const { port } = vendor.address() as AddressInfo
+  const port = await findFreePort()
+  const program = await startLoadProgram(group, { root, core: cores.load, port })
   const bench: Bench = { group, workFolder, cores, root, jsonPort: port, streamPort: port }
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: writeNiceChromium(workFolder),
     chromiumSandbox: process.getuid?.() !== 0,
   })
   try {
@@ -58,20 +61,25 @@ export async function measureConsole(setting: ConsoleSetting): Promise<ConsoleFi
     const adminPort = await findFreePort()
     const adminListen = `127.0.0.1:${adminPort}`
     const gateway = await startTurnpike(bench, store, {
-      environment: { TURNPIKE_ADMIN_LISTEN: adminListen },
+      environment: { TURNPIKE_ADMIN_LISTEN: adminListen, TURNPIKE_MAX_RUNNING_PER_KEY: '0' },
     })
     const origin = `http://${adminListen}`
     const pages = { browser, origin, token: store.adminToken, rounds: plan.rounds }
     return {
       store: largeShape,
       pages: await measurePages(pages),
-      relay: await measureRelay(bench, { gateway, pages, plan }),
+      relay: await measureRelay(program, { gateway, pages, plan }),
     }
   } finally {
     await browser.close()
-    vendor.close()
-    vendor.closeAllConnections()
   }
+}
+
+/** Chromium with the lowest priority, so that the load keeps its rate beside it. */
+function writeNiceChromium(folder: string): string {
+  const path = join(folder, 'chromium')
+  writeFileSync(path, '#!/bin/sh\nexec nice -n 19 /usr/bin/chromium "$@"\n', { mode: 0o755 })
+  return path
 }
 
 /** A large store with one more channel, which leads to the vendor of the benchmark. */
@@ -120,15 +128,21 @@ const catalogueForm = z.looseObject({
   channels: z.record(z.string(), z.unknown()),
 })
 
+interface RelaySetting {
+  readonly gateway: Proxy
+  readonly pages: PagesSetting
+  readonly plan: ConsolePlan
+}
+
 async function measureRelay(
-  bench: Bench,
-  { gateway, pages, plan }: { gateway: Proxy; pages: PagesSetting; plan: ConsolePlan },
+  program: LoadProgram,
+  { gateway, pages, plan }: RelaySetting,
 ): Promise<readonly RelayRound[]> {
   const rounds: RelayRound[] = []
   for (let round = -1; round < plan.rounds; round++)
     for (const consoles of rotate(consoleCounts, round)) {
       const measured = await withConsoles(pages, consoles, () =>
-        measureRound(bench, gateway, plan.seconds),
+        measureRound(program, gateway, plan.seconds),
       )
       if (round >= 0) rounds.push({ consoles, ...measured })
     }
@@ -136,31 +150,41 @@ async function measureRelay(
 }
 
 async function measureRound(
-  bench: Bench,
+  program: LoadProgram,
   gateway: Proxy,
   seconds: number,
 ): Promise<Omit<RelayRound, 'consoles'>> {
-  const [chat] = gateway.requests
-  if (chat === undefined) throw new Error('the gateway has no request to measure')
   const pids = findProcessTree(gateway.process.pid)
-  const before = readThreadTimes(pids)
-  const result = await runWrk(bench, {
-    ports: [gateway.port],
-    path: chat.path.replace('/beta', '/openai'),
-    format: chat.format,
-    headers: chat.headers,
-    connections,
-    seconds,
+  const { path, headers } = gateway.slow.json
+  await program.begin({
+    port: gateway.port,
+    path: path.replace('/beta', '/openai'),
+    headers,
+    body: requestBodies.chat,
+    events: 0,
+    periodMs: answerMs,
+    ratePerSecond,
+    runningMax: ratePerSecond,
+    countMax: Number.MAX_SAFE_INTEGER,
+    isCutShort: false,
   })
+  await delay(answerMs + settlingMs)
+  const atBegin = await program.mark()
+  const before = readThreadTimes(pids)
+  const startedMs = performance.now()
+  await delay(seconds * 1_000)
   const { totalUs } = usedBetween(before, readThreadTimes(pids))
-  const failures = result.badStatus + result.socketErrors
+  const { client, last } = await program.mark()
+  const durationMs = performance.now() - startedMs
+  const ended = await program.end()
   // A refused request costs less than a relayed one, so figures with failures would be those of other work.
-  if (failures > 0 || result.requests === 0)
-    throw new Error(`${failures} of ${result.requests} requests failed beside the consoles`)
+  if (ended.client.failed > 0)
+    throw new Error(`${ended.client.failed} requests failed beside the consoles: ${ended.failure}`)
+  const requests = client.complete - atBegin.client.complete
   return {
-    cpuUsPerRequest: totalUs / result.requests,
-    requestsPerSecond: result.requests / (result.durationUs / 1e6),
-    p50Ms: result.p50Us / 1_000,
-    p99Ms: result.p99Us / 1_000,
+    cpuUsPerRequest: totalUs / requests,
+    requestsPerSecond: (requests / durationMs) * 1_000,
+    addedP50Ms: (last.p50Us ?? Number.NaN) / 1_000 - answerMs,
+    addedP99Ms: (last.p99Us ?? Number.NaN) / 1_000 - answerMs,
   }
 }
