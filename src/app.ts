@@ -2,7 +2,6 @@
  * The composition root: builds all parts of one gateway from its settings and effects, and closes them.
  * It is the one file that imports every room, and it decides nothing about exchanges.
  */
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createAuthenticate } from './access/authenticate.ts'
@@ -51,16 +50,34 @@ import { createBodyReader } from './relay/body-reader.ts'
 import type { RelayServices, TracePoint } from './relay/stages.ts'
 import { listSettings } from './setting-list.ts'
 import type { Config } from './settings.ts'
+import { shareConnections, shareLimits, type ProcessLimits } from './shares.ts'
 import { readRevisions, watchRevisions } from './storage/changes.ts'
 import type { Database, RevisionArea } from './storage/database.ts'
 import { parseStoreLocation } from './storage/location.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { reportMetrics, type MetricsReport } from './telemetry/united-metrics.ts'
 import type { FailedSignIn } from './telemetry/refusal-lines.ts'
 import { createTelemetry } from './telemetry/events.ts'
 import { openTraces } from './tracing.ts'
 
+/** This gateway among the processes of one supervisor. */
+export interface ProcessPlace {
+  /** Its name as a node. */
+  readonly name: string
+  /** How many processes share the limits. */
+  readonly count: number
+  /** The sockets that the supervisor has bound, as file descriptors. */
+  readonly listenDescriptor: number
+  readonly adminListenDescriptor: number
+  /** Returns the metrics of all processes as one. */
+  readonly uniteMetrics: () => Promise<string>
+}
+
 /** What the gateway takes from its process; tests replace it. */
 export interface Effects {
+  /** Absent where this process is the only one. */
+  readonly place?: ProcessPlace
+
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -96,6 +113,13 @@ export interface App {
   refresh(): Promise<void>
   /** Refuses new requests, lets running ones finish for at most this long, then closes everything. */
   drain(timeoutMs: number): Promise<void>
+  /**
+   * Accepts no more connections, serves those that it has to their end for at most this long, then closes
+   * everything: other processes serve on.
+   */
+  retire(timeoutMs: number): Promise<void>
+  /** Reads the metrics of this process for another one. */
+  reportMetrics(): Promise<MetricsReport>
   close(): Promise<void>
 }
 
@@ -105,8 +129,8 @@ const settleTimeMs = 5_000
 const drainPollMs = 50
 const operatorCheckTimeoutMs = 30_000
 const headBytesMax = 65_536
-/** All bodies under way together take at most this part of the memory. */
-const bodiesMemoryShare = 4
+/** So long a process that is replaced serves further requests on connections that it has. */
+const lastRequestsMs = 5_000
 
 /**
  * Opens a gateway. Where a part cannot be opened, every part opened before is closed again: no lock,
@@ -123,7 +147,10 @@ async function openApp(
   effects: Effects,
   opened: AsyncDisposableStack,
 ): Promise<App> {
-  const { clock, log } = effects
+  const { clock, log, place } = effects
+  const processCount = place?.count ?? 1
+  const limits = shareLimits(config, processCount)
+  const connections = shareConnections(processCount)
   const operator = loadOperator(config)
   const site = await loadSite(effects.siteFolder ?? builtSite)
   const metrics = createMetrics()
@@ -131,6 +158,8 @@ async function openApp(
   const onError = (error: unknown): void => telemetry.fault(error, 'background')
   const store = await openGatewayStore({
     config,
+    nodeName: place?.name,
+    connections,
     clock,
     onFatal: effects.onFatal,
     onFault: (error) => telemetry.fault(error, 'ledger'),
@@ -144,14 +173,14 @@ async function openApp(
   await effects.onStoreOpen?.(database)
   await database.snapshot((snapshot) => makeKeyForFirstSeal(snapshot, effects.masterKey))
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
-  const operatorStore = await openOperatorStore(config.store, effects.onFatal)
+  const operatorStore = await openOperatorStore(config.store, connections, effects.onFatal)
   opened.defer(() => operatorStore.close())
-  const holderStore = await openHolderStore(config.store, effects.onFatal)
+  const holderStore = await openHolderStore(config.store, connections, effects.onFatal)
   opened.defer(() => holderStore.close())
   const keyUses = createKeyUses({ clock, database: operatorStore, onError })
   opened.defer(() => keyUses.close())
   const failures = new FailedSignIns({
-    perMinuteMax: config.failedSignInsMax,
+    perMinuteMax: limits.failedSignInsMax,
     onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
   })
   const credentialWatch = {
@@ -224,10 +253,10 @@ async function openApp(
 
   const watchdog = createWatchdog(clock)
   const running = createRunningLimits({
-    perKeyMax: config.runningPerKeyMax,
-    perAccountMax: config.runningPerAccountMax,
+    perKeyMax: limits.runningPerKeyMax,
+    perAccountMax: limits.runningPerAccountMax,
     bodies: {
-      totalBytesMax: config.bodiesBytesMax ?? memoryBytes() / bodiesMemoryShare,
+      totalBytesMax: limits.bodiesBytesMax,
       bodyBytesMax: config.bodyBytesMax,
     },
   })
@@ -245,7 +274,7 @@ async function openApp(
     running,
     earlyLeaves: createEarlyLeaves({
       clock,
-      freeMax: config.freeLeavesMax,
+      freeMax: limits.freeLeavesMax,
       freePercent: config.freeLeavesPercent,
     }),
     ledger,
@@ -287,7 +316,7 @@ async function openApp(
     },
   })
   const common = {
-    ...listenerOptions(config, clock),
+    ...listenerOptions(config, limits, clock),
     addresses,
     onConnectionClosed: (why: string) => telemetry.connectionClosed(why),
   }
@@ -322,10 +351,29 @@ async function openApp(
     relay: relayServices,
   }
   const listener = await listen(
-    { ...config.listen, ...common, hasProxyProtocol: config.proxyProtocol === 'on' },
+    {
+      ...config.listen,
+      descriptor: place?.listenDescriptor,
+      ...common,
+      hasProxyProtocol: config.proxyProtocol === 'on',
+    },
     catching((request, response) => serveFront(request, response, front), faults),
   )
   opened.defer(() => listener.close())
+  const measure = (): void => {
+    metrics.logLinesDropped.reset()
+    metrics.logLinesDropped.inc(effects.droppedLogLines?.() ?? 0)
+    metrics.freeExchangesDropped.reset()
+    metrics.freeExchangesDropped.inc(store.freeExchanges.droppedCount)
+    metrics.running.set(running.runningCount)
+    const holds = ledger.openHolds()
+    metrics.openHolds.set(holds.count)
+    metrics.heldUsd.set(usdNumber(holds.heldPicos))
+    metrics.clientConnections.set(listener.connectionCount())
+    metrics.storeUp.set(isStoreAvailable() ? 1 : 0)
+    metrics.journalWaiting.set(channels.journalWaitingCount())
+    measureChannels(metrics, health.list(snapshot()))
+  }
   const location = parseStoreLocation(config.store)
   const events = new EventFeed({ clock, sources: createSources(operatorStore), onError })
   const admin: AdminParts = {
@@ -344,29 +392,25 @@ async function openApp(
     },
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
-    openStore: () => openOperatorStore(config.store, effects.onFatal),
+    openStore: () => openOperatorStore(config.store, connections, effects.onFatal),
     onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
     sessions,
-    metrics,
+    metricsType: metrics.registry.contentType,
     isReady: () => !isDraining && isStoreAvailable(),
-    measure() {
-      metrics.logLinesDropped.reset()
-      metrics.logLinesDropped.inc(effects.droppedLogLines?.() ?? 0)
-      metrics.freeExchangesDropped.reset()
-      metrics.freeExchangesDropped.inc(store.freeExchanges.droppedCount)
-      metrics.running.set(running.runningCount)
-      const holds = ledger.openHolds()
-      metrics.openHolds.set(holds.count)
-      metrics.heldUsd.set(usdNumber(holds.heldPicos))
-      metrics.clientConnections.set(listener.connectionCount())
-      metrics.storeUp.set(isStoreAvailable() ? 1 : 0)
-      metrics.journalWaiting.set(channels.journalWaitingCount())
-      measureChannels(metrics, health.list(snapshot()))
+    readMetrics: async () => {
+      if (place !== undefined) return place.uniteMetrics()
+      measure()
+      return metrics.registry.metrics()
     },
   }
   const adminListener = await listenAdmin(
-    { ...config.adminListen, ...common, stallTimeoutMs: config.writeStallTimeoutMs },
+    {
+      ...config.adminListen,
+      descriptor: place?.adminListenDescriptor,
+      ...common,
+      stallTimeoutMs: config.writeStallTimeoutMs,
+    },
     admin,
   )
   // Both together, because each waits for its last connection.
@@ -384,10 +428,7 @@ async function openApp(
 
   const isIdle = (): boolean => running.runningCount === 0
   /** Whether slow readers have taken the answers that are written. */
-  const isFlushed = (): boolean => {
-    void listener.drain()
-    return listener.connectionCount() === 0
-  }
+  const isFlushed = (): boolean => isUnused(listener)
 
   return {
     address: listener.address,
@@ -414,14 +455,31 @@ async function openApp(
       await until(isFlushed, settleTimeMs, clock)
       await close()
     },
+    async retire(timeoutMs) {
+      store.membership.noteDraining()
+      await events.close()
+      listener.stopAccepting()
+      void adminListener.drain()
+      const isDone = (): boolean => listener.connectionCount() === 0 && isIdle()
+      await until(isDone, Math.min(timeoutMs, lastRequestsMs), clock)
+      await until(() => isFlushed() && isIdle(), timeoutMs, clock)
+      watchdog.cutAll()
+      await until(() => isFlushed() && isIdle(), settleTimeMs, clock)
+      await until(() => isUnused(adminListener), settleTimeMs, clock)
+      await close()
+    },
+    reportMetrics() {
+      measure()
+      return reportMetrics(metrics)
+    },
     close,
   }
 }
 
-/** The memory that this process may use. */
-function memoryBytes(): number {
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+/** Closes idle connections, and returns whether none is left. */
+function isUnused(listener: Listener): boolean {
+  void listener.drain()
+  return listener.connectionCount() === 0
 }
 
 /** Waits for the condition, at most `timeoutMs`. */
@@ -430,15 +488,15 @@ async function until(isTrue: () => boolean, timeoutMs: number, clock: Clock): Pr
   while (!isTrue() && clock.monotonic() < untilMs) await sleep(clock, drainPollMs)
 }
 
-function listenerOptions(config: Config, clock: Clock) {
+function listenerOptions(config: Config, limits: ProcessLimits, clock: Clock) {
   return {
     headBytesMax,
     headTimeoutMs: config.headTimeoutMs,
     requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
     keepAliveTimeoutMs: config.keepAliveTimeoutMs,
     writeStallTimeoutMs: config.writeStallTimeoutMs,
-    connectionsMax: config.connectionsMax,
-    keylessPerAddressMax: config.connectionsPerAddressMax,
+    connectionsMax: limits.connectionsMax,
+    keylessPerAddressMax: limits.keylessPerAddressMax,
     newRequestId: () => newId('ex', clock.now()),
     clock,
   }
@@ -454,11 +512,11 @@ type OnSwap = (previous: LoadedSnapshot, current: LoadedSnapshot) => void
 
 async function openCatalogue(
   database: Database,
-  { masterKey, environment, log }: Effects,
+  { masterKey, environment, log, place }: Effects,
   initialRevision: number,
 ): Promise<LoadedCatalogue> {
   const read = (revision: number): Promise<LoadedSnapshot> =>
-    loadSnapshot(database, { masterKey, environment, revision })
+    loadSnapshot(database, { masterKey, environment, revision, processCount: place?.count })
   const holder = createSnapshotHolder(await read(initialRevision))
   reportOutOfService(holder.current, log)
   async function swap(revision: number, onSwap: OnSwap): Promise<void> {

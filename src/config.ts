@@ -251,6 +251,7 @@ function findConflicts(
     mistakes.push({ setting: keyFile.setting, place: keyFile.place, message })
   }
   mistakes.push(...findMailConflicts(given), ...findBackupConflicts(config, given))
+  mistakes.push(...findProcessConflicts(config, given))
   const proxyProtocol = given.get('proxy_protocol')
   if (
     proxyProtocol !== undefined &&
@@ -298,6 +299,20 @@ function findBackupConflicts(
     'works only with a SQLite store: the gateway does not see backups of PostgreSQL. Remove it, and ' +
     'watch their age with the tool that makes them'
   return [{ setting: maxAge.setting, place: maxAge.place, message }]
+}
+
+/** `auto` means one process on SQLite. */
+function findProcessConflicts(
+  { store, processes }: Config,
+  given: ReadonlyMap<string, Given>,
+): readonly SettingMistake[] {
+  const count = given.get('processes')
+  if (count === undefined || !store.startsWith(sqlitePrefix)) return []
+  if (processes === 'auto' || processes === 1) return []
+  const message =
+    'needs a store on PostgreSQL: only one process can use a SQLite file. Set store to ' +
+    'postgres://USER:PASSWORD@HOST/DATABASE (turnpike store copy moves the data), or run one process'
+  return [{ setting: count.setting, place: count.place, message }]
 }
 
 /** Freezes the settings. Logs, JSON and inspection show their redacted description. */

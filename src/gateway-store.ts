@@ -14,6 +14,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import { moneyPoolOptions, openPostgresLedger } from './ledger/postgres/ledger.ts'
 import type { CommitFigures } from './ledger/settlement-queue.ts'
 import type { Config } from './settings.ts'
+import type { StoreConnections } from './shares.ts'
 import type { RevisionWatchOptions } from './storage/changes.ts'
 import type { Database } from './storage/database.ts'
 import { refuseForeignFile } from './storage/open.ts'
@@ -32,6 +33,9 @@ import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
 export interface GatewayStoreOptions {
   readonly config: Config
+  /** Replaces the name of the settings. */
+  readonly nodeName: string | undefined
+  readonly connections: StoreConnections
   readonly clock: Clock
   /** The store has failed and stays unusable: the process must end and be started again. */
   readonly onFatal: (error: Error) => void
@@ -68,14 +72,19 @@ export interface GatewayStore {
  */
 export function openOperatorStore(
   store: string,
+  connections: Pick<StoreConnections, 'operators'>,
   onFatal: (error: Error) => void,
 ): Promise<Database> {
-  return openAgain(store, operatorConnectionsMax, onFatal)
+  return openAgain(store, connections.operators, onFatal)
 }
 
 /** Opens the store once more for the reads of account holders: they do not wait for operators. */
-export function openHolderStore(store: string, onFatal: (error: Error) => void): Promise<Database> {
-  return openAgain(store, holderConnectionsMax, onFatal)
+export function openHolderStore(
+  store: string,
+  connections: Pick<StoreConnections, 'holders'>,
+  onFatal: (error: Error) => void,
+): Promise<Database> {
+  return openAgain(store, connections.holders, onFatal)
 }
 
 function openAgain(
@@ -88,9 +97,6 @@ function openAgain(
     ? openSqliteThread(location.path, onFatal)
     : openPostgres(location, { connectionsMax })
 }
-
-const operatorConnectionsMax = 4
-const holderConnectionsMax = 2
 
 export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
   const location = parseStoreLocation(options.config.store)
@@ -146,9 +152,9 @@ function openOnServer(
   location: PostgresLocation,
   options: GatewayStoreOptions,
 ): Promise<GatewayStore> {
-  const { config, clock, onFault, onRecovered } = options
+  const { config, connections, clock, onFault, onRecovered } = options
   return openAll(async (opened) => {
-    const database = await openPostgres(location)
+    const database = await openPostgres(location, { connectionsMax: connections.other })
     opened.defer(() => database.close())
     await migrate(database)
     // Before this process becomes a node: the store may be an incomplete copy.
@@ -157,7 +163,11 @@ function openOnServer(
     const reportRecovered = (): void => {
       if (pool.isAvailable() && database.isAvailable()) onRecovered()
     }
-    const pool = new PostgresPool({ location, ...moneyPoolOptions })
+    const pool = new PostgresPool({
+      location,
+      ...moneyPoolOptions,
+      connectionsMax: connections.money,
+    })
     opened.defer(() => pool.close())
     const membership = await openMembership({
       ...membershipOptions(options, database),
@@ -207,13 +217,13 @@ function openFreeExchanges(
 }
 
 function membershipOptions(
-  { config, clock, onFault, readStoreTime }: GatewayStoreOptions,
+  { config, nodeName, clock, onFault, readStoreTime }: GatewayStoreOptions,
   database: Database,
 ): MembershipOptions {
   return {
     clock,
     database,
-    name: config.nodeName ?? hostname(),
+    name: nodeName ?? config.nodeName ?? hostname(),
     region: config.region,
     build: thisBuild(),
     onError: onFault,

@@ -68,6 +68,21 @@ export function count(range: { readonly min: number; readonly max: number }) {
   })
 }
 
+const processesMax = 256
+
+/** The number of gateway processes; `auto` is one for each core. */
+export const processCount = text(
+  `a whole number from 1 to ${processesMax}, or auto`,
+  readProcessCount,
+)
+
+/** Undefined for any other text. */
+export function readProcessCount(given: string): number | 'auto' | undefined {
+  if (given === 'auto') return given
+  const number = /^\d{1,3}$/.test(given) ? Number(given) : 0
+  return number >= 1 && number <= processesMax ? number : undefined
+}
+
 export function choice<const Choice extends string>(choices: readonly Choice[]) {
   return text(`one of ${choices.join(', ')}`, (given) => choices.find((one) => one === given))
 }

@@ -23,6 +23,7 @@ import {
   origins,
   password,
   path,
+  processCount,
   ratio,
   region,
   setting,
@@ -125,8 +126,14 @@ export const settingGroups = {
       'node_name',
       region,
       undefined,
-      'The name of this process among the nodes of the store. It is for people; two nodes may have the same name.',
+      'The name of this process among the nodes of the store. It is for people; two nodes may have the same name. Of several `processes` the names are `NAME-1`, `NAME-2` and so on.',
       "the host's name",
+    ),
+    processes: setting(
+      'processes',
+      processCount,
+      1,
+      'How many gateways `turnpike serve` runs on the same addresses: a number, or `auto` for one on each core. `--processes` replaces it. See [several processes](operating.md#use-all-cores).',
     ),
     nodeLeaseMs: setting(
       'node_lease',

@@ -26,6 +26,8 @@ export interface SnapshotSources {
   readonly environment: (name: string) => string | undefined
   /** The catalogue's revision at or before the moment of reading. */
   readonly revision: number
+  /** So many processes share the concurrency limit of a channel; 1 by default. */
+  readonly processCount?: number | undefined
 }
 
 /** A model or channel that is not served, and what the operator can do about it. */
@@ -177,7 +179,7 @@ function buildChannel(
     models: served,
     rank: row.rank,
     weight: row.weight,
-    maxConcurrent: row.maxConcurrent,
+    maxConcurrent: row.maxConcurrent && Math.ceil(row.maxConcurrent / (sources.processCount ?? 1)),
     check: row.check,
     override: row.override,
     baselines: row.baselines,

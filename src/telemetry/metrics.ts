@@ -2,7 +2,14 @@
  * Counters and gauges for Prometheus. Label values come from closed sets (vendors, models and channels of
  * the catalogue; endings; classes), never from what a client sent. No metric contains a secret or a body.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  collectDefaultMetrics,
+  type Aggregator,
+} from 'prom-client'
 import { thisBuild } from '../base/build.ts'
 import { picosPerUsd } from '../base/money.ts'
 import { Samples, Tally } from './tally.ts'
@@ -30,8 +37,14 @@ export function createMetrics() {
     new Counter({ name: `turnpike_${name}`, help, labelNames, registers })
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `turnpike_${name}`, help, labelNames, registers })
+  /** Gauges that several processes must not add up. */
+  const unitedBy =
+    (aggregator: Aggregator) =>
+    <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Gauge({ name: `turnpike_${name}`, help, labelNames, registers, aggregator })
+  const highest = unitedBy('max')
   const { version, commit } = thisBuild()
-  gauge('build_info', 'Always 1; version and commit are its labels.', 'version', 'commit').set(
+  highest('build_info', 'Always 1; version and commit are its labels.', 'version', 'commit').set(
     { version, commit: commit ?? '' },
     1,
   )
@@ -110,7 +123,7 @@ export function createMetrics() {
       'to',
       'why',
     ),
-    channelState: gauge(
+    channelState: highest(
       'channel_state',
       '1 for the state of a model on a channel, 0 for the other states.',
       'channel',
@@ -158,15 +171,15 @@ export function createMetrics() {
       'Audits of the ledger by result: clean, differences, failed.',
       'result',
     ),
-    auditDifferences: gauge(
+    auditDifferences: highest(
       'audit_differences',
       'Differences found by the last audit; above zero the ledger is inconsistent.',
     ),
-    auditTimeSeconds: gauge(
+    auditTimeSeconds: highest(
       'audit_time_seconds',
       'When the last audit ended, in seconds since 1970; zero before the first one.',
     ),
-    auditDurationSeconds: gauge('audit_duration_seconds', 'Duration of the last audit.'),
+    auditDurationSeconds: highest('audit_duration_seconds', 'Duration of the last audit.'),
     running: gauge(
       'running_exchanges',
       'Running requests to vendors, counted from before their body is read.',
@@ -174,7 +187,7 @@ export function createMetrics() {
     openHolds: gauge('open_holds', 'Open holds.'),
     heldUsd: gauge('held_usd', 'USD that open holds reserve.'),
     clientConnections: gauge('client_connections', 'Open connections of clients.'),
-    storeUp: gauge('store_up', '1 while the store answers as far as is known, else 0.'),
+    storeUp: unitedBy('min')('store_up', '1 while the store answers as far as is known, else 0.'),
     storeErrors: counter(
       'store_errors_total',
       'Work that failed because the store did not answer, by the part of the gateway that did it.',
@@ -198,29 +211,29 @@ export function createMetrics() {
       'format',
       'result',
     ),
-    alertsWaiting: gauge(
+    alertsWaiting: highest(
       'alert_deliveries_waiting',
       'Messages of alerts that wait to be sent; only on the node that sends them.',
     ),
-    accounts: gauge('accounts', 'Active accounts; only on the node that watches them.'),
-    balancesUsd: gauge('balances_usd', 'Sum of the balances of active accounts.'),
-    spendDayUsd: gauge('spend_24h_usd', 'Spend of active accounts in the last 24 h.'),
-    accountBalanceUsd: gauge(
+    accounts: highest('accounts', 'Active accounts; only on the node that watches them.'),
+    balancesUsd: highest('balances_usd', 'Sum of the balances of active accounts.'),
+    spendDayUsd: highest('spend_24h_usd', 'Spend of active accounts in the last 24 h.'),
+    accountBalanceUsd: highest(
       'account_balance_usd',
       'Balance of the accounts whose balance lasts shortest, at most 100.',
       'account',
     ),
-    accountSpendDayUsd: gauge(
+    accountSpendDayUsd: highest(
       'account_spend_24h_usd',
       'Spend in the last 24 h of the accounts whose balance lasts shortest.',
       'account',
     ),
-    accountLimitUsedRatio: gauge(
+    accountLimitUsedRatio: highest(
       'account_daily_limit_used_ratio',
       'Used share of the daily limit of the accounts that have used most of it, at most 100.',
       'account',
     ),
-    keyLimitUsedRatio: gauge(
+    keyLimitUsedRatio: highest(
       'key_limit_used_ratio',
       'Used share of the limits (day, month, total) of keys that are used most, at most 100.',
       'key',

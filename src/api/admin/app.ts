@@ -20,7 +20,6 @@ import type { EventFeed } from '../../operations/events/feed.ts'
 import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'
 import { refusalOfInput, type OperationContext } from '../../operations/operation.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Site } from '../web/site.ts'
 import { openEventStream } from './event-streams.ts'
 import { contextOf, etagOf, refusalOfKey, refusalOfMatch } from './change.ts'
@@ -41,10 +40,10 @@ import { signIn } from './sign-in.ts'
 import { Streams, type StreamParts, type StreamQuestion } from './stream.ts'
 
 export interface AdminParts extends StreamParts, SessionCallParts {
-  readonly metrics: Metrics
+  /** Returns the metrics in the form that `metricsType` names. */
+  readonly readMetrics: () => Promise<string>
+  readonly metricsType: string
   readonly isReady: () => boolean
-  /** Updates gauges before they are read. */
-  readonly measure: () => void
   readonly events: EventFeed
   readonly site: Site
 }
@@ -71,9 +70,8 @@ export function createAdminApp(parts: AdminParts): Hono<Environment> {
     return undefined
   })
   app.get('/metrics', async (request) => {
-    parts.measure()
-    const text = await parts.metrics.registry.metrics()
-    return request.body(text, 200, { 'content-type': parts.metrics.registry.contentType })
+    const text = await parts.readMetrics()
+    return request.body(text, 200, { 'content-type': parts.metricsType })
   })
   refuseOtherMethods(app, '/metrics', ['GET', 'HEAD'])
   addSessionCalls(app, parts)

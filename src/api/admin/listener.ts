@@ -15,6 +15,8 @@ import { problemOf, problemType } from './problem.ts'
 export interface AdminListenerOptions {
   readonly host: string
   readonly port: number
+  /** A socket that is bound already, in place of host and port. */
+  readonly descriptor?: number | undefined
   /** Bytes of a request's line and headers. */
   readonly headBytesMax: number
   readonly headTimeoutMs: number
@@ -65,10 +67,14 @@ function endIfStalled(socket: Socket, incoming: IncomingMessage): void {
   if (socket.writableLength > 0 || !incoming.complete) socket.destroy()
 }
 
-function listening(server: Server, { host, port }: AdminListenerOptions): Promise<void> {
+function listening(
+  server: Server,
+  { host, port, descriptor }: AdminListenerOptions,
+): Promise<void> {
+  const place = descriptor === undefined ? { host, port } : { fd: descriptor }
   return new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port }, () => {
+    server.listen(place, () => {
       server.off('error', reject)
       // A connection that cannot be accepted (no descriptor left) must not end the process.
       server.on('error', () => undefined)
@@ -92,6 +98,9 @@ function listenerOf(server: Server): Listener {
   return {
     address: { host: bound.address, port: bound.port },
     connectionCount: () => connections.size,
+    stopAccepting() {
+      void stop()
+    },
     drain() {
       const stopped = stop()
       server.closeIdleConnections()

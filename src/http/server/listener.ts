@@ -19,6 +19,8 @@ import { createUnacknowledgedBytes } from './unacknowledged-bytes.ts'
 export interface ListenerOptions {
   readonly host: string
   readonly port: number
+  /** A socket that is bound already, in place of host and port. */
+  readonly descriptor?: number | undefined
   /** Bytes of a request's line and headers. */
   readonly headBytesMax: number
   /** Time for the head of a request, and for its body. */
@@ -45,6 +47,8 @@ export type RequestHandler = (request: IncomingRequest, response: ResponseWriter
 export interface Listener {
   readonly address: { readonly host: string; readonly port: number }
   readonly connectionCount: () => number
+  /** Stops accepting. Connections are served on, and close with the end of their next answer. */
+  stopAccepting(): void
   /** Stops accepting and closes idle connections; resolves when the last connection is closed. */
   drain(): Promise<void>
   /** Destroys all connections. */
@@ -53,9 +57,11 @@ export interface Listener {
 
 export async function listen(options: ListenerOptions, handle: RequestHandler): Promise<Listener> {
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true })
+  const { host, port, descriptor } = options
+  const place = descriptor === undefined ? { host, port } : { fd: descriptor }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
+    server.listen({ ...place, backlog: 1_024 }, () => {
       server.off('error', reject)
       resolve()
     })
@@ -109,6 +115,9 @@ function openListener(server: Server, options: ListenerOptions, handle: RequestH
   return {
     address: { host: bound.address, port: bound.port },
     connectionCount: () => connections.size,
+    stopAccepting() {
+      void stop()
+    },
     drain() {
       const stopped = stop()
       for (const connection of connections) connection.closeIfIdle()
