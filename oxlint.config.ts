@@ -25,6 +25,7 @@ const allRooms = [
   'endpoints',
   'relay',
   'api',
+  'processes',
   'sandbox',
   'cli',
   'root',
@@ -94,6 +95,10 @@ export const layers: Readonly<Record<string, Layer>> = {
       'formats',
     ],
     because: 'our own endpoints read and operate; they relay nothing',
+  },
+  processes: {
+    mayImport: ['telemetry'],
+    because: 'a supervisor knows no store and no request: it must outlive every gateway',
   },
   sandbox: {
     mayImport: [],

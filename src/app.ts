@@ -70,7 +70,7 @@ export interface ProcessPlace {
   readonly listenDescriptor: number
   readonly adminListenDescriptor: number
   /** Returns the metrics of all processes as one. */
-  readonly uniteMetrics: () => Promise<string>
+  readonly uniteMetrics: (reportOwn: () => Promise<MetricsReport>) => Promise<string>
 }
 
 /** What the gateway takes from its process; tests replace it. */
@@ -374,6 +374,10 @@ async function openApp(
     metrics.journalWaiting.set(channels.journalWaitingCount())
     measureChannels(metrics, health.list(snapshot()))
   }
+  const reportOwn = (): Promise<MetricsReport> => {
+    measure()
+    return reportMetrics(metrics)
+  }
   const location = parseStoreLocation(config.store)
   const events = new EventFeed({ clock, sources: createSources(operatorStore), onError })
   const admin: AdminParts = {
@@ -399,7 +403,7 @@ async function openApp(
     metricsType: metrics.registry.contentType,
     isReady: () => !isDraining && isStoreAvailable(),
     readMetrics: async () => {
-      if (place !== undefined) return place.uniteMetrics()
+      if (place !== undefined) return place.uniteMetrics(reportOwn)
       measure()
       return metrics.registry.metrics()
     },
@@ -468,10 +472,7 @@ async function openApp(
       await until(() => isUnused(adminListener), settleTimeMs, clock)
       await close()
     },
-    reportMetrics() {
-      measure()
-      return reportMetrics(metrics)
-    },
+    reportMetrics: reportOwn,
     close,
   }
 }

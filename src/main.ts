@@ -3,21 +3,25 @@
  * faults into a graceful shutdown and an exit code.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { createApp, type App, type Effects } from './app.ts'
+import type { Logger } from 'pino'
+import { createApp, type App, type Effects, type ProcessPlace } from './app.ts'
 import { thisBuild } from './base/build.ts'
 import { systemClock } from './base/clock.ts'
 import { GatewayError, outageReasonOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { systemRandom } from './base/random.ts'
-import { explainSystemError } from './base/system-error.ts'
 import { processEnvironment } from './config.ts'
 import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from './operations/keys.ts'
 import { noCheck } from './operations/run-check.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
 import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
+import type { Orders, SupervisorLink } from './processes/supervisor-link.ts'
+import { nodeNameOf } from './processes/node-name.ts'
 import type { Config } from './settings.ts'
+import { explainStart, ignoreOutputErrors } from './starting.ts'
 import type { Database } from './storage/database.ts'
 import { parseStoreLocation } from './storage/location.ts'
 import { loadMasterKey } from './storage/master-key.ts'
@@ -53,17 +57,21 @@ export interface ServeOptions {
    * and a start script. 0 by default.
    */
   readonly signalEchoMs?: number
+  /** Where this process is one of several. */
+  readonly supervisor?: SupervisorLink | undefined
 }
 
 /** Serves until a signal and resolves with the exit code. A second signal ends it at once. */
 export async function serve(config: Config, options: ServeOptions = {}): Promise<number> {
   disablePretenuring()
   ignoreOutputErrors()
-  const { logDescriptor = 1 } = options
+  const { logDescriptor = 1, supervisor } = options
+  const place = supervisor && placeOf(supervisor, config)
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
     descriptor: logDescriptor,
+    ...(place === undefined ? {} : { node: place.name }),
   })
   const { logger } = log
   const masterKey = loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })
@@ -72,6 +80,7 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   let ready: Ready
   try {
     ready = await start(config, {
+      ...(place === undefined ? {} : { place }),
       clock: systemClock,
       random: systemRandom,
       log: logger,
@@ -90,10 +99,12 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
     throw explainStart(error, config)
   }
   const { app } = ready
-  drainOnSignals({ signalEchoMs: options.signalEchoMs ?? 0, ending }, (signal) => {
-    logger.info({ signal }, 'draining')
-    return app.drain(config.drainTimeoutMs)
-  })
+  if (supervisor === undefined)
+    endOnSignals({ signalEchoMs: options.signalEchoMs ?? 0, ending, logger }, () =>
+      app.drain(config.drainTimeoutMs),
+    )
+  if (supervisor === undefined && config.processes !== 1)
+    logger.info({ processes: config.processes, store: kindOf(config) }, 'one process serves')
   const { version, commit } = thisBuild()
   logger.info({ address: app.address, admin: app.adminAddress, version, commit }, 'serving')
   try {
@@ -105,9 +116,11 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   }
   if (app.snapshot().vendors.size === 0)
     logger.warn('catalogue is empty; run turnpike apply -f FILE')
+  supervisor?.follow(ordersFor(app, config, logger)).then(ending.resolve, ending.reject)
   const memory = releaseMemoryWhenIdle(processMemory(systemClock))
   const exitCode = await ending.promise
   memory.close()
+  await supervisor?.part(await app.reportMetrics())
   logger.info({ exitCode }, 'ended')
   await log.close()
   // After a fatal fault or a second signal, open sockets and threads must not keep the process running.
@@ -115,15 +128,47 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   return exitCode
 }
 
+/** Only a store on PostgreSQL takes several processes, and `npm start` runs one. */
+function kindOf({ store }: Config): string {
+  return parseStoreLocation(store).kind
+}
+
+function placeOf(supervisor: SupervisorLink, config: Config): ProcessPlace {
+  const { slot, count, listenDescriptor, adminListenDescriptor } = supervisor
+  return {
+    name: nodeNameOf(config.nodeName ?? hostname(), slot),
+    count,
+    listenDescriptor,
+    adminListenDescriptor,
+    uniteMetrics: (reportOwn) => supervisor.uniteMetrics(reportOwn),
+  }
+}
+
+function ordersFor(app: App, { drainTimeoutMs }: Config, log: Logger): Orders {
+  return {
+    drain() {
+      log.info('draining')
+      return app.drain(drainTimeoutMs)
+    },
+    retire() {
+      log.info('retiring')
+      return app.retire(drainTimeoutMs)
+    },
+    reportMetrics: () => app.reportMetrics(),
+    log,
+  }
+}
+
 interface SignalSite {
   readonly signalEchoMs: number
   readonly ending: PromiseWithResolvers<number>
+  readonly logger: Logger
 }
 
 /** Includes SIGHUP (the terminal closes): by default Node would end at once, even under `nohup`. */
-function drainOnSignals(
-  { signalEchoMs, ending }: SignalSite,
-  drain: (signal: NodeJS.Signals) => Promise<void>,
+function endOnSignals(
+  { signalEchoMs, ending, logger }: SignalSite,
+  drain: () => Promise<void>,
 ): void {
   let drainingSinceMs: number | undefined
   const stop = (signal: NodeJS.Signals): void => {
@@ -133,12 +178,16 @@ function drainOnSignals(
       return
     }
     drainingSinceMs = nowMs
-    drain(signal).then(
+    logger.info({ signal }, 'draining')
+    drain().then(
       () => ending.resolve(0),
       (error: unknown) => ending.reject(error),
     )
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  process.on('SIGUSR2', () =>
+    logger.warn('SIGUSR2 ignored: one process cannot be replaced; see the setting processes'),
+  )
 }
 
 async function start(config: Config, effects: Effects): Promise<Ready> {
@@ -221,27 +270,6 @@ function contextOn(database: Database): OperationContext {
     environment: () => undefined,
     runCheck: noCheck,
   }
-}
-
-function explainStart(error: unknown, { adminListen }: Config): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE')
-    return explainSystemError(error) ?? error
-  const { port } = error as { readonly port?: number }
-  const setting = port === adminListen.port ? 'TURNPIKE_ADMIN_LISTEN' : 'TURNPIKE_LISTEN'
-  return new GatewayError(
-    'operations.conflict',
-    `Port ${port} is already in use. Set ${setting} to another address, or stop the program that uses the port.`,
-    { cause: error },
-  )
-}
-
-/**
- * Keeps the gateway running when the reader of its output ends or hangs. Opening the streams also makes
- * Node set a pipe to non-blocking, so that a hanging reader cannot block the log's thread, for which the
- * end of the process would wait.
- */
-function ignoreOutputErrors(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /**

@@ -18,6 +18,8 @@ export interface LogOptions {
   readonly format: LogFormat
   /** A file descriptor; 1 is stdout. */
   readonly descriptor?: number
+  /** A field of every line, where several processes write to one log. */
+  readonly node?: string
 }
 
 const redactedNames = ['authorization', 'credential', 'secret', 'token', 'body', 'headers', 'query']
@@ -30,7 +32,7 @@ export interface Log {
   close(): Promise<void>
 }
 
-export function createLog({ level, format, descriptor = 1 }: LogOptions): Log {
+export function createLog({ level, format, descriptor = 1, node }: LogOptions): Log {
   const isText = format === 'text' || (format === 'auto' && isatty(descriptor))
   const stream = descriptor === 2 ? process.stderr : process.stdout
   const writer = new LogWriter({
@@ -41,7 +43,7 @@ export function createLog({ level, format, descriptor = 1 }: LogOptions): Log {
   const logger = pino(
     {
       level,
-      base: null,
+      base: node === undefined ? null : { node },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {

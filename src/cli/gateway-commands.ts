@@ -1,7 +1,16 @@
 /** `turnpike serve` and `turnpike sandbox`: the programs that run until a signal. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { systemClock } from '../base/clock.ts'
+import { processEnvironment } from '../config.ts'
 import type { Ready } from '../main.ts'
-import { formatListenAddress, parseListenAddress, type ListenAddress } from '../setting-schemas.ts'
+import { findSupervisor } from '../processes/supervisor-link.ts'
+import {
+  formatListenAddress,
+  parseListenAddress,
+  readProcessCount,
+  type ListenAddress,
+} from '../setting-schemas.ts'
+import type { Config } from '../settings.ts'
 import { endWithOutput } from './command.ts'
 import { formatJson } from './output.ts'
 import { refuseServer } from './place.ts'
@@ -11,17 +20,20 @@ export function addGatewayCommands(program: Command): void {
   program
     .command('serve')
     .description('run the gateway until SIGTERM or Ctrl-C')
+    .addOption(
+      new Option(
+        '--processes <number|auto>',
+        'gateways on the same addresses, on PostgreSQL; auto: one on each core',
+      ).argParser(readProcesses),
+    )
+    .addHelpText('after', signalHelp)
     .action(async (_options: unknown, command: Command) => {
-      const { serve } = await import('../main.ts')
       process.stdout.off('error', endWithOutput)
       const options: Given['options'] = command.optsWithGlobals()
       refuseServer(options)
-      process.exitCode = await serve(
-        readConfig(options),
-        options['json'] === true
-          ? { onReady: announceAsJson, logDescriptor: 2 }
-          : { onReady: announce },
-      )
+      const { processes } = options
+      const given = typeof processes === 'string' ? { TURNPIKE_PROCESSES: processes } : {}
+      process.exitCode = await serveHere(readConfig(options, given), options['json'] === true)
     })
   program
     .command('sandbox')
@@ -43,6 +55,25 @@ export function addGatewayCommands(program: Command): void {
     })
 }
 
+const signalHelp = `
+Signals: SIGTERM, SIGINT and SIGHUP let running answers finish, a second one ends at once. With several
+processes SIGUSR2 replaces them one by one, also by a new version.`
+
+/** Runs the one gateway, the supervisor of several, or one of those. */
+async function serveHere(config: Config, isJson: boolean): Promise<number> {
+  const supervisor = findSupervisor(processEnvironment(), systemClock)
+  const logDescriptor = isJson ? 2 : 1
+  if (supervisor === undefined) {
+    const { countProcesses, serveProcesses } = await import('../serve-processes.ts')
+    if (countProcesses(config) > 1)
+      return serveProcesses(config, { args: process.argv.slice(2), logDescriptor })
+  }
+  const { serve } = await import('../main.ts')
+  const onReady = isJson ? announceAsJson : announce
+  const announces = supervisor?.announces ?? true
+  return serve(config, { logDescriptor, supervisor, ...(announces ? { onReady } : {}) })
+}
+
 /** Shows the first admin token, or where it is. It goes to stderr, because the log goes to stdout. */
 function announce({ adminToken }: Ready): void {
   if (adminToken === undefined) return
@@ -62,6 +93,12 @@ function announceAsJson({ app, adminToken }: Ready): void {
     admin_token_file: adminToken?.kind === 'saved' ? adminToken.path : null,
   }
   process.stdout.write(formatJson(ready))
+}
+
+/** The word as it is given: the settings take it in place of their own. */
+function readProcesses(text: string): string {
+  if (readProcessCount(text) !== undefined) return text
+  throw new InvalidArgumentError('Give a whole number from 1 on, or auto.')
 }
 
 function readListenAddress(text: string): ListenAddress {

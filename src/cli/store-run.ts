@@ -5,7 +5,13 @@
 import { userInfo } from 'node:os'
 import { commandClock, systemClock } from '../base/clock.ts'
 import type { Secret } from '../base/secret.ts'
-import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import {
+  formatMistakes,
+  loadConfig,
+  processEnvironment,
+  type Environment,
+  type SettingMistake,
+} from '../config.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/run-check.ts'
@@ -36,11 +42,12 @@ export interface StoreRun {
   readonly migrated: Migrated | undefined
 }
 
-export function readConfig(options: Given['options']): Config {
+/** `variables` replace those of the environment. */
+export function readConfig(options: Given['options'], variables: Environment = {}): Config {
   const config = options['config']
   const loaded = loadConfig({
     options: { config: typeof config === 'string' ? config : undefined },
-    env: processEnvironment(),
+    env: { ...processEnvironment(), ...variables },
     cwd: process.cwd(),
   })
   if (loaded.kind === 'mistakes') throw new SettingsError(loaded.list)
