@@ -71,7 +71,10 @@ export interface LogWriterOptions {
   readonly onResumed: (droppedCount: number) => void
 }
 
-/** Lines are written in blocks, so that a busy gateway needs fewer system calls. */
+/**
+ * Lines are written in blocks, so that a busy gateway needs fewer system calls. Linux writes as much to a pipe at
+ * once or not at all (PIPE_BUF), so the lines of several processes do not mix.
+ */
 const blockBytes = 4_096
 const flushIntervalMs = 500
 const unwrittenBytesMax = 1_048_576
@@ -145,6 +148,20 @@ export class LogWriter {
     return bytes
   }
 
+  /** Makes a block of the next lines: as many as fit, one at least. */
+  #startBlock(): void {
+    let bytes = 0
+    let count = 0
+    for (const line of this.#lines) {
+      bytes += Buffer.byteLength(line)
+      if (count > 0 && bytes > blockBytes) break
+      count++
+    }
+    this.#block = Buffer.from(this.#lines.splice(0, count).join(''))
+    this.#blockLines = count
+    this.#linesBytes -= this.#block.length
+  }
+
   #takeBlock(): Buffer {
     const bytes = this.#block
     this.#block = Buffer.alloc(0)
@@ -165,8 +182,7 @@ export class LogWriter {
     if (this.#writing !== undefined || this.#retryTimer !== undefined) return
     if (this.#block.length === 0) {
       if (this.#lines.length === 0) return
-      this.#blockLines = this.#lines.length
-      this.#block = this.#takeLines()
+      this.#startBlock()
     }
     const writing = Promise.withResolvers<void>()
     this.#writing = writing

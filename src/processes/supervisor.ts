@@ -106,12 +106,16 @@ class Supervisor {
   }
 
   #start(slot: number): GatewayChild {
-    const { launch, clock } = this.#options
+    const { launch, clock, log, nodeName } = this.#options
     const facts = { slot, announces: !this.#hasAnnounced }
-    return new GatewayChild(launch, facts, {
+    const started = new GatewayChild(launch, facts, {
       clock,
       onCollect: (child, id) => void this.#collect(child, id),
     })
+    void started.ready.then(() =>
+      log.info({ process: nodeNameOf(nodeName, slot), pid: started.pid }, 'process ready'),
+    )
+    return started
   }
 
   #listenForSignals(): void {
