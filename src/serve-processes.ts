@@ -34,7 +34,7 @@ export async function serveProcesses(
   const count = countProcesses(config)
   const environment = processEnvironment()
   try {
-    const exitCode = await supervise({
+    return await supervise({
       launch: {
         command: findLauncher(environment),
         args,
@@ -47,8 +47,6 @@ export async function serveProcesses(
       clock: commandClock,
       log: log.logger,
     })
-    log.logger.info({ exitCode }, 'ended')
-    return exitCode
   } catch (error) {
     throw explainStart(error, config)
   } finally {

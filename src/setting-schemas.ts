@@ -68,7 +68,7 @@ export function count(range: { readonly min: number; readonly max: number }) {
   })
 }
 
-const processesMax = 256
+export const processesMax = 256
 
 /** The number of gateway processes; `auto` is one for each core. */
 export const processCount = text(

@@ -7,6 +7,7 @@ import { findSupervisor } from '../processes/supervisor-link.ts'
 import {
   formatListenAddress,
   parseListenAddress,
+  processesMax,
   readProcessCount,
   type ListenAddress,
 } from '../setting-schemas.ts'
@@ -98,7 +99,7 @@ function announceAsJson({ app, adminToken }: Ready): void {
 /** The word as it is given: the settings take it in place of their own. */
 function readProcesses(text: string): string {
   if (readProcessCount(text) !== undefined) return text
-  throw new InvalidArgumentError('Give a whole number from 1 on, or auto.')
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${processesMax}, or auto.`)
 }
 
 function readListenAddress(text: string): ListenAddress {

@@ -78,7 +78,9 @@ class Supervisor {
     this.#listenForSignals()
     const code = await this.#startAll()
     if (code !== undefined) return code
-    return this.#ending.promise
+    const exitCode = await this.#ending.promise
+    this.#options.log.info({ exitCode }, 'ended')
+    return exitCode
   }
 
   /**
