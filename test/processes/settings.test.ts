@@ -64,8 +64,7 @@ describe('turnpike serve --processes', () => {
     assert.match(String(document['address']), /^127\.0\.0\.1:\d+$/)
     assert.match(String(document['admin_token_file']), /\.admin-token$/)
     const listed = await run(folder, ['admin-token', 'list', '--json'], environment)
-    const tokens = JSON.parse(listed.out) as { tokens: unknown[] }
-    assert.equal(tokens.tokens.length, 1, listed.out)
+    assert.equal((listed.out.match(/"head": "ad_/g) ?? []).length, 1, listed.out + listed.error)
   })
 
   it('says which port is in use', async () => {
