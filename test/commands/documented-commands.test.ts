@@ -111,8 +111,9 @@ async function typeAll(lines: readonly string[], folder: string): Promise<void> 
   try {
     for (const line of lines) {
       const given = filledIn(line, folder, keyId)
-      if (given === `${launcher} serve`) {
-        stop = await startServing(folder)
+      const [, command, ...words] = given.split(' ')
+      if (command === 'serve') {
+        stop = await startServing(folder, words)
         continue
       }
       const { code, out, error } = await type(given, folder)
@@ -125,8 +126,11 @@ async function typeAll(lines: readonly string[], folder: string): Promise<void> 
   }
 }
 
-async function startServing(folder: string): Promise<() => Promise<void>> {
-  const child = spawn(launcher, ['serve'], {
+async function startServing(
+  folder: string,
+  words: readonly string[],
+): Promise<() => Promise<void>> {
+  const child = spawn(launcher, ['serve', ...words], {
     cwd: folder,
     env: environmentOf(),
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -103,7 +103,7 @@ export const entryFields = {
     max_concurrent: {
       fallback: 'none',
       meaning:
-        'Concurrency limit for the attempts of clients. Further attempts go to the next channel. Health checks do not count toward it: they use free room, or run one at a time where there is none.',
+        'Concurrency limit for the attempts of clients. Further attempts go to the next channel. Each gateway counts for itself; the [processes](operating.md#use-all-cores) of one `serve` share it. Health checks do not count toward it: they use free room, or run one at a time where there is none.',
     },
     check: {
       fallback: '`request`',
