@@ -1,6 +1,6 @@
 /**
- * Shares out among the processes of one supervisor what the settings say for all of them together. Part of the
- * composition root. A share is rounded up, and a limit of zero (none) stays zero.
+ * Shares out among the processes of one supervisor what the settings say for all of them together. Part of
+ * the composition root. A share is rounded up, and a limit of zero (none) stays zero.
  */
 import { totalmem } from 'node:os'
 import type { Config } from './settings.ts'
@@ -30,7 +30,7 @@ const bodiesMemoryShare = 4
 const heapsMemoryShare = 2
 const heapBytesMin = 201_326_592
 
-export function shareOf(total: number, processCount: number): number {
+function shareOf(total: number, processCount: number): number {
   return Math.ceil(total / processCount)
 }
 

@@ -72,8 +72,8 @@ export interface LogWriterOptions {
 }
 
 /**
- * Lines are written in blocks, so that a busy gateway needs fewer system calls. Linux writes as much to a pipe at
- * once or not at all (PIPE_BUF), so the lines of several processes do not mix.
+ * Lines are written in blocks, so that a busy gateway needs fewer system calls. Linux writes as much to a
+ * pipe at once or not at all (PIPE_BUF), so the lines of several processes do not mix.
  */
 const blockBytes = 4_096
 const flushIntervalMs = 500

@@ -1,13 +1,13 @@
 /**
- * Keeps one gateway process running: starts it, starts it again with a growing delay when it dies, and replaces
- * it by a new one.
+ * Keeps one gateway process running: starts it, starts it again with a growing delay when it dies, and
+ * replaces it by a new one.
  *
  *     starting ─▶ serving ─▶ (ends) ─▶ waiting ─▶ starting …     1 s, doubled up to 30 s
  *     serving ─▶ replacing: a second process starts; when it is ready the first one retires
  */
 import type { Logger } from 'pino'
 import type { Clock, Timer } from '../base/clock.ts'
-import { GatewayChild, type Exit } from './gateway-child.ts'
+import type { Exit, GatewayChild } from './gateway-child.ts'
 
 export interface SlotOptions {
   readonly number: number
@@ -105,11 +105,12 @@ export class Slot {
     const { number, onEnded } = this.#options
     const child = this.#options.start(number)
     this.children.add(child)
-    void child.ended.then(() => {
+    const forget = (): void => {
       this.children.delete(child)
       if (this.#current === child) this.#current = undefined
       onEnded(child)
-    })
+    }
+    void child.ended.then(forget)
     return child
   }
 

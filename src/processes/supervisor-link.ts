@@ -1,7 +1,8 @@
 /**
- * A gateway's side of its supervisor: which place it has, what it is told to do, and what it says. Signals are the
- * supervisor's matter while it lives: a terminal or systemd sends them to all processes at once. When the
- * supervisor dies, the gateway retires, so that no process without one keeps the port; a signal then ends it.
+ * A gateway's side of its supervisor: which place it has, what it is told to do, and what it says. Signals
+ * are the supervisor's matter while it lives: a terminal or systemd sends them to all processes at once. When
+ * the supervisor dies, the gateway retires, so that no process without one keeps the port; a signal then ends
+ * it.
  */
 import type { Logger } from 'pino'
 import { GatewayError } from '../base/errors.ts'

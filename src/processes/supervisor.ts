@@ -1,8 +1,8 @@
 /**
- * Runs several gateways as processes on the same addresses. It holds the bound sockets and hands them on to each
- * process, so the queue of connections is one and outlives every process; it accepts none itself. It knows no
- * store and no request. It starts and restarts processes, passes signals on, replaces all one after the other,
- * and gathers their metrics.
+ * Runs several gateways as processes on the same addresses. It holds the bound sockets and hands them on to
+ * each process, so the queue of connections is one and outlives every process; it accepts none itself. It
+ * knows no store and no request. It starts and restarts processes, passes signals on, replaces all one after
+ * the other, and gathers their metrics.
  */
 import { lookup } from 'node:dns/promises'
 import { BoundSocket } from 'node:net'

@@ -1,4 +1,7 @@
-/** The metrics of several processes as one: sums, highest values, figures of each process, and no falling counter. */
+/**
+ * The metrics of several processes as one: sums, highest values, figures of each process, and no falling
+ * counter.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMetrics } from './metrics.ts'

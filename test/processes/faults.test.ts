@@ -1,6 +1,7 @@
 /**
- * Ends of processes at bad moments: one gateway killed under load, the supervisor killed, all drained. Goal: the
- * others serve on, no process without a supervisor keeps the port, and the books agree with what clients got.
+ * Ends of processes at bad moments: one gateway killed under load, the supervisor killed, all drained. Goal:
+ * the others serve on, no process without a supervisor keeps the port, and the books agree with what clients
+ * got.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -21,9 +22,9 @@ describe('several processes', () => {
     const processes = await startProcesses(context, { server })
     let complete = 0
     let failed = 0
-    let isWanted = true
+    const wanted = new AbortController()
     const asking = Array.from({ length: 4 }, async () => {
-      while (isWanted) {
+      while (!wanted.signal.aborted) {
         const answer = await processes.ask().catch(() => undefined)
         if (answer?.status === 200 && answer.isComplete) complete++
         else failed++
@@ -38,7 +39,7 @@ describe('several processes', () => {
     const completeThen = complete
     await processes.until({ msg: 'process ready', process: 'here-2' }, 2)
     assert.ok(complete > completeThen, 'the other one serves meanwhile')
-    isWanted = false
+    wanted.abort()
     await Promise.all(asking)
     assert.ok(failed <= 4, `only what the killed process served fails, not ${failed}`)
 

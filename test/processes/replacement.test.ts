@@ -1,7 +1,7 @@
 /**
- * SIGUSR2 replaces all processes one by one. Goal: no client notices. Streams that hold at a gate of the vendor,
- * clients that connect all the time and one that keeps its connection run through a replacement; every answer
- * must be complete and charged.
+ * SIGUSR2 replaces all processes one by one. Goal: no client notices. Streams that hold at a gate of the
+ * vendor, clients that connect all the time and one that keeps its connection run through a replacement;
+ * every answer must be complete and charged.
  */
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
@@ -91,7 +91,10 @@ describe('a replacement of all processes', () => {
   })
 })
 
-/** Opens streams, at least `streamCount`, until both processes have some. Each has begun and stands at the gate. */
+/**
+ * Opens streams, at least `streamCount`, until both processes have some. Each has begun and stands at the
+ * gate.
+ */
 async function openHeldStreams(processes: Processes): Promise<readonly OpenAnswer[]> {
   const socketsBefore = socketsOf(await processes.metrics())
   const streams: OpenAnswer[] = []
@@ -157,10 +160,10 @@ async function linkTo(link: string, target: string): Promise<void> {
   await rename(`${link}.new`, link)
 }
 
-function askOnOneConnection(context: TestContext, { ask }: Processes) {
+function askOnOneConnection(context: TestContext, processes: Processes) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   context.after(() => agent.destroy())
-  return () => ask('hello', agent)
+  return () => processes.ask('hello', agent)
 }
 
 function isWhole({ status, isComplete, text }: Awaited<ReturnType<Processes['ask']>>): boolean {
@@ -171,10 +174,10 @@ function isWhole({ status, isComplete, text }: Awaited<ReturnType<Processes['ask
 
 /** Asks again and again until `stop`, which resolves with the number of answers. The first bad one fails. */
 function keepAsking(ask: () => ReturnType<Processes['ask']>): { stop(): Promise<number> } {
-  let isWanted = true
+  const wanted = new AbortController()
   const asking = (async () => {
     let count = 0
-    while (isWanted) {
+    while (!wanted.signal.aborted) {
       const answer = await ask()
       assert.ok(isWhole(answer), `${answer.status} ${answer.text}`)
       count++
@@ -185,7 +188,7 @@ function keepAsking(ask: () => ReturnType<Processes['ask']>): { stop(): Promise<
   asking.catch(() => undefined)
   return {
     stop() {
-      isWanted = false
+      wanted.abort()
       return asking
     },
   }

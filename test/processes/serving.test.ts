@@ -1,4 +1,6 @@
-/** Several processes as one gateway: one address, one set of limits, one set of metrics, one start of a store. */
+/**
+ * Several processes as one gateway: one address, one set of limits, one set of metrics, one start of a store.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { send, type OpenAnswer } from '../support/http-client.ts'

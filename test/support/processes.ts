@@ -15,10 +15,10 @@ import { open, send, type OpenAnswer, type WireAnswer } from './http-client.ts'
 import type { PostgresServer } from './postgres.ts'
 import { openProgram, type Program } from './program.ts'
 
-export const launcher = join(import.meta.dirname, '..', '..', 'bin', 'turnpike')
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'turnpike')
 
 /** One line of the log. */
-export interface LogLine {
+interface LogLine {
   readonly msg: string
   readonly node?: string
   readonly process?: string
@@ -172,7 +172,10 @@ export async function startProcesses(
     stream: (prompt = 'hello') => open(`${url}/alpha/v1/messages`, wire(prompt, true)),
     async charged() {
       const usage = await program.json<{ usage: { requests: number } }>(
-        ...['usage', 'acme', '--period', 'total'],
+        'usage',
+        'acme',
+        '--period',
+        'total',
       )
       const holds = await server.run('SELECT count(*) FROM hold', database)
       return { requests: usage.usage.requests, holds: Number(holds) }
@@ -192,18 +195,20 @@ function isLike(line: LogLine, fields: Partial<LogLine>): boolean {
 }
 
 /** Resolves with the number of the process that runs under this name; the latest of them. */
-export function pidOf({ lines }: Processes, name: string): number {
-  const ready = lines().findLast(({ msg, process: of }) => msg === 'process ready' && of === name)
+export function pidOf(processes: Processes, name: string): number {
+  const ready = processes
+    .lines()
+    .findLast(({ msg, process: of }) => msg === 'process ready' && of === name)
   assert.ok(ready?.pid !== undefined, `${name} is ready`)
   return ready.pid
 }
 
 /** The names of the nodes that have answered requests. */
-export function answering({ lines }: Processes): ReadonlySet<string> {
+export function answering(processes: Processes): ReadonlySet<string> {
   return new Set(
-    lines().flatMap(({ msg, node }) =>
-      msg === 'exchange ended' && node !== undefined ? [node] : [],
-    ),
+    processes
+      .lines()
+      .flatMap(({ msg, node }) => (msg === 'exchange ended' && node !== undefined ? [node] : [])),
   )
 }
 
