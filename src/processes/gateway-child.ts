@@ -83,16 +83,16 @@ export class GatewayChild {
   }
 
   send(order: Order): void {
-    // A process that has just ended hears nothing more.
-    this.#process.send(order, () => undefined)
+    // A process that has ended, or could not be started, hears nothing.
+    if (this.#process.connected) this.#process.send(order, () => undefined)
   }
 
   kill(): void {
     this.#process.kill('SIGKILL')
   }
 
-  /** Returns the process's metrics; the latest known where it does not answer in time. */
-  async report(): Promise<MetricsReport | undefined> {
+  /** Updates `lastReport`; where the process does not answer in time, it stays as it is. */
+  async report(): Promise<void> {
     const id = ++this.#questionCount
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.set(id, resolve)
@@ -101,7 +101,6 @@ export class GatewayChild {
     await Promise.race([promise, this.ended])
     timer.cancel()
     this.#waiting.delete(id)
-    return this.lastReport
   }
 
   #onReport({ id, metrics }: Extract<Notice, { kind: 'reported' }>): void {

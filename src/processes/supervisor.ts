@@ -53,6 +53,7 @@ class Supervisor {
   readonly #slots: readonly Slot[]
   readonly #ending = Promise.withResolvers<number>()
   #hasAnnounced = false
+  #isStarting = true
   #isReplacing = false
   #isStopping = false
   /** What the processes that have ended have counted. */
@@ -102,6 +103,7 @@ class Supervisor {
         await started
       }),
     )
+    this.#isStarting = false
     const runningCount = this.#children().filter(({ isReady }) => isReady).length
     log.info({ processes: runningCount, of: launch.count }, 'processes started')
     return undefined
@@ -149,6 +151,7 @@ class Supervisor {
   async #replaceAll(): Promise<void> {
     const { log, nodeName } = this.#options
     if (this.#isStopping) return log.warn('draining, no process is replaced')
+    if (this.#isStarting) return log.warn('starting, no process is replaced')
     if (this.#isReplacing)
       return log.warn('processes are being replaced already; send SIGUSR2 again after that')
     this.#isReplacing = true
@@ -183,16 +186,14 @@ class Supervisor {
   /** Sends the metrics of all processes to the one that was asked for them. */
   async #collect(asker: GatewayChild, id: number): Promise<void> {
     const asked = this.#children().filter(({ isReady }) => isReady)
-    const reports = await Promise.all(
-      asked.map(async (child) => {
-        const metrics = await child.report()
-        const process = child.isRetiring ? `${child.slot}-draining` : String(child.slot)
-        return metrics === undefined || !this.#children().includes(child)
-          ? []
-          : [{ process, metrics }]
-      }),
-    )
-    asker.send({ kind: 'collected', id, reports: reports.flat(), ended: await this.#ended })
+    await Promise.all(asked.map((child) => child.report()))
+    // Both of one moment: a process that ends is in one of them, never in both.
+    const ended = this.#ended
+    const reports = this.#children().flatMap(({ lastReport, isRetiring, slot }) => {
+      if (lastReport === undefined) return []
+      return [{ process: isRetiring ? `${slot}-draining` : String(slot), metrics: lastReport }]
+    })
+    asker.send({ kind: 'collected', id, reports, ended: await ended })
   }
 
   #children(): readonly GatewayChild[] {
