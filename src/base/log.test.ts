@@ -75,12 +75,15 @@ const bound = 1_048_576
 /** Answers a write only when told to: with room for some bytes, or with an error of this code. */
 class ScriptedSink implements LogSink {
   text = ''
+  /** What was asked to be written, one text for each call. */
+  readonly blocks: string[] = []
   #room = 0
   #code: string | undefined
   #pending: (() => void) | undefined
 
   write(bytes: Buffer, done: (error: Error | null, writtenBytes: number) => void): void {
     assert.equal(this.#pending, undefined, 'one write at a time')
+    this.blocks.push(bytes.toString())
     this.#pending = () => {
       if (this.#code !== undefined) done(faultOf(this.#code), 0)
       else done(null, this.#take(bytes))
@@ -144,6 +147,17 @@ describe('the writer of the log', () => {
     assert.equal(sink.text, 'one\ntwo\n')
     for (const line of linesOf(41)) writer.write(line)
     assert.ok(sink.isAsked, '4 KB do not wait')
+  })
+
+  it('writes whole lines, at most 4 KiB at once, so that processes can share a pipe', () => {
+    const { sink, writer } = open()
+    for (const line of [...linesOf(100), ...linesOf(1, 5_000), ...linesOf(60)]) writer.write(line)
+    sink.answer({ room: bound })
+    assert.ok(sink.blocks.length > 3)
+    for (const block of sink.blocks) {
+      assert.ok(block.endsWith('\n'))
+      assert.ok(block.length <= 4_096 || block.indexOf('\n') === block.length - 1)
+    }
   })
 
   it('continues after a short write or an error, and loses nothing within its bound', () => {
