@@ -19,8 +19,8 @@ const rulesPath = join(root, 'deploy/prometheus/alerts.yml')
 const dashboards = globSync('deploy/grafana/dashboards/*.json', { cwd: root })
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })]
 
-/** Labels that Prometheus adds, or that a histogram has. */
-const addedLabels = ['instance', 'job', 'le']
+/** Labels that Prometheus adds, that a histogram has, or that tell several processes apart. */
+const addedLabels = ['instance', 'job', 'le', 'process']
 
 interface Named {
   readonly place: string
