@@ -120,7 +120,8 @@ export async function serve(config: Config, options: ServeOptions = {}): Promise
   const memory = releaseMemoryWhenIdle(processMemory(systemClock))
   const exitCode = await ending.promise
   memory.close()
-  await supervisor?.part(await app.reportMetrics())
+  // After a fatal fault some figures may not be readable; the end must not wait for them.
+  await supervisor?.part(await app.reportMetrics().catch(() => []))
   logger.info({ exitCode }, 'ended')
   await log.close()
   // After a fatal fault or a second signal, open sockets and threads must not keep the process running.

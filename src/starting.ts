@@ -4,10 +4,11 @@ import { explainSystemError } from './base/system-error.ts'
 import type { Config } from './settings.ts'
 
 /** Returns an error that says what to do, where the cause of a failed start is known. */
-export function explainStart(error: unknown, { adminListen }: Config): unknown {
+export function explainStart(error: unknown, { listen, adminListen }: Config): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE')
     return explainSystemError(error) ?? error
-  const { port } = error as { readonly port?: number }
+  // A bound socket that another program has begun to listen on comes without its port.
+  const { port = listen.port } = error as { readonly port?: number }
   const setting = port === adminListen.port ? 'TURNPIKE_ADMIN_LISTEN' : 'TURNPIKE_LISTEN'
   return new GatewayError(
     'operations.conflict',
