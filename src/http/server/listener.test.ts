@@ -116,6 +116,24 @@ test('a drain closes idle connections at once, lets a running answer finish, and
   busy.close()
 })
 
+test('a listener that stops accepting answers on kept connections, each for the last time', async () => {
+  const rig = await start()
+  const idle = await becomeIdle(rig)
+  const fresh = await connectRaw(rig.url)
+  rig.listener.stopAccepting()
+  assert.ok(await isRefused(rig))
+  for (const connection of [idle, fresh]) {
+    connection.write(plain)
+    answer(await rig.next(), 'last')
+    const last = await connection.next()
+    assert.equal(last?.body.toString(), 'last')
+    assert.equal(last.headers['connection'], 'close')
+    await connection.ended
+    connection.close()
+  }
+  await rig.listener.close()
+})
+
 test('a close cuts running answers, is idempotent, and resolves when all connections are closed', async () => {
   const rig = await start()
   const busy = await connectRaw(rig.url)
