@@ -9,15 +9,21 @@ import type { Logger } from 'pino'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Exit, GatewayChild } from './gateway-child.ts'
 
-export interface SlotOptions {
+/** What a slot needs of a process. */
+export type SlotChild = Pick<
+  GatewayChild,
+  'pid' | 'startedAtMs' | 'ready' | 'ended' | 'isReady' | 'isRetiring' | 'send' | 'kill'
+>
+
+export interface SlotOptions<Child extends SlotChild> {
   readonly number: number
   /** The node's name in log lines. */
   readonly name: string
   readonly clock: Clock
   readonly log: Logger
-  readonly start: (slot: number) => GatewayChild
+  readonly start: (slot: number) => Child
   /** Called once for each process that ended. */
-  readonly onEnded: (child: GatewayChild) => void
+  readonly onEnded: (child: Child) => void
 }
 
 const firstDelayMs = 1_000
@@ -27,17 +33,17 @@ const settledMs = 60_000
 /** A new process has so long until it serves. */
 const readyTimeoutMs = 120_000
 
-export class Slot {
+export class Slot<Child extends SlotChild> {
   /** All that run: usually one, and while it is replaced two. */
-  readonly children = new Set<GatewayChild>()
-  readonly #options: SlotOptions
-  #current: GatewayChild | undefined
+  readonly children = new Set<Child>()
+  readonly #options: SlotOptions<Child>
+  #current: Child | undefined
   #isReplacing = false
   #isStopping = false
   #restart: Timer | undefined
   #delayMs = firstDelayMs
 
-  constructor(options: SlotOptions) {
+  constructor(options: SlotOptions<Child>) {
     this.#options = options
   }
 
@@ -89,7 +95,7 @@ export class Slot {
     return { kind: 'replaced' }
   }
 
-  async #failureOf(next: GatewayChild): Promise<Failed | undefined> {
+  async #failureOf(next: Child): Promise<Failed | undefined> {
     const late = Promise.withResolvers<'late'>()
     const timer = this.#options.clock.after(readyTimeoutMs, () => late.resolve('late'))
     const outcome = await Promise.race([next.ready, next.ended, late.promise])
@@ -101,7 +107,7 @@ export class Slot {
     return { kind: 'failed', reason }
   }
 
-  #launch(): GatewayChild {
+  #launch(): Child {
     const { number, onEnded } = this.#options
     const child = this.#options.start(number)
     this.children.add(child)
@@ -114,7 +120,7 @@ export class Slot {
     return child
   }
 
-  #onLost(child: GatewayChild, { reason }: Exit): void {
+  #onLost(child: Child, { reason }: Exit): void {
     if (child.isRetiring || this.#isStopping) return
     const { name, clock, log } = this.#options
     if (child.isReady && clock.monotonic() - child.startedAtMs >= settledMs)

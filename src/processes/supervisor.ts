@@ -50,7 +50,7 @@ async function bind({ host, port }: Address): Promise<BoundSocket> {
 
 class Supervisor {
   readonly #options: SupervisorOptions & { readonly launch: Launch }
-  readonly #slots: readonly Slot[]
+  readonly #slots: readonly Slot<GatewayChild>[]
   readonly #ending = Promise.withResolvers<number>()
   #hasAnnounced = false
   #isStarting = true
