@@ -33,6 +33,13 @@ export type LoadedConfig =
   | { readonly kind: 'config'; readonly config: Config; readonly file: string | undefined }
   | { readonly kind: 'mistakes'; readonly list: readonly SettingMistake[] }
 
+/** What the command line says. */
+interface ConfigOptions {
+  readonly config?: string | undefined
+  /** Replaces the setting. */
+  readonly processes?: string | undefined
+}
+
 /** A value as it is written, before it is parsed. */
 interface Given {
   readonly text: string
@@ -43,8 +50,9 @@ interface Given {
 }
 
 const variablePrefix = 'TURNPIKE_'
-/** The place of what a variable sets. */
+/** The places of what a variable sets, and an option of `serve`. */
 export const environmentPlace = 'environment'
+export const commandLinePlace = 'command line'
 const defaultFileName = 'turnpike.yaml'
 /** The variable of all programs with OpenTelemetry, for `otlp_endpoint`. */
 const standardCollector = 'OTEL_EXPORTER_OTLP_ENDPOINT'
@@ -55,7 +63,7 @@ const keys: readonly string[] = Object.values(settings).map((entry) => entry.key
  * it exists. A relative path refers to the folder of its file, else to `cwd`.
  */
 export function loadConfig(sources: {
-  readonly options: { readonly config?: string | undefined }
+  readonly options: ConfigOptions
   readonly env: Environment
   readonly cwd: string
 }): LoadedConfig {
@@ -64,6 +72,14 @@ export function loadConfig(sources: {
   const file = findFile(sources, mistakes)
   if (file !== undefined) readFile(file, given, mistakes)
   readEnvironment(sources, given, mistakes)
+  const { processes } = sources.options
+  if (processes !== undefined)
+    given.set('processes', {
+      text: processes,
+      setting: '--processes',
+      place: commandLinePlace,
+      folder: sources.cwd,
+    })
 
   const values: Record<string, unknown> = {}
   for (const [name, entry] of Object.entries(settings)) {

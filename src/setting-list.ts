@@ -1,5 +1,11 @@
 /** Lists the settings in force as operators see them: value without secrets, where it was given, meaning. */
-import { describeConfig, describeDefaults, environmentPlace, placesOf } from './config.ts'
+import {
+  commandLinePlace,
+  describeConfig,
+  describeDefaults,
+  environmentPlace,
+  placesOf,
+} from './config.ts'
 import type { SettingInForce } from './operations/operation.ts'
 import { settingGroups, type Config } from './settings.ts'
 import type { AnySetting } from './setting-schemas.ts'
@@ -22,6 +28,8 @@ export function listSettings(config: Config): readonly SettingInForce[] {
 
 function sourceOf(place: string | undefined): Pick<SettingInForce, 'source' | 'place'> {
   if (place === undefined) return { source: 'default', place: null }
-  if (place === environmentPlace) return { source: 'environment', place: null }
+  // An option belongs to this process, as its environment does.
+  if (place === environmentPlace || place === commandLinePlace)
+    return { source: 'environment', place: null }
   return { source: 'file', place }
 }

@@ -33,8 +33,8 @@ export function addGatewayCommands(program: Command): void {
       const options: Given['options'] = command.optsWithGlobals()
       refuseServer(options)
       const { processes } = options
-      const given = typeof processes === 'string' ? { TURNPIKE_PROCESSES: processes } : {}
-      process.exitCode = await serveHere(readConfig(options, given), options['json'] === true)
+      const config = readConfig(options, typeof processes === 'string' ? processes : undefined)
+      process.exitCode = await serveHere(config, options['json'] === true)
     })
   program
     .command('sandbox')

@@ -5,13 +5,7 @@
 import { userInfo } from 'node:os'
 import { commandClock, systemClock } from '../base/clock.ts'
 import type { Secret } from '../base/secret.ts'
-import {
-  formatMistakes,
-  loadConfig,
-  processEnvironment,
-  type Environment,
-  type SettingMistake,
-} from '../config.ts'
+import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/run-check.ts'
@@ -42,12 +36,12 @@ export interface StoreRun {
   readonly migrated: Migrated | undefined
 }
 
-/** `variables` replace those of the environment. */
-export function readConfig(options: Given['options'], variables: Environment = {}): Config {
+/** `processes` replaces the setting. */
+export function readConfig(options: Given['options'], processes?: string): Config {
   const config = options['config']
   const loaded = loadConfig({
-    options: { config: typeof config === 'string' ? config : undefined },
-    env: { ...processEnvironment(), ...variables },
+    options: { config: typeof config === 'string' ? config : undefined, processes },
+    env: processEnvironment(),
     cwd: process.cwd(),
   })
   if (loaded.kind === 'mistakes') throw new SettingsError(loaded.list)

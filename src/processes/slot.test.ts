@@ -1,4 +1,4 @@
-/** When a process is started again and when it is replaced, on a clock and processes that the test controls. */
+/** When a process is started again and when it is replaced; the test controls the clock and the processes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { pino } from 'pino'

@@ -20,6 +20,7 @@ describe('turnpike serve --processes', () => {
       const { exit, message } = await failure(newFolder(), line, environment)
       assert.equal(exit, 2)
       assert.match(message, /only one process can use a SQLite file.*postgres:\/\/.*store copy/s)
+      assert.match(message, line === 'serve' ? /TURNPIKE_PROCESSES needs/ : /--processes needs/)
     }
   })
 
