@@ -27,7 +27,16 @@ export function unitTestFiles() {
 }
 
 /** Folders whose files take longest; the other files take a second or two. */
-const slowFolders = ['money', 'commands', 'torture', 'clients', 'simulation', 'leaks', 'failover', 'processes']
+const slowFolders = [
+  'money',
+  'commands',
+  'torture',
+  'clients',
+  'simulation',
+  'leaks',
+  'failover',
+  'processes',
+]
 
 /** Tests with stores, whole processes and real clients; those of slow folders first. */
 export function wholeTestFiles() {
