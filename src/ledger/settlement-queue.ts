@@ -59,8 +59,8 @@ export interface SettlementQueueOptions<Booked> {
   readonly secondBatchSize: number
   /** Other items that wait to share the next commit. */
   readonly otherCount?: () => number
-  /** How many more exchanges may end soon, so that a batch should wait for them for a few turns. */
-  readonly soonCount?: () => number
+  /** How many exchanges are running or wait here: some of them may end soon. */
+  readonly soonCount: () => number
   /** How long the end of an answer waits for its charge; 0 = it is withheld at once. */
   readonly settleTimeoutMs: number
   /** From `first`, doubled after each failure up to `last`. */
@@ -81,13 +81,22 @@ export interface SettlementQueueOptions<Booked> {
 
 const batchesInFlightMax = 2
 /**
- * A commit costs the same for one exchange and for thirty, so a batch waits for exchanges that are
- * about to end: until so many turns of the event loop have brought none, or so many have passed.
- * Where few others run there is little to share, and an answer that is ready would wait for nothing.
+ * A commit costs about the same for one exchange and for thirty, so a batch waits for exchanges that are
+ * about to end. Where few others run there is little to share, and an answer that is ready would wait for
+ * nothing. Under load the next ones are in the next turns of the event loop: the batch waits until so many
+ * turns have brought none, or so many have passed.
  */
 const quietTurns = 2
 const gatheringTurnsMax = 16
 const othersWorthWaiting = 5
+/**
+ * Slow vendors spread the ends over time. While the last few items came at least `gatherMs / 2` apart on
+ * average, a quiet batch waits until its oldest exchange is `gatherMs` old. docs/performance.md has what
+ * the wait saves and adds.
+ */
+const gatherMs = 3
+const paceItems = 8
+const paceWindowMs = (paceItems * gatherMs) / 2
 
 export class SettlementQueue<Booked> {
   readonly #options: SettlementQueueOptions<Booked>
@@ -97,6 +106,10 @@ export class SettlementQueue<Booked> {
   /** Settlements in these batches. */
   #inFlightCount = 0
   #isScheduled = false
+  /** Set while a batch waits for `gatherMs`. */
+  #gatherTimer: Timer | undefined
+  /** When the last `paceItems` items came, the oldest first. Monotonic. */
+  readonly #arrivalsMs: number[] = []
   /** Set while blocked: why the last batch failed. */
   #outage: Error | undefined
   #retryTimer: Timer | undefined
@@ -123,13 +136,21 @@ export class SettlementQueue<Booked> {
     const deadlineMs = this.#options.clock.monotonic() + this.#options.settleTimeoutMs
     const settlement = { record, deadlineMs, resolve, reject }
     this.#waiting.push(settlement)
-    if (this.#outage === undefined) this.schedule()
+    if (this.#outage === undefined) this.itemCame()
     else if (this.#options.settleTimeoutMs === 0) withhold(settlement, unavailable(this.#outage))
     return promise
   }
 
+  /** An exchange or one of the other items waits from now on. */
+  itemCame(): void {
+    this.#arrivalsMs.push(this.#options.clock.monotonic())
+    if (this.#arrivalsMs.length > paceItems) this.#arrivalsMs.shift()
+    if (this.#gatherTimer === undefined) this.#schedule()
+    else if (!this.#isWorthWaiting()) this.#endGathering()
+  }
+
   /** Commits after the events of this turn, so that everything that ends in it shares one batch. */
-  schedule(): void {
+  #schedule(): void {
     if (this.#isScheduled || !this.#mayCommit()) return
     this.#isScheduled = true
     let turns = 0
@@ -139,14 +160,33 @@ export class SettlementQueue<Booked> {
       turns++
       if (this.#waiting.length > length) lastGrowth = turns
       length = this.#waiting.length
-      if (turns - lastGrowth < quietTurns && turns < gatheringTurnsMax && this.#isWorthWaiting()) {
-        setImmediate(gather)
-        return
-      }
-      this.#isScheduled = false
-      this.#flush()
+      const isWorthWaiting = this.#isWorthWaiting()
+      const isQuiet = turns - lastGrowth >= quietTurns
+      if (isWorthWaiting && !isQuiet && turns < gatheringTurnsMax) setImmediate(gather)
+      else if (isWorthWaiting && isQuiet) this.#gatherOn()
+      else this.#endGathering()
     }
     setImmediate(gather)
+  }
+
+  /** Waits for more items where they come fast enough, else commits. */
+  #gatherOn(): void {
+    const [firstMs = 0] = this.#arrivalsMs
+    const nowMs = this.#options.clock.monotonic()
+    const passedMs = nowMs - firstMs
+    const hasPace =
+      this.#arrivalsMs.length === paceItems && passedMs > 0 && passedMs <= paceWindowMs
+    const oldestMs = (this.#waiting[0]?.deadlineMs ?? nowMs) - this.#options.settleTimeoutMs
+    const waitMs = oldestMs + gatherMs - nowMs
+    if (!hasPace || waitMs <= 0) this.#endGathering()
+    else this.#gatherTimer = this.#options.clock.after(waitMs, () => this.#endGathering())
+  }
+
+  #endGathering(): void {
+    this.#gatherTimer?.cancel()
+    this.#gatherTimer = undefined
+    this.#isScheduled = false
+    this.#flush()
   }
 
   /** The engine is beyond use: rejects everything that is not acknowledged. */
@@ -154,6 +194,7 @@ export class SettlementQueue<Booked> {
     if (this.#end !== undefined) return
     this.#end = error
     this.#retryTimer?.cancel()
+    this.#gatherTimer?.cancel()
     for (const settlement of [...this.#inFlight].flat()) settlement.reject(error)
     for (const settlement of this.#waiting) settlement.reject(error)
     this.#inFlight.clear()
@@ -169,7 +210,7 @@ export class SettlementQueue<Booked> {
       this.#onQuiet = resolve
       this.#closeByMs = this.#options.clock.monotonic() + this.#options.closeTimeoutMs
       if (this.isBlocked) this.#retry()
-      else this.#flush()
+      else this.#endGathering()
       await promise
     }
     this.#retryTimer?.cancel()
@@ -182,9 +223,10 @@ export class SettlementQueue<Booked> {
       )
   }
 
+  /** The other items wait for nothing: a request begins with them. */
   #isWorthWaiting(): boolean {
-    const { soonCount, secondBatchSize } = this.#options
-    if (soonCount === undefined || this.#waiting.length >= secondBatchSize) return false
+    const { otherCount, soonCount, secondBatchSize } = this.#options
+    if ((otherCount?.() ?? 0) > 0 || this.#waiting.length >= secondBatchSize) return false
     return soonCount() - this.#waiting.length - this.#inFlightCount >= othersWorthWaiting
   }
 
@@ -237,7 +279,7 @@ export class SettlementQueue<Booked> {
     if (outage === undefined && batch.length > 0) this.#recover()
     if (decided.length > 0) this.#acknowledge(decided, outcome)
     if (outage !== undefined) this.#putBack(batch.slice(decidedCount), outage)
-    this.schedule()
+    this.#schedule()
     this.#reportQuiet()
   }
 

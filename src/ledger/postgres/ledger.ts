@@ -111,6 +111,7 @@ class ServerLedger implements Ledger {
       batchSizeMax,
       secondBatchSize,
       otherCount: () => this.#pending.length,
+      soonCount: () => this.#open.size,
       settleTimeoutMs: options.settleTimeoutMs,
       retryMs,
       closeTimeoutMs,
@@ -258,7 +259,7 @@ class ServerLedger implements Ledger {
     if (!this.isAvailable()) return noDecision
     const { promise, resolve } = Promise.withResolvers<Decision>()
     this.#pending.push({ request, resolve })
-    this.#queue.schedule()
+    this.#queue.itemCame()
     const decision = await promise
     if (decision !== noDecision && countsAsRequest(request)) {
       const nowMs = this.#options.clock.monotonic()
