@@ -72,13 +72,14 @@ function addListCommands(alert: Command): void {
     .description('list what became of each message, newest first')
     .option('--target <target>', 'only this target, by name or id')
     .option('--account <account>', 'only alerts about this account, by name or id')
+    .option('--state <state>', 'only waiting, delivered, failed or dropped ones')
     .option('--count <n>', 'show at most this many, 1 to 10000', readCount, 100)
     .action(
       command({ store: 'existing' }, async ({ callAll, options }) =>
         shown(
           await callAll(
             alertEndpoints.deliveries,
-            { target: options['target'], account: options['account'] },
+            { target: options['target'], account: options['account'], state: options['state'] },
             Number(options['count']),
           ),
           showDeliveries,
@@ -277,7 +278,7 @@ function showDeliveries(deliveries: readonly DeliveryView[]): Answer {
       one.title,
       one.outcome,
     ]),
-    'No message was made yet.',
+    'There is no such message.',
   )
   return { json: deliveries, text }
 }

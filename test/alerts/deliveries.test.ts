@@ -274,6 +274,10 @@ test('alerts and their deliveries are found by account', async () => {
     [[alert?.id, id]],
   )
   assert.deepEqual(await sent({ account: 'well' }), [])
+  const states = (await sent({})).map((one) => one.state)
+  assert.deepEqual(new Set(states), new Set(['delivered']))
+  assert.equal((await sent({ state: 'delivered' })).length, 3)
+  assert.deepEqual(await sent({ state: 'failed' }), [])
   const outcome = await firingAlerts(bench.context, { account: 'nowhere' })
   assert.equal(outcome.kind === 'refusal' && outcome.code, 'operations.not_found')
   await node.close()

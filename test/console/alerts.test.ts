@@ -54,6 +54,10 @@ describe('the pages of alerts', () => {
     await targetRow(page, name).getByRole('button', { name: 'Send test' }).click()
     const deliveries = page.getByRole('table', { name: 'Deliveries of alerts, newest first' })
     await deliveries.getByText('delivered', { exact: true }).first().waitFor()
+    await page.getByLabel('State', { exact: true }).selectOption('failed')
+    await page.getByText('No delivery is in this state.').waitFor()
+    await page.getByLabel('State', { exact: true }).selectOption('')
+    await deliveries.getByText('delivered', { exact: true }).first().waitFor()
     const message = receiver.received.at(-1)
     assert.ok(message !== undefined, 'the receiver got nothing')
     return message

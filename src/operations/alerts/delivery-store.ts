@@ -7,7 +7,8 @@ import type { Queryable, Row, Transaction } from '../../storage/database.ts'
 import type { Alert, AlertEvent, AlertKind, Severity } from './alert-kind.ts'
 import { readAlert } from './alert-store.ts'
 
-type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'dropped'
+export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
+type DeliveryState = (typeof deliveryStates)[number]
 
 export interface Delivery {
   readonly id: string
@@ -226,11 +227,13 @@ export async function listDeliveries(
   {
     targetId,
     accountId,
+    state,
     beforeId,
     countMax,
   }: {
     readonly targetId: string | undefined
     readonly accountId: string | undefined
+    readonly state: DeliveryState | undefined
     readonly beforeId: string | undefined
     readonly countMax: number
   },
@@ -238,6 +241,7 @@ export async function listDeliveries(
   const conditions = [
     ...(targetId === undefined ? [] : [{ text: 'd.target_id =', value: targetId }]),
     ...(accountId === undefined ? [] : [{ text: 'a.account_id =', value: accountId }]),
+    ...(state === undefined ? [] : [{ text: 'd.state =', value: state }]),
     ...(beforeId === undefined ? [] : [{ text: 'd.id <', value: beforeId }]),
   ]
   const where = conditions.map(({ text }, index) => `${text} $${index + 2}`).join(' AND ')

@@ -7,7 +7,7 @@ import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import type { Alert } from './alert-kind.ts'
 import { listFiring, type AlertChange } from './alert-store.ts'
-import { listDeliveries, type LoggedDelivery } from './delivery-store.ts'
+import { deliveryStates, listDeliveries, type LoggedDelivery } from './delivery-store.ts'
 import { findTarget } from './target-store.ts'
 
 /** Oldest first. An outage of the store is not among them: it is not in the store. */
@@ -29,16 +29,18 @@ export const alertDeliveries = operation(
     target: z.string().min(1, 'must name a target').optional(),
     /** Only deliveries of alerts about this account. */
     account: accountReference.optional(),
+    state: z.enum(deliveryStates).optional(),
     ...pageFields,
   }),
   async (
     { database },
-    { target: reference, account, cursor, limit },
+    { target: reference, account, state, cursor, limit },
   ): Promise<Page<DeliveryView>> => {
     const target = reference === undefined ? undefined : await findTarget(database, reference)
     const rows = await listDeliveries(database, {
       targetId: target?.id ?? reference,
       accountId: await findAccountId(database, account),
+      state,
       beforeId: cursor,
       countMax: limit + 1,
     })

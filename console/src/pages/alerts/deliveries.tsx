@@ -6,6 +6,8 @@ import { SelectField } from '../../ui/field.tsx'
 import { List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/values.tsx'
+import { compact } from '../../search.ts'
+import { deliveryStates, type PageSearch } from './address.ts'
 import { kindNames } from './kinds.ts'
 import { readDeliveriesOf, readTargets, type Delivery } from './queries.ts'
 
@@ -22,10 +24,18 @@ function renewMs(deliveries: readonly Delivery[]): number | undefined {
 }
 
 export function Deliveries() {
-  const { target } = useSearch({ from: '/shell/alerts' })
+  const { target, state } = useSearch({ from: '/shell/alerts' })
+  const filter = compact({ target, state })
   const navigate = useNavigate({ from: '/alerts' })
   const targets = useList(['alerts', 'targets'], readTargets).rows ?? []
-  const list = useList(['alerts', 'deliveries', target], readDeliveriesOf(target), renewMs)
+  const list = useList(['alerts', 'deliveries', filter], readDeliveriesOf(filter), renewMs)
+  const change = (changed: {
+    readonly target?: string | undefined
+    readonly state?: PageSearch['state'] | undefined
+  }): void => {
+    const search = compact({ tab: 'deliveries' as const, ...filter, ...changed })
+    void navigate({ search, replace: true })
+  }
   const options: (readonly [string, string])[] = targets.map(({ name }) => [name, name])
   const nameOf = new Map(targets.map(({ id, name }) => [id, name]))
   return (
@@ -35,12 +45,13 @@ export function Deliveries() {
           label="Target"
           value={target ?? ''}
           options={[['', 'All targets'], ...options]}
-          onChange={(chosen) =>
-            void navigate({
-              search: { tab: 'deliveries', ...(chosen !== '' && { target: chosen }) },
-              replace: true,
-            })
-          }
+          onChange={(chosen) => change({ target: chosen === '' ? undefined : chosen })}
+        />
+        <SelectField
+          label="State"
+          value={state ?? ''}
+          options={[['', 'All states'], ...deliveryStates.map((one) => [one, one] as const)]}
+          onChange={(chosen) => change({ state: deliveryStates.find((one) => one === chosen) })}
         />
       </div>
       <Card isFlush>
@@ -50,7 +61,11 @@ export function Deliveries() {
           rowKey={({ id }) => id}
           rowTone={({ state }) => (state === 'failed' ? 'bad' : undefined)}
           empty={
-            <Empty title="No delivery yet.">Alerts and tests of targets are listed here.</Empty>
+            state === undefined ? (
+              <Empty title="No delivery yet.">Alerts and tests of targets are listed here.</Empty>
+            ) : (
+              <Empty title="No delivery is in this state.">Choose another state.</Empty>
+            )
           }
           columns={[
             { name: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },

@@ -1,6 +1,7 @@
 /** What the alert pages read. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/client.ts'
+import type { PageSearch } from './address.ts'
 
 const pageSize = 50
 
@@ -14,11 +15,11 @@ export function readTargets(cursor: { cursor?: string }) {
   return bodyOf(api.GET('/admin/v1/alerts', { params: { query: { limit: pageSize, ...cursor } } }))
 }
 
-export function readDeliveriesOf(target: string | undefined) {
+export function readDeliveriesOf(filter: Pick<PageSearch, 'target' | 'state'>) {
   return (cursor: { cursor?: string }) =>
     bodyOf(
       api.GET('/admin/v1/alerts/deliveries', {
-        params: { query: { limit: pageSize, ...(target !== undefined && { target }), ...cursor } },
+        params: { query: { limit: pageSize, ...filter, ...cursor } },
       }),
     )
 }
