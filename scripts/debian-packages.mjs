@@ -23,7 +23,7 @@ const packageOf = {
   mmdebstrap: 'mmdebstrap',
   'systemd-analyze': 'systemd',
   ip: 'iproute2',
-  chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
 }
 
 const postgresFolder = '/usr/lib/postgresql'

@@ -10,6 +10,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openStore } from '../../src/storage/open.ts'
+import { findChromium } from '../../test/support/console/browser.ts'
 import { fillLargeStore, largeShape } from '../../test/support/console/large-store.ts'
 import {
   applyCatalogue,
@@ -78,7 +79,7 @@ export async function measureConsole(setting: ConsoleSetting): Promise<ConsoleFi
 /** Chromium with the lowest priority, so that the load keeps its rate beside it. */
 function writeNiceChromium(folder: string): string {
   const path = join(folder, 'chromium')
-  writeFileSync(path, '#!/bin/sh\nexec nice -n 19 /usr/bin/chromium "$@"\n', { mode: 0o755 })
+  writeFileSync(path, `#!/bin/sh\nexec nice -n 19 ${findChromium()} "$@"\n`, { mode: 0o755 })
   return path
 }
 
