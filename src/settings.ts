@@ -57,7 +57,7 @@ export const settingGroups = {
       'trusted_proxies',
       addressRanges,
       undefined,
-      "The addresses and networks of your proxies, with commas between them: `10.0.0.0/8, 2001:db8::7`. Only their word about a client's address is believed; see below.",
+      "The addresses and networks of your proxies, with commas between them: `10.0.0.0/8, 2001:db8::7`. Only their word about a client's address is believed.",
     ),
     clientAddressHeader: setting(
       'client_address_header',
@@ -98,7 +98,7 @@ export const settingGroups = {
       'store',
       storeText,
       'sqlite:./data/turnpike.db',
-      'The database: `sqlite:PATH` for one gateway, or `postgres://USER:PASSWORD@HOST/DATABASE` for any number; see below.',
+      'The database: `sqlite:PATH` for one gateway, or `postgres://USER:PASSWORD@HOST/DATABASE` for any number.',
     ),
     masterKey: setting(
       'master_key',
@@ -110,7 +110,7 @@ export const settingGroups = {
       'master_key_file',
       path,
       undefined,
-      'A file with the key in the same form, readable by its owner only; see below.',
+      'A file with the key in the same form, readable by its owner only.',
       '`master.key` beside a SQLite store, none with PostgreSQL',
     ),
     adminToken: setting(

@@ -103,7 +103,7 @@ function Outcome({
   delivery: Delivery
 }) {
   return (
-    <>
+    <div>
       {outcome}
       {state === 'waiting' && due !== null && (
         <div className="soft">
@@ -115,6 +115,6 @@ function Outcome({
           <Time at={ended} />
         </div>
       )}
-    </>
+    </div>
   )
 }

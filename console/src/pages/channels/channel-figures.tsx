@@ -100,6 +100,7 @@ function RequestChart({ days }: { days: Days }) {
         {
           name: 'Errors',
           kind: 'bars',
+          isBad: true,
           values: days.map(({ row }) => row?.errors ?? 0),
         },
       ]}
