@@ -122,9 +122,9 @@ function wordsOf(rows: readonly Action[], wordOf: (row: Action) => string): Sugg
 }
 
 function Subject({ id }: { id: string }) {
-  if (!id.startsWith('acc_')) return <span className="break">{id}</span>
+  if (!id.startsWith('acc_')) return <span className="break action-subject">{id}</span>
   return (
-    <Link to="/accounts/$account" params={{ account: id }} className="break">
+    <Link to="/accounts/$account" params={{ account: id }} className="break action-subject">
       {id}
     </Link>
   )
