@@ -57,7 +57,8 @@ describe('the page of audits', () => {
       await console.withConsole({ role: 'operator', path: '/audit' }, async (page) => {
         await page.getByRole('button', { name: 'Audit everything now' }).click()
         await page.getByText('The audit has found 1 difference.').waitFor()
-        await audits(page).filter({ hasText: 'failed' }).getByRole('link').click()
+        // A regular audit of the gateway may have found it too.
+        await audits(page).filter({ hasText: 'failed' }).first().getByRole('link').click()
         const differences = page.getByRole('table', { name: 'Differences' })
         await differences.getByRole('link').click()
         await page.getByRole('heading', { level: 1, name: 'civic-data' }).waitFor()
