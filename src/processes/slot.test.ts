@@ -158,6 +158,35 @@ describe('a slot', () => {
     assert.equal(started.length, 4)
   })
 
+  it('starts the new process again where it dies while the earlier one finishes', async () => {
+    const { clock, slot, started } = open()
+    void slot.start()
+    slot.keep()
+    const replaced = slot.replace()
+    started[1]?.becomeReady()
+    await turn()
+    started[1]?.end()
+    await turn()
+    clock.advance(1_000)
+    assert.equal(started.length, 3)
+    started[2]?.becomeReady()
+    started[0]?.end()
+    assert.deepEqual(await replaced, { kind: 'replaced' })
+    assert.deepEqual([...slot.children], [started[2]])
+  })
+
+  it('keeps the earlier process where the new one ends as soon as it is ready', async () => {
+    const { slot, started } = open()
+    void slot.start()
+    slot.keep()
+    const replaced = slot.replace()
+    started[1]?.becomeReady()
+    started[1]?.end()
+    assert.deepEqual(await replaced, { kind: 'failed', reason: 'exit code 1' })
+    assert.deepEqual(started[0]?.orders, [])
+    assert.deepEqual([...slot.children], [started[0]])
+  })
+
   it('starts none after a stop', async () => {
     const { clock, slot, started, latest } = open()
     void slot.start()

@@ -66,25 +66,15 @@ export class Slot<Child extends SlotChild> {
     this.#isReplacing = true
     this.#restart?.cancel()
     this.#restart = undefined
-    try {
-      return await this.#replace()
-    } finally {
-      this.#isReplacing = false
-      if (this.#current === undefined) this.#startLater()
-    }
-  }
-
-  /** Starts none from now on. */
-  stop(): void {
-    this.#isStopping = true
-    this.#restart?.cancel()
-  }
-
-  async #replace(): Promise<{ readonly kind: 'replaced' } | Failed> {
     const next = this.#launch()
     const failure = await this.#failureOf(next)
-    if (failure !== undefined) return failure
+    // From here on the new process counts, which may itself end while the earlier one finishes.
+    this.#isReplacing = false
     const earlier = this.#current
+    if (failure !== undefined) {
+      if (earlier === undefined) this.#startLater()
+      return failure
+    }
     this.#current = next
     this.keep()
     if (earlier !== undefined) {
@@ -95,16 +85,22 @@ export class Slot<Child extends SlotChild> {
     return { kind: 'replaced' }
   }
 
+  /** Starts none from now on. */
+  stop(): void {
+    this.#isStopping = true
+    this.#restart?.cancel()
+  }
+
   async #failureOf(next: Child): Promise<Failed | undefined> {
     const late = Promise.withResolvers<'late'>()
     const timer = this.#options.clock.after(readyTimeoutMs, () => late.resolve('late'))
     const outcome = await Promise.race([next.ready, next.ended, late.promise])
     timer.cancel()
-    if (outcome === 'ready') return undefined
+    // It may end as soon as it is ready.
+    if (outcome === 'ready' && this.children.has(next)) return undefined
     next.kill()
-    await next.ended
-    const reason = outcome === 'late' ? 'it was not ready in time' : outcome.reason
-    return { kind: 'failed', reason }
+    const { reason } = await next.ended
+    return { kind: 'failed', reason: outcome === 'late' ? 'it was not ready in time' : reason }
   }
 
   #launch(): Child {
