@@ -37,7 +37,8 @@ export class GatewayChild {
   isRetiring = false
   /** The latest that is known; the last words of a process that has ended. */
   lastReport: MetricsReport | undefined
-  readonly #process: ChildProcess
+  /** Undefined where it could not be started. */
+  readonly #process: ChildProcess | undefined
   readonly #clock: Clock
   readonly #waiting = new Map<number, () => void>()
   #questionCount = 0
@@ -56,15 +57,12 @@ export class GatewayChild {
       listen: listenDescriptor,
       adminListen: adminListenDescriptor,
     })
-    this.#process = spawn(launch.command, launch.args, {
-      env: { ...launch.environment, [placeVariable]: place },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', launch.listen, launch.adminListen],
-      serialization: 'advanced',
-    })
-    this.ended = endOf(this.#process)
+    const started = startProgram(launch, place)
+    this.ended = 'failure' in started ? Promise.resolve(started.failure) : endOf(started.child)
+    this.#process = 'failure' in started ? undefined : started.child
     const isReady = Promise.withResolvers<'ready'>()
     this.ready = isReady.promise
-    this.#process.on('message', (message: unknown) => {
+    this.#process?.on('message', (message: unknown) => {
       const parsed = notice.safeParse(message)
       if (!parsed.success) return
       if (parsed.data.kind === 'ready') {
@@ -79,16 +77,16 @@ export class GatewayChild {
   }
 
   get pid(): number | undefined {
-    return this.#process.pid
+    return this.#process?.pid
   }
 
   send(order: Order): void {
     // A process that has ended, or could not be started, hears nothing.
-    if (this.#process.connected) this.#process.send(order, () => undefined)
+    if (this.#process?.connected === true) this.#process.send(order, () => undefined)
   }
 
   kill(): void {
-    this.#process.kill('SIGKILL')
+    this.#process?.kill('SIGKILL')
   }
 
   /** Updates `lastReport`; where the process does not answer in time, it stays as it is. */
@@ -112,6 +110,23 @@ export class GatewayChild {
 interface ChildEffects {
   readonly clock: Clock
   readonly onCollect: (child: GatewayChild, id: number) => void
+}
+
+type Started = { readonly child: ChildProcess } | { readonly failure: Exit }
+
+/** A missing program is an event of the child; where memory is short, for example, `spawn` throws. */
+function startProgram(launch: Launch, place: string): Started {
+  try {
+    const child = spawn(launch.command, launch.args, {
+      env: { ...launch.environment, [placeVariable]: place },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', launch.listen, launch.adminListen],
+      serialization: 'advanced',
+    })
+    return { child }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { failure: { kind: 'ended', code: undefined, reason } }
+  }
 }
 
 function endOf(child: ChildProcess): Promise<Exit> {
