@@ -1,17 +1,14 @@
 /**
- * `turnpike serve` with several processes: settings → supervisor. It opens no store. Part of the composition
- * root.
+ * `turnpike serve` with several processes: settings → plan of the supervisor. Part of the composition root.
  */
 import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
-import { commandClock } from './base/clock.ts'
-import { createLog } from './base/log.ts'
+import { GatewayError } from './base/errors.ts'
 import { processEnvironment, type Environment } from './config.ts'
-import { supervise } from './processes/supervisor.ts'
+import { planVariable, writePlan } from './processes/plan.ts'
 import type { Config } from './settings.ts'
 import { shareHeap } from './shares.ts'
-import { explainStart, ignoreOutputErrors } from './starting.ts'
 
 /** `auto` is one process for each core; on SQLite it is one. */
 export function countProcesses({ processes, store }: Config): number {
@@ -19,44 +16,19 @@ export function countProcesses({ processes, store }: Config): number {
   return store.startsWith('sqlite:') ? 1 : availableParallelism()
 }
 
-/** Serves until a signal and resolves with the exit code. `args` are the words of this command line. */
-export async function serveProcesses(
-  config: Config,
-  {
-    args,
-    logDescriptor = 1,
-  }: { readonly args: readonly string[]; readonly logDescriptor?: number },
-): Promise<number> {
-  // Also for the processes, which share the output: what the last one of them restores is non-blocking.
-  ignoreOutputErrors()
-  const { logLevel: level, logFormat: format, listen, adminListen } = config
-  const log = createLog({ level, format, descriptor: logDescriptor })
+/** Becomes the supervisor: the same process, with another program. */
+export function becomeSupervisor(config: Config, logDescriptor: number): never {
+  const { listen, adminListen, logLevel, logFormat } = config
   const count = countProcesses(config)
-  const environment = processEnvironment()
-  try {
-    return await supervise({
-      launch: {
-        command: findLauncher(environment),
-        args,
-        environment: withHeap(environment, count),
-        count,
-      },
-      listen,
-      adminListen,
-      nodeName: config.nodeName ?? hostname(),
-      clock: commandClock,
-      log: log.logger,
-    })
-  } catch (error) {
-    throw explainStart(error, config)
-  } finally {
-    await log.close()
-  }
-}
-
-/** By the path of the call: where that is a link, it may lead to a newer version by the next start. */
-function findLauncher(environment: Environment): string {
-  return environment['TURNPIKE_LAUNCHER'] ?? join(import.meta.dirname, '..', 'bin', 'turnpike')
+  const nodeName = config.nodeName ?? hostname()
+  const plan = { count, listen, adminListen, nodeName, logLevel, logFormat, logDescriptor }
+  const program = join(import.meta.dirname, 'supervisor.ts')
+  const { execPath, execArgv, argv } = process
+  process.execve?.(execPath, [execPath, ...execArgv, program, ...argv.slice(2)], {
+    ...withHeap(processEnvironment(), count),
+    [planVariable]: writePlan(plan),
+  })
+  throw new GatewayError('operations.conflict', 'This system cannot run several processes.')
 }
 
 /** Of several values of an option the last one counts. */

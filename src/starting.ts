@@ -4,7 +4,10 @@ import { explainSystemError } from './base/system-error.ts'
 import type { Config } from './settings.ts'
 
 /** Returns an error that says what to do, where the cause of a failed start is known. */
-export function explainStart(error: unknown, { listen, adminListen }: Config): unknown {
+export function explainStart(
+  error: unknown,
+  { listen, adminListen }: Pick<Config, 'listen' | 'adminListen'>,
+): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE')
     return explainSystemError(error) ?? error
   // A bound socket that another program has begun to listen on comes without its port.

@@ -65,9 +65,8 @@ async function serveHere(config: Config, isJson: boolean): Promise<number> {
   const supervisor = findSupervisor(processEnvironment(), systemClock)
   const logDescriptor = isJson ? 2 : 1
   if (supervisor === undefined) {
-    const { countProcesses, serveProcesses } = await import('../serve-processes.ts')
-    if (countProcesses(config) > 1)
-      return serveProcesses(config, { args: process.argv.slice(2), logDescriptor })
+    const { countProcesses, becomeSupervisor } = await import('../serve-processes.ts')
+    if (countProcesses(config) > 1) becomeSupervisor(config, logDescriptor)
   }
   const { serve } = await import('../main.ts')
   const onReady = isJson ? announceAsJson : announce
