@@ -14,7 +14,8 @@ import type { OpenAnswer } from '../support/http-client.ts'
 import { pidOf, startProcesses, type Processes } from '../support/processes.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const streamCount = 40
+const streamCount = 500
+const streamsAtOnce = 50
 
 describe('a replacement of all processes', () => {
   let server: PostgresServer
@@ -25,7 +26,7 @@ describe('a replacement of all processes', () => {
 
   it('cuts no stream, refuses no connection, and charges every answer', async (context) => {
     const processes = await startProcesses(context, { server })
-    const streams = await openHeldStreams(processes)
+    const streams = await openHeldStreams(processes, streamCount)
     const clients = [
       keepAsking(() => processes.ask()),
       keepAsking(() => processes.stream('go on [[sandbox: output=8; event_delay_ms=5]]').ended),
@@ -77,7 +78,7 @@ describe('a replacement of all processes', () => {
 
   it('refuses a second one meanwhile', async (context) => {
     const processes = await startProcesses(context, { server })
-    const streams = await openHeldStreams(processes)
+    const streams = await openHeldStreams(processes, 0)
     processes.signal('SIGUSR2')
     await processes.until({ msg: 'retiring', node: 'here-1' })
     processes.signal('SIGUSR2')
@@ -92,18 +93,21 @@ describe('a replacement of all processes', () => {
 })
 
 /**
- * Opens streams, at least `streamCount`, until both processes have some. Each has begun and stands at the
+ * Opens streams, at least `countMin`, until both processes have some. Each has begun and stands at the
  * gate.
  */
-async function openHeldStreams(processes: Processes): Promise<readonly OpenAnswer[]> {
+async function openHeldStreams(
+  processes: Processes,
+  countMin: number,
+): Promise<readonly OpenAnswer[]> {
   const socketsBefore = socketsOf(await processes.metrics())
   const streams: OpenAnswer[] = []
   let socketCounts = socketsBefore
   while (
-    streams.length < streamCount ||
+    streams.length < countMin ||
     socketCounts.some((count, index) => count < (socketsBefore[index] ?? 0) + 10)
   ) {
-    const more = Array.from({ length: 10 }, () =>
+    const more = Array.from({ length: streamsAtOnce }, () =>
       processes.stream('wait [[sandbox: hold=gate@before_terminal]]'),
     )
     for (const stream of more) await stream.until((text) => text.includes('content_block_delta'))

@@ -7,7 +7,7 @@ import type { BodyFormat, StreamedFormat } from './requests.ts'
 
 /** The client has the whole answer: complete by its framing, and for a stream by its last event. */
 export function hasEnd(
-  answer: WireAnswer,
+  answer: Pick<WireAnswer, 'status' | 'isComplete' | 'text'>,
   ask: { readonly format: BodyFormat; readonly isStream: boolean },
 ): boolean {
   if (answer.status !== 200 || !answer.isComplete) return false

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import type { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { createInterface } from 'node:readline'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { demoCatalogueWith } from './catalogues.ts'
 import { gather } from './gather.ts'
@@ -39,8 +39,6 @@ export interface Processes {
   lines(): readonly LogLine[]
   /** Resolves with the first so many lines with these fields, as soon as they are there. */
   until(fields: Partial<LogLine>, count?: number): Promise<readonly LogLine[]>
-  output(): string
-  errors(): string
   signal(signal: NodeJS.Signals): void
   /** Exit code, or the signal that ended the supervisor. */
   readonly ended: Promise<number | NodeJS.Signals>
@@ -48,6 +46,10 @@ export interface Processes {
   ask(prompt?: string, agent?: Agent): Promise<WireAnswer>
   /** Begins a stream. */
   stream(prompt?: string): OpenAnswer
+  /** The store's URL. */
+  readonly store: string
+  /** The open holds in the store. */
+  holds(): Promise<number>
   /** What the store says of the account. */
   charged(): Promise<{ readonly requests: number; readonly holds: number }>
   metrics(): Promise<string>
@@ -61,12 +63,18 @@ interface Wanted {
   readonly environment?: Readonly<Record<string, string>>
   readonly command?: string
   readonly count?: number
+  readonly balanceUsd?: string
+}
+
+/** A test, or a program that calls what it is given when it ends. */
+interface Context {
+  after(close: () => Promise<void>): void
 }
 
 /** Starts two processes by default; resolves when all are ready. Ends everything with the test. */
 export async function startProcesses(
-  context: TestContext,
-  { server, environment = {}, command = launcher, count = 2 }: Wanted,
+  context: Context,
+  { server, environment = {}, command = launcher, count = 2, balanceUsd = '100' }: Wanted,
 ): Promise<Processes> {
   const sandbox = await startSandbox()
   context.after(() => sandbox.close())
@@ -84,7 +92,7 @@ export async function startProcesses(
   context.after(() => program.close())
   await program.write('c.yaml', demoCatalogueWith({ every: { check: 'none' } })(sandbox.url))
   await program.json('apply', '-f', 'c.yaml')
-  await program.json('account', 'create', 'acme', '--balance', '100')
+  await program.json('account', 'create', 'acme', '--balance', balanceUsd)
   const { key } = await program.json<{ key: string }>('key', 'create', 'acme')
   const { token } = await program.json<{ token: string }>('admin-token', 'create')
 
@@ -98,7 +106,6 @@ export async function startProcesses(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const out = gather(child.stdout)
   const errors = gather(child.stderr)
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? -1))
@@ -108,14 +115,10 @@ export async function startProcesses(
     for (const signal of ['SIGTERM', 'SIGTERM'] as const) child.kill(signal)
     await ended
   })
-  const lines = (): readonly LogLine[] =>
-    out
-      .text()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as LogLine)
+  const lines: LogLine[] = []
   const lookOuts = new Set<() => void>()
-  child.stdout.on('data', () => {
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(JSON.parse(line) as LogLine)
     for (const look of lookOuts) look()
   })
   const until = (fields: Partial<LogLine>, times = 1): Promise<readonly LogLine[]> =>
@@ -123,10 +126,14 @@ export async function startProcesses(
       const timer = setTimeout(() => {
         lookOuts.delete(look)
         const what = `${times} lines like ${JSON.stringify(fields)}`
-        reject(new Error(`no ${what}:\n${out.text()}\n${errors.text()}`))
+        const all = lines.map((line) => JSON.stringify(line)).join('\n')
+        reject(new Error(`no ${what}:\n${all}\n${errors.text()}`))
       }, patienceMs)
+      const found: LogLine[] = []
+      let lookedAt = 0
       const look = (): void => {
-        const found = lines().filter((line) => isLike(line, fields))
+        found.push(...lines.slice(lookedAt).filter((line) => isLike(line, fields)))
+        lookedAt = lines.length
         if (found.length < times) return
         lookOuts.delete(look)
         clearTimeout(timer)
@@ -141,6 +148,8 @@ export async function startProcesses(
   assert.ok(address !== undefined && admin !== undefined)
   const url = `http://127.0.0.1:${address.port}`
   const adminUrl = `http://127.0.0.1:${admin.port}`
+  const holds = async (): Promise<number> =>
+    Number(await server.run('SELECT count(*) FROM hold', database))
   const wire = (prompt: string, isStream: boolean) => ({
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -158,10 +167,8 @@ export async function startProcesses(
     program,
     sandbox,
     key,
-    lines,
+    lines: () => lines,
     until,
-    output: () => out.text(),
-    errors: () => errors.text(),
     signal: (signal) => void child.kill(signal),
     ended,
     ask: (prompt = 'hello', agent) =>
@@ -170,6 +177,8 @@ export async function startProcesses(
         ...(agent === undefined ? {} : { agent }),
       }),
     stream: (prompt = 'hello') => open(`${url}/alpha/v1/messages`, wire(prompt, true)),
+    store,
+    holds,
     async charged() {
       const usage = await program.json<{ usage: { requests: number } }>(
         'usage',
@@ -177,8 +186,7 @@ export async function startProcesses(
         '--period',
         'total',
       )
-      const holds = await server.run('SELECT count(*) FROM hold', database)
-      return { requests: usage.usage.requests, holds: Number(holds) }
+      return { requests: usage.usage.requests, holds: await holds() }
     },
     async metrics() {
       const answer = await send(`${adminUrl}/metrics`, {
