@@ -40,6 +40,8 @@ import { measureTraces } from './traces/traces.ts'
 import { formatReport } from './report/markdown.ts'
 import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
+import { formatSeveral } from './several/report.ts'
+import { measureSeveral } from './several/several.ts'
 import { writePicture } from './slow/picture.ts'
 import { formatSlow } from './slow/report.ts'
 import { measureSlow } from './slow/slow.ts'
@@ -142,6 +144,8 @@ async function runAndReport(
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
+  if (plan.parts.has('processes'))
+    return runSeveral(commandLine, { plan, group, workFolder, root, profileFolder })
   if (isSlow(plan)) return runSlow(commandLine, { plan, group, workFolder, root, profileFolder })
   const figures = await runBenchmark({ plan, group, workFolder, root, profileFolder })
   const report = formatReport(figures, describeCommand(commandLine))
@@ -168,6 +172,19 @@ async function runSlow(commandLine: readonly string[], setting: BenchmarkSetting
     ]
     console.error(`bench: written: ${paths.filter((path) => path !== undefined).join(', ')}`)
   }
+  return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
+}
+
+async function runSeveral(
+  commandLine: readonly string[],
+  setting: BenchmarkSetting,
+): Promise<number> {
+  const { plan, profileFolder } = setting
+  const figures = await measureSeveral(setting)
+  const report = formatSeveral(figures, describeCommand(commandLine))
+  console.log(report)
+  if (profileFolder !== undefined) printProfiles(profileFolder)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'processes')}`)
   return figures.money.every((line) => line.isRight) ? exitCodes.done : exitCodes.failed
 }
 

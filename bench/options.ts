@@ -10,7 +10,7 @@ import type { StreamFormatName } from './exchanges.ts'
 const slowPartNames = ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'] as const
 export type SlowPartName = (typeof slowPartNames)[number]
 
-/** Requests, streams and health share a report; each of the last seven runs alone. */
+/** Requests, streams and health share a report; each of the last eight runs alone. */
 const partNames = [
   ...slowPartNames,
   'requests',
@@ -23,6 +23,7 @@ const partNames = [
   'refusals',
   'traces',
   'console',
+  'processes',
 ] as const
 type PartName = (typeof partNames)[number]
 
@@ -115,6 +116,13 @@ export interface ConsolePlan {
   readonly seconds: number
 }
 
+export interface ProcessesPlan {
+  readonly rounds: number
+  readonly windowMs: number
+  /** Without requests. */
+  readonly idleMs: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -132,6 +140,7 @@ export interface Plan {
   readonly refusals: RefusalsPlan
   readonly traces: TracesPlan
   readonly console: ConsolePlan
+  readonly processes: ProcessesPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -149,6 +158,7 @@ export const usageText = `npm run bench -- [options]
   --only refusals                  charged requests beside 2,000 refused ones a second
   --only traces                    requests with and without traces
   --only console                   the console's pages on a large store, and requests beside ten consoles
+  --only processes                 one process and two on PostgreSQL, under the same steady load
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -179,6 +189,7 @@ const sizes = {
     refusals: { rounds: 3, seconds: 6 },
     traces: { rounds: 3, seconds: 4 },
     console: { rounds: 3, seconds: 6 },
+    processes: { rounds: 3, windowMs: 4_000, idleMs: 10_000 },
   },
   default: {
     slow: {
@@ -201,6 +212,7 @@ const sizes = {
     refusals: { rounds: 5, seconds: 10 },
     traces: { rounds: 7, seconds: 6 },
     console: { rounds: 5, seconds: 10 },
+    processes: { rounds: 7, windowMs: 5_000, idleMs: 30_000 },
   },
   full: {
     slow: {
@@ -223,6 +235,7 @@ const sizes = {
     refusals: { rounds: 15, seconds: 10 },
     traces: { rounds: 15, seconds: 10 },
     console: { rounds: 9, seconds: 10 },
+    processes: { rounds: 15, windowMs: 5_000, idleMs: 30_000 },
   },
 } as const
 
@@ -270,6 +283,7 @@ function findConflict(
     'refusals',
     'traces',
     'console',
+    'processes',
   ] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`

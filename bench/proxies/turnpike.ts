@@ -131,17 +131,23 @@ export interface GatewayOptions {
   readonly profileFolder?: string
   /** Differs between the gateways on one store. */
   readonly nodeName?: string
-  /** Returns only after the first audit, which would otherwise slow down one measurement of several. */
+  /**
+   * Returns only when all processes serve and after the first audit, which would otherwise slow down one
+   * measurement of several.
+   */
   readonly awaitsAudit?: boolean
   /** Further variables of the gateway. */
   readonly environment?: Readonly<Record<string, string>>
+  /** One by default. */
+  readonly processCount?: number
 }
 
 export async function startTurnpike(
   bench: Bench,
   store: TurnpikeStore,
-  { profileFolder, nodeName = 'bench', awaitsAudit = false, environment }: GatewayOptions = {},
+  options: GatewayOptions = {},
 ): Promise<Proxy> {
+  const { profileFolder, nodeName = 'bench', awaitsAudit = false, processCount = 1 } = options
   const port = await findFreePort()
   const adminPort = await findFreePort()
   const running = bench.group.start({
@@ -157,12 +163,13 @@ export async function startTurnpike(
       ...(profileFolder === undefined
         ? {}
         : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),
-      ...environment,
+      ...(processCount === 1 ? {} : { TURNPIKE_PROCESSES: String(processCount) }),
+      ...options.environment,
     },
     output: 'log',
   })
   await bench.group.waitForPort(running, port)
-  if (awaitsAudit) await waitForFirstAudit(adminPort, store)
+  if (awaitsAudit) await waitForFirstAudit(adminPort, store, processCount)
   const title = store.name === 'turnpike' ? 'Turnpike' : 'baseline'
   const headers = { authorization: `Bearer ${store.key}` }
   const messagesHeaders = { 'x-api-key': store.key, 'anthropic-version': '2023-06-01' }
@@ -200,12 +207,19 @@ export async function startTurnpike(
   }
 }
 
-async function waitForFirstAudit(adminPort: number, { adminToken }: TurnpikeStore): Promise<void> {
+async function waitForFirstAudit(
+  adminPort: number,
+  { adminToken }: TurnpikeStore,
+  processCount: number,
+): Promise<void> {
   const limit = performance.now() + firstAuditLimitMs
   const headers = { authorization: `Bearer ${adminToken}` }
   while (performance.now() < limit) {
     const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`, { headers })
-    if (/^turnpike_audits_total\{result="\w+"\} [1-9]/m.test(await answer.text())) return
+    const text = await answer.text()
+    const memories = text.match(/^turnpike_process_resident_memory_bytes[ {]/gm) ?? []
+    const hasAudited = /^turnpike_audits_total\{result="\w+"\} [1-9]/m.test(text)
+    if (hasAudited && memories.length >= processCount) return
     await delay(250)
   }
   throw new Error('the gateway has not audited its ledger in time')

@@ -48,7 +48,16 @@ export function formatRatio(value: number): string {
 
 /** The reports in the documentation, each between its own marks. */
 export type ReportName =
-  'slow' | 'bench' | 'growth' | 'stores' | 'bodies' | 'attacks' | 'refusals' | 'traces' | 'console'
+  | 'slow'
+  | 'bench'
+  | 'growth'
+  | 'stores'
+  | 'bodies'
+  | 'attacks'
+  | 'refusals'
+  | 'traces'
+  | 'console'
+  | 'processes'
 
 export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')

@@ -102,11 +102,16 @@ function listRuns(
   })
 }
 
-/** V8 has optimized the gateway's code only after some ten thousand requests. */
+/** V8 has optimized it only after some ten thousand requests. */
 const ownWarmUpMs = 6_000
 const peerWarmUpMs = 1_000
 
-async function warmUp(program: LoadProgram, target: Target, loads: readonly Load[]): Promise<void> {
+/** Until the gateway's code is optimized. */
+export async function warmUp(
+  program: LoadProgram,
+  target: Target,
+  loads: readonly Load[],
+): Promise<void> {
   const [stream] = loads.filter(({ events }) => events > 0)
   const windowMs = target.books === undefined ? peerWarmUpMs : ownWarmUpMs
   for (const load of [warmUpLoad, stream]) {
@@ -127,7 +132,7 @@ interface RoundSetting {
   readonly windowMs: number
 }
 
-async function measureRound(
+export async function measureRound(
   program: LoadProgram,
   { target, given, windowMs }: RoundSetting,
 ): Promise<SlowRound> {

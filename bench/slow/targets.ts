@@ -64,6 +64,8 @@ const environment = {
   TURNPIKE_MAX_RUNNING_PER_KEY: '0',
   TURNPIKE_MAX_RUNNING_PER_ACCOUNT: '0',
   TURNPIKE_MAX_CONNECTIONS: '20000',
+  // All clients have one address.
+  TURNPIKE_MAX_CONNECTIONS_PER_ADDRESS: '0',
 }
 
 export function loadAlone(bench: Bench): Target {
@@ -96,25 +98,39 @@ export async function startTargets(setting: TargetSetting): Promise<readonly Tar
       if (!plan.proxies.has(name) || (name === 'postgres' && server === undefined)) continue
       const program = { name: isBaseline ? 'baseline' : 'turnpike', root } as const
       const folder = `${part}-${program.name}-${name}`
-      const storeUrl = await onServer?.createDatabase()
-      const store = await prepareTurnpike(bench, program, folder, storeUrl)
-      const profiles = profileFolder === undefined ? undefined : join(profileFolder, folder)
-      if (profiles !== undefined) mkdirSync(profiles, { recursive: true })
-      const proxy = await startTurnpike(bench, store, {
-        awaitsAudit: true,
-        environment,
-        ...(profiles !== undefined && { profileFolder: profiles }),
-      })
-      const title = `${proxy.slow.title}, ${onServer === undefined ? 'SQLite' : 'PostgreSQL'}`
-      ours.push({
-        ...toTarget(proxy),
-        name: nameOf(isBaseline, onServer !== undefined),
-        title,
-        books: booksOf(bench, store, onServer),
-      })
+      const target = await startGateway(bench, { program, folder, server: onServer, profileFolder })
+      const title = `${target.title}, ${onServer === undefined ? 'SQLite' : 'PostgreSQL'}`
+      ours.push({ ...target, name: nameOf(isBaseline, onServer !== undefined), title })
     }
     return ours
   }
+}
+
+export interface GatewayPlan {
+  readonly program: Pick<TurnpikeStore, 'name' | 'root'>
+  readonly folder: string
+  /** By default the store is embedded. */
+  readonly server: PostgresServer | undefined
+  readonly profileFolder: string | undefined
+  /** One by default. */
+  readonly processCount?: number
+}
+
+/** Starts a gateway of ours on a new store. */
+export async function startGateway(
+  bench: Bench,
+  { program, folder, server, profileFolder, processCount = 1 }: GatewayPlan,
+): Promise<Target & { readonly proxy: Proxy }> {
+  const store = await prepareTurnpike(bench, program, folder, await server?.createDatabase())
+  const profiles = profileFolder === undefined ? undefined : join(profileFolder, folder)
+  if (profiles !== undefined) mkdirSync(profiles, { recursive: true })
+  const proxy = await startTurnpike(bench, store, {
+    awaitsAudit: true,
+    environment,
+    processCount,
+    ...(profiles !== undefined && { profileFolder: profiles }),
+  })
+  return { ...toTarget(proxy), proxy, books: booksOf(bench, store, server) }
 }
 
 function toTarget(proxy: Proxy): Target {
