@@ -42,6 +42,8 @@ import { formatStores } from './stores/report.ts'
 import { measureStores } from './stores/stores.ts'
 import { formatSeveral } from './several/report.ts'
 import { measureSeveral } from './several/several.ts'
+import { check, formatSoak } from './soak/report.ts'
+import { runSoak } from './soak/soak.ts'
 import { writePicture } from './slow/picture.ts'
 import { formatSlow } from './slow/report.ts'
 import { measureSlow } from './slow/slow.ts'
@@ -141,6 +143,7 @@ async function runAndReport(
   if (plan.parts.has('refusals')) return runRefusals(plan, commandLine, { group, workFolder })
   if (plan.parts.has('console')) return runConsole(plan, commandLine, { group, workFolder })
   if (plan.parts.has('traces')) return runTraces(plan, commandLine, { group, workFolder })
+  if (plan.parts.has('soak')) return runSoakTest(plan, commandLine)
   const profileFolder = plan.isProfiled
     ? mkdtempSync(join(tmpdir(), 'turnpike-profiles-'))
     : undefined
@@ -280,6 +283,15 @@ async function runTraces(
   console.log(report)
   if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'traces')}`)
   return exitCodes.done
+}
+
+async function runSoakTest(plan: Plan, commandLine: readonly string[]): Promise<number> {
+  const figures = await runSoak(plan.soak)
+  const made = { date: describeDate(), commit: describeCommit(root) }
+  const report = formatSoak(figures, { command: describeCommand(commandLine), ...made })
+  console.log(report)
+  if (plan.isWritten) console.error(`bench: written: ${writeReport(root, report, 'soak')}`)
+  return check(figures).every(({ isRight }) => isRight) ? exitCodes.done : exitCodes.failed
 }
 
 function describeCommand(commandLine: readonly string[]): string {

@@ -102,3 +102,14 @@ test('measures refusals on request and alone, also against another checkout', ()
     '--only: refusals cannot be combined with other parts',
   )
 })
+
+test('measures processes and soaks only on request, and alone', () => {
+  assert.equal(planOf('--quick', '--only', 'processes').processes.rounds, 3)
+  assert.equal(planOf('--only', 'soak').soak.durationMs, 1_800_000)
+  assert.equal(planOf('--quick', '--only', 'soak').soak.durationMs, 180_000)
+  for (const part of ['processes', 'soak'])
+    assert.equal(
+      parseOptions(['--only', `${part},streams`]),
+      `--only: ${part} cannot be combined with other parts`,
+    )
+})

@@ -10,7 +10,7 @@ import type { StreamFormatName } from './exchanges.ts'
 const slowPartNames = ['slow', 'alone', 'short-streams', 'sizes', 'idle-streams'] as const
 export type SlowPartName = (typeof slowPartNames)[number]
 
-/** Requests, streams and health share a report; each of the last eight runs alone. */
+/** Requests, streams and health share a report; each of the last nine runs alone. */
 const partNames = [
   ...slowPartNames,
   'requests',
@@ -24,6 +24,7 @@ const partNames = [
   'traces',
   'console',
   'processes',
+  'soak',
 ] as const
 type PartName = (typeof partNames)[number]
 
@@ -123,6 +124,14 @@ export interface ProcessesPlan {
   readonly idleMs: number
 }
 
+export interface SoakPlan {
+  readonly durationMs: number
+  /** Between two readings. */
+  readonly sampleMs: number
+  /** By so much the memory of a process may grow; more where it is young. */
+  readonly memoryMarginBytes: number
+}
+
 export interface Plan {
   readonly mode: 'quick' | 'default' | 'full'
   readonly parts: ReadonlySet<PartName>
@@ -141,6 +150,7 @@ export interface Plan {
   readonly traces: TracesPlan
   readonly console: ConsolePlan
   readonly processes: ProcessesPlan
+  readonly soak: SoakPlan
   /** Writes the report into the documentation and keeps the figures. */
   readonly isWritten: boolean
   readonly isProfiled: boolean
@@ -159,6 +169,7 @@ export const usageText = `npm run bench -- [options]
   --only traces                    requests with and without traces
   --only console                   the console's pages on a large store, and requests beside ten consoles
   --only processes                 one process and two on PostgreSQL, under the same steady load
+  --only soak                      half an hour of mixed load with faults on two processes, and a verdict
   --proxies nginx,turnpike         only these, of ${proxyNames.join(', ')}
   --against PATH                   measure the gateway of another checkout in the same rounds
   --profile                        keep a CPU profile of the gateway and print its slowest functions
@@ -190,6 +201,7 @@ const sizes = {
     traces: { rounds: 3, seconds: 4 },
     console: { rounds: 3, seconds: 6 },
     processes: { rounds: 3, windowMs: 4_000, idleMs: 10_000 },
+    soak: { durationMs: 180_000, sampleMs: 5_000, memoryMarginBytes: 67_108_864 },
   },
   default: {
     slow: {
@@ -213,6 +225,7 @@ const sizes = {
     traces: { rounds: 7, seconds: 6 },
     console: { rounds: 5, seconds: 10 },
     processes: { rounds: 7, windowMs: 5_000, idleMs: 30_000 },
+    soak: { durationMs: 1_800_000, sampleMs: 10_000, memoryMarginBytes: 16_777_216 },
   },
   full: {
     slow: {
@@ -236,6 +249,7 @@ const sizes = {
     traces: { rounds: 15, seconds: 10 },
     console: { rounds: 9, seconds: 10 },
     processes: { rounds: 15, windowMs: 5_000, idleMs: 30_000 },
+    soak: { durationMs: 3_600_000, sampleMs: 10_000, memoryMarginBytes: 16_777_216 },
   },
 } as const
 
@@ -284,6 +298,7 @@ function findConflict(
     'traces',
     'console',
     'processes',
+    'soak',
   ] as const) {
     if (!parts.has(part)) continue
     if (parts.size > 1) return `--only: ${part} cannot be combined with other parts`

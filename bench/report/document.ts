@@ -58,6 +58,7 @@ export type ReportName =
   | 'traces'
   | 'console'
   | 'processes'
+  | 'soak'
 
 export function writeReport(root: string, report: string, name: ReportName = 'bench'): string {
   const path = join(root, 'docs', 'performance.md')
