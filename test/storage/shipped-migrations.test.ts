@@ -59,7 +59,7 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/029.do.sessions.sql': '869ff9b29cde86245b292b3bc0929fe7',
   'sqlite/030.do.node-versions.sql': 'c55e7f13a7e31c51c4aa0ee7f1ca6fdf',
   'postgres/030.do.node-versions.sql': 'dab2c2b78fab5dafe27041293878803e',
-  'sqlite/031.do.report-order.sql': '6d6ea28c752fbc7b5350226314d5f3e4',
+  'sqlite/031.do.report-order.sql': 'b354fa0384e5bb8c56ae0800e2465be8',
   'postgres/031.do.report-order.sql': '7dea87cce9dba9c498d49cb8adfebf95',
 }
 

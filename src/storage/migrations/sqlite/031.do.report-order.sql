@@ -1,5 +1,6 @@
 -- The rows of report_day in an order that adds up a day by model without sorting.
-CREATE TABLE report_day_by_model (
+ALTER TABLE report_day RENAME TO report_day_before;
+CREATE TABLE report_day (
   day TEXT NOT NULL, -- YYYY-MM-DD, UTC
   account_id TEXT NOT NULL,
   key_id TEXT NOT NULL,
@@ -36,7 +37,6 @@ CREATE TABLE report_day_by_model (
   unknown_cost_revenue_picos INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (day, model, channel, account_id, key_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO report_day_by_model SELECT * FROM report_day ORDER BY day, model, channel, account_id, key_id;
-DROP TABLE report_day;
-ALTER TABLE report_day_by_model RENAME TO report_day;
+INSERT INTO report_day SELECT * FROM report_day_before ORDER BY day, model, channel, account_id, key_id;
+DROP TABLE report_day_before;
 CREATE INDEX report_day_by_account ON report_day (account_id, day);
