@@ -3,9 +3,10 @@
  * exchanges that were not charged. Reads account by account along the index; memory holds sums only.
  */
 import { addPicos, maxPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
-import { usageClasses, type Usage, type UsageClass } from '../metering/usage.ts'
+import { usageClasses, type UsageClass } from '../metering/usage.ts'
 import { eachRow, type Queryable, type Row } from '../storage/database.ts'
 import { findIds } from './exchange-ids.ts'
+import { parseUsage } from './stored-usage.ts'
 import { readPicos } from './usage.ts'
 
 export type ClassCounts = { [Class in UsageClass]?: number }
@@ -122,7 +123,7 @@ function add(sums: Map<string, ChannelSums>, row: Row, question: SumsQuestion): 
     sum.estimated++
     sum.estimatedPicos = addPicos(sum.estimatedPicos, amountPicos)
   }
-  const { parts } = JSON.parse(String(row['usage'])) as Usage
+  const { parts } = parseUsage(String(row['usage']))
   for (const { model: served, counts } of parts) {
     // The vendor counts a part that another model served under that model.
     const isOwn = served === undefined || question.isOwnName(sum, served)

@@ -5,8 +5,10 @@
  */
 import type { Picos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
-import type { AttemptRecord, Ending, ExchangeRecord } from './ledger.ts'
+import type { Ending, ExchangeRecord } from './ledger.ts'
 import { cacheWriteTokens } from './report-day.ts'
+import { formatAttempts } from './stored-attempts.ts'
+import { formatUsage } from './stored-usage.ts'
 
 /** The columns of table `exchange`, in the order of an `ExchangeRow`. */
 export const exchangeColumns = [
@@ -111,13 +113,13 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
     record.status,
     record.attemptCount,
     record.amountPicos,
-    usage === undefined ? null : JSON.stringify(usage),
+    usage === undefined ? null : formatUsage(usage),
     record.marks.join(','),
     record.priceLines,
     record.vendorRequestId ?? null,
     record.operatorCostPicos,
     record.firstEventMs ?? null,
-    formatAttempts(record.attempts),
+    formatAttempts(record.attempts, record),
     record.code ?? null,
     record.client,
     record.address,
@@ -129,23 +131,6 @@ export function toEndedExchange(record: ExchangeRecord): EndedExchange {
   const { inputTokens, outputTokens, cacheTokens } = usage.reported
   const tokens = [inputTokens, outputTokens, cacheTokens, cacheWriteTokens(usage)] as const
   return { row, tokens, ...states }
-}
-
-/** Attempts as tables keep them: a JSON array. */
-export function formatAttempts(attempts: readonly AttemptRecord[]): string {
-  return attempts.length === 0 ? '[]' : JSON.stringify(attempts.map(toFields))
-}
-
-/** An attempt with the names of the stored list. */
-function toFields(attempt: AttemptRecord): Readonly<Record<string, string | number | null>> {
-  return {
-    channel: attempt.channel,
-    status: attempt.status,
-    class: attempt.class,
-    started_ms: attempt.startedMs,
-    first_event_ms: attempt.firstEventMs,
-    duration_ms: attempt.durationMs,
-  }
 }
 
 function statesOf(record: ExchangeRecord): Pick<EndedExchange, 'states'> {

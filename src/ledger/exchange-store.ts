@@ -8,6 +8,8 @@ import type { Database, Queryable, Row, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
 import type { FreeEnding } from './free-exchange-store.ts'
 import type { AttemptRecord } from './ledger.ts'
+import { parseAttempts } from './stored-attempts.ts'
+import { parseUsage } from './stored-usage.ts'
 import { readPicos } from './usage.ts'
 
 export interface RecordedExchange {
@@ -276,6 +278,9 @@ export async function findRefund(
 }
 
 function readExchange(row: Row): RecordedExchange {
+  const delivered = { channel: readText(row, 'channel'), status: Number(row['status']) }
+  // Rows of earlier releases have none.
+  const attempts = readText(row, 'attempts') ?? '[]'
   return {
     exchangeId: String(row['exchange_id']),
     accountId: String(row['account_id']),
@@ -285,14 +290,13 @@ function readExchange(row: Row): RecordedExchange {
     model: readText(row, 'model'),
     operation: readText(row, 'operation'),
     isStream: row['is_stream'] === undefined ? undefined : Number(row['is_stream']) !== 0,
-    channel: readText(row, 'channel'),
+    ...delivered,
     startedAtMs: Number(row['started_at_ms']),
     endedAtMs: Number(row['ended_at_ms']),
     firstEventMs: readNumber(row, 'first_event_ms'),
     ending: String(row['ending']) as FreeEnding,
-    status: Number(row['status']),
     code: readText(row, 'code'),
-    attempts: readAttempts(readText(row, 'attempts')),
+    attempts: parseAttempts(attempts, delivered),
     vendorRequestId: readText(row, 'vendor_request_id'),
     client: String(row['client']),
     address: String(row['address']),
@@ -305,7 +309,7 @@ function readCharge(row: Row): RecordedCharge {
   const usage = readText(row, 'usage')
   return {
     amountPicos: readPicos(row, 'amount_picos'),
-    usage: usage === undefined ? undefined : (JSON.parse(usage) as Usage),
+    usage: usage === undefined ? undefined : parseUsage(usage),
     marks: String(row['marks'])
       .split(',')
       .filter((mark) => mark !== ''),
@@ -314,28 +318,6 @@ function readCharge(row: Row): RecordedCharge {
     ownCostPicos:
       Number(row['is_own_cost_known']) === 0 ? undefined : picos(row['own_cost_picos'] as bigint),
   }
-}
-
-interface StoredAttempt {
-  readonly channel: string
-  readonly status: number | null
-  readonly class: string
-  readonly started_ms?: number
-  readonly first_event_ms: number | null
-  readonly duration_ms: number
-}
-
-/** Rows of earlier releases have none. */
-function readAttempts(text: string | undefined): readonly AttemptRecord[] {
-  if (text === undefined) return []
-  return (JSON.parse(text) as readonly StoredAttempt[]).map((attempt) => ({
-    channel: attempt.channel,
-    status: attempt.status,
-    class: attempt.class,
-    startedMs: attempt.started_ms ?? null,
-    firstEventMs: attempt.first_event_ms,
-    durationMs: attempt.duration_ms,
-  }))
 }
 
 function readText(row: Row, column: string): string | undefined {

@@ -5,8 +5,8 @@
  */
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
-import { formatAttempts } from './exchange-row.ts'
 import type { AttemptRecord, Ending } from './ledger.ts'
+import { formatAttempts } from './stored-attempts.ts'
 
 /** How it ended; `not_admitted`: the gateway refused it before anything was sent to a vendor. */
 export type FreeEnding = Ending | 'not_admitted'
@@ -78,7 +78,7 @@ function valuesOf(row: FreeExchangeRow): readonly SqlValue[] {
     row.status,
     row.code ?? null,
     row.vendorRequestId ?? null,
-    formatAttempts(row.attempts),
+    formatAttempts(row.attempts, row),
     row.client,
     row.address,
     row.standsFor,

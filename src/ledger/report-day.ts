@@ -5,6 +5,7 @@
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Usage } from '../metering/usage.ts'
 import type { Row } from '../storage/database.ts'
+import { parseUsage } from './stored-usage.ts'
 import { readPicos } from './usage.ts'
 
 /** Upper bounds of the time to the first event, in milliseconds; the last bucket is above all of them. */
@@ -140,7 +141,7 @@ export function readReport(row: Row): ReportFigures {
 /** A stored exchange. The usage may be of any age: what it does not say counts as zero. */
 export function readReportedExchange(row: Row): ReportedExchange {
   const usage = row['usage']
-  const parsed = typeof usage === 'string' ? (JSON.parse(usage) as Usage) : undefined
+  const parsed = typeof usage === 'string' ? parseUsage(usage) : undefined
   const firstEventMs = row['first_event_ms']
   return {
     ending: String(row['ending']),

@@ -19,6 +19,7 @@ import {
   type AccountPeriod,
   type IdRange,
 } from './exchange-ids.ts'
+import { readReported } from './stored-usage.ts'
 import { readPicos, readSum, sumOf } from './usage.ts'
 
 /** The exchange of a charge. */
@@ -192,17 +193,6 @@ function readExchange(row: Row): ChargedExchange | undefined {
       .split(',')
       .filter((mark) => mark !== ''),
     priceLines: String(row['price_lines']),
-  }
-}
-
-/** The tokens of a stored usage as `/v1/usage` counts them. */
-export function readReported(usage: unknown): ReportedTokens {
-  const parsed: unknown = typeof usage === 'string' ? JSON.parse(usage) : undefined
-  const reported = (parsed as { readonly reported?: Partial<ReportedTokens> } | undefined)?.reported
-  return {
-    inputTokens: reported?.inputTokens ?? 0,
-    outputTokens: reported?.outputTokens ?? 0,
-    cacheTokens: reported?.cacheTokens ?? 0,
   }
 }
 

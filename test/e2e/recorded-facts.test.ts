@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { findExchange } from '../../src/ledger/exchange-store.ts'
+import type { AttemptRecord } from '../../src/ledger/ledger.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { places, wireRequest, type Ask } from '../support/requests.ts'
@@ -24,7 +26,7 @@ interface Recorded {
   readonly client: unknown
   readonly address: unknown
   readonly firstEventMs: number | null
-  readonly attempts: readonly Readonly<Record<string, string | number | null>>[]
+  readonly attempts: readonly AttemptRecord[]
 }
 
 /** The newest record, once there is one for this request. */
@@ -48,7 +50,7 @@ async function recordOf(
     client: row['client'],
     address: row['address'],
     firstEventMs: row['first_event_ms'] === null ? null : Number(row['first_event_ms']),
-    attempts: JSON.parse(String(row['attempts'])) as Recorded['attempts'],
+    attempts: (await findExchange(context.database, { id: exchangeId }))?.attempts ?? [],
   }
 }
 
@@ -61,7 +63,7 @@ async function ask(asked: Ask, on: Scenario = gateway): Promise<Recorded> {
 }
 
 const words = ({ attempts }: Recorded): readonly string[] =>
-  attempts.map((one) => `${one['channel']} ${one['status']} ${one['class']}`)
+  attempts.map((one) => `${one.channel} ${one.status} ${one.class}`)
 
 for (const format of ['messages', 'chat'] as const) {
   const { main, reserve } = places[format]
@@ -72,14 +74,14 @@ for (const format of ['messages', 'chat'] as const) {
       assert.equal(record.ending, 'completed')
       assert.deepEqual(words(record), [`${main} 502 hard`, `${reserve} 200 answered`])
       const [failed, answered] = record.attempts
-      assert.equal(failed?.['first_event_ms'], null)
-      const failedMs = Number(failed?.['started_ms']) + Number(failed?.['duration_ms'])
+      assert.equal(failed?.firstEventMs, null)
+      const failedMs = Number(failed?.startedMs) + failed.durationMs
       // Each number is rounded.
-      assert.ok(Number(answered?.['started_ms']) >= failedMs - 1)
-      assert.ok(Number(record.firstEventMs) >= Number(answered?.['started_ms']) - 1)
+      assert.ok(Number(answered?.startedMs) >= failedMs - 1)
+      assert.ok(Number(record.firstEventMs) >= Number(answered?.startedMs) - 1)
       assert.equal(record.code, null)
-      assert.ok(Number(answered?.['duration_ms']) >= Number(answered?.['first_event_ms']))
-      assert.ok(Number(record.firstEventMs) >= Number(answered?.['first_event_ms']))
+      assert.ok(Number(answered?.durationMs) >= Number(answered?.firstEventMs))
+      assert.ok(Number(record.firstEventMs) >= Number(answered?.firstEventMs))
       assert.deepEqual([record.client, record.address], ['anthropic-js', 'ipv4'])
     })
 }

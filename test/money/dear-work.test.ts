@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { demoCatalogue } from '../../sandbox/demo.ts'
-import type { Usage } from '../../src/metering/usage.ts'
 import { eventCount, usage } from '../support/http-client.ts'
 import { assertClean, only } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
@@ -190,7 +189,7 @@ it('what reads beyond the body is refused where the vendor says so', () => {
 describe('a client that leaves pays for the delivered', () => {
   const left = async (ask: Ask, hasAll: (text: string) => boolean): Promise<unknown> => {
     const settings = { client_left_grace: '0s' }
-    let usage: unknown
+    let used: unknown
     await withScenario({ catalogue: dearCatalogue, settings }, async (gateway) => {
       const account = await gateway.createAccount()
       const client = openAsk(gateway.url, account.key, ask)
@@ -199,9 +198,9 @@ describe('a client that leaves pays for the delivered', () => {
       const exchange = only(await gateway.ended(account, 1))
       assert.equal(exchange.marks[0], 'estimated')
       assert.ok(!exchange.marks.includes('over_hold'))
-      usage = exchange.usage
+      used = exchange.usage?.parts.map(({ counts }) => counts)
     })
-    return (usage as Usage).parts.map(({ counts }) => counts)
+    return used
   }
 
   it('searches, by the delivered results', async () => {

@@ -130,7 +130,7 @@ describe('the audit', () => {
     ],
     [
       'a part of an answer that is in no price line',
-      () => `UPDATE exchange SET usage = replace(usage, '}],"rep', '},{"counts":{}}],"rep')`,
+      () => `UPDATE exchange SET usage = replace(usage, '}]]', '}],[null,{}]]')`,
       ['I8 counts'],
     ],
     [

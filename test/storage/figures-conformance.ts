@@ -86,9 +86,7 @@ export function describeFigures(name: string, open: () => Promise<LedgerHarness>
         { ...row },
         {
           first_event_ms: 42n,
-          attempts:
-            '[{"channel":"a","status":500,"class":"hard","started_ms":1,"first_event_ms":null,"duration_ms":12},' +
-            '{"channel":"b","status":200,"class":"streaming","started_ms":13,"first_event_ms":30,"duration_ms":90}]',
+          attempts: '[["a",500,"hard",1,null,12],["b",200,"streaming",13,30,90]]',
           code: null,
           client: 'curl',
           address: 'ipv6',

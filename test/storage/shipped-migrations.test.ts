@@ -61,6 +61,8 @@ const shipped: Readonly<Record<string, string>> = {
   'postgres/030.do.node-versions.sql': 'dab2c2b78fab5dafe27041293878803e',
   'sqlite/031.do.report-order.sql': 'b354fa0384e5bb8c56ae0800e2465be8',
   'postgres/031.do.report-order.sql': '7dea87cce9dba9c498d49cb8adfebf95',
+  'sqlite/032.do.narrow-rows.sql': 'b5f5141919ee101eb4779b3a3c157e9e',
+  'postgres/032.do.narrow-rows.sql': 'b5f5141919ee101eb4779b3a3c157e9e',
 }
 
 test('migrations that stores have applied are never edited', () => {

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { billedParts, type ServedRecord } from '../../sandbox/served-record.ts'
+import { parseUsage } from '../../src/ledger/stored-usage.ts'
+import type { Usage } from '../../src/metering/usage.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { AuditView } from '../../src/operations/store/audit.ts'
 
@@ -17,7 +19,7 @@ export interface RecordedExchange {
   readonly attemptCount: number
   readonly amountPicos: bigint
   readonly marks: readonly string[]
-  readonly usage: unknown
+  readonly usage: Usage | null
   readonly priceLines: string
   readonly vendorRequestId: string | null
   readonly operatorCostPicos: bigint
@@ -42,7 +44,7 @@ export async function exchangesOf(
     attemptCount: Number(row['attempt_count']),
     amountPicos: BigInt(String(row['amount_picos'])),
     marks: String(row['marks']).split(',').filter(Boolean),
-    usage: row['usage'] === null ? null : (JSON.parse(String(row['usage'])) as unknown),
+    usage: row['usage'] === null ? null : parseUsage(String(row['usage'])),
     priceLines: String(row['price_lines']),
     vendorRequestId: row['vendor_request_id'] === null ? null : String(row['vendor_request_id']),
     operatorCostPicos: BigInt(String(row['operator_cost_picos'])),

@@ -8,8 +8,9 @@ import { picos, type Picos, subtractPicos, zeroPicos } from '../../base/money.ts
 import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import { type DifferenceKind, type Findings, report, usd } from './findings.ts'
 import { firstExchangeIdAt, hashCreditLike, longestExchangeMs, readEntry } from '../entry-store.ts'
+import { parseUsage } from '../stored-usage.ts'
 import { readPicos, readSum, sumOf } from '../usage.ts'
-import { type Usage, usageClasses, type UsageCounts } from '../../metering/usage.ts'
+import { usageClasses, type UsageCounts } from '../../metering/usage.ts'
 
 const dayMs = 86_400_000
 const pageSize = 1_000
@@ -259,7 +260,7 @@ function auditBill(row: Row, audit: ExchangeAudit, reportIt: Report): void {
 
 function describeUsage(text: string): string {
   try {
-    const { parts } = JSON.parse(text) as Usage
+    const { parts } = parseUsage(text)
     return describeCounts(parts.map(({ counts }) => counts))
   } catch {
     return 'a usage that cannot be read'

@@ -14,7 +14,7 @@ import type { DaySum } from './entries.ts'
 import { report, usd, type Findings } from './findings.ts'
 import type { Refunds } from './refunds.ts'
 import { addKeyCost, auditKeyMonths, type CostByKeyMonth } from './reports.ts'
-import { readReported } from '../statement.ts'
+import { readReported } from '../stored-usage.ts'
 import {
   addFigures,
   noFigures,

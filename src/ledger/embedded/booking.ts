@@ -35,7 +35,6 @@ interface DayFigures extends RowFigures {
 
 export class Booking {
   readonly #connection: SqliteConnection
-  readonly #newestExchange: Statement
   readonly #insertExchange: Statement
   readonly #insertCharges: Statement
   readonly #changeBalance: Statement
@@ -46,7 +45,6 @@ export class Booking {
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
-    this.#newestExchange = connection.prepare(newestExchangeSql)
     this.#insertExchange = connection.prepare(insertExchangeSql)
     this.#insertCharges = connection.prepare(insertChargesSql)
     this.#changeBalance = connection.prepare(changeBalanceSql)
@@ -81,22 +79,24 @@ export class Booking {
   }
 
   #write(exchanges: readonly EndedExchange[]): Booked {
-    const newestBefore = this.#newestExchange.first()?.['newest'] ?? 0
+    let firstInserted: bigint | undefined
     const days = new Map<string, DayFigures>()
     const repeatedAccountIds: string[] = []
     this.#reports.begin()
     for (const exchange of exchanges) {
       const { row } = exchange
-      // No row is inserted where the exchange has one.
-      if (this.#insertExchange.run(...row) === 0) {
+      const rowId = this.#insertExchange.insert(...row)
+      // The exchange has a row already.
+      if (rowId === undefined) {
         repeatedAccountIds.push(row[indexOf.accountId])
         continue
       }
+      firstInserted ??= rowId
       if (row[indexOf.amountPicos] > 0n) addToDay(days, exchange)
       this.#reports.add(exchange)
       for (const state of exchange.states ?? []) this.#keepState.run(...state)
     }
-    if (days.size > 0) this.#insertCharges.run(newestBefore)
+    if (days.size > 0 && firstInserted !== undefined) this.#insertCharges.run(firstInserted)
     for (const figures of days.values()) writeFigures(this.#addToDay, figures)
     for (const figures of toMonths(days.values()).values()) writeFigures(this.#addToMonth, figures)
     this.#reports.write()
@@ -174,9 +174,7 @@ const insertExchangeSql = `INSERT INTO exchange (${exchangeColumns.join(', ')})
  */
 const insertChargesSql = `INSERT INTO entry (account_id, kind, reference, amount_picos, created_at_ms)
   SELECT account_id, 'charge', exchange_id, -amount_picos, ended_at_ms FROM exchange
-   WHERE rowid > $1 AND amount_picos > 0 ORDER BY rowid`
-
-const newestExchangeSql = 'SELECT MAX(rowid) AS newest FROM exchange'
+   WHERE rowid >= $1 AND amount_picos > 0 ORDER BY rowid`
 
 const changeBalanceSql = `UPDATE account SET balance_picos = balance_picos + $2
   WHERE id = $1 RETURNING balance_picos`

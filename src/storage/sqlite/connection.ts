@@ -35,6 +35,8 @@ export interface Statement {
   first(...parameters: readonly SqlValue[]): Row | undefined
   /** Returns the number of rows changed. */
   run(...parameters: readonly SqlValue[]): number
+  /** Returns the id of the inserted row; undefined where none was inserted. */
+  insert(...parameters: readonly SqlValue[]): bigint | undefined
   /** Rows one by one; stop early by leaving the loop. */
   each(...parameters: readonly SqlValue[]): Iterable<Row>
 }
@@ -245,6 +247,10 @@ function wrapStatement(statement: StatementSync): Statement {
     all: (...parameters) => statement.all(...parameters),
     first: (...parameters) => statement.get(...parameters),
     run: (...parameters) => Number(statement.run(...parameters).changes),
+    insert: (...parameters) => {
+      const { changes, lastInsertRowid } = statement.run(...parameters)
+      return Number(changes) === 0 ? undefined : BigInt(lastInsertRowid)
+    },
     each: (...parameters) => statement.iterate(...parameters),
   }
 }
