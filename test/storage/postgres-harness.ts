@@ -38,6 +38,8 @@ export interface PostgresHarnessOptions {
   /** The ledger lives in real time; the harness's clock tells nothing but when requests were made. */
   readonly isRealTime?: boolean
   readonly settleTimeoutMs?: number
+  /** Called after each commit of ended exchanges. */
+  readonly onCommit?: () => void
 }
 
 export async function openPostgresHarness(
@@ -76,6 +78,7 @@ export async function openPostgresHarness(
       onFault: (_error, exchangeId) => faults.push(exchangeId),
       onError,
       onRecovered: () => void recoveredCount++,
+      onCommit: options.onCommit,
     })
     const closeLedger = ledger.close.bind(ledger)
     let isAbandoned = false
