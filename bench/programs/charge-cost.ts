@@ -1,7 +1,8 @@
 /**
  * The CPU time of booking charges on the embedded store: batches of charges of random accounts, on a
- * connection such as the writer's, with SQLite's usual cache and with the writer's. Commits are durable;
- * moving pages from the log into the file is not counted. Run: node bench/programs/charge-cost.ts
+ * connection such as the writer's, with SQLite's usual cache and with the writer's; then batches of several
+ * sizes. Commits are durable; moving pages from the log into the file is not counted. Run:
+ * node bench/programs/charge-cost.ts
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,10 +16,32 @@ import { openConnection } from '../../src/storage/sqlite/connection.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 
-const accountCounts = [1, 1_000, 10_000]
-const cacheMegabytes = [2, 16]
-const batchSize = 16
-const charges = 8_000
+interface Setting {
+  readonly accounts: number
+  readonly megabytes: number
+  readonly batchSize: number
+  /** In a round. */
+  readonly charges: number
+}
+
+const writerMegabytes = 16
+/** Those of one group are measured in turn, because other programs use the machine too. */
+const groups: readonly (readonly Setting[])[] = [
+  ...[1, 1_000, 10_000].map((accounts) =>
+    [2, writerMegabytes].map((megabytes) => ({
+      accounts,
+      megabytes,
+      batchSize: 16,
+      charges: 8_000,
+    })),
+  ),
+  [1, 3, 6, 12].map((batchSize) => ({
+    accounts: 1,
+    megabytes: writerMegabytes,
+    batchSize,
+    charges: 2_400,
+  })),
+]
 const rounds = 4
 const pageBytes = 4_120 // with its head in the log
 
@@ -28,18 +51,17 @@ let count = 0
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-charges-'))
 try {
-  for (const accounts of accountCounts) {
-    const runs = await Promise.all(cacheMegabytes.map((megabytes) => openRun(accounts, megabytes)))
-    // In turn, because other programs use the machine too.
-    for (let round = 0; round < rounds; round++) for (const run of runs) run.book(accounts)
-    for (const run of runs) run.report(accounts)
+  for (const group of groups) {
+    const runs = await Promise.all(group.map(openRun))
+    for (let round = 0; round < rounds; round++) for (const run of runs) run.book()
+    for (const run of runs) run.report()
   }
 } finally {
   rmSync(folder, { recursive: true })
 }
 
-async function openRun(accounts: number, megabytes: number) {
-  const path = join(folder, `${accounts}-${megabytes}.db`)
+async function openRun({ accounts, megabytes, batchSize, charges }: Setting) {
+  const path = join(folder, `${accounts}-${megabytes}-${batchSize}.db`)
   const database = openSqlite(path)
   await migrate(database)
   await database.query(
@@ -53,20 +75,20 @@ async function openRun(accounts: number, megabytes: number) {
   const booking = new Booking(connection)
   const times: number[] = []
   return {
-    book(accountCount: number): void {
+    book(): void {
       const batches = Array.from({ length: charges / batchSize }, () =>
-        Array.from({ length: batchSize }, () => makeCharge(accountCount)),
+        Array.from({ length: batchSize }, () => makeCharge(accounts)),
       )
       const before = process.cpuUsage()
       for (const batch of batches) booking.book(batch)
       const { user, system } = process.cpuUsage(before)
       times.push((user + system) / charges)
     },
-    report(accountCount: number): void {
+    report(): void {
       const pages = statSync(`${path}-wal`).size / pageBytes / (charges * rounds)
       const sorted = times.toSorted((left, right) => left - right).map((time) => time.toFixed(0))
       process.stdout.write(
-        `${accountCount} accounts, ${megabytes} MB cache: ${sorted.join(', ')} µs a charge, ${pages.toFixed(1)} pages\n`,
+        `${accounts} accounts, ${megabytes} MB cache, batches of ${batchSize}: ${sorted.join(', ')} µs a charge, ${pages.toFixed(1)} pages\n`,
       )
       connection.close()
     },
@@ -105,7 +127,7 @@ function makeCharge(accounts: number): EndedExchange {
       {
         channel: 'alpha-main',
         status: 200,
-        class: 'ok',
+        class: 'answered',
         startedMs: 2,
         firstEventMs: 120,
         durationMs: 300,

@@ -91,8 +91,8 @@ const gatheringTurnsMax = 16
 const othersWorthWaiting = 5
 /**
  * Slow vendors spread the ends over time. While the last few items came at least `gatherMs / 2` apart on
- * average, a quiet batch waits until its oldest exchange is `gatherMs` old. docs/performance.md has what
- * the wait saves and adds.
+ * average, a quiet batch waits until its oldest exchange is `gatherMs` old. "The cost of a charge" in
+ * docs/performance.md has what the wait saves and adds.
  */
 const gatherMs = 3
 const paceItems = 8
