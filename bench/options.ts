@@ -211,7 +211,7 @@ const sizes = {
       rounds: 3,
       windowMs: 4_000,
       idleStreams: [1_000, 10_000],
-      restMs: 15_000,
+      restMs: 25_000,
       afterMs: 60_000,
     },
     requests: { connections: [32, 256], rounds: 5, seconds: 4, warmUpSeconds: 3 },
