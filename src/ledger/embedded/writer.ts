@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { invariant } from '../../base/errors.ts'
 import type { KeyLimits } from '../../base/key-limits.ts'
 import { storeError, type SqliteFault } from '../../storage/sqlite/connection.ts'
+import { storeThreadLimits } from '../../storage/sqlite/thread.ts'
 import { toEndedExchange, type EndedExchange } from '../exchange-row.ts'
 import type { UsageFigures } from '../ledger.ts'
 import { unavailable, type CommitOutcome, type Settlement } from '../settlement-queue.ts'
@@ -228,7 +229,10 @@ export class LedgerWriter {
 const nothingBooked: Booked = { balances: [], repeatedAccountIds: [], refused: [] }
 
 const openThread: OpenWriterLink = (data, events) => {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data })
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+    workerData: data,
+    resourceLimits: storeThreadLimits,
+  })
   worker.on('message', (message: FromWriter) => events.onMessage(message))
   worker.on('error', (error) => events.onError(error))
   worker.on('exit', () => events.onEnded())
