@@ -2,7 +2,6 @@
  * Sends e-mail over SMTP with nodemailer (ADR 8). The server is the operator's, from the settings, so its
  * address is not checked. TLS is required unless the server is on this machine or in a private network.
  */
-import { createTransport } from 'nodemailer'
 import { formatDuration } from '../../base/clock.ts'
 import type { Secret } from '../../base/secret.ts'
 import { isLocalHost } from '../../base/local-host.ts'
@@ -31,14 +30,14 @@ export type SendMail = (mail: Mail) => Promise<MailResult>
 
 const stepTimeoutMs = 10_000
 
-/** Each mail has its own connection; alerts are few. */
+/** Each mail has its own connection; alerts are few, so nodemailer is loaded for the first one. */
 export function createMailer(server: MailServer): SendMail {
   const url = new URL(server.url)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isTls = url.protocol === 'smtps:'
   const isLocal = isLocalHost(host)
   const user = decodeURIComponent(url.username)
-  const transport = createTransport({
+  const options = {
     host,
     port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
     secure: isTls,
@@ -51,10 +50,11 @@ export function createMailer(server: MailServer): SendMail {
     socketTimeout: stepTimeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
   return async ({ messageId, to, subject, text }) => {
     try {
-      await transport.sendMail({
+      const { createTransport } = await import('nodemailer')
+      await createTransport(options).sendMail({
         from: server.from,
         to: { name: '', address: to },
         subject,
