@@ -173,9 +173,10 @@ async function openApp(
   await effects.onStoreOpen?.(database)
   await database.snapshot((snapshot) => makeKeyForFirstSeal(snapshot, effects.masterKey))
   const keys = createKeyDirectory(database, { bound: keysRememberedMax })
-  const operatorStore = await openOperatorStore(config.store, connections, effects.onFatal)
+  const further = { store: config.store, connections, clock, onFatal: effects.onFatal }
+  const operatorStore = await openOperatorStore(further)
   opened.defer(() => operatorStore.close())
-  const holderStore = await openHolderStore(config.store, connections, effects.onFatal)
+  const holderStore = await openHolderStore(further)
   opened.defer(() => holderStore.close())
   const keyUses = createKeyUses({ clock, database: operatorStore, onError })
   opened.defer(() => keyUses.close())
@@ -396,7 +397,7 @@ async function openApp(
     },
     addressOf: ({ socket, rawHeaders }) =>
       addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
-    openStore: () => openOperatorStore(config.store, connections, effects.onFatal),
+    openStore: () => openOperatorStore(further),
     onFault: (error) => telemetry.fault(error, 'api'),
     authenticate,
     sessions,

@@ -28,6 +28,7 @@ import { openMembership, type Membership, type MembershipOptions } from './stora
 import { migrate } from './storage/migrate.ts'
 import { PostgresPool } from './storage/postgres/pool.ts'
 import { listenForRevisions, openPostgres } from './storage/postgres/postgres.ts'
+import { OnDemandDatabase } from './storage/sqlite/on-demand.ts'
 import { openSqliteThread } from './storage/sqlite/thread.ts'
 import { refuseUnfinishedCopy } from './storage/store-copy.ts'
 
@@ -66,36 +67,33 @@ export interface GatewayStore {
   close(): Promise<void>
 }
 
+export interface FurtherStoreOptions {
+  readonly store: string
+  readonly connections: StoreConnections
+  readonly clock: Clock
+  readonly onFatal: (error: Error) => void
+}
+
 /**
  * Opens the store once more for the work of operators: what takes long there delays no request, and a
  * running gateway notices its changes like those of commands.
  */
-export function openOperatorStore(
-  store: string,
-  connections: Pick<StoreConnections, 'operators'>,
-  onFatal: (error: Error) => void,
-): Promise<Database> {
-  return openAgain(store, connections.operators, onFatal)
+export function openOperatorStore(options: FurtherStoreOptions): Promise<Database> {
+  return openAgain(options, options.connections.operators)
 }
 
 /** Opens the store once more for the reads of account holders: they do not wait for operators. */
-export function openHolderStore(
-  store: string,
-  connections: Pick<StoreConnections, 'holders'>,
-  onFatal: (error: Error) => void,
-): Promise<Database> {
-  return openAgain(store, connections.holders, onFatal)
+export function openHolderStore(options: FurtherStoreOptions): Promise<Database> {
+  return openAgain(options, options.connections.holders)
 }
 
-function openAgain(
-  store: string,
+async function openAgain(
+  { store, clock, onFatal }: FurtherStoreOptions,
   connectionsMax: number,
-  onFatal: (error: Error) => void,
 ): Promise<Database> {
   const location = parseStoreLocation(store)
-  return location.kind === 'sqlite'
-    ? openSqliteThread(location.path, onFatal)
-    : openPostgres(location, { connectionsMax })
+  if (location.kind === 'postgres') return openPostgres(location, { connectionsMax })
+  return new OnDemandDatabase({ clock, open: () => openSqliteThread(location.path, onFatal) })
 }
 
 export function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
