@@ -23,16 +23,22 @@ const idleShareMax = 0.05
 /** So much more than after the last release must be taken up. The first one drops what the start left. */
 const growthBytesMin = 33_554_432
 
-/** Checks every 10 s until `close`. */
+/**
+ * Checks every 10 s until `close`. Each release is followed by a second one: V8 shrinks its room for young
+ * objects only in a collection before which little was allocated for some seconds.
+ */
 export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void } {
   const { clock } = effects
   let timer: Timer
   let keptBytes = 0
+  let isSecondDue = false
   const check = (): void => {
     const isIdle = effects.busyShare() < idleShareMax
-    if (isIdle && effects.residentBytes() > keptBytes + growthBytesMin) {
+    const hasGrown = effects.residentBytes() > keptBytes + growthBytesMin
+    if (isIdle && (hasGrown || isSecondDue)) {
       effects.release()
       keptBytes = effects.residentBytes()
+      isSecondDue = hasGrown
     }
     timer = clock.after(checkMs, check)
   }
