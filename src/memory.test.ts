@@ -1,6 +1,7 @@
 /** When memory is returned, and that it is. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { releaseMemory, releaseMemoryWhenIdle } from './memory.ts'
 import { ManualClock } from '../test/support/manual-clock.ts'
 
@@ -64,4 +65,18 @@ it('returns what lies between living blocks to the operating system', async () =
   const kept = process.memoryUsage.rss() - before
   assert.ok(kept < 120 * mebibyte, `${Math.round(kept / mebibyte)} MiB of 269 were kept`)
   assert.equal(pins.length, 4_000)
+})
+
+it('moves objects together that a busy time has left far apart', () => {
+  const spread = (): object[] => {
+    const all = Array.from({ length: 600_000 }, (_, index) => ({ index, list: [index] }))
+    releaseMemory()
+    return all.filter(({ index }) => index % 7 === 0)
+  }
+  const kept = spread()
+  releaseMemory()
+  const old = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')
+  assert.ok(old !== undefined && kept.length > 80_000)
+  const unusedBytes = old.physical_space_size - old.space_used_size
+  assert.ok(unusedBytes < 4 * mebibyte, `${Math.round(unusedBytes / mebibyte)} MiB are unused`)
 })

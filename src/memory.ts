@@ -81,7 +81,10 @@ function findCollector(): () => void {
   if (typeof found !== 'function') return () => undefined
   const collect = found as Collect
   return () => {
+    // By itself a collection moves few objects together, and a flood leaves most pages nearly empty.
+    setFlagsFromString('--compact-on-every-full-gc')
     collect()
+    setFlagsFromString('--no-compact-on-every-full-gc')
     // A collection frees Buffers on a thread of its own; the next one first waits for that.
     collect({ type: 'minor' })
   }
