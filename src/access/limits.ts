@@ -59,7 +59,7 @@ export function createRunningLimits(caps: {
       countDown(byAccount, principal.accountId)
       runningCount--
     },
-    openBodyRoom: (principal) => bodies.open(principal),
+    openBodyRoom: (principal) => new OpenRoom(bodies, principal),
     get runningCount() {
       return runningCount
     },
@@ -78,6 +78,29 @@ function countDown(counts: Map<string, number>, id: string, by = 1): void {
   else counts.set(id, count - by)
 }
 
+class OpenRoom implements BodyRoom {
+  readonly #all: BodyBytes
+  readonly #principal: Principal
+  #bytes = 0
+
+  constructor(all: BodyBytes, principal: Principal) {
+    this.#all = all
+    this.#principal = principal
+  }
+
+  reserve(bytes: number): Refusal | undefined {
+    if (bytes <= this.#bytes) return undefined
+    const full = this.#all.add(this.#principal, bytes - this.#bytes)
+    if (full === undefined) this.#bytes = bytes
+    return full
+  }
+
+  free(): void {
+    if (this.#bytes > 0) this.#all.remove(this.#principal, this.#bytes)
+    this.#bytes = 0
+  }
+}
+
 /** The bytes of all bodies under way. */
 class BodyBytes {
   readonly #byKey = new Map<string, number>()
@@ -89,23 +112,7 @@ class BodyBytes {
     this.#caps = caps
   }
 
-  open(principal: Principal): BodyRoom {
-    let ownBytes = 0
-    return {
-      reserve: (bytes) => {
-        if (bytes <= ownBytes) return undefined
-        const full = this.#add(principal, bytes - ownBytes)
-        if (full === undefined) ownBytes = bytes
-        return full
-      },
-      free: () => {
-        if (ownBytes > 0) this.#remove(principal, ownBytes)
-        ownBytes = 0
-      },
-    }
-  }
-
-  #add({ keyId, accountId }: Principal, more: number): Refusal | undefined {
+  add({ keyId, accountId }: Principal, more: number): Refusal | undefined {
     const keyBytes = (this.#byKey.get(keyId) ?? 0) + more
     const accountBytes = (this.#byAccount.get(accountId) ?? 0) + more
     if (keyBytes > this.#shareOf(keyShare)) return tooManyBytes('key')
@@ -117,7 +124,7 @@ class BodyBytes {
     return undefined
   }
 
-  #remove({ keyId, accountId }: Principal, bytes: number): void {
+  remove({ keyId, accountId }: Principal, bytes: number): void {
     countDown(this.#byKey, keyId, bytes)
     countDown(this.#byAccount, accountId, bytes)
     this.#bytes -= bytes

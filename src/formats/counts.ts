@@ -5,8 +5,8 @@
 
 export class Counters<Name extends string> {
   readonly #counts = new Map<Name, number>()
-  /** Counters whose latest value was no count. */
-  readonly #unusable = new Set<Name>()
+  /** Counters whose latest value was no count. Almost no answer has one. */
+  #unusable: Set<Name> | undefined
   #isImplausible = false
 
   get isImplausible(): boolean {
@@ -28,7 +28,7 @@ export class Counters<Name extends string> {
 
   /** There is a count, and the vendor has not followed it with a value that is none. */
   isKnown(name: Name): boolean {
-    return this.#counts.has(name) && !this.#unusable.has(name)
+    return this.#counts.has(name) && this.#unusable?.has(name) !== true
   }
 
   /** Counters are cumulative: a new value replaces the old one and is never added. */
@@ -47,8 +47,8 @@ export class Counters<Name extends string> {
 
   #take(name: Name, value: unknown): number | undefined {
     const count = this.read(value)
-    if (count !== undefined) this.#unusable.delete(name)
-    else if (isGiven(value)) this.#unusable.add(name)
+    if (count !== undefined) this.#unusable?.delete(name)
+    else if (isGiven(value)) (this.#unusable ??= new Set()).add(name)
     return count
   }
 

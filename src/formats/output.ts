@@ -8,7 +8,8 @@ import type { MeterReading } from './answer.ts'
 /** Enough for any estimate; the rest is extrapolated from `bytes`. */
 export const outputTextBytesMax = 256 * 1024
 
-const firstCapacity = 1024
+/** A stream may have little text for long. */
+const firstCapacity = 256
 
 /** Of a whole answer without counts and without output. */
 export const emptyReading: MeterReading = {

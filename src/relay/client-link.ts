@@ -3,6 +3,9 @@
  * when it has read what was written. One link serves all stages of an exchange.
  */
 import type { AnswerWatcher, ResponseWriter } from '../http/server/response-writer.ts'
+import type { RelayServices } from './stages.ts'
+
+type LinkServices = Pick<RelayServices, 'clock' | 'onTracePoint'>
 
 /** The stage that handles the exchange right now. */
 export interface ClientWatcher {
@@ -20,14 +23,14 @@ export class ClientLink implements AnswerWatcher {
    * its end and charged as the vendor counts it.
    */
   isReadToEnd = false
-  readonly #monotonic: () => number
-  readonly #onLeft: () => void
+  readonly #exchangeId: string
+  readonly #services: LinkServices
   #goneAtMs = Infinity
 
-  constructor(response: ResponseWriter, monotonic: () => number, onLeft: () => void) {
-    this.#monotonic = monotonic
-    this.#onLeft = onLeft
-    if (response.isGone) this.#goneAtMs = monotonic()
+  constructor(response: ResponseWriter, exchangeId: string, services: LinkServices) {
+    this.#exchangeId = exchangeId
+    this.#services = services
+    if (response.isGone) this.#goneAtMs = services.clock.monotonic()
     response.watcher = this
   }
 
@@ -41,9 +44,10 @@ export class ClientLink implements AnswerWatcher {
   }
 
   onGone(): void {
-    this.#goneAtMs = this.#monotonic()
+    const { clock, onTracePoint } = this.#services
+    this.#goneAtMs = clock.monotonic()
     this.watcher?.onClientGone()
-    this.#onLeft()
+    onTracePoint?.('client_left', this.#exchangeId)
   }
 
   onDrain(): void {

@@ -1,7 +1,7 @@
 /**
  * Shows the client what the attempts came to: everything but the last piece, which waits in `finish`
- * until the charge is durable. Resolves once the ending is known; it never throws and never calls the
- * ledger to settle.
+ * until the charge is durable. A stream's delivery resolves once the ending is known, and never rejects.
+ * Nothing here calls the ledger to settle.
  */
 import { errorCatalogue } from '../base/error-catalogue.ts'
 import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
@@ -48,15 +48,15 @@ export interface Settled {
 /** The exact cost of an answer in USD. A stream's head is written before its cost is known. */
 const costHeader = 'x-turnpike-cost-usd'
 
-export async function deliver(
+export function deliver(
   admitted: Admitted,
   answered: Answered,
   client: ClientLink,
   services: DeliverServices,
-): Promise<Delivered> {
+): Promise<Delivered> | Delivered {
   switch (answered.kind) {
     case 'streaming':
-      return await deliverStream(admitted, answered, client, services)
+      return deliverStream(admitted, answered, client, services)
     case 'whole':
       return deliverWhole(admitted, answered, client, services)
     case 'passed_error':

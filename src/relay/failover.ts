@@ -33,7 +33,7 @@ export async function failover(
   const isFree = admitted.hold === undefined
   const route = openRoute(admitted, !isFree, services)
   const failed: FailedAttempt[] = []
-  const attempts: AttemptRecord[] = []
+  let attempts: readonly AttemptRecord[] = []
   let attemptCount = 0
   /** Attempts that went into stale connections: the vendor never received them. */
   let lostCount = 0
@@ -52,7 +52,7 @@ export async function failover(
     const outcome = await tryLease({ admitted, client, lease, deadlineMs }, trace, services)
     const endedMs = clock.monotonic()
     const record = recordOf({ admitted, lease, outcome }, { startedMs, endedMs })
-    attempts.push(record)
+    attempts = [...attempts, record]
     const verdict = judge(outcome, {
       isFree,
       hasAlternative: () => route.hasAlternative(),

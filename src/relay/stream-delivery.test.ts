@@ -81,14 +81,13 @@ async function start(): Promise<Rig> {
 }
 
 function startOn(response: ResponseWriter, clock: ManualClock, operation = chatCompletions): Rig {
-  const monotonic = (): number => clock.monotonic()
   const feed = new Feed(operation)
   let ending: Ending | undefined
   let charged: MeterReading | undefined
   const delivery = new StreamDelivery(
     {
       response,
-      client: new ClientLink(response, monotonic, () => undefined),
+      client: new ClientLink(response, 'ex_1', { clock, onTracePoint: undefined }),
       stream: feed,
       deadlineMs: 900_000,
       pingTimeoutMs: 600_000,
