@@ -7,43 +7,71 @@ import { ManualClock } from '../test/support/manual-clock.ts'
 
 const mebibyte = 1_048_576
 
-it('releases memory twice after the start and after a busy time, once the event loop is idle', () => {
+/** A process whose memory the test sets, watched by the part under test. */
+function startWatch(): {
+  residentMib: number
+  keptMib: number
+  busyShare: number
+  releasesAfter(ms: number): number
+  close(): void
+} {
   const clock = new ManualClock()
-  let residentBytes = 120 * mebibyte
-  let busyShare = 0
   let releaseCount = 0
+  const state = { residentMib: 120, keptMib: 100, busyShare: 0 }
   const watch = releaseMemoryWhenIdle({
     clock,
-    residentBytes: () => residentBytes,
-    busyShare: () => busyShare,
+    residentBytes: () => state.residentMib * mebibyte,
+    busyShare: () => state.busyShare,
     release() {
       releaseCount++
-      residentBytes = 140 * mebibyte
+      state.residentMib = state.keptMib
     },
   })
-  const after = (ms: number): number => {
-    clock.advance(ms)
-    return releaseCount
-  }
-  assert.equal(after(10_000), 1, 'what the start left')
-  assert.equal(after(10_000), 2, 'the room for young objects')
-  assert.equal(after(10_000), 2, 'not grown')
-  residentBytes = 900 * mebibyte
-  busyShare = 0.9
-  assert.equal(after(10_000), 2, 'busy')
-  busyShare = 0.01
-  assert.equal(after(10_000), 3)
-  busyShare = 0.9
-  assert.equal(after(10_000), 3, 'busy again')
-  busyShare = 0.01
-  assert.equal(after(10_000), 4)
-  residentBytes = 160 * mebibyte
-  assert.equal(after(10_000), 4, 'hardly grown')
-  residentBytes = 300 * mebibyte
-  assert.equal(after(10_000), 5)
-  watch.close()
-  residentBytes = 900 * mebibyte
-  assert.equal(after(10_000), 5)
+  return Object.assign(state, {
+    releasesAfter(ms: number) {
+      clock.advance(ms)
+      return releaseCount
+    },
+    close: () => watch.close(),
+  })
+}
+
+it('releases memory twice after the start and after a busy time, once the event loop is idle', () => {
+  const process = startWatch()
+  assert.equal(process.releasesAfter(10_000), 1, 'what the start left')
+  assert.equal(process.releasesAfter(10_000), 2, 'the room for young objects')
+  assert.equal(process.releasesAfter(60_000), 2, 'not grown')
+  process.residentMib = 900
+  process.busyShare = 0.9
+  assert.equal(process.releasesAfter(10_000), 2, 'busy')
+  process.busyShare = 0.01
+  assert.equal(process.releasesAfter(10_000), 3)
+  process.busyShare = 0.9
+  assert.equal(process.releasesAfter(10_000), 3, 'busy again')
+  process.busyShare = 0.01
+  assert.equal(process.releasesAfter(10_000), 4)
+  process.residentMib = 110
+  assert.equal(process.releasesAfter(60_000), 4, 'hardly grown')
+  process.residentMib = 300
+  assert.equal(process.releasesAfter(10_000), 5)
+  process.close()
+  process.residentMib = 900
+  assert.equal(process.releasesAfter(60_000), 5)
+})
+
+it('releases again, later and later, while more is left than before', () => {
+  const process = startWatch()
+  assert.equal(process.releasesAfter(20_000), 2)
+  process.residentMib = 900
+  process.keptMib = 200
+  assert.equal(process.releasesAfter(20_000), 4, 'connections keep the rest')
+  assert.equal(process.releasesAfter(10_000), 4)
+  assert.equal(process.releasesAfter(10_000), 5)
+  assert.equal(process.releasesAfter(30_000), 5)
+  process.keptMib = 110
+  assert.equal(process.releasesAfter(10_000), 6, 'their timeouts have passed')
+  assert.equal(process.releasesAfter(600_000), 6)
+  process.close()
 })
 
 it('returns what lies between living blocks to the operating system', async () => {

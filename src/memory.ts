@@ -22,23 +22,33 @@ const checkMs = 10_000
 const idleShareMax = 0.05
 /** So much more than after the last release must be taken up. The first one drops what the start left. */
 const growthBytesMin = 33_554_432
+/** What a release may leave above the least so far: more is released again, later and later. */
+const leftBytesMax = 16_777_216
 
 /**
  * Checks every 10 s until `close`. Each release is followed by a second one: V8 shrinks its room for young
- * objects only in a collection before which little was allocated for some seconds.
+ * objects only in a collection before which little was allocated for some seconds. Further ones follow while
+ * much is left, after twice the time each: idle connections keep their memory until their timeouts.
  */
 export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void } {
   const { clock } = effects
   let timer: Timer
   let keptBytes = 0
-  let isSecondDue = false
+  let leastBytes = Infinity
+  let pauseChecks = 0
+  let checksLeft = 0
   const check = (): void => {
+    const bytes = effects.residentBytes()
     const isIdle = effects.busyShare() < idleShareMax
-    const hasGrown = effects.residentBytes() > keptBytes + growthBytesMin
-    if (isIdle && (hasGrown || isSecondDue)) {
+    const hasGrown = bytes > keptBytes + growthBytesMin
+    const isMuchLeft = pauseChecks === 1 || bytes > leastBytes + leftBytesMax
+    checksLeft--
+    if (isIdle && (hasGrown || (isMuchLeft && checksLeft <= 0))) {
       effects.release()
       keptBytes = effects.residentBytes()
-      isSecondDue = hasGrown
+      leastBytes = Math.min(leastBytes, keptBytes)
+      pauseChecks = hasGrown ? 1 : pauseChecks * 2
+      checksLeft = pauseChecks
     }
     timer = clock.after(checkMs, check)
   }
