@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import { GatewayError } from '../../base/errors.ts'
 import type { Database, Queryable, Row, SqlValue, Transaction } from '../database.ts'
 
-/** A thread that nobody uses ends after this time. */
+/** A thread without use ends after this time. */
 const idleMs = 30_000
 
 export interface OnDemandParts {
