@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { picos } from '../base/money.ts'
-import { ManualClock } from '../../test/support/manual-clock.ts'
-import { recordOf } from '../../test/storage/ledger-harness.ts'
-import { SettlementQueue, type CommitOutcome, type Settlement } from './settlement-queue.ts'
+import { picos } from '../../src/base/money.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { recordOf } from './ledger-harness.ts'
+import { SettlementQueue, type CommitOutcome, type Settlement } from '../../src/ledger/settlement-queue.ts'
 
 const secondBatchSize = 20
 /** More turns of the event loop than a batch waits for. */
