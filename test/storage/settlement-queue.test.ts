@@ -5,7 +5,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { picos } from '../../src/base/money.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { recordOf } from './ledger-harness.ts'
-import { SettlementQueue, type CommitOutcome, type Settlement } from '../../src/ledger/settlement-queue.ts'
+import {
+  SettlementQueue,
+  type CommitOutcome,
+  type Settlement,
+} from '../../src/ledger/settlement-queue.ts'
 
 const secondBatchSize = 20
 /** More turns of the event loop than a batch waits for. */
