@@ -294,7 +294,14 @@ describe('the pages of models and prices', () => {
       const report = await page.request.get(url)
       const { items } = z
         .object({
-          items: z.array(z.object({ revenue_usd: z.string(), known_margin_usd: z.string() })),
+          items: z.array(
+            z.object({
+              revenue_usd: z.string(),
+              refunded_usd: z.string(),
+              unknown_cost_revenue_usd: z.string(),
+              known_margin_usd: z.string(),
+            }),
+          ),
         })
         .parse(await report.json())
       const [figures] = items
@@ -303,9 +310,12 @@ describe('the pages of models and prices', () => {
       const cells = await row(page, 'gpt-6.2-sol').locator('data').all()
       const values = await Promise.all(cells.map((cell) => cell.getAttribute('value')))
       assert.deepEqual(values.slice(-2), [figures.revenue_usd, figures.known_margin_usd])
-      const share = (Number(figures.known_margin_usd) / Number(figures.revenue_usd)) * 100
+      const refunded = Number(figures.refunded_usd)
+      const knownRevenue =
+        Number(figures.revenue_usd) - refunded - Number(figures.unknown_cost_revenue_usd)
+      const share = (Number(figures.known_margin_usd) / knownRevenue) * 100
       await row(page, 'gpt-6.2-sol')
-        .getByText(`${share.toFixed(1)}%`)
+        .getByText(`${Number(share.toFixed(1))}%`, { exact: true })
         .waitFor()
       assert.equal(await page.getByRole('button', { name: /^Actions for/ }).count(), 0)
 
