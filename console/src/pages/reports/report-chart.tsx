@@ -39,14 +39,18 @@ const figures: Readonly<Record<ChartFigure, FigureForm>> = {
 
 interface ReportChartProps {
   readonly question: Question
+  readonly isListRead: boolean
   readonly part: PartKey | undefined
   readonly figure: ChartFigure
   readonly onFigure: (figure: ChartFigure) => void
 }
 
-export function ReportChart({ question, part, figure, onFigure }: ReportChartProps) {
+export function ReportChart({ question, isListRead, part, figure, onFigure }: ReportChartProps) {
   const { title, valueOf, format } = figures[figure]
-  const { data, error, refetch } = useQuery(dayPartsQuery(question, part, { figure, valueOf }))
+  const { data, error, refetch } = useQuery({
+    ...dayPartsQuery(question, part, { figure, valueOf }),
+    enabled: isListRead,
+  })
   const label = `${title} by day`
   return (
     <Card

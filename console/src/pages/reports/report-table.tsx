@@ -57,7 +57,7 @@ export function ReportTable(props: ReportTableProps) {
 
 function Rows({ question, by, keys, words, sort, onSort }: ReportTableProps) {
   const report = useInfiniteQuery(reportQuery(question, by))
-  const total = useQuery(totalQuery(question))
+  const total = useQuery({ ...totalQuery(question), enabled: report.isFetched })
   const [shownMax, setShownMax] = useState(shownAtOnce)
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = report
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />

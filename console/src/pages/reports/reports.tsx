@@ -1,5 +1,5 @@
 /** Reports: requests, tokens, spend, own cost and margin by day, account, key, model and channel. */
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Figure, Figures } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -7,7 +7,14 @@ import { Count, Duration, Usd, useNow } from '../../ui/values.tsx'
 import { daysOf, keysOf, type ReportSearch } from './address.ts'
 import { ColumnsMenu } from './columns-menu.tsx'
 import { shownWords } from './figures.tsx'
-import { byOf, questionOf, totalQuery, type PartKey, type Question } from './queries.ts'
+import {
+  byOf,
+  questionOf,
+  reportQuery,
+  totalQuery,
+  type PartKey,
+  type Question,
+} from './queries.ts'
 import { ReportChart } from './report-chart.tsx'
 import { ReportFilters } from './report-filters.tsx'
 import { ReportTable } from './report-table.tsx'
@@ -22,6 +29,8 @@ export function Reports() {
   const nowMs = useNow(60_000)
   const question = questionOf(search, nowMs)
   const keys = keysOf(search)
+  // The list comes first: a SQLite store answers one question after the other.
+  const { isFetched: isListRead } = useInfiniteQuery(reportQuery(question, byOf(search)))
   const words = shownWords(search.columns)
   const [firstKey] = keys
   const sort =
@@ -31,9 +40,10 @@ export function Reports() {
   return (
     <Page title="Reports" hint="Requests, spend and margin by whole days (UTC).">
       <ReportFilters search={search} days={daysOf(search, nowMs)} onChange={change} />
-      <Totals question={question} />
+      <Totals question={question} isListRead={isListRead} />
       <ReportChart
         question={question}
+        isListRead={isListRead}
         part={keys.find((key): key is PartKey => key !== 'day')}
         figure={search.chart ?? 'spend'}
         onFigure={(chart) => change({ chart })}
@@ -56,8 +66,14 @@ export function Reports() {
   )
 }
 
-function Totals({ question }: { question: Question }) {
-  const { data } = useQuery(totalQuery(question))
+function Totals({
+  question,
+  isListRead,
+}: {
+  readonly question: Question
+  readonly isListRead: boolean
+}) {
+  const { data } = useQuery({ ...totalQuery(question), enabled: isListRead })
   const total = data ?? undefined
   return (
     <Figures>
