@@ -337,11 +337,13 @@ describe('the statement of an account', () => {
         .getByText(charge?.exchange?.calculation ?? '')
         .first()
         .waitFor()
-      const csv = await savedBy(page, () => page.getByRole('link', { name: 'CSV' }).click())
+      const csv = await savedBy(page, () =>
+        page.getByRole('link', { name: 'CSV', exact: true }).click(),
+      )
       assert.match(csv, /^at,kind,amount_usd,balance_usd,/)
       assert.match(csv, new RegExp(`closing,,${end.closing_balance},,`))
       const json: unknown = JSON.parse(
-        await savedBy(page, () => page.getByRole('link', { name: 'JSON' }).click()),
+        await savedBy(page, () => page.getByRole('link', { name: 'JSON', exact: true }).click()),
       )
       assert.equal((json as { closing_balance: string }).closing_balance, end.closing_balance)
     })

@@ -204,7 +204,9 @@ describe('names that attack pages', () => {
       await page.goto(
         `${console.gateway.adminUrl}/console/accounts/${hostile.holder.id}?tab=statement`,
       )
-      const address = await page.getByRole('link', { name: 'CSV' }).getAttribute('href')
+      const address = await page
+        .getByRole('link', { name: 'CSV', exact: true })
+        .getAttribute('href')
       const statement = await page.request.get(new URL(String(address), page.url()).href)
       checkFile(await statement.text(), formulas)
     }))
