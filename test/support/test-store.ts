@@ -11,6 +11,7 @@ import { startPostgres } from './postgres.ts'
 /** Makes an empty store and tells where it is, as settings are written. */
 type NewStore = (folder: string) => Promise<string>
 
+let isServer = false
 let newStore: NewStore = (folder) => Promise.resolve(`sqlite:${join(folder, 'turnpike.db')}`)
 
 /** From here on every store of this test process is a database of one new server. */
@@ -18,6 +19,11 @@ export async function useStoresOnPostgres(): Promise<void> {
   const server = await startPostgres()
   after(() => server.close())
   newStore = () => server.createDatabase()
+  isServer = true
+}
+
+export function isOnPostgres(): boolean {
+  return isServer
 }
 
 export function newStoreUrl(folder: string): Promise<string> {
