@@ -51,12 +51,12 @@ export function AdminTokens() {
           {
             name: 'Name',
             cell: ({ name, head }) => (
-              <>
+              <div>
                 <strong>{name}</strong>
                 <div className="soft">
                   <code>{head}</code>
                 </div>
-              </>
+              </div>
             ),
           },
           { name: 'Role', cell: ({ role }) => role },

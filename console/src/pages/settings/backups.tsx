@@ -49,7 +49,9 @@ export function Backups() {
           <Empty title="No backup yet.">
             {dialect === 'sqlite' && (
               <>
-                Run <code>turnpike backup</code> on the host each day.
+                <p>
+                  Run <code>turnpike backup</code> on the host each day.
+                </p>
               </>
             )}
             {dialect === 'postgres' && 'A store on PostgreSQL is backed up with its own tools.'}
