@@ -106,7 +106,7 @@ function summarize(rounds: readonly SeveralRound[]): readonly Row[] {
   })
 }
 
-/** What is counted of a load: a stream's events, or requests. */
+/** The unit of a load: events of streams, or requests. */
 function unitsOf({ part, events, requests }: SeveralRound): number {
   return part === 'short-streams' ? events : requests
 }

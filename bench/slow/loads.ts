@@ -1,4 +1,4 @@
-/** The loads of the measurements with a slow vendor: what is sent, how often, and how the vendor answers. */
+/** The loads with a slow vendor: the body of each request, the rate, and the vendor's answer. */
 import {
   requestBodies,
   sizedRequestBody,

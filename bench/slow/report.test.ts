@@ -83,7 +83,7 @@ const figures: SlowFigures = {
   money: [{ what: 'a lost charge', isRight: false }],
 }
 
-test('computes medians, the ratio to nginx and what is added to the load alone', () => {
+test('computes medians, ratios to nginx, and the time that a proxy adds', () => {
   const [, , ours, onServer] = summarizeSlow(rounds)
   assert.equal(ours?.cpuUs, 120)
   assert.deepEqual([ours?.cpuUsLowest, ours?.cpuUsHighest], [100, 140])

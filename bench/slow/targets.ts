@@ -166,7 +166,7 @@ export function findPids({ proxy }: Target): readonly number[] {
   return proxy === undefined ? [] : findProcessTree(proxy.process.pid)
 }
 
-/** Stops the proxies, then compares the books of the gateways with what was served. */
+/** Stops the proxies, then compares each gateway's charges with the vendor's answers. */
 export async function stopAndCompare(
   { group }: Bench,
   targets: readonly Target[],

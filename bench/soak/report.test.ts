@@ -24,7 +24,7 @@ function wrong(change: Partial<SoakFigures>): readonly string[] {
   return check({ ...clean, ...change }).flatMap(({ what, isRight }) => (isRight ? [] : [what]))
 }
 
-test('shows the thirds of each figure, and what is right', () => {
+test('shows each figure for each third of the run, and the checks that passed', () => {
   const made = { command: 'npm run bench', date: '2026-11-23', commit: 'abc1234' }
   const report = formatSoak(clean, made)
   assert.match(report, /3 readings, 3 rolling replacements, at most 12 open holds\. 100 requests/)
