@@ -21,6 +21,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { openNewStore } from '../support/test-store.ts'
 
 export interface Received {
+  readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly id: string
@@ -50,7 +51,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       const headers = request.headers as Record<string, string>
-      received.push({ headers, body, id: headers['webhook-id'] ?? '' })
+      const { url: path = '' } = request
+      received.push({ path, headers, body, id: headers['webhook-id'] ?? '' })
       behaviour(request, response)
     })
   })

@@ -34,7 +34,7 @@ describe('the pages of alerts', () => {
     await page.getByRole('button', { name: 'New target' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill(name)
-    await dialog.getByLabel('Address').fill(receiver.url)
+    await dialog.getByLabel('Address').fill(`${receiver.url}/${name}`)
     await dialog.getByLabel('Digest').fill('0')
     await dialog.getByRole('button', { name: 'Create target' }).click()
     await dialog.getByText('Copy it now. It is not shown again.').waitFor()
@@ -58,8 +58,8 @@ describe('the pages of alerts', () => {
     await page.getByText('No delivery is in this state.').waitFor()
     await page.getByLabel('State', { exact: true }).selectOption('')
     await deliveries.getByText('delivered', { exact: true }).first().waitFor()
-    const message = receiver.received.at(-1)
-    assert.ok(message !== undefined, 'the receiver got nothing')
+    const message = receiver.received.findLast(({ path }) => path.endsWith(`/${name}`))
+    assert.ok(message !== undefined, `the receiver got nothing for ${name}`)
     return message
   }
 
