@@ -81,8 +81,11 @@ async function runIdleStreams(
     isCutShort: true,
   })
   const limit = performance.now() + openingLimitMs
-  while ((await program.mark()).begun < streams) {
-    if (performance.now() > limit) throw new Error(`${target.title}: the streams did not begin`)
+  for (;;) {
+    const { begun, failure } = await program.mark()
+    if (begun === streams) break
+    if (performance.now() > limit)
+      throw new Error(`${target.title}: ${begun} of ${streams} streams began; ${failure}`)
     await delay(pollMs)
   }
   await delay(holdMs)

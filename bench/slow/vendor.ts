@@ -45,6 +45,7 @@ export class Vendor {
   behaviour: Behaviour = { events: 0, periodMs: 1 }
   counts: VendorCounts = { ...noCounts }
   readonly #onWork: () => void
+  readonly #sockets = new Set<Socket>()
   /** In the order of their times; those before `#first` are done. */
   #queue: Answer[] = []
   #first = 0
@@ -79,12 +80,16 @@ export class Vendor {
     }
   }
 
-  /** Ends all streams now. */
+  /**
+   * Ends all streams now, and then all connections: thousands that a proxy keeps would leave too few open
+   * files for the next proxy.
+   */
   finish(): void {
     const running = this.#queue.slice(this.#first)
     this.#queue = []
     this.#first = 0
     for (const answer of running) this.#close(answer)
+    for (const socket of this.#sockets) socket.end()
   }
 
   #writeNext(answer: Answer): void {
@@ -125,6 +130,7 @@ export class Vendor {
     let path = ''
     let answer: Answer | undefined
     socket.setNoDelay(true)
+    this.#sockets.add(socket)
     socket.on('data', (bytes: Buffer) => {
       if (bodyLeft > 0) {
         bodyLeft -= bytes.length
@@ -145,6 +151,7 @@ export class Vendor {
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
+      this.#sockets.delete(socket)
       if (answer?.socket === undefined) return
       answer.socket = undefined
       this.counts.cut++
