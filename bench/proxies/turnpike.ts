@@ -169,7 +169,10 @@ export async function startTurnpike(
     output: 'log',
   })
   await bench.group.waitForPort(running, port)
-  if (awaitsAudit) await waitForFirstAudit(adminPort, store, processCount)
+  if (awaitsAudit) {
+    await bench.group.waitForPort(running, adminPort)
+    await waitForFirstAudit(adminPort, store, processCount)
+  }
   const title = store.name === 'turnpike' ? 'Turnpike' : 'baseline'
   const headers = { authorization: `Bearer ${store.key}` }
   const messagesHeaders = { 'x-api-key': store.key, 'anthropic-version': '2023-06-01' }
