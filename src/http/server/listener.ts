@@ -55,13 +55,19 @@ export interface Listener {
   close(): Promise<void>
 }
 
+/**
+ * New connections that wait until the event loop accepts them. A client beyond them tries again after a second.
+ * Linux lowers it to `net.core.somaxconn`, which is 4,096 by default.
+ */
+const queuedConnectionsMax = 4_096
+
 export async function listen(options: ListenerOptions, handle: RequestHandler): Promise<Listener> {
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true })
   const { host, port, descriptor } = options
   const place = descriptor === undefined ? { host, port } : { fd: descriptor }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ ...place, backlog: 1_024 }, () => {
+    server.listen({ ...place, backlog: queuedConnectionsMax }, () => {
       server.off('error', reject)
       resolve()
     })
