@@ -56,8 +56,8 @@ export interface Listener {
 }
 
 /**
- * New connections that wait until the event loop accepts them. A client beyond them tries again after a second.
- * Linux lowers it to `net.core.somaxconn`, which is 4,096 by default.
+ * New connections that wait until the event loop accepts them. A client beyond them tries again after a
+ * second. Linux lowers it to `net.core.somaxconn`, which is 4,096 by default.
  */
 const queuedConnectionsMax = 4_096
 
