@@ -179,6 +179,24 @@ test('decides on random text what is JSON exactly as JSON.parse', () => {
   )
 })
 
+test('reads long and short strings as JSON.parse, and finds what ends them too early', () => {
+  const open = '{"model":"'
+  for (let length = 0; length < 70; length++) {
+    const run = 'x'.repeat(length)
+    for (const rest of ['', '\\n', '\\"', `\\\\${run}`, `\\u00e9${run}`, '\x7f']) {
+      const text = `${open}${run}${rest}"}`
+      assert.deepEqual(mustRead(text).value, JSON.parse(text), text)
+    }
+    for (const wrong of ['\n"}', '\0"}', '\x1f"}', ''])
+      assert.deepEqual(read(`${open}${run}${wrong}`), {
+        kind: 'invalid',
+        at: open.length + length,
+      })
+    const at = open.length + length + 1
+    assert.deepEqual(read(`${open}${run}\\x"}`), { kind: 'invalid', at })
+  }
+})
+
 test('counts the text of a container of which only the length counts', () => {
   const { value } = mustRead(
     '{"content":[{"input": {"any" : [1, {}, null, true, "a\\u00e9\\n"]}},{"input":"text"}]}',
