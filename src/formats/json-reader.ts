@@ -12,6 +12,7 @@
 import { foldName, isFieldName, isNameList, isTextName, plainFieldName } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
+import { plainRunEnd } from './scan.ts'
 
 export const nestingDepthMax = 512
 /** Messages, content blocks and tools of one body together: each becomes an object, which takes a while. */
@@ -304,7 +305,7 @@ class JsonReader implements Members {
     this.#hasEscape = false
     this.#hasNul = false
     for (;;) {
-      at = plainEnd(bytes, this.#text, at)
+      at = plainRunEnd(bytes, this.#text, at)
       if (bytes[at] === quote) break
       if (bytes[at] !== backslash) this.#fail(at)
       this.#hasEscape = true
@@ -369,25 +370,6 @@ class JsonReader implements Members {
     if (at === this.#at) this.#fail()
     this.#at = at
   }
-}
-
-/** A quote, a backslash or a control character. */
-const notPlain = /[^ !#-[\]-\xff]/g
-/** In a shorter run of plain characters a loop is quicker than a pattern. */
-const shortRunBytes = 32
-
-/**
- * Returns the offset of the first byte that is not a plain character of a string. V8 makes a pattern machine
- * code at its first use, a loop only after many bodies, which most threads never see.
- */
-function plainEnd(bytes: Uint8Array, text: string, from: number): number {
-  const runEnd = Math.min(from + shortRunBytes, text.length)
-  for (let at = from; at < runEnd; at++) {
-    const code = bytes[at] ?? 0
-    if (code === quote || code === backslash || code < 0x20) return at
-  }
-  notPlain.lastIndex = runEnd
-  return notPlain.test(text) ? notPlain.lastIndex - 1 : text.length
 }
 
 function isDigit(code: number): boolean {

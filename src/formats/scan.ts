@@ -1,11 +1,32 @@
 /**
- * Scans JSON text without building values: skips strings, tracks depth, records where the members of one
- * object are, and replaces byte ranges. The text is latin1, one character per byte, so offsets are byte
- * offsets. It does not validate: `json-reader.ts` decides, and a scan of text that is not JSON means nothing.
+ * Scans JSON text without building values: finds where a run of plain characters or a whole string ends, and
+ * replaces byte ranges. The text is latin1, one character per byte, so offsets are byte offsets. It does not
+ * validate: `json-reader.ts` decides, and a scan of text that is not JSON means nothing.
  */
 import type { Span } from './format.ts'
 
+const quote = 0x22
 const backslash = 0x5c
+
+/** A quote, a backslash or a control character. */
+const notPlain = /[^ !#-[\]-\xff]/g
+/** In a shorter run a loop is quicker than a pattern. */
+const shortRunBytes = 32
+
+/**
+ * Returns the offset of the first byte that is not a plain character of a string. V8 makes a pattern machine
+ * code at its first use, a loop only after many bodies, which most threads never see. `bytes` is the same as
+ * `text`.
+ */
+export function plainRunEnd(bytes: Uint8Array, text: string, from: number): number {
+  const shortEnd = Math.min(from + shortRunBytes, text.length)
+  for (let at = from; at < shortEnd; at++) {
+    const code = bytes[at] ?? 0
+    if (code === quote || code === backslash || code < 0x20) return at
+  }
+  notPlain.lastIndex = shortEnd
+  return notPlain.test(text) ? notPlain.lastIndex - 1 : text.length
+}
 
 /** Returns the offset of the closing quote of a string whose content begins at `from`, or -1. */
 export function plainStringEnd(text: string, from: number): number {
