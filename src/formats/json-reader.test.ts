@@ -181,13 +181,14 @@ test('decides on random text what is JSON exactly as JSON.parse', () => {
 
 test('reads long and short strings as JSON.parse, and finds what ends them too early', () => {
   const open = '{"model":"'
+  const controls = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code))
   for (let length = 0; length < 70; length++) {
     const run = 'x'.repeat(length)
     for (const rest of ['', '\\n', '\\"', `\\\\${run}`, `\\u00e9${run}`, '\x7f']) {
       const text = `${open}${run}${rest}"}`
       assert.deepEqual(mustRead(text).value, JSON.parse(text), text)
     }
-    for (const wrong of ['\n"}', '\0"}', '\x1f"}', ''])
+    for (const wrong of ['', ...controls.map((control) => `${control}"}`)])
       assert.deepEqual(read(`${open}${run}${wrong}`), {
         kind: 'invalid',
         at: open.length + length,
