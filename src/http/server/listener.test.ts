@@ -1,5 +1,6 @@
 /** How a listener counts, drains and closes, on real sockets. What it refuses: test/e2e/listener.test.ts. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../../test/support/http-client.ts'
@@ -76,6 +77,19 @@ function isRefused(rig: Rig): Promise<boolean> {
     socket.on('error', () => resolve(true))
   })
 }
+
+test('clients that come all at once connect while the event loop is busy', async () => {
+  const { listener } = await start(2_000)
+  const { port } = listener.address
+  const program = `
+    let left = 2_000
+    const opened = () => { if (--left === 0) process.exit(0) }
+    for (let n = left; n > 0; n--) require('node:net').connect(${port}, '127.0.0.1', opened)`
+  // Nothing is accepted until this call returns.
+  const { status } = spawnSync(process.execPath, ['-e', program], { timeout: 10_000 })
+  await listener.close()
+  assert.equal(status, 0)
+})
 
 test('reports the chosen free port, and counts connections until they are closed', async () => {
   const rig = await start()
