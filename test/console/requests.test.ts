@@ -245,13 +245,18 @@ describe('the pages of requests', () => {
     ['wide', 'dark'],
   ] as const)
     test(`can be read by everyone, ${theme}, and fits a ${width} window`, async () => {
-      const line = await find((one) => one.attempt_count === 2)
-      for (const path of ['/requests', `/requests/${line.id}`])
+      const charged = await find((one) => one.attempt_count === 2 && Number(one.cost_usd) > 0)
+      const failed = await find(({ attempt_count: count, status }) => count === 2 && status === 502)
+      for (const [path, last] of [
+        ['/requests', 'Live'],
+        [`/requests/${charged.id}`, 'Facts'],
+        [`/requests/${failed.id}`, 'Facts'],
+      ] as const)
         await visit(
           path,
           async (page) => {
-            await page.getByRole('heading', { level: 2 }).first().waitFor()
-            await page.getByRole('cell').first().waitFor()
+            await page.getByRole('heading', { level: 2, name: last }).waitFor()
+            if (path !== `/requests/${failed.id}`) await page.getByRole('cell').first().waitFor()
             await checkAccessibility(page)
             await checkFitsWindow(page)
           },

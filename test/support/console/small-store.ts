@@ -124,7 +124,9 @@ export async function fillSmallStore(
   const holders: Holder[] = []
   for (const [name, plan] of Object.entries(plans)) holders.push(await addHolder(begin, name, plan))
 
-  const records = timesOf({ ...span, count: requests }, random).map((startedAtMs, index) =>
+  // Only the times depend on the present moment: all else is the same at any hour of any day.
+  const times = timesOf({ ...span, count: requests }, seededRandom(7))
+  const records = times.map((startedAtMs, index) =>
     drawExchange(startedAtMs, {
       course: courseOf(index, random),
       holders,
