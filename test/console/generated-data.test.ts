@@ -67,6 +67,24 @@ describe('generated data', () => {
     })
   })
 
+  test('of a small business has the same requests at any hour', async () => {
+    const found: string[][] = []
+    for (const hours of [0, 7, 31])
+      await withStore('hours', async (context) => {
+        const clock = { ...context.clock, now: () => context.clock.now() - hours * 3_600_000 }
+        const small = { vendorUrl: 'http://127.0.0.1:9', requests: 400 }
+        await fillSmallStore({ ...context, clock }, small)
+        const { items } = await listRequests(context, { limit: 1_000 })
+        found.push(
+          items
+            .map((one) => `${one.account} ${one.model} ${one.status} ${one.attempt_count}`)
+            .sort(),
+        )
+      })
+    assert.deepEqual(found[1], found[0])
+    assert.deepEqual(found[2], found[0])
+  })
+
   test('of a small business is right, and has every ending, accounts in each state, refunds', async () => {
     await withStore('small', async (context) => {
       const { holder } = await fillSmallStore(context, { vendorUrl: 'http://127.0.0.1:9' })
