@@ -212,7 +212,7 @@ export async function runImage({ folder, config }: Image): Promise<Container> {
   const log = gather(child.stdout)
   await log.until(/"msg":"serving"/)
   const pid = innermost(child.pid ?? 0)
-  const start = (words: readonly string[], input = ''): Started => {
+  const start = (words: readonly string[], input?: string): Started => {
     const inside = spawn(
       'nsenter',
       [

@@ -4,7 +4,7 @@ import { gather } from '../support/gather.ts'
 
 export async function runPromtool(
   words: readonly string[],
-  input = '',
+  input?: string,
 ): Promise<{ readonly code: number; readonly output: string }> {
   const child = spawn('promtool', words, { stdio: ['pipe', 'pipe', 'pipe'] })
   const out = gather(child.stdout)
