@@ -1,5 +1,5 @@
 /** The session of this browser: who signed in, with which role, until when. */
-import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { api, bodyOf } from './client.ts'
 
 export type Role = 'viewer' | 'operator' | 'owner'
@@ -27,14 +27,10 @@ export async function signIn(proof: { token: string } | { code: string }): Promi
   await bodyOf(api.POST('/admin/v1/session', { body: proof }))
 }
 
-/** Ends this session, or all sessions of its token, and forgets the data that it read. */
-export function useSignOut(): (where: 'here' | 'everywhere') => Promise<void> {
-  const client = useQueryClient()
-  return async (where) => {
-    await (where === 'here'
-      ? bodyOf(api.DELETE('/admin/v1/session'))
-      : bodyOf(api.DELETE('/admin/v1/sessions')))
-    client.clear()
-    location.assign('/console/sign-in')
-  }
+/** Ends this session, or all sessions of its token. A new document forgets the data that this one read. */
+export async function signOut(where: 'here' | 'everywhere'): Promise<void> {
+  await (where === 'here'
+    ? bodyOf(api.DELETE('/admin/v1/session'))
+    : bodyOf(api.DELETE('/admin/v1/sessions')))
+  location.assign('/console/sign-in')
 }

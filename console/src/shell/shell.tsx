@@ -4,7 +4,7 @@ import { Link, Outlet } from '@tanstack/react-router'
 import { LogOut, Menu as MenuIcon, Monitor, Moon, ShieldOff, Sun, UserRound, X } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { connectLive, useLive } from '../api/live.ts'
-import { sessionQuery, useSignOut } from '../api/session.ts'
+import { sessionQuery, signOut } from '../api/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatAge } from '../ui/format.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -131,7 +131,6 @@ const themeIcons = { system: Monitor, light: Sun, dark: Moon }
 
 function PersonMenu() {
   const { data: session } = useSuspenseQuery(sessionQuery)
-  const signOut = useSignOut()
   const chosen = useTheme()
   if (session === null) return null
   const themeItems = themes

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/client.ts'
-import { useSignOut } from '../../api/session.ts'
+import { signOut } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Badge, Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -15,7 +15,6 @@ export function Sessions() {
     queryKey: ['settings', 'sessions'],
     queryFn: () => bodyOf(api.GET('/admin/v1/sessions')),
   })
-  const signOut = useSignOut()
   const [isAsking, setIsAsking] = useState(false)
   return (
     <Card
