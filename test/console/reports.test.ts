@@ -74,6 +74,7 @@ describe('the page of reports', () => {
       await page.getByText(`${rows.length} rows`).waitFor()
       const shown = await page.evaluate<string[][]>(shownRows('tbody'))
       assert.deepEqual(sorted(shown), sorted(cellsOf(rows, ['account', 'channel'])))
+      await page.getByRole('row', { name: 'Total' }).waitFor()
       const [total = []] = await page.evaluate<string[][]>(shownRows('tfoot'))
       const [all = []] = cellsOf(await readReport(page, 'total'), [])
       assert.deepEqual(total, ['Total', '', ...all])
