@@ -4,13 +4,13 @@
  * comments; `npm run docs:write` fills what stands between them.
  */
 import type { Argument, Command, Option } from 'commander'
-import { describeDefaults, variableOf } from '../src/config.ts'
+import { describeDefaults, variableOf } from '../src/settings/read.ts'
 import { errorGroups, type ErrorFact } from '../src/base/error-catalogue.ts'
 import { buildProgram } from '../src/cli/program.ts'
-import { allRows } from '../src/endpoints/all.ts'
+import { allRows } from '../src/operations/all-endpoints.ts'
 import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
-import { settingGroups } from '../src/settings.ts'
-import type { AnySetting } from '../src/setting-schemas.ts'
+import { settingGroups } from '../src/settings/list.ts'
+import type { AnySetting } from '../src/settings/schemas.ts'
 import { createMetrics, type Metrics } from '../src/telemetry/metrics.ts'
 
 type Row = readonly string[]

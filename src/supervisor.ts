@@ -5,10 +5,10 @@
 import { join } from 'node:path'
 import { commandClock } from './base/clock.ts'
 import { createLog } from './base/log.ts'
-import { processEnvironment } from './config.ts'
+import { processEnvironment } from './settings/read.ts'
 import { planVariable, readPlan } from './processes/plan.ts'
 import { supervise } from './processes/supervisor.ts'
-import { explainStart, ignoreOutputErrors } from './starting.ts'
+import { explainStart, ignoreOutputErrors } from './gateway/start-errors.ts'
 
 async function run(): Promise<number> {
   // Also for the processes, which share the output: what the last one of them restores is non-blocking.

@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/settings/read.ts'
 import type { Alert } from '../src/operations/alerts/alert-kind.ts'
 import { webhookBody } from '../src/operations/alerts/message.ts'
 

@@ -2,7 +2,7 @@
  * One measured store with its gateways: one busy account and many others, each with a key, created by the
  * program's own operations. Counts the store's transactions from outside and reads its ledger.
  */
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.ts'

@@ -230,7 +230,7 @@ export class LogWriter {
   }
 }
 
-/** A file, a pipe, a terminal; pipes should be non-blocking, see `outliveReaders` in main.ts. */
+/** A file, a pipe, a terminal; pipes should be non-blocking (gateway/start-errors.ts sees to it). */
 function descriptorSink(descriptor: number): LogSink {
   return {
     write: (bytes, done) => write(descriptor, bytes, done),

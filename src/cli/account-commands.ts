@@ -1,8 +1,8 @@
 /** `turnpike account …` and `turnpike usage`. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { accountEndpoints } from '../endpoints/accounts.ts'
-import type { ListedAccountView } from '../operations/account-list.ts'
-import type { AccountView, Credited } from '../operations/accounts.ts'
+import { accountEndpoints } from '../operations/accounts/endpoints.ts'
+import type { ListedAccountView } from '../operations/accounts/account-list.ts'
+import type { AccountView, Credited } from '../operations/accounts/accounts.ts'
 import type { OperationRefusal } from '../operations/operation.ts'
 import type { AccountUsage } from '../operations/reports/usage.ts'
 import { command, declined, hasConsent, plainCommand, shown, type Answer } from './command.ts'

@@ -1,6 +1,6 @@
 /** `turnpike alert …`: targets, a test message, what is firing, and the log of deliveries. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { alertEndpoints } from '../endpoints/alerts.ts'
+import { alertEndpoints } from '../operations/alerts/endpoints.ts'
 import type { AlertView, DeliveryView } from '../operations/alerts/log.ts'
 import type { RotatedSecret } from '../operations/alerts/rotate-secret.ts'
 import type { NewTarget, TargetView } from '../operations/alerts/targets.ts'

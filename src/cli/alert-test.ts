@@ -1,7 +1,7 @@
 /** `turnpike alert test`: queues a message to a target and waits until its first attempt is over. */
 import type { Command } from 'commander'
 import { commandClock, sleep, type Clock } from '../base/clock.ts'
-import { alertEndpoints } from '../endpoints/alerts.ts'
+import { alertEndpoints } from '../operations/alerts/endpoints.ts'
 import type { DeliveryView } from '../operations/alerts/log.ts'
 import type { QueuedTest } from '../operations/alerts/targets.ts'
 import type { Outcome } from '../operations/operation.ts'

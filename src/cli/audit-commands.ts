@@ -1,6 +1,6 @@
 /** `turnpike audit …`: runs an audit of the ledger, and shows those that ran. */
 import type { Command } from 'commander'
-import { storeEndpoints } from '../endpoints/store.ts'
+import { storeEndpoints } from '../operations/store/endpoints.ts'
 import type { AuditDone, AuditRunInFull, AuditRunView } from '../operations/store/audit-runs.ts'
 import { command, exitCodes, parseCount, shown, type Answer } from './command.ts'
 import { formatFields, formatTable } from './output.ts'

@@ -33,7 +33,7 @@ Example:
           store: ({ options }) => (options['dryRun'] === true ? 'preview' : 'create'),
         },
         async ({ call, options, text }) => {
-          const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
+          const { catalogueEndpoints } = await import('../operations/catalogue/endpoints.ts')
           return shown(
             await call(catalogueEndpoints.apply, { text, dry_run: options['dryRun'] }),
             showApplied,
@@ -46,7 +46,7 @@ Example:
     .description('print the catalogue as a file for apply')
     .action(
       command({ store: 'existing' }, async ({ call }) => {
-        const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
+        const { catalogueEndpoints } = await import('../operations/catalogue/endpoints.ts')
         const { parse } = await import('yaml')
         return shown(await call(catalogueEndpoints.show, {}), ({ text }) => ({
           json: parse(text) as unknown,
@@ -89,7 +89,7 @@ function addPriceCommands(program: Command): void {
     .description('list all prices, past, current and future, in USD per million tokens')
     .action(
       command({ store: 'existing' }, async ({ callAll }) => {
-        const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
+        const { catalogueEndpoints } = await import('../operations/catalogue/endpoints.ts')
         return shown(await callAll(catalogueEndpoints.prices), showPrices)
       }),
     )
@@ -105,7 +105,7 @@ function addPriceCommands(program: Command): void {
       command(
         { file: ({ arguments: [path] }) => path, store: 'existing' },
         async ({ call, options, text }) => {
-          const { catalogueEndpoints } = await import('../endpoints/catalogue.ts')
+          const { catalogueEndpoints } = await import('../operations/catalogue/endpoints.ts')
           const input = {
             text,
             names: options['map'],

@@ -1,6 +1,6 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
 import type { Command } from 'commander'
-import { channelEndpoints } from '../endpoints/channels.ts'
+import { channelEndpoints } from '../operations/channels/endpoints.ts'
 import type {
   ChannelChangeView,
   ChannelDetail,
@@ -9,9 +9,9 @@ import type {
   ChannelPage,
   FailureView,
   NodeView,
-} from '../operations/channel-health.ts'
-import type { TrafficView } from '../operations/channel-traffic.ts'
-import type { ChannelCheck } from '../operations/channel-check.ts'
+} from '../operations/channels/channel-health.ts'
+import type { TrafficView } from '../operations/channels/channel-traffic.ts'
+import type { ChannelCheck } from '../operations/channels/channel-check.ts'
 import type { Outcome } from '../operations/operation.ts'
 import { command, exitCodes, parseCount, shown, type Answer } from './command.ts'
 import { formatAge, formatFields, formatTable, type Cell } from './output.ts'

@@ -1,8 +1,8 @@
 /** `turnpike console`: a link that signs a browser in to the console once. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { allowsSignIn, listenerUrl, signInUrl } from '../console-link.ts'
-import type { ListenAddress } from '../setting-schemas.ts'
-import { createSignInCode } from '../operations/sessions.ts'
+import { allowsSignIn, listenerUrl, signInUrl } from '../gateway/console-link.ts'
+import type { ListenAddress } from '../settings/schemas.ts'
+import { createSignInCode } from '../operations/sessions/sessions.ts'
 import { shown, storeCommand } from './command.ts'
 
 export function addConsoleCommand(program: Command): void {

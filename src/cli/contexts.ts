@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { processEnvironment } from '../config.ts'
+import { processEnvironment } from '../settings/read.ts'
 
 const fileShape = z.object({
   /** The name of the current one; null = commands work on the store. */

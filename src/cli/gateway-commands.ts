@@ -1,8 +1,8 @@
 /** `turnpike serve` and `turnpike sandbox`: the programs that run until a signal. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
-import { processEnvironment } from '../config.ts'
-import type { Ready } from '../main.ts'
+import { processEnvironment } from '../settings/read.ts'
+import type { Ready } from '../gateway/serve.ts'
 import { findSupervisor } from '../processes/supervisor-link.ts'
 import {
   formatListenAddress,
@@ -10,8 +10,8 @@ import {
   processesMax,
   readProcessCount,
   type ListenAddress,
-} from '../setting-schemas.ts'
-import type { Config } from '../settings.ts'
+} from '../settings/schemas.ts'
+import type { Config } from '../settings/list.ts'
 import { endWithOutput } from './command.ts'
 import { formatJson } from './output.ts'
 import { refuseServer } from './place.ts'
@@ -65,10 +65,10 @@ async function serveHere(config: Config, isJson: boolean): Promise<number> {
   const supervisor = findSupervisor(processEnvironment(), systemClock)
   const logDescriptor = isJson ? 2 : 1
   if (supervisor === undefined) {
-    const { countProcesses, becomeSupervisor } = await import('../serve-processes.ts')
+    const { countProcesses, becomeSupervisor } = await import('../gateway/become-supervisor.ts')
     if (countProcesses(config) > 1) becomeSupervisor(config, logDescriptor)
   }
-  const { serve } = await import('../main.ts')
+  const { serve } = await import('../gateway/serve.ts')
   const onReady = isJson ? announceAsJson : announce
   const announces = supervisor?.announces ?? true
   return serve(config, { logDescriptor, supervisor, ...(announces ? { onReady } : {}) })

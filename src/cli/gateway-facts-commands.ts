@@ -1,8 +1,8 @@
 /** `turnpike settings`, `turnpike nodes` and `turnpike backups`: facts of a gateway and its store. */
 import type { Command } from 'commander'
-import { storeEndpoints } from '../endpoints/store.ts'
-import type { NodeList } from '../operations/nodes.ts'
-import type { SettingInForce } from '../operations/operation.ts'
+import { storeEndpoints } from '../operations/store/endpoints.ts'
+import type { NodeList } from '../operations/store/nodes.ts'
+import type { SettingInForce } from '../settings/in-force.ts'
 import type { RecordedBackup } from '../operations/store/backup-list.ts'
 import { command, parseCount, shown, type Answer } from './command.ts'
 import { formatAge, formatTable } from './output.ts'

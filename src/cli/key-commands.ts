@@ -1,9 +1,9 @@
 /** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`: create, list, edit, revoke. */
 import type { Command } from 'commander'
 import type { KeyKind } from '../access/key.ts'
-import { keyEndpoints } from '../endpoints/keys.ts'
-import type { KeyView } from '../operations/key-view.ts'
-import type { NewKey } from '../operations/keys.ts'
+import { keyEndpoints } from '../operations/keys/endpoints.ts'
+import type { KeyView } from '../operations/keys/key-view.ts'
+import type { NewKey } from '../operations/keys/keys.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 

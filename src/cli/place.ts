@@ -6,7 +6,7 @@
 import { InvalidArgumentError } from 'commander'
 import { isAdminToken } from '../access/key.ts'
 import { Secret } from '../base/secret.ts'
-import { processEnvironment } from '../config.ts'
+import { processEnvironment } from '../settings/read.ts'
 import { readContexts, type Contexts } from './contexts.ts'
 import type { ServerPlace } from './remote/server.ts'
 

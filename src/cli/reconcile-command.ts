@@ -1,6 +1,6 @@
 /** `turnpike channel reconcile`: the gateway's counts on a channel beside the vendor's own. */
 import type { Command } from 'commander'
-import { channelEndpoints } from '../endpoints/channels.ts'
+import { channelEndpoints } from '../operations/channels/endpoints.ts'
 import type { Reconciliation } from '../operations/reconcile/reconcile.ts'
 import type { Comparison, ModelVerdict } from '../operations/reconcile/vendor-comparison.ts'
 import { command, exitCodes, shown, type Answer } from './command.ts'

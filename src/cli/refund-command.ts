@@ -1,7 +1,7 @@
 /** `turnpike account refund`. */
 import type { Command } from 'commander'
-import { refundEndpoints } from '../endpoints/refunds.ts'
-import type { Refunded } from '../operations/refunds.ts'
+import { refundEndpoints } from '../operations/requests/refund-endpoints.ts'
+import type { Refunded } from '../operations/requests/refunds.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatFields } from './output.ts'
 

@@ -1,6 +1,6 @@
 /** `turnpike report`: requests, tokens, revenue, own cost, margin and times, as a table, CSV or JSON. */
 import type { Command } from 'commander'
-import { reportCsv, reportEndpoints } from '../endpoints/reports.ts'
+import { reportCsv, reportEndpoints } from '../operations/reports/endpoints.ts'
 import type { ReportRow } from '../operations/reports/report.ts'
 import { command, shown, write } from './command.ts'
 import { formatTable } from './output.ts'

@@ -1,6 +1,6 @@
 /** `turnpike request …`: the request log. */
 import type { Command } from 'commander'
-import { requestEndpoints } from '../endpoints/requests.ts'
+import { requestEndpoints } from '../operations/requests/endpoints.ts'
 import type { RequestInFull, RequestView } from '../operations/requests/view.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatFields, formatTable, type Cell } from './output.ts'

@@ -3,7 +3,7 @@
  * server, with the same outcome. A command does not know which.
  */
 import { commandClock } from '../base/clock.ts'
-import type { Endpoint, StreamEndpoint } from '../endpoints/endpoint.ts'
+import type { Endpoint, StreamEndpoint } from '../operations/endpoint.ts'
 import type { Outcome } from '../operations/operation.ts'
 import type { Page } from '../operations/paging.ts'
 import { backupStore, type BackupView } from '../operations/store/backup.ts'

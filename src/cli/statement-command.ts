@@ -1,6 +1,6 @@
 /** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
 import type { Command } from 'commander'
-import { accountStreams } from '../endpoints/accounts.ts'
+import { accountStreams } from '../operations/accounts/endpoints.ts'
 import type {
   StatementHead,
   StatementEnd,

@@ -1,8 +1,8 @@
 /** Commands on the store as a whole: audit, migrate, backup, restore, `store copy`, doctor, actions. */
 import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
-import { describeConfig } from '../config.ts'
-import { storeEndpoints } from '../endpoints/store.ts'
+import { describeConfig } from '../settings/read.ts'
+import { storeEndpoints } from '../operations/store/endpoints.ts'
 import type { ActionView } from '../operations/actions.ts'
 import { restoreStore, type RestoredView } from '../operations/store/backup.ts'
 import { diagnoseOutage, type Diagnosis } from '../operations/store/doctor.ts'

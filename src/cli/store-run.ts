@@ -5,12 +5,17 @@
 import { userInfo } from 'node:os'
 import { commandClock, systemClock } from '../base/clock.ts'
 import type { Secret } from '../base/secret.ts'
-import { formatMistakes, loadConfig, processEnvironment, type SettingMistake } from '../config.ts'
+import {
+  formatMistakes,
+  loadConfig,
+  processEnvironment,
+  type SettingMistake,
+} from '../settings/read.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
 import type { OperationContext } from '../operations/operation.ts'
-import type { RunCheck } from '../operations/run-check.ts'
-import { listSettings } from '../setting-list.ts'
-import type { Config } from '../settings.ts'
+import type { RunCheck } from '../operations/channels/run-check.ts'
+import { listSettings } from '../settings/in-force.ts'
+import type { Config } from '../settings/list.ts'
 import type { Database } from '../storage/database.ts'
 import { loadMasterKey } from '../storage/master-key.ts'
 import type { Migrated } from '../storage/migrate.ts'

@@ -9,9 +9,10 @@ import { GatewayError, type ErrorCode, type Refusal } from '../base/errors.ts'
 import type { Picos } from '../base/money.ts'
 import type { Secret } from '../base/secret.ts'
 import { explainSystemError } from '../base/system-error.ts'
+import type { SettingInForce } from '../settings/in-force.ts'
 import type { Database } from '../storage/database.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
-import type { RunCheck } from './run-check.ts'
+import type { RunCheck } from './channels/run-check.ts'
 import type { AuditView } from './store/audit-view.ts'
 import type { OpenCopy } from './store/open-copy.ts'
 
@@ -44,23 +45,6 @@ export interface OperationContext {
   readonly readHeld?: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, Picos>>
   /** The settings of the process, without secrets. Absent where it has none. */
   readonly settings?: readonly SettingInForce[]
-}
-
-export const settingSources = ['default', 'file', 'environment'] as const
-
-export interface SettingInForce {
-  readonly name: string
-  /** The subject that it belongs to. */
-  readonly group: string
-  /** As text, `***` for a secret; null = not set. */
-  readonly value: string | null
-  readonly source: (typeof settingSources)[number]
-  /** The file, with the line. */
-  readonly place: string | null
-  /** As text, or in words; null = none. */
-  readonly default: string | null
-  /** Markdown. */
-  readonly meaning: string
 }
 
 interface FieldMistake {

@@ -1,5 +1,5 @@
 /**
- * Opens a store for a command; a gateway opens its own, see gateway-store.ts. Looks at the place
+ * Opens a store for a command; a gateway opens its own, see gateway/store.ts. Looks at the place
  * first: a mistyped path must neither create a new, empty store nor add our tables to a database of
  * another program.
  */

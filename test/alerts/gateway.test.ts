@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { creditAccount, changeAccount, createAdminToken } from '../support/operations.ts'
 import { send } from '../support/http-client.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alertKinds, messageType, type AlertKind } from '../../src/operations/alerts/alert-kind.ts'
-import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { backupStore } from '../../src/operations/store/backup.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import {

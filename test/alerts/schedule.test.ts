@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, test } from 'node:test'
 import type { Mail } from '../../src/operations/alerts/mailer.ts'
-import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { parseQuietHours, quietUntil } from '../../src/operations/alerts/quiet-hours.ts'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { recentActions } from '../support/operations.ts'
 import {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { alertEndpoints } from '../../src/endpoints/alerts.ts'
+import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { changeAccount } from '../support/operations.ts'
 import { eventuallyWithin } from '../support/eventually.ts'

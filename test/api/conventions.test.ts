@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, type AdminRole } from '../../src/access/key.ts'
-import { allEndpoints, allStreams } from '../../src/endpoints/all.ts'
+import { allEndpoints, allStreams } from '../../src/operations/all-endpoints.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import {
   createAdminToken,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { eventFeeds } from '../../src/endpoints/events.ts'
+import { eventFeeds } from '../../src/operations/events/endpoints.ts'
 import { formatCursor, parseCursor } from '../../src/operations/events/event.ts'
 import { runOf, saveRun } from '../../src/operations/store/audit-runs.ts'
 import { listenersMax } from '../../src/operations/events/feed.ts'

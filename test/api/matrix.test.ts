@@ -6,7 +6,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, makeSecret, type AdminRole } from '../../src/access/key.ts'
-import { allEndpoints, allFeeds, allFiles, allRows, allStreams } from '../../src/endpoints/all.ts'
+import {
+  allEndpoints,
+  allFeeds,
+  allFiles,
+  allRows,
+  allStreams,
+} from '../../src/operations/all-endpoints.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'

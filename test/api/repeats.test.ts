@@ -1,7 +1,7 @@
 /** Repeated requests, requests that meet, changes to what another operator has changed, and kept secrets. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { allEndpoints } from '../../src/endpoints/all.ts'
+import { allEndpoints } from '../../src/operations/all-endpoints.ts'
 import type { WireAnswer } from '../support/http-client.ts'
 import { createAdminToken, listAccountKeys, showAccount } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSignInCode } from '../../src/operations/sessions.ts'
+import { createSignInCode } from '../../src/operations/sessions/sessions.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { browserWith, openBrowser, signIn } from '../support/browser-session.ts'
 import { createAdminToken, revokeKey } from '../support/operations.ts'

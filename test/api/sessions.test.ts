@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { adminRoles, type AdminRole } from '../../src/access/key.ts'
-import { createSignInCode } from '../../src/operations/sessions.ts'
+import { createSignInCode } from '../../src/operations/sessions/sessions.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { browserWith, cookieOf, openBrowser, signIn } from '../support/browser-session.ts'
 import { openEvents } from '../support/event-reader.ts'

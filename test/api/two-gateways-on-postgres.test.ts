@@ -1,7 +1,7 @@
 /** Two gateways on one PostgreSQL store: a change by the API of one acts on the other within a second. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { allEndpoints } from '../../src/endpoints/all.ts'
+import { allEndpoints } from '../../src/operations/all-endpoints.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'

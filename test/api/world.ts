@@ -3,8 +3,8 @@
  * the rows. A part that adds an example with a name of its own adds here how it comes to be.
  */
 import { newId } from '../../src/base/id.ts'
-import { exampleNames } from '../../src/endpoints/endpoint.ts'
-import type { Endpoint, FileEndpoint, StreamEndpoint } from '../../src/endpoints/endpoint.ts'
+import { exampleNames } from '../../src/operations/endpoint.ts'
+import type { Endpoint, FileEndpoint, StreamEndpoint } from '../../src/operations/endpoint.ts'
 import { createTarget } from '../../src/operations/alerts/targets.ts'
 import { runAudit } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'

@@ -9,7 +9,7 @@ import type {
   ChannelDetail,
   ChannelHealthView,
   ChannelListing,
-} from '../../src/operations/channel-health.ts'
+} from '../../src/operations/channels/channel-health.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { showChannel } from '../../src/operations/channel-health.ts'
+import { showChannel } from '../../src/operations/channels/channel-health.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { checkAccessibility, checkFitsWindow, takePicture } from '../support/console/look.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'

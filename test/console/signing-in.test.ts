@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Cookie, Page } from 'playwright-core'
 import { valueOf } from '../../src/operations/operation.ts'
-import { createSignInCode } from '../../src/operations/sessions.ts'
+import { createSignInCode } from '../../src/operations/sessions/sessions.ts'
 import { beginSession, openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 

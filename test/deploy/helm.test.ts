@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse, parseAllDocuments, stringify } from 'yaml'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 import { preparePython } from '../clients/support/python.ts'
 import { prepareChecker } from './checker.ts'
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 import { scenario } from '../support/scenario.ts'
 import { sendAsk } from '../support/requests.ts'
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { picosPerUsd } from '../../src/base/money.ts'
-import { statement as documented } from '../../src/endpoints/statement.ts'
+import { statement as documented } from '../../src/operations/reports/statement-answer.ts'
 import type {
   StatementEnd,
   StatementHead,

@@ -7,9 +7,9 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'
 import { Secret } from '../../src/base/secret.ts'
-import type { ListedAccountView } from '../../src/operations/account-list.ts'
+import type { ListedAccountView } from '../../src/operations/accounts/account-list.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { changeAccount, listAccounts, refundRequest, showAccount } from '../support/operations.ts'
 import {
   addCredit,

@@ -4,7 +4,7 @@
  * checked in the head.
  */
 /* oxlint-disable typescript/no-floating-promises -- the test runner waits for its tests by itself */
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { formatUsd, picos } from '../../src/base/money.ts'

@@ -2,7 +2,7 @@
  * Applying and exporting catalogues on a real store. Each test has a store of its own; what is
  * asserted is what an operator sees (result, export) or what the gateway would run on (snapshot).
  */
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

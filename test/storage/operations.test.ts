@@ -1,5 +1,5 @@
 import { formatUsd, picos } from '../../src/base/money.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -15,9 +15,9 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { openNewStore } from '../support/test-store.ts'
 import { readStatement } from '../support/statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
-import type { RunCheck } from '../../src/operations/run-check.ts'
+import type { RunCheck } from '../../src/operations/channels/run-check.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
-import { createFirstAdminToken } from '../../src/operations/keys.ts'
+import { createFirstAdminToken } from '../../src/operations/keys/keys.ts'
 import {
   changeAccount,
   createAccount,

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { openStore } from '../../src/storage/open.ts'
 import { refundRequest } from '../support/operations.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Secret } from '../../src/base/secret.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { parsePostgresUrl } from '../../src/storage/location.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { refundRequest } from '../support/operations.ts'

@@ -12,7 +12,7 @@ import { appendCosts } from '../../src/channels/cluster/operator-cost-store.ts'
 import { valueOf, type OperationContext } from '../../src/operations/operation.ts'
 import { startMoments, type Moments } from '../../src/operations/reports/moments.ts'
 import { showOverview } from '../../src/operations/reports/overview.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { refundRequest } from '../support/operations.ts'
 import {
   holdRequest,

@@ -19,7 +19,7 @@ import { startMoments } from '../../src/operations/reports/moments.ts'
 import { showOverview } from '../../src/operations/reports/overview.ts'
 import { printReport } from '../../src/operations/reports/report-text.ts'
 import { readReport, type ReportRow } from '../../src/operations/reports/report.ts'
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { refundRequest } from '../support/operations.ts'
 import {
   findDifferences,

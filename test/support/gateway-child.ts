@@ -5,8 +5,8 @@
  * nothing that would follow has been done. Where something was handed to a connection it dies behind the
  * turn's writing.
  */
-import { loadConfig, processEnvironment } from '../../src/config.ts'
-import { serve } from '../../src/main.ts'
+import { loadConfig, processEnvironment } from '../../src/settings/read.ts'
+import { serve } from '../../src/gateway/serve.ts'
 import type { TracePoint } from '../../src/relay/stages.ts'
 
 /** What the parent says; each is answered with `armed`. */

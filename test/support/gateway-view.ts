@@ -3,7 +3,7 @@
  * recorded exchanges. Independent witnesses: the vendors' log, the gateway's counters, the ledger.
  */
 import assert from 'node:assert/strict'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/gateway/app.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import type { ServedRecord } from '../../sandbox/served-record.ts'

@@ -3,17 +3,17 @@
  * separate processes. A test chooses by options and gets what it needs to send and to assert.
  * docs/testing.md shows how.
  */
-import { noCheck } from '../../src/operations/run-check.ts'
+import { noCheck } from '../../src/operations/channels/run-check.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/gateway/app.ts'
 import { systemClock, type Clock } from '../../src/base/clock.ts'
 import { openAll } from '../../src/base/opening.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { Secret } from '../../src/base/secret.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 import { auditLedger, type AuditView } from '../../src/operations/store/audit.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'

@@ -14,8 +14,8 @@ import type {
   FeedEndpoint,
   FileEndpoint,
   StreamEndpoint,
-} from '../../endpoints/endpoint.ts'
-import { allEndpoints, allFeeds, allFiles, allStreams } from '../../endpoints/all.ts'
+} from '../../operations/endpoint.ts'
+import { allEndpoints, allFeeds, allFiles, allStreams } from '../../operations/all-endpoints.ts'
 import type { EventFeed } from '../../operations/events/feed.ts'
 import { feedInput } from '../../operations/events/input.ts'
 import { RepeatedRequest } from '../../operations/once.ts'

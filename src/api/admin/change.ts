@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../operations/endpoint.ts'
 import { matching } from '../../operations/matching.ts'
 import { onceOnly } from '../../operations/once.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'

@@ -4,7 +4,7 @@
  */
 import { finished } from 'node:stream/promises'
 import type { HttpBindings } from '@hono/node-server'
-import { auditHeader, printDigest, takenAtHeader } from '../../endpoints/backup-headers.ts'
+import { auditHeader, printDigest, takenAtHeader } from '../../operations/store/backup-headers.ts'
 import type { BackupDownload } from '../../operations/store/backup-download.ts'
 
 /** Headers of the answer, beside its type. */

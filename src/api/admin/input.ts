@@ -10,7 +10,7 @@ import type {
   FileEndpoint,
   SessionCall,
   StreamEndpoint,
-} from '../../endpoints/endpoint.ts'
+} from '../../operations/endpoint.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody, type BodySource } from './json-body.ts'
 

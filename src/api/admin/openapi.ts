@@ -3,9 +3,9 @@
  * validate, so the document cannot differ from what the API does.
  */
 import { z } from 'zod'
-import { allRows } from '../../endpoints/all.ts'
-import { auditHeader, takenAtHeader } from '../../endpoints/backup-headers.ts'
-import type { FeedEndpoint, FileEndpoint, SessionCall } from '../../endpoints/endpoint.ts'
+import { allRows } from '../../operations/all-endpoints.ts'
+import { auditHeader, takenAtHeader } from '../../operations/store/backup-headers.ts'
+import type { FeedEndpoint, FileEndpoint, SessionCall } from '../../operations/endpoint.ts'
 import { hasBody, inputOf, placesOf, type Row } from './input.ts'
 import { problemType } from './problem.ts'
 import { plainCookie, secureCookie } from './session-cookie.ts'

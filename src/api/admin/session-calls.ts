@@ -5,13 +5,13 @@
 import type { Hono } from 'hono'
 import { presentedSecret } from '../../access/authenticate.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import { sessionCalls } from '../../endpoints/sessions.ts'
+import { sessionCalls } from '../../operations/sessions/endpoints.ts'
 import {
   refusalOfInput,
   type OperationContext,
   type OperationRefusal,
 } from '../../operations/operation.ts'
-import { beginSession, endSession, viewSession } from '../../operations/sessions.ts'
+import { beginSession, endSession, viewSession } from '../../operations/sessions/sessions.ts'
 import { placesOf, readInput } from './input.ts'
 import { judgeSignIn } from './own-origin.ts'
 import { answerRefusal, apiPath, type Environment, type Request } from './request.ts'

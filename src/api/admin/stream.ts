@@ -5,7 +5,7 @@
  */
 import type { HttpBindings } from '@hono/node-server'
 import { refuse, type Refusal } from '../../base/errors.ts'
-import type { StreamEndpoint } from '../../endpoints/endpoint.ts'
+import type { StreamEndpoint } from '../../operations/endpoint.ts'
 import type { OperationContext, OperationRefusal } from '../../operations/operation.ts'
 
 /** The beginning of an answer; `pieces` is undefined where only the head was asked for. */

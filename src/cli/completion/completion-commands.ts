@@ -1,8 +1,8 @@
 /** `turnpike completion`, and `complete-words`, which its scripts call at each press of the Tab key. */
 import { Argument, type Command } from 'commander'
 import { commandClock } from '../../base/clock.ts'
-import { accountEndpoints } from '../../endpoints/accounts.ts'
-import { channelEndpoints } from '../../endpoints/channels.ts'
+import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
+import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import { exitCodes, plainCommand } from '../command.ts'
 import { withRun, type Run } from '../run.ts'
 import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
@@ -87,7 +87,7 @@ async function readNames(kind: NameKind, run: Run): Promise<readonly string[]> {
       return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
     }
     case 'model': {
-      const { catalogueEndpoints } = await import('../../endpoints/catalogue.ts')
+      const { catalogueEndpoints } = await import('../../operations/catalogue/endpoints.ts')
       const listed = await run.callAll(catalogueEndpoints.models)
       return listed.kind === 'done' ? listed.value.map(({ id }) => id) : []
     }

@@ -5,8 +5,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { commandClock, sleep } from '../../base/clock.ts'
-import { readDigest, takenAtHeader } from '../../endpoints/backup-headers.ts'
-import { storeEndpoints, storeFiles } from '../../endpoints/store.ts'
+import { readDigest, takenAtHeader } from '../../operations/store/backup-headers.ts'
+import { storeEndpoints, storeFiles } from '../../operations/store/endpoints.ts'
 import type { ActionView } from '../../operations/actions.ts'
 import { refusalOfInput, type Outcome } from '../../operations/operation.ts'
 import {

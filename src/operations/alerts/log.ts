@@ -1,7 +1,7 @@
 /** What operators see of alerts: those that are firing, and what became of each message. */
 import { z } from 'zod'
 import type { Queryable } from '../../storage/database.ts'
-import { getAccount } from '../accounts.ts'
+import { getAccount } from '../accounts/accounts.ts'
 import { accountReference } from '../input.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'

@@ -6,9 +6,9 @@
 import { findKey, type KeyRow } from '../../access/key-store.ts'
 import { findAccount, type Account } from '../../ledger/account-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
-import { changeAccountStatus } from '../accounts.ts'
+import { changeAccountStatus } from '../accounts/accounts.ts'
 import { listActionsBy } from '../actions.ts'
-import { revokeStoredKey } from '../keys.ts'
+import { revokeStoredKey } from '../keys/keys.ts'
 import type { OperationContext } from '../operation.ts'
 
 /** Who acts on the first start, in the operators' log. */

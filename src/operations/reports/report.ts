@@ -23,7 +23,7 @@ import {
   type ReportQuestion,
 } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { getAccount } from '../accounts.ts'
+import { getAccount } from '../accounts/accounts.ts'
 import { accountReference, fromTime, largestCount, untilTime } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
 import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'

@@ -27,7 +27,7 @@ import {
   type StatementStart,
 } from '../../ledger/statement.ts'
 import type { Queryable } from '../../storage/database.ts'
-import { getAccount } from '../accounts.ts'
+import { getAccount } from '../accounts/accounts.ts'
 import { accountReference, fromTime, pageLimit, untilTime } from '../input.ts'
 import {
   invalidField,

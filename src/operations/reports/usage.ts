@@ -4,7 +4,7 @@ import { invariant } from '../../base/errors.ts'
 import { formatUsd, picos, usdNumber, type Picos } from '../../base/money.ts'
 import type { ModelFigures, UsageFigures, UsagePeriod } from '../../ledger/ledger.ts'
 import { readUsage } from '../../ledger/usage.ts'
-import { getAccount } from '../accounts.ts'
+import { getAccount } from '../accounts/accounts.ts'
 import { accountReference } from '../input.ts'
 import { operation } from '../operation.ts'
 

@@ -16,7 +16,7 @@ import { tryWriting } from '../../storage/sqlite/sqlite.ts'
 import { reviewSinceCheckpoints } from './audit.ts'
 import { readLatestResults } from './audit-store.ts'
 import { demoPort, findDemoAccess } from '../catalogue/demo.ts'
-import { readSnapshot } from '../channel-check.ts'
+import { readSnapshot } from '../channels/channel-check.ts'
 import { operation, timeText, type OperationContext } from '../operation.ts'
 
 interface Finding {

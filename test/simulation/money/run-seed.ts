@@ -1,5 +1,5 @@
 /** One seed of the money simulation from its first step to its audit. */
-import { noCheck } from '../../../src/operations/run-check.ts'
+import { noCheck } from '../../../src/operations/channels/run-check.ts'
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../../src/access/key.ts'
 import { noKeyLimits, type KeyLimits } from '../../../src/base/key-limits.ts'

@@ -4,8 +4,8 @@
  */
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' }
 import { createTarget } from '../../../src/operations/alerts/targets.ts'
-import { createAccount, creditAccount } from '../../../src/operations/accounts.ts'
-import { createClientKey as createKey } from '../../../src/operations/keys.ts'
+import { createAccount, creditAccount } from '../../../src/operations/accounts/accounts.ts'
+import { createClientKey as createKey } from '../../../src/operations/keys/keys.ts'
 import { valueOf, type OperationContext } from '../../../src/operations/operation.ts'
 import { post } from '../http-client.ts'
 import {

@@ -1,0 +1,126 @@
+/**
+ * Returns memory to the operating system when a busy time is over. V8 collects only while a program
+ * allocates, and the C library keeps what lies between its living blocks: without this a gateway keeps for
+ * days what a flood made it take. Part of the composition root: it acts on the whole process.
+ */
+import { performance } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Clock, Timer } from '../base/clock.ts'
+
+export interface MemoryEffects {
+  readonly clock: Clock
+  /** Returns the memory that the process takes up. */
+  readonly residentBytes: () => number
+  /** Returns the share of the time since the last call in which the event loop worked, 0 to 1. */
+  readonly busyShare: () => number
+  readonly release: () => void
+}
+
+const checkMs = 10_000
+/** A release stops the event loop for some tens of milliseconds: only where nobody is likely to notice. */
+const idleShareMax = 0.05
+/** So much more than after the last release must be taken up. The first one drops what the start left. */
+const growthBytesMin = 33_554_432
+/** What a release may leave above the least so far: more is released again, later and later. */
+const leftBytesMax = 16_777_216
+
+/**
+ * Checks every 10 s until `close`. Each release is followed by a second one: V8 shrinks its room for young
+ * objects only in a collection before which little was allocated for some seconds. Further ones follow while
+ * much is left, after twice the time each: idle connections keep their memory until their timeouts.
+ */
+export function releaseMemoryWhenIdle(effects: MemoryEffects): { close(): void } {
+  const { clock } = effects
+  let timer: Timer
+  let keptBytes = 0
+  let leastBytes = Infinity
+  let pauseChecks = 0
+  let checksLeft = 0
+  const check = (): void => {
+    const bytes = effects.residentBytes()
+    const isIdle = effects.busyShare() < idleShareMax
+    const hasGrown = bytes > keptBytes + growthBytesMin
+    const isMuchLeft = pauseChecks === 1 || bytes > leastBytes + leftBytesMax
+    checksLeft--
+    if (isIdle && (hasGrown || (isMuchLeft && checksLeft <= 0))) {
+      effects.release()
+      keptBytes = effects.residentBytes()
+      leastBytes = Math.min(leastBytes, keptBytes)
+      pauseChecks = hasGrown ? 1 : pauseChecks * 2
+      checksLeft = pauseChecks
+    }
+    timer = clock.after(checkMs, check)
+  }
+  timer = clock.after(checkMs, check)
+  return { close: () => timer.cancel() }
+}
+
+export function processMemory(clock: Clock): MemoryEffects {
+  let seen = performance.eventLoopUtilization()
+  return {
+    clock,
+    residentBytes: () => process.memoryUsage.rss(),
+    busyShare() {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, seen)
+      seen = now
+      return utilization
+    },
+    release: releaseMemory,
+  }
+}
+
+/** Collects all garbage and trims the C library's heap, where that is the GNU one. */
+export function releaseMemory(): void {
+  collectGarbage ??= findCollector()
+  collectGarbage()
+  trimHeap ??= findTrim()
+  trimHeap()
+}
+
+let collectGarbage: (() => void) | undefined
+let trimHeap: (() => void) | undefined
+
+type Collect = (options?: { readonly type: 'minor' }) => void
+
+function findCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  const found: unknown = runInNewContext('gc')
+  setFlagsFromString('--no-expose-gc')
+  if (typeof found !== 'function') return () => undefined
+  const collect = found as Collect
+  return () => {
+    // By itself a collection moves few objects together, and a flood leaves most pages nearly empty.
+    setFlagsFromString('--compact-on-every-full-gc')
+    collect()
+    setFlagsFromString('--no-compact-on-every-full-gc')
+    // A collection frees Buffers on a thread of its own; the next one first waits for that.
+    collect({ type: 'minor' })
+  }
+}
+
+/** The part of `node:ffi` that is used here. */
+interface ForeignFunctions {
+  dlopen(
+    library: string,
+    signatures: { malloc_trim: { arguments: readonly ['uint64']; return: 'int32' } },
+  ): { readonly functions: { malloc_trim(keptBytes: bigint): number } }
+}
+
+/** `node:ffi` is experimental: the Node version is pinned, and without it this does nothing. */
+function findTrim(): () => void {
+  const emitWarning = process.emitWarning.bind(process)
+  process.emitWarning = () => undefined
+  try {
+    const foreign = process.getBuiltinModule('node:ffi') as unknown as ForeignFunctions
+    const signature = { arguments: ['uint64'], return: 'int32' } as const
+    const { functions } = foreign.dlopen('libc.so.6', { malloc_trim: signature })
+    return () => void functions.malloc_trim(0n)
+  } catch {
+    // Another C library, or no such module: only garbage is collected.
+    return () => undefined
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

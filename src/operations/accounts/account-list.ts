@@ -1,0 +1,153 @@
+/**
+ * Accounts with their figures, as an operator looks at them: balance, holds, spend of 30 days. One page costs
+ * the same number of queries whatever its length.
+ */
+import { z } from 'zod'
+import { utcDay } from '../../base/clock.ts'
+import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import { readSpendByDay } from '../../ledger/account-spend.ts'
+import {
+  accountSorts,
+  listAccounts as readAccounts,
+  sortOrders,
+  type Account,
+  type AccountSort,
+  type ListedAccount,
+  type SortOrder,
+} from '../../ledger/account-store.ts'
+import type { SqlValue } from '../../storage/database.ts'
+import { accountStatuses, getAccount, viewAccount, type AccountView } from './accounts.ts'
+import { accountReference, externalId, namePart } from '../input.ts'
+import { invalidField, operation, type OperationContext } from '../operation.ts'
+import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
+
+const dayMs = 86_400_000
+const spendDays = 30
+
+/** An account with its figures. */
+export interface ListedAccountView extends AccountView {
+  /** What running requests reserve; null where no gateway answers. */
+  readonly held_usd: string | null
+  /** Balance less holds; null with `held_usd`. */
+  readonly available_usd: string | null
+  /** Charges less refunds, by the day (UTC) of the charge. */
+  readonly spend: {
+    readonly from: string
+    readonly to: string
+    readonly today_usd: string
+    /** Of all days from `from` to `to`. */
+    readonly total_usd: string
+    /** One amount for each day, oldest first. */
+    readonly by_day_usd: readonly string[]
+  }
+}
+
+/** By name where `sort` is absent. Accounts with equal figures follow by id. */
+export const listAccounts = operation(
+  z.strictObject({
+    status: z.enum(accountStatuses).optional(),
+    name_contains: namePart.optional(),
+    external_id: externalId.optional(),
+    /** Only active accounts without money, below their threshold, or with less than two days' spend. */
+    low: z.boolean('must be true or false').optional(),
+    sort: z.enum(accountSorts).default('name'),
+    order: z.enum(sortOrders).optional(),
+    ...pageFields,
+  }),
+  async (context, { cursor, limit, sort, ...given }): Promise<Page<ListedAccountView>> => {
+    // The smallest name first, but the largest amount.
+    const { order = sort === 'name' ? 'asc' : 'desc', ...filter } = given
+    const days = lastDays(context.clock.now())
+    const found = await readAccounts(context.database, {
+      status: filter.status,
+      nameContains: filter.name_contains,
+      externalId: filter.external_id,
+      ...(filter.low === true && { lowSinceDay: days.at(-2) }),
+      sort,
+      order,
+      spendPeriod: { fromDay: days[0] ?? '', toDay: days.at(-1) ?? '' },
+      after: cursor === undefined ? undefined : readPlace(cursor, { sort, order }),
+      countMax: limit + 1,
+    })
+    const figures = await readFigures(context, found.slice(0, limit), days)
+    return pageOf(found, {
+      limit,
+      cursorOf: ({ key }: ListedAccount) => JSON.stringify([sort, order, ...key.map(String)]),
+      view: (account) => viewWith(account, figures),
+    })
+  },
+)
+
+export const showAccount = operation(
+  z.strictObject({ account: accountReference }),
+  async (context, { account: reference }): Promise<ListedAccountView> => {
+    const account = await getAccount(context.database, reference)
+    const days = lastDays(context.clock.now())
+    return viewWith(account, await readFigures(context, [account], days))
+  },
+)
+
+/** Returns the last days up to today (UTC), oldest first. */
+function lastDays(nowMs: number): readonly string[] {
+  return Array.from({ length: spendDays }, (_, index) =>
+    utcDay(nowMs - (spendDays - 1 - index) * dayMs),
+  )
+}
+
+interface Figures {
+  readonly days: readonly string[]
+  readonly spend: ReadonlyMap<string, readonly Picos[]>
+  /** Undefined where no gateway answers. */
+  readonly held: ReadonlyMap<string, Picos> | undefined
+}
+
+async function readFigures(
+  { database, readHeld }: OperationContext,
+  accounts: readonly Account[],
+  days: readonly string[],
+): Promise<Figures> {
+  const accountIds = accounts.map(({ id }) => id)
+  return {
+    days,
+    spend: await readSpendByDay(database, { accountIds, days }),
+    held: await readHeld?.(accountIds),
+  }
+}
+
+function viewWith(account: Account, { days, spend, held }: Figures): ListedAccountView {
+  const amounts = spend.get(account.id) ?? days.map(() => zeroPicos)
+  const heldPicos = held === undefined ? undefined : (held.get(account.id) ?? zeroPicos)
+  return {
+    ...viewAccount(account),
+    held_usd: heldPicos === undefined ? null : formatUsd(heldPicos),
+    available_usd:
+      heldPicos === undefined ? null : formatUsd(subtractPicos(account.balancePicos, heldPicos)),
+    spend: {
+      from: days[0] ?? '',
+      to: days.at(-1) ?? '',
+      today_usd: formatUsd(amounts.at(-1) ?? zeroPicos),
+      total_usd: formatUsd(amounts.reduce(addPicos, zeroPicos)),
+      by_day_usd: amounts.map(formatUsd),
+    },
+  }
+}
+
+const amountWord = /^-?\d{1,19}$/
+
+/** Reads the key of the last row of the page before. */
+function readPlace(
+  cursor: string,
+  { sort, order }: { readonly sort: AccountSort; readonly order: SortOrder },
+): readonly SqlValue[] {
+  const [ofSort, ofOrder, ...key] = readCursorWords(cursor) ?? []
+  const [last, ...amounts] = key.toReversed()
+  const isOf = ofSort === sort && ofOrder === order && key.length === keyLengths[sort]
+  const numbers = amounts.filter((word) => amountWord.test(word)).map(BigInt)
+  const fits = numbers.every((number) => BigInt.asIntN(64, number) === number)
+  if (isOf && last !== undefined && fits && numbers.length === amounts.length)
+    return [...numbers.toReversed(), last]
+  throw invalidField('cursor', 'must be the next_cursor of a page in the same order')
+}
+
+/** A name; or amounts, then an id. */
+const keyLengths: Readonly<Record<AccountSort, number>> = { name: 1, balance: 2, spend: 3 }

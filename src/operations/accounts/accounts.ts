@@ -1,0 +1,348 @@
+/**
+ * Accounts: create, change, suspend, close, credit. A change and its line in the operators' log are one
+ * transaction. Only functions of the ledger move money.
+ */
+import { z } from 'zod'
+import { InvariantError } from '../../base/errors.ts'
+import { newId } from '../../base/id.ts'
+import { formatUsd, zeroPicos } from '../../base/money.ts'
+import {
+  changeLimits,
+  changeProfile,
+  changeStatus,
+  findAccount,
+  findAccountByExternalId,
+  findAccountByName,
+  insertAccount,
+  type Account,
+  type AccountLimits,
+  type AccountProfile,
+  type AccountStatus,
+} from '../../ledger/account-store.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { recordAction } from '../actions.ts'
+import { book } from './credit.ts'
+import {
+  accountName,
+  accountNote,
+  accountReference,
+  balanceUsd,
+  contact,
+  entryReference,
+  entryUsd,
+  externalId,
+  limitUsd,
+  metadataChanges,
+  metadataCountMax,
+  note,
+  priceMultiplier,
+  requestsPerMinute,
+  tokensPerMinute,
+  windowMinutes,
+} from '../input.ts'
+import {
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  timeOrNull,
+  timeText,
+  type OperationContext,
+} from '../operation.ts'
+
+const limitFields = {
+  daily_usd: limitUsd.optional(),
+  rpm: requestsPerMinute.optional(),
+  window_minutes: windowMinutes.optional(),
+  tpm: tokensPerMinute.optional(),
+  price_multiplier: priceMultiplier.optional(),
+}
+
+export const accountStatuses = ['active', 'suspended', 'closed'] as const
+
+const profileFields = {
+  note: accountNote.optional(),
+  contact: contact.optional(),
+  alert_below_usd: limitUsd.optional(),
+  external_id: externalId.optional(),
+  metadata: metadataChanges.optional(),
+}
+
+/** The reference of the credit that `balance_usd` books. */
+const firstCreditReference = 'opening-balance'
+
+const noLimits: AccountLimits = {
+  dailyLimitPicos: zeroPicos,
+  rpm: 0,
+  windowMinutes: 1,
+  tpm: 0,
+  priceMultiplierPpm: 1_000_000,
+}
+
+export const createAccount = operation(
+  z.strictObject({
+    name: accountName,
+    balance_usd: balanceUsd.optional(),
+    ...profileFields,
+    ...limitFields,
+  }),
+  (context, { name, balance_usd: amountPicos = zeroPicos, ...given }): Promise<AccountView> => {
+    const createdAtMs = context.clock.now()
+    const id = newId('acc', createdAtMs)
+    const { metadata = {}, ...profile } = readProfile(given)
+    return context.database.transact(async (transaction) => {
+      const account = { id, name, ...noLimits, ...readLimits(given), createdAtMs }
+      const isNew = await insertAccount(transaction, account)
+      if (!isNew) throw nameTaken(name)
+      await requireFree(transaction, id, profile)
+      const merged = mergeMetadata({ metadata: {} }, metadata)
+      await changeProfile(transaction, id, { ...profile, metadata: merged })
+      const made = await getAccount(transaction, id)
+      await recordAction(transaction, context, {
+        action: 'account.create',
+        subject: id,
+        detail: { ...viewAccount(made) },
+      })
+      if (amountPicos > 0n) {
+        const entry = { accountId: id, amountPicos, reference: firstCreditReference }
+        await book(context, transaction, entry, { isConfirmed: true })
+      }
+      return viewAccount({ ...made, balancePicos: amountPicos })
+    })
+  },
+)
+
+/** Changes the fields that are given and keeps the others. */
+export const changeAccount = operation(
+  z.strictObject({
+    account: accountReference,
+    name: accountName.optional(),
+    ...profileFields,
+    status: z.enum(accountStatuses).optional(),
+    ...limitFields,
+  }),
+  (context, { account: reference, status, name, ...given }): Promise<AccountView> => {
+    const limits = readLimits(given)
+    const profile = { ...(name !== undefined && { name }), ...readProfile(given) }
+    const counts = [limits, profile].map((changes) => Object.keys(changes).length)
+    if (status === undefined && counts.every((count) => count === 0))
+      throw invalid('Give at least one change.')
+    return context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, reference)
+      await changeAccountProfile(context, transaction, { account, profile })
+      await changeAccountLimits(context, transaction, { account, limits })
+      if (status !== undefined) await changeAccountStatus(context, transaction, { account, status })
+      return viewAccount(await getAccount(transaction, account.id))
+    })
+  },
+)
+
+/** Suspends, resumes, closes or reopens. Where the account has that status already, nothing changes. */
+export async function changeAccountStatus(
+  context: OperationContext,
+  transaction: Transaction,
+  { account, status }: { readonly account: Account; readonly status: AccountStatus },
+): Promise<void> {
+  if (account.status === status) return
+  await changeStatus(transaction, account.id, { status, atMs: context.clock.now() })
+  const verb = account.status === 'closed' ? 'reopen' : statusVerbs[status]
+  await recordAction(transaction, context, {
+    action: `account.${verb}`,
+    subject: account.id,
+    detail: { before: account.status, after: status },
+  })
+}
+
+const statusVerbs = { active: 'resume', suspended: 'suspend', closed: 'close' } as const
+
+async function changeAccountLimits(
+  context: OperationContext,
+  transaction: Transaction,
+  change: { readonly account: Account; readonly limits: Partial<AccountLimits> },
+): Promise<void> {
+  const { account, limits } = change
+  if (Object.keys(limits).length === 0) return
+  const changed = await changeLimits(transaction, account.id, limits)
+  if (changed === undefined) throw new InvariantError('account not found after its change')
+  await recordAction(transaction, context, {
+    action: 'account.limits',
+    subject: account.id,
+    detail: { before: viewAccount(account).limits, after: viewAccount(changed).limits },
+  })
+}
+
+type Profile = ReturnType<typeof readProfile> & { readonly name?: string }
+
+async function changeAccountProfile(
+  context: OperationContext,
+  transaction: Transaction,
+  { account, profile }: { readonly account: Account; readonly profile: Profile },
+): Promise<void> {
+  if (Object.keys(profile).length === 0) return
+  const { name, metadata: changes } = profile
+  await requireFree(transaction, account.id, profile)
+  const metadata = changes === undefined ? account.metadata : mergeMetadata(account, changes)
+  await changeProfile(transaction, account.id, { ...profile, metadata })
+  const changed = { ...account, ...profile, metadata, name: name ?? account.name }
+  await recordAction(transaction, context, {
+    action: 'account.edit',
+    subject: account.id,
+    detail: {
+      before: { name: account.name, ...viewProfile(account) },
+      after: { name: changed.name, ...viewProfile(changed) },
+    },
+  })
+}
+
+/** Refuses a name or an external id that another account has. */
+async function requireFree(
+  transaction: Transaction,
+  accountId: string,
+  { name, externalId: id }: Pick<Profile, 'name' | 'externalId'>,
+): Promise<void> {
+  const named = name === undefined ? undefined : await findAccountByName(transaction, name)
+  if (named !== undefined && named.id !== accountId) throw nameTaken(named.name)
+  const other = id === undefined ? undefined : await findAccountByExternalId(transaction, id)
+  if (other !== undefined && other.id !== accountId)
+    throw conflict(`The account ${other.name} has the external id ${id} already.`)
+}
+
+function nameTaken(name: string): Error {
+  return conflict(`There is an account named ${name} already.`)
+}
+
+/** A text is set, an empty text or null removes the name, other names stay. */
+function mergeMetadata(
+  { metadata }: Pick<Account, 'metadata'>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const merged = new Map(Object.entries(metadata))
+  for (const [name, text] of Object.entries(changes))
+    if (text === null || text === '') merged.delete(name)
+    else merged.set(name, text)
+  if (merged.size > metadataCountMax)
+    throw invalidField('metadata', `an account has at most ${metadataCountMax} names`)
+  return Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)))
+}
+
+export interface Credited {
+  readonly account_id: string
+  readonly reference: string
+  readonly amount_usd: string
+  readonly balance_usd: string
+  /** True where the same credit is booked already. Then nothing has changed. */
+  readonly repeated: boolean
+}
+
+export const creditAccount = operation(
+  z.strictObject({
+    account: accountReference,
+    amount_usd: entryUsd,
+    reference: entryReference,
+    note,
+    /** Books an amount that is probably a mistake; see `book`. */
+    confirm: z.boolean('must be true or false').default(false),
+  }),
+  (context, given): Promise<Credited> =>
+    context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, given.account)
+      const { amount_usd: amountPicos, reference, confirm: isConfirmed } = given
+      const result = await book(
+        context,
+        transaction,
+        {
+          accountId: account.id,
+          amountPicos,
+          reference,
+          ...(given.note !== undefined && { note: given.note }),
+        },
+        { isConfirmed },
+      )
+      if (result.kind === 'booked' && account.status === 'closed' && amountPicos > 0n)
+        throw conflict(
+          `The account ${account.name} is closed and takes no credits. Nothing was booked. ` +
+            'Reopen it first, with: turnpike account reopen NAME',
+        )
+      return {
+        account_id: account.id,
+        reference: given.reference,
+        amount_usd: formatUsd(given.amount_usd),
+        balance_usd: formatUsd(result.balancePicos),
+        repeated: result.kind === 'repeated',
+      }
+    }),
+)
+
+/** Finds an account by name, else by id. Throws `operations.not_found` where there is neither. */
+export async function getAccount(queryable: Queryable, reference: string): Promise<Account> {
+  const account =
+    (await findAccountByName(queryable, reference.normalize('NFC'))) ??
+    (await findAccount(queryable, reference))
+  if (account !== undefined) return account
+  throw notFound(`There is no account ${reference}. List them with: turnpike account list`)
+}
+
+function readLimits(given: {
+  readonly [Name in keyof typeof limitFields]?: z.output<(typeof limitFields)[Name]>
+}): Partial<AccountLimits> {
+  return {
+    ...(given.daily_usd !== undefined && { dailyLimitPicos: given.daily_usd }),
+    ...(given.rpm !== undefined && { rpm: given.rpm }),
+    ...(given.window_minutes !== undefined && { windowMinutes: given.window_minutes }),
+    ...(given.tpm !== undefined && { tpm: given.tpm }),
+    ...(given.price_multiplier !== undefined && { priceMultiplierPpm: given.price_multiplier }),
+  }
+}
+
+/** Undefined where the field is absent; an empty external id removes it. */
+function readProfile(given: {
+  readonly [Name in keyof typeof profileFields]?: z.output<(typeof profileFields)[Name]>
+}) {
+  const { note, contact: address, alert_below_usd: below, external_id: id, metadata } = given
+  return {
+    ...(note !== undefined && { note }),
+    ...(address !== undefined && { contact: address }),
+    ...(below !== undefined && { alertBelowPicos: below }),
+    ...(id !== undefined && { externalId: id === '' ? undefined : id }),
+    ...(metadata !== undefined && { metadata }),
+  }
+}
+
+/** An account as operators set it up, with its balance. account-list.ts adds figures. */
+export type AccountView = Readonly<ReturnType<typeof viewAccount>>
+
+export function viewAccount(account: Account) {
+  return {
+    id: account.id,
+    name: account.name,
+    /** A suspended or closed account sends no requests. */
+    status: account.status,
+    balance_usd: formatUsd(account.balancePicos),
+    limits: {
+      /** 0 = no limit, here and for `rpm` and `tpm`. */
+      daily_usd: formatUsd(account.dailyLimitPicos),
+      rpm: account.rpm,
+      window_minutes: account.windowMinutes,
+      tpm: account.tpm,
+      /** Factor on the list price. */
+      price_multiplier: account.priceMultiplierPpm / 1_000_000,
+    },
+    ...viewProfile(account),
+    created_at: timeText(account.createdAtMs),
+    closed_at: timeOrNull(account.closedAtMs),
+  }
+}
+
+function viewProfile(account: Pick<Account, keyof AccountProfile>) {
+  return {
+    note: account.note,
+    /** E-mail address for alerts; empty = none. */
+    contact: account.contact,
+    /** A lower balance raises an alert; 0 = none does. */
+    alert_below_usd: formatUsd(account.alertBelowPicos),
+    /** The operator's own id of the account holder. */
+    external_id: account.externalId ?? null,
+    metadata: account.metadata,
+  }
+}

@@ -1,0 +1,174 @@
+/** Endpoints of alerts: targets, what is firing, and the log of deliveries. */
+import { z } from 'zod'
+import { alertKindNames, severities } from './alert-kind.ts'
+import { alertDeliveries, firingAlerts } from './log.ts'
+import { rotateTargetSecret } from './rotate-secret.ts'
+import { targetFormats } from './target-store.ts'
+import {
+  changeTarget,
+  createTarget,
+  listAlertTargets,
+  removeTarget,
+  showTarget,
+  testTarget,
+} from './targets.ts'
+import { endpoint, exampleNames } from '../endpoint.ts'
+import { moment, pageOf } from '../answer-forms.ts'
+
+const names = z.array(z.string()).nullable().meta({ description: 'Null = all.' })
+
+const target = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  format: z.enum(targetFormats),
+  address: z.string().meta({ description: 'Of a URL only its origin: the URL is a secret.' }),
+  url_revision: z
+    .string()
+    .nullable()
+    .meta({ description: 'Differs after each change of the URL or the secret; null for e-mail.' }),
+  kinds: names,
+  accounts: names,
+  channels: names,
+  min_severity: z.enum(severities),
+  quiet_hours: z.string().nullable(),
+  digest: z.string().meta({ description: 'A duration; 0 = each alert alone.' }),
+  created_at: moment,
+})
+
+const kind = z.enum(alertKindNames)
+
+export const firingAlert = z.strictObject({
+  id: z.string(),
+  kind,
+  severity: z.enum(severities),
+  subject: z.string(),
+  account_id: z.string().nullable(),
+  channel: z.string().nullable(),
+  title: z.string(),
+  text: z.string(),
+  facts: z.record(
+    z.string(),
+    z.union([z.string(), z.number(), z.null(), z.array(z.string()).readonly()]),
+  ),
+  fired_at: moment,
+})
+
+const delivery = z.strictObject({
+  id: z.string(),
+  target: z.string(),
+  event: z.enum(['firing', 'resolved']),
+  kind,
+  title: z.string(),
+  alert_id: z.string(),
+  account_id: z.string().nullable(),
+  state: z.enum(['waiting', 'delivered', 'failed', 'dropped']),
+  attempts: z.int(),
+  outcome: z.string(),
+  message_id: z.string().nullable(),
+  created_at: moment,
+  due_at: moment.nullable(),
+  ended_at: moment.nullable(),
+})
+
+const show = endpoint({
+  id: 'alerts.show',
+  method: 'GET',
+  path: '/alerts/{target}',
+  summary: 'Show one alert target, by id or name.',
+  role: 'viewer',
+  operation: showTarget,
+  answer: target,
+  version: (value) => value,
+  example: { target: exampleNames.alertTarget },
+})
+
+export const alertEndpoints = {
+  list: endpoint({
+    id: 'alerts.list',
+    method: 'GET',
+    path: '/alerts',
+    summary: 'List alert targets, by name.',
+    role: 'viewer',
+    operation: listAlertTargets,
+    answer: pageOf(target),
+    example: {},
+  }),
+  create: endpoint({
+    id: 'alerts.create',
+    method: 'POST',
+    path: '/alerts',
+    summary: 'Create an alert target; the secret of a webhook is shown once.',
+    role: 'owner',
+    operation: createTarget,
+    answer: z.strictObject({ target, secret: z.string().nullable() }),
+    repeats: 'secret',
+    status: 201,
+    example: { name: 'pager', format: 'webhook', address: 'https://hooks.example/alerts' },
+  }),
+  firing: endpoint({
+    id: 'alerts.firing',
+    method: 'GET',
+    path: '/alerts/firing',
+    summary: 'List the alerts that are firing, oldest first.',
+    role: 'viewer',
+    operation: firingAlerts,
+    answer: pageOf(firingAlert),
+    example: { account: exampleNames.account },
+  }),
+  deliveries: endpoint({
+    id: 'alerts.deliveries',
+    method: 'GET',
+    path: '/alerts/deliveries',
+    summary: 'List deliveries, newest first.',
+    role: 'viewer',
+    operation: alertDeliveries,
+    answer: pageOf(delivery),
+    example: { account: exampleNames.account },
+  }),
+  // After the two lists above, which have addresses of the same form.
+  show,
+  change: endpoint({
+    id: 'alerts.change',
+    method: 'PATCH',
+    path: '/alerts/{target}',
+    summary: 'Change an alert target: name, address, filters, quiet hours, digest.',
+    role: 'owner',
+    operation: changeTarget,
+    answer: target,
+    read: show,
+    example: { target: exampleNames.alertTarget, quiet_hours: '22:00-07:00 Europe/Berlin' },
+  }),
+  rotateSecret: endpoint({
+    id: 'alerts.rotate_secret',
+    method: 'POST',
+    path: '/alerts/{target}/rotate-secret',
+    summary:
+      'Replace the secret of a webhook; the new one is shown once, the old one is valid for a day.',
+    role: 'owner',
+    operation: rotateTargetSecret,
+    answer: z.strictObject({ target, secret: z.string(), old_valid_until: moment }),
+    repeats: 'secret',
+    example: { target: exampleNames.alertTarget },
+  }),
+  remove: endpoint({
+    id: 'alerts.remove',
+    method: 'DELETE',
+    path: '/alerts/{target}',
+    summary: 'Delete an alert target.',
+    role: 'owner',
+    operation: removeTarget,
+    answer: target,
+    read: show,
+    example: { target: exampleNames.alertTarget },
+  }),
+  test: endpoint({
+    id: 'alerts.test',
+    method: 'POST',
+    path: '/alerts/{target}/test',
+    summary: 'Send a test message to a target.',
+    role: 'operator',
+    operation: testTarget,
+    answer: z.strictObject({ target: z.string(), delivery: z.string() }),
+    example: { target: exampleNames.alertTarget },
+  }),
+}

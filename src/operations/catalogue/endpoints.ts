@@ -1,0 +1,169 @@
+/** Endpoints of the catalogue: the whole as a file, and its vendors, models and prices as lists. */
+import { z } from 'zod'
+import { applyCatalogue, exportCatalogue } from './catalogue.ts'
+import { listModels, listVendors } from './lists.ts'
+import { importPrices } from '../prices/import.ts'
+import { listPrices, type PriceView } from '../prices/versions.ts'
+import { endpoint, fileBodyBytesMax } from '../endpoint.ts'
+import { moment, pageOf } from '../answer-forms.ts'
+
+const fieldChange = z.strictObject({
+  field: z.string(),
+  from: z.string().optional().meta({ description: 'Absent = was not set.' }),
+  to: z.string().optional().meta({ description: 'Absent = is not set.' }),
+})
+
+const appliedKind = z.enum(['applied', 'unchanged', 'would_apply'])
+
+const applied = z.strictObject({
+  kind: appliedKind,
+  diff: z.array(
+    z.strictObject({
+      action: z.enum(['add', 'change', 'retire']),
+      kind: z.enum(['vendor', 'model', 'channel', 'account', 'key']),
+      name: z.string(),
+      changes: z.array(fieldChange),
+    }),
+  ),
+  notes: z.array(z.string()),
+})
+
+const imported = z.strictObject({
+  kind: appliedKind,
+  models: z.array(
+    z.strictObject({
+      model: z.string(),
+      listed_as: z.string(),
+      vendor_in_list: z.string().nullable(),
+      valid_from: moment.nullable(),
+      changes: z.array(fieldChange),
+      unpriced: z.array(z.strictObject({ field: z.string(), value: z.string() })),
+      notes: z.array(z.string()),
+    }),
+  ),
+  not_listed: z.array(z.string()),
+})
+
+const price = z.strictObject({
+  model: z.string(),
+  vendor: z.string(),
+  valid_from: moment.nullable().meta({ description: 'Null = from the beginning.' }),
+  state: z.enum(['later', 'in_force', 'past']),
+  price: z.custom<PriceView['price']>().meta({
+    type: 'object',
+    additionalProperties: {},
+    description: 'USD per million tokens by class, in the form of the catalogue.',
+  }),
+})
+
+const vendor = z.strictObject({
+  name: z.string(),
+  format: z.string(),
+  credential: z.string().meta({ description: 'How the vendor takes its key.' }),
+  version_header: z.string().nullable(),
+  default_version: z.string().nullable(),
+  require_max_tokens: z.boolean(),
+  allow: z.array(z.string()),
+  stored_responses: z.string(),
+})
+
+const model = z.strictObject({
+  id: z.string(),
+  vendor: z.string(),
+  max_output_tokens: z.int().nullable(),
+  max_input_tokens: z.int().nullable(),
+  first_event_timeout: z.string().nullable(),
+  ping_timeout: z.string().nullable(),
+  operations: z.array(z.string()).nullable(),
+  created_at: moment,
+  channels: z.array(z.string()),
+})
+
+const exampleCatalogue = `vendors:
+  alpha: { format: messages, credential: x-api-key }
+models:
+  large-1:
+    vendor: alpha
+    max_output_tokens: 8192
+    price: { input: 3.00, output: 15.00 }
+channels:
+  alpha-main:
+    vendor: alpha
+    url: https://vendor.example
+    credential: env:ALPHA_MAIN_KEY
+    models: [large-1]
+`
+
+const show = endpoint({
+  id: 'catalogue.show',
+  method: 'GET',
+  path: '/catalogue',
+  summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed or hidden.',
+  role: 'viewer',
+  operation: exportCatalogue,
+  answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),
+  version: (value) => value,
+  example: {},
+})
+
+export const catalogueEndpoints = {
+  show,
+  apply: endpoint({
+    id: 'catalogue.apply',
+    method: 'PUT',
+    path: '/catalogue',
+    query: ['dry_run'],
+    bodyBytesMax: fileBodyBytesMax,
+    summary: 'Make the catalogue equal to a file, or only show the changes.',
+    role: 'owner',
+    operation: applyCatalogue,
+    answer: applied,
+    read: show,
+    example: { text: exampleCatalogue, dry_run: true },
+  }),
+  vendors: endpoint({
+    id: 'vendors.list',
+    method: 'GET',
+    path: '/vendors',
+    summary: 'List the vendors, by name.',
+    role: 'viewer',
+    operation: listVendors,
+    answer: pageOf(vendor),
+    example: {},
+  }),
+  models: endpoint({
+    id: 'models.list',
+    method: 'GET',
+    path: '/models',
+    summary: 'List the models, by id.',
+    role: 'viewer',
+    operation: listModels,
+    answer: pageOf(model),
+    example: {},
+  }),
+  prices: endpoint({
+    id: 'prices.list',
+    method: 'GET',
+    path: '/prices',
+    summary: 'List all prices, past, current and future, by model and time.',
+    role: 'viewer',
+    operation: listPrices,
+    answer: pageOf(price),
+    example: {},
+  }),
+  importPrices: endpoint({
+    id: 'prices.import',
+    method: 'POST',
+    path: '/prices/import',
+    summary: 'Import prices from a list such as model_prices_and_context_window.json.',
+    role: 'owner',
+    operation: importPrices,
+    bodyBytesMax: fileBodyBytesMax,
+    answer: imported,
+    read: show,
+    example: {
+      text: '{"large-1":{"input_cost_per_token":0.000003,"output_cost_per_token":0.000015}}',
+      dry_run: true,
+    },
+  }),
+}

@@ -1,0 +1,84 @@
+/**
+ * Channels as operators handle them: list, enable, disable. The invariant:
+ * an operator's "disabled" is stored apart from health, so that no check enables the channel again.
+ */
+import { z } from 'zod'
+import { newId } from '../../base/id.ts'
+import type { ChannelOverride } from '../../channels/channel.ts'
+import { type ChannelChange, appendChanges } from '../../channels/cluster/channel-history.ts'
+import { readCatalogue, setOverride, type ChannelRow } from '../../channels/channel-store.ts'
+import { isReference } from '../../channels/snapshot.ts'
+import { recordAction } from '../actions.ts'
+import { notFound, operation, type OperationContext } from '../operation.ts'
+
+/** Returns all channels of the catalogue. */
+export async function readChannels(context: OperationContext): Promise<readonly ChannelView[]> {
+  const { channels } = await context.database.snapshot(readCatalogue)
+  return channels.filter(isInUse).map(viewChannel)
+}
+
+export const channelName = z.string('must name a channel').min(1, 'must name a channel')
+
+/** Disables or enables a channel. Where it has that state already, nothing changes. */
+export const switchChannel = operation(
+  z.strictObject({ channel: channelName, override: z.enum(['enabled', 'disabled']) }),
+  (context, { channel: name, override }): Promise<ChannelView> =>
+    context.database.transact(async (transaction) => {
+      const channels = (await readCatalogue(transaction)).channels.filter(isInUse)
+      const row = channels.find((one) => one.name === name)
+      if (row === undefined) throw noSuchChannel(name, channels)
+      if (row.override === override) return viewChannel(row)
+      await setOverride(transaction, { channel: name, override })
+      await recordAction(transaction, context, {
+        action: override === 'disabled' ? 'channel.off' : 'channel.on',
+        subject: name,
+      })
+      await appendChanges(transaction, [overrideChange(context, row, override)])
+      return viewChannel({ ...row, override })
+    }),
+)
+
+/** An operator's decision is part of the channel's history, for all of its models. */
+function overrideChange(
+  { clock, actor }: OperationContext,
+  row: ChannelRow,
+  to: ChannelOverride,
+): ChannelChange {
+  const atMs = clock.now()
+  const id = newId('evt', atMs)
+  const place = { node: undefined, channel: row.name, model: undefined }
+  return { id, atMs, ...place, from: row.override, to, why: 'operator', actor, detail: {} }
+}
+
+export function noSuchChannel(name: string, known: readonly { readonly name: string }[]): Error {
+  const names = known.map((channel) => channel.name).join(', ')
+  return notFound(
+    names === ''
+      ? `There is no channel ${name}: the catalogue has no channels.`
+      : `There is no channel ${name}. Channels: ${names}.`,
+  )
+}
+
+function isInUse(row: ChannelRow): boolean {
+  return row.retiredAtMs === undefined
+}
+
+export type ChannelView = Readonly<ReturnType<typeof viewChannel>>
+
+function viewChannel(row: ChannelRow) {
+  return {
+    name: row.name,
+    vendor: row.vendor,
+    url: row.url,
+    /** `env:NAME`, `file:/path`, or `sealed`; never the secret. */
+    credential: isReference(row.credential) ? row.credential : 'sealed',
+    /** Model id → the vendor's name for it on this channel; null where it is the same. */
+    models: Object.fromEntries([...row.models].map(([model, name]) => [model, name ?? null])),
+    rank: row.rank,
+    weight: row.weight,
+    max_concurrent: row.maxConcurrent ?? null,
+    check: row.check,
+    /** False = disabled by an operator. */
+    enabled: row.override === 'enabled',
+  }
+}

@@ -1,0 +1,40 @@
+/** The live feed of events. */
+import { z } from 'zod'
+import { changedAreas, eventKinds } from './event.ts'
+import { feedInput } from './input.ts'
+import { firingAlert } from '../alerts/endpoints.ts'
+import { channelChange } from '../channels/endpoints.ts'
+import type { FeedEndpoint } from '../endpoint.ts'
+import { requestLine } from '../requests/endpoints.ts'
+import { action, auditRun } from '../store/endpoints.ts'
+import { moment } from '../answer-forms.ts'
+
+export const eventFeeds = {
+  follow: {
+    id: 'events.follow',
+    method: 'GET',
+    path: '/events',
+    summary: 'Follow requests, channels, actions, alerts and audits as server-sent events.',
+    role: 'viewer',
+    feed: feedInput,
+    events: {
+      request: requestLine,
+      channel: channelChange,
+      action,
+      alert: firingAlert.extend({
+        event: z.enum(['firing', 'resolved']),
+        resolved_at: moment.nullable(),
+      }),
+      audit: auditRun,
+      changed: z.strictObject({ area: z.enum(changedAreas) }),
+      gap: z.strictObject({
+        kind: z.enum(eventKinds),
+        skipped: z
+          .int()
+          .nullable()
+          .meta({ description: 'Events of the kind that were left out; null = not counted.' }),
+      }),
+    },
+    example: { kinds: 'request,alert' },
+  } satisfies FeedEndpoint,
+}

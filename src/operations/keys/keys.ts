@@ -1,0 +1,380 @@
+/**
+ * Keys of all three kinds: create, list, edit, revoke. A secret leaves this file once, in the result that
+ * creates it; the store keeps its hash and its head.
+ */
+import { z } from 'zod'
+import { adminRoles, hashSecret, headOf, makeSecret, type KeyKind } from '../../access/key.ts'
+import {
+  changeKey,
+  findKey,
+  findKeyBySecretHash,
+  insertKey,
+  listKeys,
+  revokeKey as storeRevocation,
+  type KeyRow,
+} from '../../access/key-store.ts'
+import { newId } from '../../base/id.ts'
+import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
+import type { Secret } from '../../base/secret.ts'
+import { readCatalogue } from '../../channels/channel-store.ts'
+import { noKeyUsage, readKeyUsage } from '../../ledger/key-usage.ts'
+import type { Queryable, Transaction } from '../../storage/database.ts'
+import { getAccount } from '../accounts/accounts.ts'
+import { recordAction } from '../actions.ts'
+import {
+  accountReference,
+  ipRanges,
+  label,
+  limitUsd,
+  modelIds,
+  requestsPerMinute,
+  tokensPerMinute,
+  untilTime,
+} from '../input.ts'
+import { describeKey, describeSettings, viewKey, type KeyView } from './key-view.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+import {
+  attempt,
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  operation,
+  type OperationContext,
+  type Outcome,
+} from '../operation.ts'
+
+const keyId = z.string('must be the id of a key').min(1, 'must be the id of a key')
+
+/** The only result that shows a secret. */
+export interface NewKey {
+  readonly key: KeyView
+  readonly secret: string
+}
+
+const limitFields = {
+  daily_usd: limitUsd.optional(),
+  monthly_usd: limitUsd.optional(),
+  total_usd: limitUsd.optional(),
+  rpm: requestsPerMinute.optional(),
+  tpm: tokensPerMinute.optional(),
+}
+
+/** Sets the limits that are given and keeps the others. */
+function readLimits(
+  given: {
+    readonly [Name in keyof typeof limitFields]?: z.output<(typeof limitFields)[Name]>
+  },
+  before: KeyLimits,
+): KeyLimits {
+  return {
+    dailyPicos: given.daily_usd ?? before.dailyPicos,
+    monthlyPicos: given.monthly_usd ?? before.monthlyPicos,
+    totalPicos: given.total_usd ?? before.totalPicos,
+    rpm: given.rpm ?? before.rpm,
+    tpm: given.tpm ?? before.tpm,
+  }
+}
+
+export const createClientKey = operation(
+  z.strictObject({
+    account: accountReference,
+    name: label,
+    models: modelIds.optional(),
+    ip: ipRanges.optional(),
+    ...limitFields,
+    expires: untilTime.optional(),
+  }),
+  (context, given): Promise<NewKey> => {
+    requireFuture(context, given.expires)
+    return context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, given.account)
+      if (account.status === 'closed')
+        throw conflict(
+          `The account ${account.name} is closed and gets no keys. Reopen it first, with: turnpike account reopen NAME`,
+        )
+      if (given.models !== undefined) await requireModels(transaction, given.models)
+      return addKey(context, transaction, {
+        kind: 'client',
+        accountId: account.id,
+        role: undefined,
+        name: given.name,
+        allowedModels: given.models,
+        ipRanges: given.ip,
+        limits: readLimits(given, noKeyLimits),
+        expiresAtMs: given.expires,
+      })
+    })
+  },
+)
+
+export const showClientKey = operation(
+  z.strictObject({ id: keyId }),
+  async ({ database, clock }, { id }): Promise<KeyView> => {
+    const key = await findKey(database, id)
+    if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
+    return viewOne(database, key, clock.now())
+  },
+)
+
+/** Changes what is given and keeps the rest. Null removes a restriction, 0 a limit. */
+export const editKey = operation(
+  z.strictObject({
+    id: keyId,
+    name: label.unwrap().optional(),
+    models: modelIds.nullish(),
+    ip: ipRanges.nullish(),
+    ...limitFields,
+    expires: untilTime.nullish(),
+  }),
+  (context, { id, ...given }): Promise<KeyView> => {
+    if (Object.values(given).every((value) => value === undefined))
+      throw invalid('Give at least one thing to change.')
+    requireFuture(context, given.expires)
+    return context.database.transact(async (transaction) => {
+      const key = await findKey(transaction, id)
+      if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
+      if (key.revokedAtMs !== undefined)
+        throw conflict(`The key ${id} is revoked. Create a new one.`)
+      if (given.models) await requireModels(transaction, given.models)
+      const changes = {
+        name: given.name ?? key.name,
+        allowedModels: changed(given.models, key.allowedModels),
+        ipRanges: changed(given.ip, key.ipRanges),
+        limits: readLimits(given, key.limits),
+        expiresAtMs: changed(given.expires, key.expiresAtMs),
+      }
+      await changeKey(transaction, id, changes)
+      const edited = { ...key, ...changes }
+      await recordAction(transaction, context, {
+        action: 'key.edit',
+        subject: id,
+        detail: { before: describeSettings(key), after: describeSettings(edited) },
+      })
+      return viewOne(transaction, edited, context.clock.now())
+    })
+  },
+)
+
+/** Absent keeps a value, null removes it. */
+function changed<Value>(
+  given: Value | null | undefined,
+  before: Value | undefined,
+): Value | undefined {
+  return given === undefined ? before : (given ?? undefined)
+}
+
+/** A closed account gets tokens, too: its holder may still read its figures. */
+export const createReaderToken = operation(
+  z.strictObject({ account: accountReference, name: label }),
+  (context, { account: reference, name }): Promise<NewKey> =>
+    context.database.transact(async (transaction) => {
+      const account = await getAccount(transaction, reference)
+      return addKey(context, transaction, {
+        ...plainKey,
+        kind: 'reader',
+        accountId: account.id,
+        name,
+      })
+    }),
+)
+
+export const createAdminToken = operation(
+  z.strictObject({
+    name: label,
+    role: z.enum(adminRoles, `must be one of ${adminRoles.join(', ')}`).default('owner'),
+    expires: untilTime.optional(),
+  }),
+  async (context, { name, role, expires }): Promise<NewKey> => {
+    requireFuture(context, expires)
+    const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs: expires } as const
+    return context.database.transact((transaction) => addKey(context, transaction, draft))
+  },
+)
+
+function requireFuture({ clock }: OperationContext, expires: number | null | undefined): void {
+  if (typeof expires === 'number' && expires <= clock.now())
+    throw invalidField('expires', 'must not be in the past')
+}
+
+export const listAccountKeys = operation(
+  z.strictObject({
+    account: accountReference,
+    kind: z.enum(['client', 'reader']),
+    ...pageFields,
+  }),
+  async ({ database, clock }, { account: reference, kind, ...page }): Promise<Page<KeyView>> => {
+    const account = await getAccount(database, reference)
+    return readPage(database, { kind, accountId: account.id }, { ...page, nowMs: clock.now() })
+  },
+)
+
+/** Oldest first. */
+export const listAdminTokens = operation(
+  z.strictObject(pageFields),
+  ({ database, clock }, page): Promise<Page<KeyView>> =>
+    readPage(database, { kind: 'admin', accountId: undefined }, { ...page, nowMs: clock.now() }),
+)
+
+async function readPage(
+  queryable: Queryable,
+  owner: Parameters<typeof listKeys>[1],
+  page: { readonly cursor?: string | undefined; readonly limit: number; readonly nowMs: number },
+): Promise<Page<KeyView>> {
+  const { cursor, limit, nowMs } = page
+  const rows = await listKeys(queryable, owner, { afterId: cursor ?? '', countMax: limit + 1 })
+  const { accountId = '', kind } = owner
+  const keyIds = kind === 'client' ? rows.map(({ id }) => id) : []
+  const used = await readKeyUsage(queryable, { accountId, keyIds, atMs: nowMs })
+  const view = (row: KeyRow): KeyView => viewKey(row, used.get(row.id) ?? noKeyUsage, nowMs)
+  return pageOf(rows, { limit, cursorOf: ({ id }) => id, view })
+}
+
+/** Whether the store has, or has had, an admin token. */
+export async function hasAdminToken(queryable: Queryable): Promise<boolean> {
+  const owner = { kind: 'admin', accountId: undefined } as const
+  return (await listKeys(queryable, owner, { afterId: '', countMax: 1 })).length > 0
+}
+
+/** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */
+export const revokeKey = operation(
+  z.strictObject({
+    kind: z.enum(['client', 'reader', 'admin']),
+    id: keyId,
+  }),
+  (context, { kind, id }): Promise<KeyView> =>
+    context.database.transact(async (transaction) => {
+      const key = await findKey(transaction, id)
+      if (key === undefined || key.kind !== kind)
+        throw noSuchKey(id, kind, key?.kind, (word) => ` Use: turnpike ${word} revoke ${id}`)
+      const revokedAtMs = key.revokedAtMs ?? (await revokeStoredKey(context, transaction, key))
+      return viewOne(transaction, { ...key, revokedAtMs }, context.clock.now())
+    }),
+)
+
+async function viewOne(queryable: Queryable, key: KeyRow, nowMs: number): Promise<KeyView> {
+  const { id, accountId = '' } = key
+  const used = await readKeyUsage(queryable, { accountId, keyIds: [id], atMs: nowMs })
+  return viewKey(key, used.get(id) ?? noKeyUsage, nowMs)
+}
+
+/** Returns the time from which the key is revoked. */
+export async function revokeStoredKey(
+  context: OperationContext,
+  transaction: Transaction,
+  { id, kind, head, accountId }: KeyRow,
+): Promise<number> {
+  const atMs = context.clock.now()
+  await storeRevocation(transaction, { id, atMs })
+  await recordAction(transaction, context, {
+    action: 'key.revoke',
+    subject: id,
+    detail: { kind, head, account_id: accountId ?? null },
+  })
+  return atMs
+}
+
+/** The name of the token that the `admin_token` setting gives. */
+const settingTokenName = 'admin_token setting'
+
+/**
+ * Makes the token of the settings valid and revokes the one of an earlier start. Idempotent, so that
+ * every start can call it.
+ */
+export function adoptAdminToken(context: OperationContext, token: Secret): Promise<Outcome<void>> {
+  const secret = token.reveal()
+  return attempt(() =>
+    context.database.transact(async (transaction) => {
+      const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+      const existing = await findKeyBySecretHash(transaction, hashSecret(secret))
+      for (const earlier of admins) {
+        const isOther = earlier.name === settingTokenName && earlier.id !== existing?.id
+        if (isOther && earlier.revokedAtMs === undefined)
+          await storeRevocation(transaction, { id: earlier.id, atMs: context.clock.now() })
+      }
+      if (existing === undefined) {
+        const draft = { ...ownerKey, name: settingTokenName }
+        await addKey(context, transaction, draft, secret)
+      } else if (existing.revokedAtMs !== undefined)
+        throw invalidField('admin_token', 'this token has been revoked; choose a new one')
+    }),
+  )
+}
+
+/** Creates the first admin token of a store. Undefined where the store has had one before. */
+export function createFirstAdminToken(context: OperationContext): Promise<NewKey | undefined> {
+  return context.database.transact(async (transaction) => {
+    const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+    if (admins.length > 0) return undefined
+    return addKey(context, transaction, { ...ownerKey, name: 'first' })
+  })
+}
+
+type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs' | 'lastUsedAtMs'>
+
+/** A key without restrictions. */
+const plainKey = {
+  accountId: undefined,
+  role: undefined,
+  allowedModels: undefined,
+  ipRanges: undefined,
+  limits: noKeyLimits,
+  expiresAtMs: undefined,
+} as const
+
+const ownerKey = { ...plainKey, kind: 'admin', role: 'owner' } as const
+
+async function addKey(
+  context: OperationContext,
+  transaction: Transaction,
+  draft: KeyDraft,
+  secret: string = makeSecret(draft.kind),
+): Promise<NewKey> {
+  const createdAtMs = context.clock.now()
+  const key = { ...draft, id: newId('key', createdAtMs), head: headOf(secret), createdAtMs }
+  await insertKey(transaction, { ...key, secretHash: hashSecret(secret) })
+  const row = { ...key, revokedAtMs: undefined, lastUsedAtMs: undefined }
+  await recordAction(transaction, context, {
+    action: 'key.create',
+    subject: key.id,
+    detail: describeKey(row, createdAtMs),
+  })
+  return { key: viewKey(row, noKeyUsage, createdAtMs), secret }
+}
+
+async function requireModels(queryable: Queryable, ids: readonly string[]): Promise<void> {
+  const { models } = await readCatalogue(queryable)
+  const known = models.filter((model) => model.retiredAtMs === undefined).map((model) => model.id)
+  const unknown = ids.filter((id) => !known.includes(id))
+  if (unknown.length === 0) return
+  const list =
+    known.length === 0 ? 'the catalogue has no models yet' : `choose from ${known.join(', ')}`
+  throw invalidField('models', `unknown: ${unknown.join(', ')}; ${list}`)
+}
+
+const kindWords: Readonly<Record<KeyKind, string>> = {
+  client: 'key',
+  reader: 'token',
+  admin: 'admin-token',
+}
+
+const articles: Readonly<Record<KeyKind, string>> = { client: 'a', reader: 'a', admin: 'an' }
+
+/** Matches a mistyped secret too: it is too close to a real one to be shown. */
+const secretLike = /^(?:cr|ro|ad)_/
+
+function noSuchKey(
+  id: string,
+  kind: KeyKind,
+  actual: KeyKind | undefined,
+  adviseFor: (word: string) => string = () => '',
+): Error {
+  const word = kindWords[kind]
+  if (secretLike.test(id))
+    return notFound(`${headOf(id)} is a secret, not an id. turnpike ${word} list shows its id.`)
+  if (actual === undefined) return notFound(`There is no ${word} with the id ${id}.`)
+  const other = kindWords[actual]
+  return notFound(
+    `${id} is ${articles[actual]} ${other}, not ${articles[kind]} ${word}.${adviseFor(other)}`,
+  )
+}

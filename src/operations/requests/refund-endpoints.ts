@@ -1,0 +1,32 @@
+/** Endpoint of refunds. */
+import { z } from 'zod'
+import { refundRequest } from './refunds.ts'
+import { endpoint, exampleNames } from '../endpoint.ts'
+import { moment, usd } from '../answer-forms.ts'
+
+const refunded = z.strictObject({
+  request_id: z.string(),
+  account_id: z.string(),
+  account: z.string().meta({ description: 'Name of the account.' }),
+  charge_usd: usd,
+  amount_usd: usd,
+  reason: z.string().nullable(),
+  refunded_at: moment,
+  balance_usd: usd,
+  repeated: z.boolean().meta({ description: 'True where this refund was booked before.' }),
+})
+
+export const refundEndpoints = {
+  refund: endpoint({
+    id: 'requests.refund',
+    method: 'POST',
+    path: '/requests/{request}/refund',
+    summary: 'Give back the charge of a request, or a part of it, once.',
+    role: 'operator',
+    operation: refundRequest,
+    answer: refunded,
+    repeats: 'money',
+    status: 201,
+    example: { request: exampleNames.request, reason: 'wrong language' },
+  }),
+}

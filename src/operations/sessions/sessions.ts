@@ -1,0 +1,200 @@
+/**
+ * Sessions of operators: begin, list, end, and links that begin one. Each acts for one admin token, and the
+ * log of actions names that token. What a cookie or a link holds leaves this file once; the store keeps its
+ * hash.
+ */
+import { z } from 'zod'
+import { findKey, listKeys, type KeyRow } from '../../access/key-store.ts'
+import {
+  hashSessionSecret,
+  isUsableToken,
+  makeSessionSecret,
+  sessionIdleMs,
+  sessionLengthMs,
+  sessionsPerTokenMax,
+  signInCodeLifeMs,
+  type LiveSession,
+} from '../../access/session.ts'
+import {
+  deleteEndedSessions,
+  deleteOldestSessions,
+  deleteSession,
+  deleteSessionsOf,
+  insertSession,
+  insertSignInCode,
+  listSessionRows,
+  takeSignInCode,
+} from '../../access/session-store.ts'
+import { refuse, type Refusal } from '../../base/errors.ts'
+import { hashSecret } from '../../access/key.ts'
+import type { Transaction } from '../../storage/database.ts'
+import { recordAction } from '../actions.ts'
+import { conflict, operation, timeText, type OperationContext } from '../operation.ts'
+
+export interface SessionView {
+  readonly token_id: string
+  readonly token_name: string
+  readonly role: LiveSession['role']
+  readonly created_at: string
+  readonly expires_at: string
+  readonly idle_minutes: number
+}
+
+export function viewSession(session: Omit<LiveSession, 'kind' | 'idHash'>): SessionView {
+  return {
+    token_id: session.tokenId,
+    token_name: session.tokenName,
+    role: session.role,
+    created_at: timeText(session.createdAtMs),
+    expires_at: timeText(session.expiresAtMs),
+    idle_minutes: sessionIdleMs / 60_000,
+  }
+}
+
+/** A session that has begun; `secret` is for the cookie. */
+export interface NewSession {
+  readonly kind: 'session'
+  readonly view: SessionView
+  readonly secret: string
+}
+
+type Proof =
+  | { readonly kind: 'token'; readonly tokenId: string }
+  | { readonly kind: 'code'; readonly code: string }
+
+const codeInvalid = refuse(
+  'access.sign_in_code_invalid',
+  'This sign-in link has been used, has expired, or is incomplete. Get a new one with: turnpike console',
+)
+
+/**
+ * Begins a session, always with a new secret. `replaced` is the secret that the browser has had before: that
+ * session ends. The caller has checked the token; a code is checked and used up here.
+ */
+export function beginSession(
+  context: Omit<OperationContext, 'actor'>,
+  { proof, replaced }: { readonly proof: Proof; readonly replaced: string | undefined },
+): Promise<NewSession | Refusal> {
+  const nowMs = context.clock.now()
+  return context.database.transact(async (transaction) => {
+    const tokenId =
+      proof.kind === 'token' ? proof.tokenId : await useCode(transaction, proof, nowMs)
+    const token = tokenId === undefined ? undefined : await findKey(transaction, tokenId)
+    if (!isUsableToken(token, nowMs)) return codeInvalid
+    const replacedHash = replaced === undefined ? undefined : hashSessionSecret(replaced)
+    if (replacedHash !== undefined) await deleteSession(transaction, replacedHash)
+    const { secret, session } = await addSession(transaction, token, nowMs)
+    const detail = { by: proof.kind }
+    const actor = { ...context, actor: token.id }
+    await recordAction(transaction, actor, { action: 'session.create', subject: token.id, detail })
+    return { kind: 'session', view: viewSession(session), secret }
+  })
+}
+
+async function useCode(
+  transaction: Transaction,
+  { code }: { readonly code: string },
+  nowMs: number,
+): Promise<string | undefined> {
+  const codeHash = hashSessionSecret(code)
+  return codeHash === undefined ? undefined : takeSignInCode(transaction, { codeHash, nowMs })
+}
+
+async function addSession(transaction: Transaction, token: KeyRow, nowMs: number) {
+  const secret = makeSessionSecret()
+  const session = {
+    idHash: hashSecret(secret),
+    tokenId: token.id,
+    tokenName: token.name,
+    role: token.role ?? 'viewer',
+    createdAtMs: nowMs,
+    lastUsedAtMs: nowMs,
+    expiresAtMs: Math.min(nowMs + sessionLengthMs, token.expiresAtMs ?? Number.MAX_SAFE_INTEGER),
+  } as const
+  await deleteEndedSessions(transaction, { nowMs, usedSinceMs: nowMs - sessionIdleMs })
+  await insertSession(transaction, session)
+  await deleteOldestSessions(transaction, { tokenId: token.id, countMax: sessionsPerTokenMax })
+  return { secret, session }
+}
+
+export interface ListedSession {
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly expires_at: string
+  readonly current: boolean
+}
+
+/** Lists the sessions of the token that asks, newest first. There are few. */
+export const listSessions = operation(z.strictObject({}), async (context) => {
+  const { database, clock, actor, session } = context
+  const nowMs = clock.now()
+  const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
+  const rows = await listSessionRows(database, actor, ages)
+  const items = rows.map((row): ListedSession => ({
+    created_at: timeText(row.createdAtMs),
+    last_used_at: timeText(row.lastUsedAtMs),
+    expires_at: timeText(row.expiresAtMs),
+    current: row.idHash === session,
+  }))
+  return { items, next_cursor: null }
+})
+
+/** Ends the session that asks. */
+export async function endSession(context: OperationContext, idHash: string): Promise<void> {
+  await context.database.transact(async (transaction) => {
+    await deleteSession(transaction, idHash)
+    await recordAction(transaction, context, { action: 'session.end', subject: context.actor })
+  })
+}
+
+/** Ends all sessions of the token that asks. */
+export const endSessions = operation(z.strictObject({}), (context) =>
+  context.database.transact(async (transaction) => {
+    const nowMs = context.clock.now()
+    const ages = { nowMs, usedSinceMs: nowMs - sessionIdleMs }
+    const ended = (await listSessionRows(transaction, context.actor, ages)).length
+    await deleteSessionsOf(transaction, context.actor)
+    await recordAction(transaction, context, {
+      action: 'session.end-all',
+      subject: context.actor,
+      detail: { ended },
+    })
+    return { ended }
+  }),
+)
+
+/** A code that begins a session once, soon. */
+export interface SignInCode {
+  readonly code: string
+  readonly token_id: string
+  readonly token_name: string
+  readonly expires_at: string
+}
+
+/**
+ * Makes a code for the oldest token with the role owner that is valid. Its session has that token's rights,
+ * so only who may read and write the store itself calls this.
+ */
+export const createSignInCode = operation(z.strictObject({}), (context): Promise<SignInCode> => {
+  const { clock, database } = context
+  return database.transact(async (transaction) => {
+    const nowMs = clock.now()
+    const tokens = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+    const token = tokens.find((one) => one.role === 'owner' && isUsableToken(one, nowMs))
+    if (token === undefined)
+      throw conflict(
+        'There is no admin token with the role owner. Create one: turnpike admin-token create',
+      )
+    const code = makeSessionSecret()
+    const expiresAtMs = nowMs + signInCodeLifeMs
+    const row = { codeHash: hashSecret(code), tokenId: token.id, expiresAtMs }
+    await insertSignInCode(transaction, row, nowMs)
+    await recordAction(transaction, context, { action: 'sign-in-code.create', subject: token.id })
+    return {
+      code,
+      token_id: token.id,
+      token_name: token.name,
+      expires_at: timeText(expiresAtMs),
+    }
+  })
+})

@@ -1,0 +1,71 @@
+/** The operators' log as operators read it: filtered, page by page, newest first. */
+import { z } from 'zod'
+import { listKeys } from '../../access/key-store.ts'
+import { findAccountByName } from '../../ledger/account-store.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { getAccount } from '../accounts/accounts.ts'
+import { listActions, readSequence, type ActionView } from '../actions.ts'
+import { accountReference, fromTime, untilTime } from '../input.ts'
+import { operation } from '../operation.ts'
+import { pageFields, pageOf, type Page } from '../paging.ts'
+
+const word = z.string('must be text').min(1, 'must not be empty').max(256, 'is too long')
+const actionWord = /^[a-z_-]{1,40}(\.[a-z_-]{1,40})?$/
+
+/** Returns what operators have done, newest first. */
+export const recentActions = operation(
+  z.strictObject({
+    /** An action such as `key.revoke`, or an area such as `key`. */
+    action: z
+      .string('must be text')
+      .regex(actionWord, 'must be an action such as key.revoke, or an area such as key')
+      .optional(),
+    /** The id or the name of an admin token, or an actor as the log shows it, such as `cli:LOGIN`. */
+    actor: word.optional(),
+    /** The id or name of the changed thing. */
+    subject: word.optional(),
+    /** Actions on an account, its keys and its tokens. */
+    account: accountReference.optional(),
+    from: fromTime.optional(),
+    to: untilTime.optional(),
+    ...pageFields,
+  }),
+  async ({ database }, { cursor, limit, ...filter }): Promise<Page<ActionView>> => {
+    const actions = await listActions(database, {
+      before: readSequence(cursor),
+      action: filter.action,
+      actor: filter.actor,
+      subjects: await subjectsOf(database, filter),
+      fromMs: filter.from,
+      toMs: filter.to,
+      countMax: limit + 1,
+    })
+    const cursorOf = ({ sequence }: ActionView): string => String(sequence)
+    return pageOf(actions, { limit, cursorOf, view: (action) => action })
+  },
+)
+
+interface About {
+  readonly subject?: string | undefined
+  readonly account?: string | undefined
+}
+
+/** Undefined = everything. An account has its keys and tokens as subjects, too. */
+async function subjectsOf(
+  queryable: Queryable,
+  { subject, account: reference }: About,
+): Promise<readonly string[] | undefined> {
+  const wanted = subject === undefined ? undefined : await idsOf(queryable, subject)
+  if (reference === undefined) return wanted
+  const { id: accountId } = await getAccount(queryable, reference)
+  const keys = await listKeys(queryable, { kind: 'client', accountId })
+  const tokens = await listKeys(queryable, { kind: 'reader', accountId })
+  const subjects = [accountId, ...[...keys, ...tokens].map(({ id }) => id)]
+  return wanted === undefined ? subjects : subjects.filter((one) => wanted.includes(one))
+}
+
+/** The subject as it is given, and the account of this name: the log has accounts by their ids. */
+async function idsOf(queryable: Queryable, subject: string): Promise<readonly string[]> {
+  const account = await findAccountByName(queryable, subject.normalize('NFC'))
+  return account === undefined ? [subject] : [subject, account.id]
+}
