@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/support/manual-clock.ts'
+import { minuteMs } from '../base/clock.ts'
 import { createEarlyLeaves } from './early-leaves.ts'
-
-const minuteMs = 60_000
 
 function open(options: { readonly freeMax: number; readonly freePercent: number }) {
   const clock = new ManualClock()

@@ -4,7 +4,7 @@
  * them all the same. Counted in this process only. Leaves are counted exactly; of the requests of the
  * previous hour as many as the present one still covers.
  */
-import type { Clock } from '../base/clock.ts'
+import { hourMs, type Clock } from '../base/clock.ts'
 
 export interface EarlyLeaves {
   /** Counts a request of the account. */
@@ -18,8 +18,6 @@ export interface EarlyLeavesOptions {
   readonly freeMax: number
   readonly freePercent: number
 }
-
-const hourMs = 3_600_000
 
 export function createEarlyLeaves({
   clock,

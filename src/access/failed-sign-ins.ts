@@ -3,6 +3,7 @@
  * per minute they get another answer and cost the store next to nothing. A known key always passes, so that
  * an office behind one address is never cut off by one of its clients. Counted in this process only.
  */
+import { minuteMs } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import { addressGroup } from '../base/ip-address.ts'
 
@@ -13,7 +14,6 @@ export interface SignInLimit {
   readonly onReached: (addresses: string) => void
 }
 
-const minuteMs = 60_000
 /** More addresses than this are not counted in one minute, so that memory is bounded. */
 const groupsMax = 100_000
 

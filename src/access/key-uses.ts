@@ -3,7 +3,7 @@
  * at most once a minute for each key. The invariant: noting never waits, and memory is bounded. What was
  * noted since the last write is lost when the process is killed.
  */
-import { every, type Clock } from '../base/clock.ts'
+import { every, minuteMs, type Clock } from '../base/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { saveKeyUses } from './key-store.ts'
 
@@ -16,7 +16,7 @@ export interface KeyUses {
 /** Beyond it, uses are noted again after the next write. */
 const keysMax = 20_000
 const writeIntervalMs = 10_000
-const perKeyIntervalMs = 60_000
+const perKeyIntervalMs = minuteMs
 const rowsPerTransaction = 1_000
 
 export function createKeyUses(parts: {

@@ -4,7 +4,7 @@
  * a token on one gateway ends it on all of them.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../base/clock.ts'
+import { hourMs, minuteMs, type Clock } from '../base/clock.ts'
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { FailedSignIns } from './failed-sign-ins.ts'
@@ -14,13 +14,13 @@ import type { KeyUses } from './key-uses.ts'
 import { findSessionRow, noteSessionUse, type SessionRow } from './session-store.ts'
 
 /** However much it is used. */
-export const sessionLengthMs = 12 * 3_600_000
-export const sessionIdleMs = 30 * 60_000
+export const sessionLengthMs = 12 * hourMs
+export const sessionIdleMs = 30 * minuteMs
 /** The oldest sessions of a token end beyond it. */
 export const sessionsPerTokenMax = 20
-export const signInCodeLifeMs = 5 * 60_000
+export const signInCodeLifeMs = 5 * minuteMs
 /** A use within it is not written. */
-const noteIntervalMs = 60_000
+const noteIntervalMs = minuteMs
 
 /** A session that may act now. */
 export interface LiveSession extends SessionRow {

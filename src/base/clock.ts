@@ -3,6 +3,10 @@
  * operators write them. No other file reads a clock, so that tests control time.
  */
 
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
 export interface Timer {
   cancel(): void
 }
@@ -78,8 +82,6 @@ export function every(
   }
 }
 
-const dayMs = 86_400_000
-
 /** Returns the UTC day of a wall time, such as `2026-11-21`. Daily limits and figures use it. */
 export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
@@ -104,9 +106,9 @@ export function nextUtcMonth(atMs: number): number {
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  m: minuteMs,
+  h: hourMs,
+  d: dayMs,
 }
 
 /** Parses `250ms`, `30s`, `10m`, `2h` or `1d`; undefined where the text is not a whole number with a unit. */

@@ -3,6 +3,7 @@
  * and writes the account's own limit in the style of the called format. The vendor's own limit headers
  * describe the operator's quota and never reach a client.
  */
+import { minuteMs } from '../base/clock.ts'
 import { isNamed } from '../http/wire/field-syntax.ts'
 import type { FormatName } from './format.ts'
 
@@ -38,7 +39,7 @@ function readNumber(text: string | undefined): number | undefined {
  * The longest wait that a client is asked for. Clients sleep as long as an answer says, and for them the
  * vendor's rest ends as soon as another channel is back.
  */
-const clientWaitMsMax = 60_000
+const clientWaitMsMax = minuteMs
 
 /** Returns a `retry-after` for a client while a channel rests, in whole seconds. */
 export function retryAfterOf(restMs: number): string {

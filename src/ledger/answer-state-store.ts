@@ -3,6 +3,7 @@
  * content belongs to. Table answer_state. Both engines write it in the commit that books the answer's
  * exchange, so it is durable before the client has the end of the answer. It holds no content.
  */
+import { dayMs } from '../base/clock.ts'
 import type { Database, Queryable, Row } from '../storage/database.ts'
 
 type AnswerStateKind = 'response' | 'item' | 'encrypted'
@@ -42,7 +43,7 @@ export interface FoundState extends AnswerStateKey {
 }
 
 /** As long as the vendor keeps its answers. */
-export const keptStateMs = 30 * 86_400_000
+export const keptStateMs = 30 * dayMs
 
 export const answerStateColumns = [
   'vendor',

@@ -3,6 +3,7 @@
  * balance are written together or not at all; an entry is never edited; a reference is booked once.
  */
 import { hash } from 'node:crypto'
+import { dayMs } from '../base/clock.ts'
 import { invariant } from '../base/errors.ts'
 import { newId } from '../base/id.ts'
 import {
@@ -111,7 +112,7 @@ export async function newestEntry(database: Queryable): Promise<Entry | undefine
  * An exchange's id says when it began; its charge is booked at most this much later, by a clock that
  * is not set meanwhile.
  */
-export const longestExchangeMs = 86_400_000
+export const longestExchangeMs = dayMs
 /** The last moment that an id can spell: ten digits of five bits. */
 const latestIdMs = 2 ** 50 - 1
 

@@ -4,7 +4,7 @@
  * or days later. Ids within a day on both sides nearly always suffice; where they do not, the figures
  * show it, because figures are booked by the end alone.
  */
-import { utcDay } from '../base/clock.ts'
+import { dayMs, utcDay } from '../base/clock.ts'
 import { subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable } from '../storage/database.ts'
 import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
@@ -23,7 +23,6 @@ export interface AccountPeriod {
   readonly toMs: number
 }
 
-const dayMs = 86_400_000
 const everyId: IdRange = { after: '', before: firstExchangeIdAt(Infinity) }
 
 /** Ids of exchanges that began at about the time of a period. */

@@ -4,6 +4,7 @@
  * row is missing; the limit never moves back. On PostgreSQL whole months are dropped at once. Rows
  * are deleted in small transactions with pauses: a charge waits for one of them at most.
  */
+import { dayMs } from '../base/clock.ts'
 import { eachAccount } from './account-store.ts'
 import type { Database, Queryable, Transaction } from '../storage/database.ts'
 import { firstExchangeIdAt, longestExchangeMs } from './entry-store.ts'
@@ -23,7 +24,6 @@ export interface RetentionReport {
   readonly removed: number
 }
 
-const dayMs = 86_400_000
 const rowsPerTransaction = 200
 
 export async function removeOldExchanges(

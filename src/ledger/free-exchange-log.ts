@@ -4,7 +4,7 @@
  * number in memory; every exchange is counted by a row or as dropped. What is not written yet is lost where
  * the process is killed.
  */
-import type { Clock, Timer } from '../base/clock.ts'
+import { minuteMs, type Clock, type Timer } from '../base/clock.ts'
 import type { FreeExchange, FreeExchangeRow } from './free-exchange-store.ts'
 
 export interface FreeExchangeLogParts {
@@ -27,7 +27,6 @@ interface Group {
   sum?: WaitingRow
 }
 
-const minuteMs = 60_000
 /** How many exchanges of a group have a row for themselves. */
 export const rowsPerGroup = 20
 /** Of all groups together, per minute. */

@@ -5,7 +5,7 @@
  * edited, and the charges of an account are numbered in the order of their commits, so those up to one
  * number stay the same.
  */
-import { utcDay } from '../base/clock.ts'
+import { dayMs, utcDay } from '../base/clock.ts'
 import { idTimeMs } from '../base/id.ts'
 import { addPicos, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { ReportedTokens } from '../metering/usage.ts'
@@ -54,7 +54,6 @@ export interface StatementStart {
   readonly lastSequence: number
 }
 
-const dayMs = 86_400_000
 /** Few: the event loop serves others between two pages. */
 const pageSize = 400
 

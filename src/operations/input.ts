@@ -3,6 +3,7 @@
  * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
+import { dayMs } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax } from '../ledger/entry-store.ts'
@@ -217,8 +218,6 @@ function parseInstant(text: string): number | undefined {
   if (Number.isNaN(atMs) || Number.isNaN(dayStartMs)) return undefined
   return new Date(dayStartMs).toISOString().startsWith(text.slice(0, 10)) ? atMs : undefined
 }
-
-const dayMs = 86_400_000
 
 /** A day means its start (UTC). */
 export const fromTime = date((startMs) => startMs)

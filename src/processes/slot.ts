@@ -6,7 +6,7 @@
  *     serving ─▶ replacing: a second process starts; when it is ready the first one retires
  */
 import type { Logger } from 'pino'
-import type { Clock, Timer } from '../base/clock.ts'
+import { minuteMs, type Clock, type Timer } from '../base/clock.ts'
 import type { Exit, GatewayChild } from './gateway-child.ts'
 
 /** What a slot needs of a process. */
@@ -29,7 +29,7 @@ export interface SlotOptions<Child extends SlotChild> {
 const firstDelayMs = 1_000
 const lastDelayMs = 30_000
 /** A process that has served for so long has started well. */
-const settledMs = 60_000
+const settledMs = minuteMs
 /** A new process has so long until it serves. */
 const readyTimeoutMs = 120_000
 

@@ -3,6 +3,7 @@
  * writes the tables of docs/configuration.md from here. It reads no file.
  */
 import type { z } from 'zod'
+import { dayMs, minuteMs } from '../base/clock.ts'
 import { forwardingHeaders } from '../http/wire/forwarding-header.ts'
 import {
   addressRanges,
@@ -10,7 +11,6 @@ import {
   choice,
   collectorUrl,
   count,
-  dayMs,
   duration,
   folderPaths,
   imagePath,
@@ -19,7 +19,6 @@ import {
   mailServer,
   masterKey,
   mebibyte,
-  minuteMs,
   origins,
   password,
   path,

@@ -15,8 +15,6 @@ export interface ListenAddress {
   readonly port: number
 }
 
-export const minuteMs = 60_000
-export const dayMs = 1_440 * minuteMs
 export const mebibyte = 1_048_576
 
 interface Setting<Schema extends z.ZodType, Fallback> {

@@ -4,7 +4,7 @@
  * that are left out are lines at `debug`.
  */
 import type { Logger } from 'pino'
-import type { Clock } from '../base/clock.ts'
+import { minuteMs, type Clock } from '../base/clock.ts'
 import { addressGroup } from '../base/ip-address.ts'
 
 interface UnknownCaller {
@@ -13,7 +13,6 @@ interface UnknownCaller {
   readonly address?: string | undefined
 }
 
-const minuteMs = 60_000
 /** For one address, or the IPv6 network that counts as one. */
 const linesPerAddress = 3
 export const unknownCallerLinesMax = 30

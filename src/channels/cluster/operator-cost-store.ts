@@ -2,7 +2,7 @@
  * SQL of table `operator_cost`: the costs of the gateway's own requests. Append-only; no account
  * pays for them.
  */
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, utcDay } from '../../base/clock.ts'
 import { picos, type Picos } from '../../base/money.ts'
 import type { UsageCounts } from '../../metering/usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -107,8 +107,6 @@ export interface CheckSum {
   /** At list price. */
   readonly estimatedPicos: Picos
 }
-
-const dayMs = 86_400_000
 
 /**
  * Sums checks by day, channel and model, or by shorter steps; from inclusive, until exclusive. Reads along

@@ -4,6 +4,7 @@
  * needs, and reads which channels other nodes have switched off and which checks operators request.
  * No request waits for it. While the store does not answer, everything waits and is tried again.
  */
+import { minuteMs } from '../../base/clock.ts'
 import type { Membership, Round } from '../../storage/membership.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
@@ -41,9 +42,9 @@ export interface PublisherParts {
 }
 
 /** How often the health is saved for a restart when no state changes. */
-const saveIntervalMs = 60_000
+const saveIntervalMs = minuteMs
 /** A gateway runs each requested check once within this time. */
-const checkRequestMs = 60_000
+const checkRequestMs = minuteMs
 /** Longer than a command waits for an answer. */
 const checkAnswerMs = 600_000
 

@@ -3,6 +3,7 @@
  * histogram on a logarithmic scale whose weights halve every day. It knows no clock. Invariant: once
  * established, p50 and p95 rise by at most a tenth a day, so a slow decline does not become normal.
  */
+import { dayMs } from '../../base/clock.ts'
 import { sureCount } from './timing.ts'
 
 export interface Quantiles {
@@ -19,7 +20,6 @@ export interface Baseline extends Quantiles {
   readonly at: number
 }
 
-const dayMs = 86_400_000
 const dailyRise = 0.1
 /** From this weight on a rise is limited; before, the first estimates are still finding their place. */
 const establishedFrom = 200

@@ -3,6 +3,7 @@
  * better than a slow one, and which requests have waited too long. Part of the book: it reads the places
  * and applies events; it judges no single sample.
  */
+import { minuteMs } from '../../base/clock.ts'
 import type { Channel } from '../channel.ts'
 import type { HealthPlace, OpenAttempt, Place } from './health-place.ts'
 import type { HealthRegister } from './health-register.ts'
@@ -27,7 +28,7 @@ interface LatencyWatchParts {
 type LatencySubject = Pick<OpenAttempt, 'channel' | 'model' | 'kind'>
 
 const overdueScanMax = 256
-const comparisonWaitMs = 60_000
+const comparisonWaitMs = minuteMs
 
 export class LatencyWatch {
   readonly #parts: LatencyWatchParts

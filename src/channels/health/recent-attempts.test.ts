@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { minuteMs } from '../../base/clock.ts'
 import { noteRecent, recentMinutes, sumRecent, type RecentAttempts } from './recent-attempts.ts'
-
-const minuteMs = 60_000
 
 test('counts the attempts of the last ten minutes, and forgets older ones', () => {
   const recent: RecentAttempts = []

@@ -2,9 +2,9 @@
  * Counts the attempts of the last ten minutes on one place, by minute. Pure data: it decides nothing about
  * health. Invariant: at most `recentMinutes` buckets, however busy the place is.
  */
+import { minuteMs } from '../../base/clock.ts'
 
 export const recentMinutes = 10
-const minuteMs = 60_000
 
 interface Minute {
   readonly index: number

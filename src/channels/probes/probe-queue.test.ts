@@ -1,14 +1,13 @@
 /** The order and pace of one channel's probes, at moments that the test names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { minuteMs } from '../../base/clock.ts'
 import {
   createProbeQueue,
   type ProbeQueue,
   type ProbeQueueFacts,
   type ProbeTarget,
 } from './probe-queue.ts'
-
-const minuteMs = 60_000
 
 /** Every model is in use whose name does not begin with `off`. */
 function openQueue(facts: Partial<ProbeQueueFacts> = {}): ProbeQueue {

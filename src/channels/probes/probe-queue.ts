@@ -4,6 +4,7 @@
  * those of models in use stay within `perMinuteMax`, and so do those of models out of use until one
  * passes: while a channel returns, all of its models may send theirs in turn.
  */
+import { minuteMs } from '../../base/clock.ts'
 import type { Form } from '../health/evidence.ts'
 
 /** What to probe: one model, in one form. */
@@ -36,7 +37,6 @@ interface Waiting {
   readonly isBurst: boolean
 }
 
-const minuteMs = 60_000
 const perMinuteMax = 12
 const gapMs = 300
 

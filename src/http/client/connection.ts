@@ -7,6 +7,7 @@
  */
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { minuteMs } from '../../base/clock.ts'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import { writeAtTurnEnd, type TurnEndWriter } from '../turn-end.ts'
 import { bytesOf, piecesOf } from '../wire/message-writer.ts'
@@ -54,7 +55,7 @@ const joinedBytesMax = 16_384
 /** How much earlier than the vendor the gateway closes: a request must not cross the vendor's close. */
 const keepAliveMarginMs = 2_000
 /** After this idle time the kernel sends keep-alive packets. */
-const tcpKeepAliveDelayMs = 60_000
+const tcpKeepAliveDelayMs = minuteMs
 
 /**
  * All sockets read into the same memory: each read is processed before the next one begins, and what is kept

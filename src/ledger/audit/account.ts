@@ -3,7 +3,7 @@
  * difference found from a checkpoint is not reported; the account is then audited from the
  * beginning, and only those findings count. So an entry that was booked late raises no alarm.
  */
-import { utcDay } from '../../base/clock.ts'
+import { hourMs, utcDay } from '../../base/clock.ts'
 import { addPicos, picos, type Picos, subtractPicos, zeroPicos } from '../../base/money.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import {
@@ -170,7 +170,7 @@ export async function saveCheckpoint(
 }
 
 /** On top of the longest exchange: the time its charge may take to be booked. */
-const settlingMs = 3_600_000
+const settlingMs = hourMs
 const foundMax = 100
 
 export async function auditHolds(

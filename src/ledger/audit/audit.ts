@@ -19,6 +19,7 @@
  *
  * Exchanges that ended before the retention limit (table `exchange_cut`) may be missing.
  */
+import { dayMs } from '../../base/clock.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import {
   auditAccount,
@@ -72,7 +73,6 @@ export interface AuditReport {
 /** A charge may have to wait for this transaction. */
 const checkpointsPerTransaction = 100
 const unknownAccountsMax = 100
-const dayMs = 86_400_000
 const differencesMaxDefault = 1_000
 
 interface Earned {

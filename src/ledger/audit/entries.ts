@@ -3,7 +3,7 @@
  * exchange against its charge, price lines and counts, and charges without an exchange. Keeps one
  * page and one sum per day in memory.
  */
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, utcDay } from '../../base/clock.ts'
 import { picos, type Picos, subtractPicos, zeroPicos } from '../../base/money.ts'
 import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import { type DifferenceKind, type Findings, report, usd } from './findings.ts'
@@ -12,7 +12,6 @@ import { parseUsage } from '../stored-usage.ts'
 import { readPicos, readSum, sumOf } from '../usage.ts'
 import { usageClasses, type UsageCounts } from '../../metering/usage.ts'
 
-const dayMs = 86_400_000
 const pageSize = 1_000
 
 /** The audited entries of an account: those with a time at or after `sinceMs`. */

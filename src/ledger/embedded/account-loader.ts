@@ -2,7 +2,7 @@
  * Reads what admission keeps in memory of an account and a key, as of the batches committed before. Each
  * question takes a time that does not grow with the number of keys or the age of the account.
  */
-import { utcDay, utcMonth } from '../../base/clock.ts'
+import { minuteMs, utcDay, utcMonth } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
@@ -10,7 +10,6 @@ import { readPicos, totalMonth } from '../usage.ts'
 import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
 import type { LoadQuestion } from './writer.ts'
 
-const minuteMs = 60_000
 /** Rows of token_minute older than this no longer count, whatever part of their second has passed. */
 const tokenSeconds = 60
 

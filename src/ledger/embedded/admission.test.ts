@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { minuteMs } from '../../base/clock.ts'
 import { addPicos, picos, zeroPicos } from '../../base/money.ts'
 import type { Hold, HoldRefusal, HoldRequest } from '../ledger.ts'
 import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
@@ -14,7 +15,6 @@ import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
 const accountId = 'acc_1'
 /** Two hours before a new day and a new month. */
 const startMs = Date.parse('2026-11-30T22:00:00Z')
-const minuteMs = 60_000
 
 function factsOf(changes: Partial<AccountFacts>): AccountFacts {
   return {

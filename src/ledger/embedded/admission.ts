@@ -6,6 +6,7 @@
  *     balance    = the store's balance as last read; it includes only acknowledged charges
  *     admitted   only if amount ≤ balance − held, and used + held + amount ≤ each limit of its period
  */
+import { minuteMs } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { addPicos, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import {
@@ -39,7 +40,6 @@ import { refuseHold, refuseRate, refuseRequest } from './rules.ts'
 
 /** With more accounts than this, idle accounts are forgotten and loaded again when needed. */
 const accountsMax = 100_000
-const minuteMs = 60_000
 
 /** The stored charge of an exchange. */
 export interface BookedCharge {

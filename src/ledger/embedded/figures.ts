@@ -3,14 +3,11 @@
  * minute. Here a new day or month begins, and figures are loaded. Invariant: an amount is either exact or
  * `undefined`, and then it is loaded before a limit needs it.
  */
-import { utcMonth } from '../../base/clock.ts'
+import { dayMs, minuteMs, utcMonth } from '../../base/clock.ts'
 import type { KeyLimits } from '../../base/key-limits.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { RequestWindow } from './request-window.ts'
 import { TokenWindow } from './token-window.ts'
-
-const dayMs = 86_400_000
-const minuteMs = 60_000
 
 export interface AccountFacts {
   readonly accountId: string

@@ -4,13 +4,12 @@
  * and total. Pure, apart from windows that forget what has left them. On PostgreSQL the function
  * decide_requests has the same rules.
  */
+import { minuteMs } from '../../base/clock.ts'
 import type { Picos } from '../../base/money.ts'
 import type { HoldRefusal, HoldRequest } from '../ledger.ts'
 import type { Account, KeyFigures } from './figures.ts'
 import type { RequestWindow } from './request-window.ts'
 import type { TokenWindow } from './token-window.ts'
-
-const minuteMs = 60_000
 
 /** The key's figures that its limits need have been loaded. */
 export function refuseHold(

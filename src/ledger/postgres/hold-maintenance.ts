@@ -4,6 +4,7 @@
  * the next month. Invariant: it frees a hold only when no node will settle it, or when a later
  * settlement still books the same charge.
  */
+import { dayMs } from '../../base/clock.ts'
 import type { HoldLease } from '../../storage/membership.ts'
 import type { PostgresPool } from '../../storage/postgres/pool.ts'
 import { releaseHolds } from './statements.ts'
@@ -17,7 +18,7 @@ export interface HoldMaintenanceParts {
   readonly isOpen: (exchangeId: string) => boolean
 }
 
-const monthMs = 31 * 86_400_000
+const monthMs = 31 * dayMs
 
 export async function maintainHolds(parts: HoldMaintenanceParts): Promise<void> {
   const { pool, lease } = parts

@@ -2,12 +2,12 @@
  * The request windows of accounts and keys as the server last reported them, for rate-limit headers. They lag
  * behind what other nodes admit, and decide nothing.
  */
+import { minuteMs } from '../../base/clock.ts'
 import type { Headroom } from '../ledger.ts'
 import type { WindowFigures } from './statements.ts'
 
 /** With more of them than this, all are forgotten; the next decision brings each back. */
 const ownersMax = 100_000
-const minuteMs = 60_000
 
 interface Noted extends WindowFigures {
   /** Monotonic. */

@@ -3,7 +3,7 @@
  * the same number of queries whatever its length.
  */
 import { z } from 'zod'
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, utcDay } from '../../base/clock.ts'
 import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { readSpendByDay } from '../../ledger/account-spend.ts'
 import {
@@ -21,7 +21,6 @@ import { accountReference, externalId, namePart } from '../input.ts'
 import { invalidField, operation, type OperationContext } from '../operation.ts'
 import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
 
-const dayMs = 86_400_000
 const spendDays = 30
 
 /** An account with its figures. */

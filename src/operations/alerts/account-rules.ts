@@ -7,6 +7,7 @@
  *
  *     spend of 24 h = today's + yesterday's × the share of 24 h that lay in yesterday
  */
+import { dayMs, hourMs } from '../../base/clock.ts'
 import type { KeyLimits } from '../../base/key-limits.ts'
 import {
   formatUsd,
@@ -59,8 +60,6 @@ export interface RuleMoment {
   readonly runOutWithinMs: number
 }
 
-const dayMs = 86_400_000
-const hourMs = 3_600_000
 /** A projection that is over must last this much longer than the one that fired. */
 const runOutMargin = 1.2
 

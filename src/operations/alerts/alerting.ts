@@ -3,7 +3,7 @@
  * then at the conditions. One node at a time has the lease on both; every node tells of an outage of the
  * store by itself. Invariant: no request and no charge waits for it; its failures are reported and retried.
  */
-import { every, type Timer } from '../../base/clock.ts'
+import { dayMs, every, minuteMs, type Timer } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Membership } from '../../storage/membership.ts'
@@ -49,9 +49,8 @@ const alertTask = 'alerts'
 const roundMs = 1_000
 const channelsMs = 5_000
 const accountsMs = 15_000
-const minuteMs = 60_000
 /** How long alerts and deliveries are kept after their end. */
-const keptMs = 30 * 86_400_000
+const keptMs = 30 * dayMs
 const removedPerMinute = 1_000
 
 /** Something that the node with the lease does now and then. */

@@ -4,6 +4,7 @@
  * audit of new rows does not see all that a full one has found, so only an audit of the same scope resolves
  * an alert.
  */
+import { dayMs } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
 import {
   listLatestByActor,
@@ -19,7 +20,7 @@ const kind = 'ledger.audit_failed'
 const subjects: Readonly<Record<AuditScope, string>> = { recent: '', full: 'full' }
 const notRunSubject = 'not_run'
 /** An audit that could not run is forgotten then, where its actor runs no other. */
-const notRunMs = 86_400_000
+const notRunMs = dayMs
 
 export async function watchAudits(database: Database, nowMs: number): Promise<void> {
   const firing = await readFiring(database)

@@ -1,4 +1,5 @@
 /** Quiet hours: a daily period of a time zone in which only critical alerts are sent. Pure. */
+import { minuteMs } from '../../base/clock.ts'
 
 export interface QuietHours {
   /** Minutes after midnight, local time. Where `to` is not later than `from`, the period passes midnight. */
@@ -13,7 +14,6 @@ const hourForm = '([01][0-9]|2[0-3]):[0-5][0-9]'
 /** What the OpenAPI document says about the text, which may be empty. */
 export const quietHoursForm = `^(${hourForm}-${hourForm}( [A-Za-z0-9_+/-]{1,64})?)?$`
 
-const minuteMs = 60_000
 const dayMinutes = 1_440
 
 /** Parses `22:00-07:00` or `22:00-07:00 Europe/Berlin`; UTC by default. Undefined for other text. */

@@ -3,6 +3,7 @@
  * one too, as Standard Webhooks allows, so that a receiver can change over without losing any.
  */
 import { z } from 'zod'
+import { dayMs } from '../../base/clock.ts'
 import { recordAction } from '../actions.ts'
 import { conflict, invalidField, operation, timeText } from '../operation.ts'
 import {
@@ -21,7 +22,7 @@ import {
 } from './targets.ts'
 
 /** How long a replaced secret stays valid beside the new one. */
-const retiredMs = 86_400_000
+const retiredMs = dayMs
 /** Replaced secrets that may be valid at a time, because each is one more signature in every message. */
 const retiredMax = 4
 

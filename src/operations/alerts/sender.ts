@@ -3,6 +3,7 @@
  * the messages of a target one after the other. At least once: a message is marked after it was sent, so a
  * process that dies in between leaves it to be sent again, with the same id.
  */
+import { dayMs, hourMs } from '../../base/clock.ts'
 import type { Random } from '../../base/random.ts'
 import type { Database } from '../../storage/database.ts'
 import { listDueMessages, saveAttempt, type Message } from './delivery-store.ts'
@@ -21,11 +22,11 @@ export interface SenderParts {
 /** Read in one round. One that hangs with many messages must leave room for the others. */
 const messagesPerTarget = 50
 const firstRetryMs = 10_000
-const retryMaxMs = 3_600_000
+const retryMaxMs = hourMs
 /** Each wait is longer or shorter by up to this share, so that senders do not meet. */
 const spread = 0.2
 /** From the first attempt on. */
-const giveUpMs = 86_400_000
+const giveUpMs = dayMs
 
 export class AlertSender {
   readonly #parts: SenderParts

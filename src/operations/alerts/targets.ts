@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { dayMs, formatDuration, parseDuration } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
 import { readCatalogue } from '../../channels/channel-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -41,7 +41,7 @@ import {
   type AlertTarget,
 } from './target-store.ts'
 
-const digestMaxMs = 86_400_000
+const digestMaxMs = dayMs
 const defaultDigestMs = 600_000
 const filterMax = 1_000
 

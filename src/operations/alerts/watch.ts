@@ -4,7 +4,7 @@
  * reads at a time is bounded, whatever the number of accounts.
  */
 import { listLimitedKeys } from '../../access/key-store.ts'
-import { utcDay, utcMonth } from '../../base/clock.ts'
+import { dayMs, hourMs, utcDay, utcMonth } from '../../base/clock.ts'
 import { listOfferedModels } from '../../channels/channel-store.ts'
 import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
@@ -41,8 +41,6 @@ export interface WatchOptions {
 /** Rows of refusals are written within a few seconds; looks are 15 s apart. */
 const refusedMs = 120_000
 const accountsPerPage = 200
-const dayMs = 86_400_000
-const hourMs = 3_600_000
 
 /** Looks at channels one time after the other. A gateway publishes within a second what it has loaded. */
 export class ChannelWatch {

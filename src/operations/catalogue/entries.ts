@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
-import { formatDuration, parseDuration } from '../../base/clock.ts'
+import { formatDuration, hourMs, parseDuration } from '../../base/clock.ts'
 import { isLocalHost } from '../../base/local-host.ts'
 import { mayCarryVersion } from '../../formats/headers.ts'
 import type {
@@ -72,7 +72,7 @@ export const tokenLimitMax = 100_000_000
 const credentialLengthMax = 8_192
 const vendorSideNameLengthMax = 256
 
-const timeoutMaxMs = 3_600_000
+const timeoutMaxMs = hourMs
 
 const visibleText = /^[\x21-\x7e]+$/
 

@@ -4,7 +4,7 @@
  * checks the channel itself. The operator pays for checks.
  */
 import { z } from 'zod'
-import { sleep } from '../../base/clock.ts'
+import { minuteMs, sleep } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
 import { readCatalogue } from '../../channels/channel-store.ts'
 import { requestCheck } from '../../channels/cluster/channel-states.ts'
@@ -54,7 +54,7 @@ export interface ChannelCheck {
 }
 
 /** How long the command waits for the gateways, and how often it looks. */
-const answerTimeoutMs = 60_000
+const answerTimeoutMs = minuteMs
 const lookIntervalMs = 250
 
 /**

@@ -1,4 +1,5 @@
 /** How a spending limit shows to the account holder: its use, its rest, and when it starts anew. */
+import { nextUtcMidnight, nextUtcMonth } from '../../base/clock.ts'
 import { maxPicos, subtractPicos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
 import { timeText } from '../operation.ts'
 
@@ -8,8 +9,6 @@ export interface Budget {
   readonly limitPicos: Picos
   readonly usedPicos: Picos
 }
-
-const dayMs = 86_400_000
 
 /** Views those that are set. The rest does not count running requests. */
 export function viewBudgets(budgets: readonly Budget[], nowMs: number) {
@@ -27,7 +26,5 @@ export function viewBudgets(budgets: readonly Budget[], nowMs: number) {
 /** Null where it never starts anew. */
 function resetOf(period: Budget['period'], nowMs: number): string | null {
   if (period === 'total') return null
-  if (period === 'day') return timeText((Math.floor(nowMs / dayMs) + 1) * dayMs)
-  const now = new Date(nowMs)
-  return timeText(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
+  return timeText(period === 'day' ? nextUtcMidnight(nowMs) : nextUtcMonth(nowMs))
 }

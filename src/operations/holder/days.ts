@@ -1,14 +1,13 @@
 /** What an account has used on each day of a period, in all or by key or model. */
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, utcDay } from '../../base/clock.ts'
 import { formatUsd, usdNumber } from '../../base/money.ts'
 import { readDays, type DayFigures, type DaysQuestion } from '../../ledger/usage.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { invalidField, invalid, operation, type OperationContext } from '../operation.ts'
 import { getHolder } from './holder-read.ts'
 
-const dayMs = 86_400_000
 const usualDays = 30
 const daysMax = 366
 /** An answer is one document in memory. */

@@ -3,7 +3,7 @@
  * The hours of a day add up to its report: requests that no moment tells apart count in the hour of the next
  * moment, and later bookings of a day that is over, such as refunds, in its last hour.
  */
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, hourMs, minuteMs, utcDay } from '../../base/clock.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { noReport, subtractReport, type ReportFigures } from '../../ledger/report-day.ts'
 import { listMoments, type RecordedMoment } from '../../ledger/report-moment-store.ts'
@@ -11,10 +11,6 @@ import { readReportLines } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
 import { viewTotal, type ReportRow } from './report.ts'
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-const minuteMs = 60_000
 
 interface HourRow {
   readonly day: string

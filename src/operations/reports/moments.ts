@@ -2,7 +2,7 @@
  * Records the figures of the day every 15 minutes, on every gateway of a store; the first one to come writes
  * the row. Invariant: no request waits for it, and a failure is reported and ends nothing.
  */
-import { utcDay, type Clock, type Timer } from '../../base/clock.ts'
+import { dayMs, minuteMs, utcDay, type Clock, type Timer } from '../../base/clock.ts'
 import { pruneMoments, recordMoment } from '../../ledger/report-moment-store.ts'
 import type { Database } from '../../storage/database.ts'
 
@@ -12,8 +12,6 @@ export interface MomentOptions {
   readonly onError: (error: unknown) => void
 }
 
-const minuteMs = 60_000
-const dayMs = 86_400_000
 const stepMinutes = 15
 const keptDays = 8
 /** A row that would be later than this is left out: it would show more than there was at its minute. */

@@ -3,7 +3,7 @@
  * decides nothing: figures are those of reports, states those of channels, alerts those that fire.
  */
 import { z } from 'zod'
-import { utcDay } from '../../base/clock.ts'
+import { dayMs, minuteMs, utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { formatUsd } from '../../base/money.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
@@ -18,8 +18,6 @@ import { orderAttention, type NextStep } from './attention.ts'
 import { readHours } from './hours.ts'
 import { readReport, viewTotal, type ReportRow } from './report.ts'
 
-const dayMs = 86_400_000
-const minuteMs = 60_000
 const oldestMinutes = 30
 const listMax = 100
 /** Among so many the most severe are found, whatever their age. */

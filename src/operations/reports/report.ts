@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { readKeyNames } from '../../access/key-store.ts'
-import { utcDay, type Clock } from '../../base/clock.ts'
+import { dayMs, utcDay, type Clock } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
 import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
@@ -28,7 +28,6 @@ import { accountReference, fromTime, largestCount, untilTime } from '../input.ts
 import { invalidField, operation, type OperationContext } from '../operation.ts'
 import { pageFields, pageOf, readCursorWords, type Page } from '../paging.ts'
 
-const dayMs = 86_400_000
 const defaultDays = 30
 const daysMax = 3_660
 

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { listKeys } from '../../access/key-store.ts'
+import { dayMs } from '../../base/clock.ts'
 import {
   addPicos,
   formatUsd,
@@ -93,8 +94,6 @@ export interface StatementSink {
   line(line: StatementLine): Promise<void> | void
   end(end: StatementEnd): Promise<void> | void
 }
-
-const dayMs = 86_400_000
 
 /** Writes the statement into `sink`, line by line, from one snapshot of the store. */
 export const writeStatement = operation(

@@ -25,6 +25,7 @@ import {
   listSessionRows,
   takeSignInCode,
 } from '../../access/session-store.ts'
+import { minuteMs } from '../../base/clock.ts'
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { hashSecret } from '../../access/key.ts'
 import type { Transaction } from '../../storage/database.ts'
@@ -47,7 +48,7 @@ export function viewSession(session: Omit<LiveSession, 'kind' | 'idHash'>): Sess
     role: session.role,
     created_at: timeText(session.createdAtMs),
     expires_at: timeText(session.expiresAtMs),
-    idle_minutes: sessionIdleMs / 60_000,
+    idle_minutes: sessionIdleMs / minuteMs,
   }
 }
 

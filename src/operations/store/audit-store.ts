@@ -2,6 +2,7 @@
  * SQL of table ledger_audit: one row for each audit of the ledger that ran or could not run. Invariant: rows
  * are removed by age and number, but the newest result of each scope stays, because alerts follow from it.
  */
+import { dayMs } from '../../base/clock.ts'
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
 import type { AuditView } from './audit.ts'
 
@@ -34,7 +35,7 @@ export interface ListedRun extends AuditRun {
 }
 
 const storedDifferencesMax = 100
-const keptMs = 90 * 86_400_000
+const keptMs = 90 * dayMs
 const rowsMax = 10_000
 
 export async function insertAudit(transaction: Transaction, run: AuditRun): Promise<void> {

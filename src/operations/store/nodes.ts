@@ -1,5 +1,6 @@
 /** The gateways of a store as operators see them: program, state, and those that ended uncleanly. */
 import { z } from 'zod'
+import { dayMs } from '../../base/clock.ts'
 import {
   isRunning,
   listNodes as readNodes,
@@ -9,7 +10,6 @@ import {
 } from '../../storage/node-store.ts'
 import { operation, timeOrNull, timeText } from '../operation.ts'
 
-const dayMs = 86_400_000
 const stopDays = 30
 
 /** `stopped` = it has said goodbye; `missing` = it has not, and its heartbeat is overdue. */
