@@ -5,7 +5,7 @@ import type { AlertView, DeliveryView } from '../operations/alerts/log.ts'
 import type { RotatedSecret } from '../operations/alerts/rotate-secret.ts'
 import type { NewTarget, TargetView } from '../operations/alerts/targets.ts'
 import { addTestCommand } from './alert-test.ts'
-import { command, shown, type Answer } from './command.ts'
+import { command, parseCount, shown, type Answer } from './command.ts'
 import { splitList } from './key-commands.ts'
 import { formatFields, formatTable } from './output.ts'
 
@@ -73,7 +73,7 @@ function addListCommands(alert: Command): void {
     .option('--target <target>', 'only this target, by name or id')
     .option('--account <account>', 'only alerts about this account, by name or id')
     .option('--state <state>', 'only waiting, delivered, failed or dropped ones')
-    .option('--count <n>', 'show at most this many, 1 to 10000', readCount, 100)
+    .option('--count <n>', 'show at most this many, 1 to 10000', parseCount, 100)
     .action(
       command({ store: 'existing' }, async ({ callAll, options }) =>
         shown(
@@ -86,12 +86,6 @@ function addListCommands(alert: Command): void {
         ),
       ),
     )
-}
-
-function readCount(text: string): number {
-  const count = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= 10_000) return count
-  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
 }
 
 function addCreateCommand(alert: Command): void {

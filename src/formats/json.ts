@@ -2,6 +2,7 @@
  * Reads JSON of unknown shape: parses without throwing, narrows types with checks. It knows no vendor's
  * fields.
  */
+import { isObject } from '../base/object.ts'
 
 export interface JsonObject {
   readonly [name: string]: unknown
@@ -18,9 +19,7 @@ export function parseJson(text: string): unknown {
 }
 
 export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined
+  return isObject(value) ? value : undefined
 }
 
 export function asArray(value: unknown): readonly unknown[] | undefined {

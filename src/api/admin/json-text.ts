@@ -3,6 +3,7 @@
  * value is recursive, and a name that stands twice, because readers differ on which of the two counts.
  */
 import { refuse, type Refusal } from '../../base/errors.ts'
+import { isObject } from '../../base/object.ts'
 
 export type ParsedJson =
   { readonly kind: 'body'; readonly value: Readonly<Record<string, unknown>> } | Refusal
@@ -26,10 +27,6 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   }
   if (!isObject(value)) return refuse('operations.invalid', 'The body must be a JSON object.')
   return { kind: 'body', value }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

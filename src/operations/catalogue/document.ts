@@ -83,10 +83,6 @@ export function readDocument(text: string): ReadDocument {
   }
 }
 
-export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function syntaxMistakes(document: Document.Parsed, lines: LineCounter): readonly Mistake[] {
   return document.errors.map((error) => ({
     ...position(lines, error.pos[0]),

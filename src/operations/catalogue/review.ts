@@ -5,9 +5,10 @@
  */
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
+import { isObject } from '../../base/object.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
-import { isMapping, type Complain, type Located, type Mistake, type Path } from './document.ts'
+import type { Complain, Located, Mistake, Path } from './document.ts'
 import {
   channelSchema,
   modelSchema,
@@ -156,7 +157,7 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
     complain([], 'the file is empty; to retire everything write `channels: {}`')
     return undefined
   }
-  if (!isMapping(value)) {
+  if (!isObject(value)) {
     complain([], `the file must be a mapping with ${sections.join(', ')}`)
     return undefined
   }
@@ -165,7 +166,7 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
       complain([key], `unknown key ${key}${suggest(key, sections)}`, 'key')
   const read = (section: Section): Readonly<Record<string, unknown>> => {
     const entries = Object.hasOwn(value, section) ? value[section] : undefined
-    if (isMapping(entries)) return entries
+    if (isObject(entries)) return entries
     // A section with comments only. It must not retire all its entries by mistake.
     if (entries === null)
       complain(
@@ -187,7 +188,7 @@ function readEntries<Schema extends z.ZodType>(
   const entries = new Map<string, z.output<Schema>>()
   for (const [name, value] of Object.entries(given[kind.section])) {
     const path = [kind.section, name]
-    if (!isMapping(value)) {
+    if (!isObject(value)) {
       complain(path, `must be a mapping with ${entryKeys(kind.section).join(', ')}`)
       continue
     }
@@ -298,24 +299,24 @@ function checkServed(
   key: 'baselines' | 'cost',
   complain: Complain,
 ): void {
-  const given = isMapping(channel) ? channel[key] : undefined
-  if (!isMapping(given)) return
+  const given = isObject(channel) ? channel[key] : undefined
+  if (!isObject(given)) return
   for (const [id, value] of Object.entries(given)) {
-    const isFactor = key === 'cost' && id === 'factor' && !isMapping(value)
+    const isFactor = key === 'cost' && id === 'factor' && !isObject(value)
     if (!isFactor && !models.has(id))
       complain([...path, key, id], `this channel does not serve ${id}`, 'key')
   }
 }
 
 function vendorOf(entry: unknown): string | undefined {
-  const vendor = isMapping(entry) ? entry['vendor'] : undefined
+  const vendor = isObject(entry) ? entry['vendor'] : undefined
   return typeof vendor === 'string' ? vendor : undefined
 }
 
 /** Undefined where `models` is neither a list nor a mapping. */
 function modelsOf(channel: unknown): ReadonlyMap<string, string | number> | undefined {
-  const models = isMapping(channel) ? channel['models'] : undefined
-  if (isMapping(models)) return new Map(Object.keys(models).map((id) => [id, id]))
+  const models = isObject(channel) ? channel['models'] : undefined
+  if (isObject(models)) return new Map(Object.keys(models).map((id) => [id, id]))
   if (!Array.isArray(models)) return undefined
   const places = new Map<string, number>()
   for (const [index, id] of (models as unknown[]).entries())

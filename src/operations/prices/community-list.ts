@@ -5,6 +5,7 @@
  * a cost that no class can carry is reported.
  */
 import { formatUsd, picos, picosPerUsd, type Picos } from '../../base/money.ts'
+import { isObject } from '../../base/object.ts'
 import { priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
@@ -40,10 +41,10 @@ export function readPriceList(text: string): PriceList | string {
   } catch (error) {
     return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
   }
-  if (!isObject(parsed)) return 'it must be an object with one entry per model'
+  if (!isEntry(parsed)) return 'it must be an object with one entry per model'
   const list = new Map<string, ListedModel>()
   for (const [name, entry] of Object.entries(parsed)) {
-    if (!isObject(entry) || name === 'sample_spec') continue
+    if (!isEntry(entry) || name === 'sample_spec') continue
     const vendor = entry['litellm_provider']
     list.set(name, {
       name,
@@ -54,8 +55,8 @@ export function readPriceList(text: string): PriceList | string {
   return list
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isDigits(value)
+function isEntry(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !isDigits(value)
 }
 
 /** Returns how many tokens the model reads; undefined where the list gives no such number. */
@@ -192,7 +193,7 @@ function gather(gathered: Gathered, field: string, value: unknown): void {
     if (amount === undefined) gathered.mistakes.push(`${field} ${digitsOf(value)} ${tooFine}`)
     else gathered.request = formatUsd(amount)
   } else if (field === 'search_context_cost_per_query') gatherSearch(gathered, field, value)
-  else if (field === 'provider_specific_entry' && isObject(value))
+  else if (field === 'provider_specific_entry' && isEntry(value))
     for (const [name, factor] of Object.entries(value)) gatherFactor(gathered, field, name, factor)
   else if (mayCost.test(field) && !isCovered(gathered, field, value))
     gathered.unpriced.push({ field, value: printValue(value) })
@@ -221,7 +222,7 @@ function classesAt(
 
 /** A search has one price: an answer's usage does not say the size. */
 function gatherSearch(gathered: Gathered, field: string, value: unknown): void {
-  const sizes = isObject(value) ? Object.values(value) : []
+  const sizes = isEntry(value) ? Object.values(value) : []
   const texts = sizes.map((size) => (isDigits(size) ? exactPicos(digitsOf(size)) : undefined))
   const [first, ...others] = texts
   if (first !== undefined && others.every((other) => other === first))

@@ -4,6 +4,8 @@
  * times, and no figure.
  */
 import { parse } from 'csv-parse/sync'
+import { dayMs } from '../../base/clock.ts'
+import { isObject } from '../../base/object.ts'
 
 /** A period; from inclusive, to exclusive. */
 export interface Bucket {
@@ -46,7 +48,7 @@ export function readVendorFile(text: string): VendorFile | string {
     return `it is not JSON: ${error instanceof Error ? error.message : 'unknown reason'}`
   }
   const items: readonly unknown[] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
-  if (!items.every(isFields)) return 'it must be an array of objects, or pages of a vendor’s API'
+  if (!items.every(isObject)) return 'it must be an array of objects, or pages of a vendor’s API'
   if (!Array.isArray(parsed) && !items.every(hasBuckets))
     return 'it must be an array of objects, or pages of a vendor’s API'
   const found: (Omit<VendorRow, 'title'> | string)[] = items.flatMap(readItem)
@@ -59,14 +61,14 @@ export function readVendorFile(text: string): VendorFile | string {
 }
 
 function readPage(page: Fields): VendorPage {
-  const buckets = Array.isArray(page['data']) ? (page['data'] as unknown[]).filter(isFields) : []
+  const buckets = Array.isArray(page['data']) ? (page['data'] as unknown[]).filter(isObject) : []
   const first = readBucket(buckets[0] ?? {})
   const last = readBucket(buckets.at(-1) ?? {})
   return {
     isCost: buckets
       .map(rowsOfBucket)
       .flat()
-      .some((row) => isFields(row) && 'amount' in row),
+      .some((row) => isObject(row) && 'amount' in row),
     time: first && last && { fromMs: first.fromMs, toMs: last.toMs },
     hasMore: page['has_more'] === true,
   }
@@ -88,10 +90,6 @@ function withTitles(rows: readonly Omit<VendorRow, 'title'>[]): readonly VendorR
   return rows.map((row, index) => ({ ...row, title: `row ${index + 1}` }))
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isPage(item: Fields): boolean {
   return Array.isArray(item['data'])
 }
@@ -110,14 +108,13 @@ function readItem(item: Fields): readonly (Omit<VendorRow, 'title'> | string)[] 
   const list = item['data'] ?? rowsOfBucket(item)
   if (!Array.isArray(list)) return [readPlainRow(flatten(item))]
   const inner = list as readonly unknown[]
-  if (!inner.every(isFields)) return ['a page must have objects in data and results']
+  if (!inner.every(isObject)) return ['a page must have objects in data and results']
   if (isPage(item)) return inner.flatMap(readItem)
   const bucket = readBucket(item)
   if (bucket === undefined) return ['a time bucket has no start and end that can be read']
   return inner.map((row) => ({ fields: flatten(row), bucket }))
 }
 
-const dayMs = 86_400_000
 /** A day, or its midnight as a time in UTC. */
 const dayPattern = /^(\d{4}-\d{2}-\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|\+00:00)?)?$/
 
@@ -178,7 +175,7 @@ function readTime(value: unknown): number | undefined {
 function flatten(row: Fields, path = ''): Fields {
   const flat: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(row))
-    if (isFields(value)) Object.assign(flat, flatten(value, `${path}${name}.`))
+    if (isObject(value)) Object.assign(flat, flatten(value, `${path}${name}.`))
     else flat[path + name] = value
   return flat
 }
