@@ -5,7 +5,6 @@
  */
 import { parseArgs } from 'node:util'
 import type { App } from './gateway/app.ts'
-import { systemClock } from './base/clock.ts'
 import { readCatalogue } from './channels/channel-store.ts'
 import { allowsSignIn, consoleUrl, listenerUrl, signInUrl } from './gateway/console-link.ts'
 import { formatMistakes, loadConfig, processEnvironment } from './settings/read.ts'
@@ -15,7 +14,7 @@ import { applyCatalogue, exportCatalogue } from './operations/catalogue/catalogu
 import { demoPort, firstStartActor } from './operations/catalogue/demo.ts'
 import { createClientKey, createReaderToken, listAccountKeys } from './operations/keys/keys.ts'
 import { valueOf, type OperationContext } from './operations/operation.ts'
-import { noCheck } from './operations/channels/run-check.ts'
+import { contextOn } from './operations/context.ts'
 import { createSignInCode } from './operations/sessions/sessions.ts'
 import { serve, type FirstAdminToken } from './gateway/serve.ts'
 import { demoCatalogueText, demoCredentials } from '../sandbox/demo.ts'
@@ -87,21 +86,17 @@ function readWords(args: string[]): Words {
   }
 }
 
-function contextOn(database: Database, config: Config): OperationContext {
-  return {
-    database,
-    clock: systemClock,
+function startContext(database: Database, config: Config): OperationContext {
+  return contextOn(database, {
     actor: firstStartActor,
     masterKey: () => loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile }),
-    environment: () => undefined,
-    runCheck: noCheck,
-  }
+  })
 }
 
 /** Undefined where no link would sign in. */
 async function makeSignInCode(app: App, config: Config): Promise<string | undefined> {
   if (!allowsSignIn(listenerUrl(app.adminAddress))) return undefined
-  const made = await createSignInCode(contextOn(app.database, config), {})
+  const made = await createSignInCode(startContext(app.database, config), {})
   return made.kind === 'done' ? made.value.code : undefined
 }
 
@@ -120,7 +115,7 @@ async function openVendors(database: Database): Promise<DemoVendors | undefined>
 }
 
 async function setUpDemo(app: App, vendors: DemoVendors, config: Config): Promise<Demo> {
-  const context = contextOn(app.database, config)
+  const context = startContext(app.database, config)
   const catalogue = await newCatalogue(context, vendors)
   if (catalogue !== undefined) {
     valueOf(await applyCatalogue(context, { text: catalogue }))

@@ -12,6 +12,7 @@ import {
   type SettingMistake,
 } from '../settings/read.ts'
 import type { UpstreamPools } from '../http/client/pool.ts'
+import { contextOn } from '../operations/context.ts'
 import type { OperationContext } from '../operations/operation.ts'
 import type { RunCheck } from '../operations/channels/run-check.ts'
 import { listSettings } from '../settings/in-force.ts'
@@ -63,7 +64,7 @@ export async function withStore<Value>(
   const { database, migrated } = await openStore(config.store, use)
   const checks = lazyChecks(config)
   try {
-    const context = { ...buildContext(config, database), runCheck: checks.run }
+    const context = commandContext(config, database, checks.run)
     return await work({ context, config, migrated })
   } finally {
     await checks.close()
@@ -94,18 +95,18 @@ async function openStore(store: string, use: StoreUse): Promise<Opened> {
   }
 }
 
-function buildContext(config: Config, database: Database): Omit<OperationContext, 'runCheck'> {
+function commandContext(config: Config, database: Database, runCheck: RunCheck): OperationContext {
   const environment = processEnvironment()
   let masterKey: Secret | undefined
-  return {
-    database,
+  return contextOn(database, {
     clock: commandClock,
     actor: `cli:${loginName()}`,
     masterKey: () =>
       (masterKey ??= loadMasterKey({ key: config.masterKey, filePath: config.masterKeyFile })),
     environment: (name) => environment[name],
+    runCheck,
     settings: listSettings(config),
-  }
+  })
 }
 
 function loginName(): string {

@@ -10,12 +10,12 @@ import type { Logger } from 'pino'
 import { createApp, type App, type Effects, type ProcessPlace } from './app.ts'
 import { thisBuild } from '../base/build.ts'
 import { systemClock } from '../base/clock.ts'
-import { GatewayError, outageReasonOf } from '../base/errors.ts'
+import { outageReasonOf } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { systemRandom } from '../base/random.ts'
 import { processEnvironment } from '../settings/read.ts'
 import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from '../operations/keys/keys.ts'
-import { noCheck } from '../operations/channels/run-check.ts'
+import { contextOn } from '../operations/context.ts'
 import { valueOf, type OperationContext } from '../operations/operation.ts'
 import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
 import type { Orders, SupervisorLink } from '../processes/supervisor-link.ts'
@@ -210,7 +210,7 @@ async function settleAdminToken(
   config: Config,
   log: Effects['log'],
 ): Promise<FirstAdminToken | undefined> {
-  const context = contextOn(database)
+  const context = contextOn(database, { actor: 'serve' })
   if (config.adminToken !== undefined) {
     valueOf(await adoptAdminToken(context, config.adminToken))
     return undefined
@@ -257,19 +257,6 @@ async function saveFirstAdminToken(
   } finally {
     closeSync(file)
     rmSync(draftPath, { force: true })
-  }
-}
-
-function contextOn(database: Database): OperationContext {
-  return {
-    database,
-    clock: systemClock,
-    actor: 'serve',
-    masterKey() {
-      throw new GatewayError('gateway.internal', 'the start does not seal credentials')
-    },
-    environment: () => undefined,
-    runCheck: noCheck,
   }
 }
 

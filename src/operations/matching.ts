@@ -4,6 +4,7 @@
  */
 import { InvariantError } from '../base/errors.ts'
 import type { Queryable } from '../storage/database.ts'
+import { withDatabase } from './context.ts'
 import { preconditionFailed, type OperationContext } from './operation.ts'
 
 /** `isAsRead` reads in the transaction or snapshot; where it is false, nothing changes. */
@@ -15,38 +16,26 @@ export function matching(
   const check = async (inside: Queryable): Promise<void> => {
     if (!(await isAsRead(insideOf(context, inside)))) throw preconditionFailed()
   }
-  return {
-    ...context,
-    database: {
-      dialect: database.dialect,
-      query: (sql, parameters) => database.query(sql, parameters),
-      snapshot: (work) =>
-        database.snapshot(async (snapshot) => {
-          await check(snapshot)
-          return work(snapshot)
-        }),
-      transact: (work) =>
-        database.transact(async (transaction) => {
-          await check(transaction)
-          return work(transaction)
-        }),
-      close: () => database.close(),
-    },
-  }
+  return withDatabase(context, {
+    snapshot: (work) =>
+      database.snapshot(async (snapshot) => {
+        await check(snapshot)
+        return work(snapshot)
+      }),
+    transact: (work) =>
+      database.transact(async (transaction) => {
+        await check(transaction)
+        return work(transaction)
+      }),
+  })
 }
 
 /** The context of reads inside a transaction or a snapshot. */
 function insideOf(context: OperationContext, inside: Queryable): OperationContext {
-  const { database } = context
   const query: Queryable['query'] = (sql, parameters) => inside.query(sql, parameters)
-  return {
-    ...context,
-    database: {
-      dialect: database.dialect,
-      query,
-      snapshot: (work) => work({ query }),
-      transact: () => Promise.reject(new InvariantError('a read changes nothing')),
-      close: () => database.close(),
-    },
-  }
+  return withDatabase(context, {
+    query,
+    snapshot: (work) => work({ query }),
+    transact: () => Promise.reject(new InvariantError('a read changes nothing')),
+  })
 }

@@ -2,7 +2,9 @@
  * Requests that may be repeated: the answer is stored in the transaction of the change itself, so that a
  * repetition finds either both or neither. The stored answer holds no secret. Kept for a day.
  */
+import { dayMs } from '../base/clock.ts'
 import type { Queryable, Transaction } from '../storage/database.ts'
+import { withDatabase } from './context.ts'
 import { conflict, type OperationContext } from './operation.ts'
 
 /** A request that may be repeated. */
@@ -27,7 +29,7 @@ export class RepeatedRequest extends Error {
   }
 }
 
-const keptMs = 86_400_000
+const keptMs = dayMs
 
 /**
  * Makes the next transaction of the context happen once for this request. What the transaction returns is
@@ -35,25 +37,18 @@ const keptMs = 86_400_000
  */
 export function onceOnly(context: OperationContext, request: RepeatableRequest): OperationContext {
   const { database } = context
-  return {
-    ...context,
-    database: {
-      dialect: database.dialect,
-      query: (sql, parameters) => database.query(sql, parameters),
-      snapshot: (work) => database.snapshot(work),
-      transact: (work) =>
-        database.transact(async (transaction) => {
-          await claim(transaction, request, context.clock.now())
-          const answer = await work(transaction)
-          await transaction.query(
-            'UPDATE idempotency_key SET answer = $3 WHERE token_id = $1 AND name = $2',
-            [request.tokenId, request.name, withoutSecret(answer)],
-          )
-          return answer
-        }),
-      close: () => database.close(),
-    },
-  }
+  return withDatabase(context, {
+    transact: (work) =>
+      database.transact(async (transaction) => {
+        await claim(transaction, request, context.clock.now())
+        const answer = await work(transaction)
+        await transaction.query(
+          'UPDATE idempotency_key SET answer = $3 WHERE token_id = $1 AND name = $2',
+          [request.tokenId, request.name, withoutSecret(answer)],
+        )
+        return answer
+      }),
+  })
 }
 
 /** A concurrent repetition waits here until the first one is committed. */

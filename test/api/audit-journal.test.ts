@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { once, EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { GatewayError } from '../../src/base/errors.ts'
+import { withDatabase } from '../../src/operations/context.ts'
 import { storeEndpoints } from '../../src/operations/store/endpoints.ts'
 import { AuditJournal } from '../../src/operations/store/audit-journal.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import type { Database } from '../../src/storage/database.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { withScenario } from '../support/scenario.ts'
 
@@ -16,16 +16,13 @@ test('an audit that cannot be written waits in memory, and is written once when 
     const journal = new EventEmitter()
     let isOut = true
     const { database } = context
-    const store: Database = {
-      dialect: database.dialect,
-      query: (sql, parameters) => database.query(sql, parameters),
-      snapshot: (work) => database.snapshot(work),
+    const { database: store } = withDatabase(context, {
       transact: (work) =>
         isOut
           ? Promise.reject(new GatewayError('ledger.unavailable', 'the store does not answer'))
           : database.transact(work),
       close: () => Promise.resolve(),
-    }
+    })
     const parts = {
       clock,
       database: store,
