@@ -1,5 +1,15 @@
-/** Shapes that answers of several endpoints share. */
+/**
+ * Forms of answers: what several of them share, and the type of a value that has a form. The form of an
+ * answer stands beside its operation, and everything else follows from it.
+ */
 import { z } from 'zod'
+
+/** What an answer of this form holds. */
+export type Answer<Form extends z.ZodType> = ReadonlyDeep<z.output<Form>>
+
+type ReadonlyDeep<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: ReadonlyDeep<Value[Name]> }
+  : Value
 
 /** Exact decimal USD. */
 export const usd = z

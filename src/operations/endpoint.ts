@@ -11,25 +11,31 @@ import type { BackupDownload } from './store/backup-download.ts'
 /** What an admin token may do, each including the one before; docs/admin-api.md has the table. */
 type Role = 'viewer' | 'operator' | 'owner'
 
-interface Row {
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** What every row says. */
+interface Said {
+  /** One line, for the document. */
+  readonly summary: string
+  /** Fields that are in the query although the method has a body. */
+  readonly query?: readonly string[]
+  /** Set where the body holds files, or comes without a credential: how large it may be. */
+  readonly bodyBytesMax?: number
+  /** Fields of the operation's input that this endpoint sets itself. */
+  readonly fixed?: Readonly<Record<string, unknown>>
+}
+
+interface Row extends Said {
   /** `area.verb`, unique: the name in the OpenAPI document. */
   readonly id: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly method: Method
   /**
    * Below `/admin/v1`. A name in braces is a field of the operation's input. The other fields are in the
    * query of a GET or DELETE, in the JSON body of any other method.
    */
   readonly path: string
-  /** Fields that are in the query although the method has a body. */
-  readonly query?: readonly string[]
-  /** Set where the body holds files, or comes without a credential: how large it may be. */
-  readonly bodyBytesMax?: number
-  /** One line, for the document. */
-  readonly summary: string
   /** The least role that may call it. */
   readonly role: Role
-  /** Fields of the operation's input that this endpoint sets itself. */
-  readonly fixed?: Readonly<Record<string, unknown>>
   /**
    * An input that works, for the document and the tests. Names and ids in it are those of
    * `exampleNames`; test/api/ creates what they name.
@@ -37,19 +43,44 @@ interface Row {
   readonly example: Readonly<Record<string, unknown>>
 }
 
-export interface Endpoint<Value = unknown> extends Row {
+/** A row as it is written down, see `rowOf`. */
+interface Written extends Said {
+  /** Method and path. */
+  readonly route: `${Method} /${string}`
+  readonly role?: Role
+  readonly example?: Row['example']
+}
+
+interface Call<Value> {
   readonly operation: Operation<Value>
-  readonly answer: z.ZodType<Value>
   /** Set where the endpoint takes an `Idempotency-Key`: it moves money or makes a secret. */
   readonly repeats?: 'money' | 'secret'
-  /** The endpoint that reads what this one changes: its entity tag is compared with `If-Match`. */
-  readonly read?: Endpoint
-  /** Set where the answer has an entity tag: what it is made of. */
-  readonly version?: (value: unknown) => unknown
   /** The whole list as CSV, for `format=csv`. The operation then has a field `format`, too. */
   readonly csv?: StreamEndpoint
   /** The answer's status; 200 by default. */
   readonly status?: 201
+  /**
+   * Fields that are no part of the answer's entity tag: they change by themselves, and no operator overwrites
+   * them.
+   */
+  readonly untagged?: readonly string[]
+}
+
+export interface Endpoint<Value = unknown> extends Row, Call<Value> {
+  readonly answer: z.ZodType
+  /** The endpoint that reads what this one changes: its entity tag is compared with `If-Match`. */
+  readonly read?: Endpoint
+  /** Whether its answer has an entity tag: another endpoint changes what it reads. */
+  readonly isTagged: boolean
+}
+
+interface WrittenEndpoint<Value> extends Written, Call<Value> {
+  /** Given where it is not made of the subject and the name among its endpoints. */
+  readonly id?: string
+  /** Given where the operation does not say it. */
+  readonly answer?: z.ZodType<NoInfer<Value>>
+  /** The name of the endpoint that reads what this one changes. */
+  readonly read?: string
 }
 
 /** Writes a piece of text; resolves when more may follow. */
@@ -57,7 +88,6 @@ type WriteText = (text: string) => Promise<void> | void
 
 /** An endpoint whose answer is written while it is read. Its input has a field `format`. */
 export interface StreamEndpoint extends Row {
-  readonly method: 'GET'
   readonly stream: Operation<void, z.ZodType, [WriteText]>
   /** The shape of the JSON document, once it is complete. */
   readonly answer?: z.ZodType
@@ -67,14 +97,12 @@ export interface StreamEndpoint extends Row {
 
 /** An endpoint whose answer is a file. */
 export interface FileEndpoint extends Row {
-  readonly method: 'GET'
   readonly file: Operation<BackupDownload>
   readonly contentType: string
 }
 
 /** An endpoint whose answer is events, sent as they happen until the client leaves. */
 export interface FeedEndpoint extends Row {
-  readonly method: 'GET'
   /** What it accepts. */
   readonly feed: z.ZodObject
   /** The data of each event, by its name. */
@@ -83,7 +111,6 @@ export interface FeedEndpoint extends Row {
 
 /** An endpoint about the session of the browser that calls it. */
 export interface SessionCall extends Row {
-  readonly method: 'GET' | 'POST' | 'DELETE'
   /** Only the call that begins one needs no credential. */
   readonly session: 'begins' | 'exists'
   /** What it accepts. */
@@ -94,11 +121,46 @@ export interface SessionCall extends Row {
 /** A body with files. Reading one of this size takes about 1 GB of memory; one is read at a time. */
 export const fileBodyBytesMax = 32 * 1_048_576
 
-/** Checks that the answer's shape fits the operation. */
-export function endpoint<Value>(
-  row: Omit<Endpoint<Value>, 'answer'> & { readonly answer: z.ZodType<NoInfer<Value>> },
-): Endpoint<Value> {
-  return row
+/**
+ * Returns the row that is written down, with what follows: reading needs the role viewer, a change the role
+ * operator; the names in a path are those of `exampleNames`.
+ */
+export function rowOf<const More extends Written>(id: string, written: More): Row & More {
+  const [method, path] = written.route.split(' ') as [Method, string]
+  const names = Object.entries(exampleNames).filter(([name]) => path.includes(`{${name}}`))
+  return {
+    id,
+    role: method === 'GET' ? 'viewer' : 'operator',
+    ...written,
+    method,
+    path,
+    example: { ...Object.fromEntries(names), ...written.example },
+  }
+}
+
+/** Returns the endpoints of a subject, by the names that they are written under. */
+export function endpoints<Values extends Readonly<Record<string, unknown>>>(
+  subject: string,
+  written: { readonly [Name in keyof Values]: WrittenEndpoint<Values[Name]> },
+): { readonly [Name in keyof Values]: Endpoint<Values[Name]> } {
+  const given = new Map<string, WrittenEndpoint<unknown>>(Object.entries(written))
+  const reads = new Set([...given.values()].map(({ read }) => read))
+  const endpointOf = (name: string): Endpoint => {
+    const row = given.get(name)
+    if (row === undefined) throw new TypeError(`${subject} has no endpoint ${name}`)
+    const { read, id = `${subject}.${name}`, ...rest } = row
+    const answer = rest.answer ?? rest.operation.answer
+    if (answer === undefined) throw new TypeError(`${id} has no answer`)
+    return {
+      ...rowOf(id, rest),
+      ...(read !== undefined && { read: endpointOf(read) }),
+      answer,
+      isTagged: reads.has(name),
+    }
+  }
+  return Object.fromEntries([...given.keys()].map((name) => [name, endpointOf(name)])) as {
+    readonly [Name in keyof Values]: Endpoint<Values[Name]>
+  }
 }
 
 /** Names and ids that stand in examples. */
@@ -109,6 +171,6 @@ export const exampleNames = {
   adminToken: 'key_exampleofanadmintoken',
   channel: 'alpha-main',
   request: 'ex_exampleofarequest',
-  alertTarget: 'ops',
+  target: 'ops',
   audit: 'aud_exampleofanaudit',
 } as const

@@ -11,6 +11,7 @@ import type { Secret } from '../base/secret.ts'
 import { explainSystemError } from '../base/system-error.ts'
 import type { SettingInForce } from '../settings/in-force.ts'
 import type { Database } from '../storage/database.ts'
+import type { Answer } from './answer-forms.ts'
 import type { CredentialRule } from './catalogue/credential-rule.ts'
 import type { RunCheck } from './channels/run-check.ts'
 import type { AuditView } from './store/audit-view.ts'
@@ -70,16 +71,38 @@ export interface Operation<
   (context: OperationContext, input: unknown, ...effects: Effects): Promise<Outcome<Value>>
   /** What it accepts. */
   readonly input: Schema
+  /** The form of its value; undefined where no API shows that. */
+  readonly answer: z.ZodType | undefined
 }
 
+type Work<Value, Schema extends z.ZodType, Effects extends readonly unknown[]> = (
+  context: OperationContext,
+  input: z.output<Schema>,
+  ...effects: Effects
+) => Promise<Value>
+
 /**
- * Makes an operation from the schema of its input and its work. Inside `work` a refusal is thrown
- * (`conflict`, `notFound`, `invalid`), so that a transaction rolls back; the caller gets a value.
+ * Makes an operation from the schemas of its input and of its answer, and its work. Inside `work` a refusal
+ * is thrown (`conflict`, `notFound`, `invalid`), so that a transaction rolls back; the caller gets a value.
  */
+export function operation<
+  Schema extends z.ZodType,
+  Form extends z.ZodType,
+  Effects extends readonly unknown[],
+>(
+  schemas: { readonly input: Schema; readonly answer: Form },
+  work: Work<Answer<Form>, Schema, Effects>,
+): Operation<Answer<Form>, Schema, Effects>
 export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
-  schema: Schema,
-  work: (context: OperationContext, input: z.output<Schema>, ...effects: Effects) => Promise<Value>,
+  schemas: { readonly input: Schema } | Schema,
+  work: Work<Value, Schema, Effects>,
+): Operation<Value, Schema, Effects>
+export function operation<Schema extends z.ZodType, Value, Effects extends readonly unknown[]>(
+  schemas: { readonly input: Schema; readonly answer?: z.ZodType } | Schema,
+  work: Work<Value, Schema, Effects>,
 ): Operation<Value, Schema, Effects> {
+  const { input: schema, answer } =
+    'safeParse' in schemas ? { input: schemas, answer: undefined } : schemas
   const perform = async (
     context: OperationContext,
     input: unknown,
@@ -90,7 +113,7 @@ export function operation<Schema extends z.ZodType, Value, Effects extends reado
       ? attempt(() => work(context, parsed.data, ...effects))
       : refusalOfIssues(parsed.error)
   }
-  return Object.assign(perform, { input: schema })
+  return Object.assign(perform, { input: schema, answer })
 }
 
 /** Returns the refusal that an operation gives for the form of its input; undefined where it fits. */

@@ -43,7 +43,7 @@ export async function openWorld(gateway: Scenario): Promise<World> {
     [exampleNames.adminToken]: async () => (await createAdminToken(context, {})).key.id,
     [exampleNames.request]: () => chargedRequest(gateway),
     [exampleNames.audit]: async () => valueOf(await runAudit(context, {})).id,
-    [exampleNames.alertTarget]: async () => {
+    [exampleNames.target]: async () => {
       const name = `ops-${++count}`
       const address = 'https://hooks.example/alerts'
       valueOf(await createTarget(context, { name, format: 'webhook', address }))

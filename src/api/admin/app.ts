@@ -170,7 +170,7 @@ async function answerCall(
     const changing = contextOf(context, { row, input, idempotencyKey, ifMatch })
     const outcome = await row.operation(changing, input)
     if (outcome.kind === 'refusal') return answerRefusal(request, outcome)
-    if (row.version !== undefined) request.header('etag', etagOf(row, outcome.value))
+    if (row.isTagged) request.header('etag', etagOf(row, outcome.value))
     return request.json(outcome.value, status)
   } catch (error) {
     if (!(error instanceof RepeatedRequest)) throw error

@@ -40,8 +40,10 @@ export function contextOf(
 }
 
 /** Returns the entity tag of a read value; it changes with everything that an operator can change. */
-export function etagOf({ version = (value: unknown) => value }: Endpoint, value: unknown): string {
-  return `"${hash('sha256', JSON.stringify(version(value)), 'base64url').slice(0, 22)}"`
+export function etagOf({ untagged = [] }: Pick<Endpoint, 'untagged'>, value: unknown): string {
+  const tagged = Object.entries(value as object).filter(([name]) => !untagged.includes(name))
+  const text = JSON.stringify(Object.fromEntries(tagged))
+  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`
 }
 
 function isMatch(given: string, etag: string): boolean {

@@ -4,7 +4,7 @@ import { listAccounts, showAccount } from './account-list.ts'
 import { changeAccount, createAccount, creditAccount } from './accounts.ts'
 import { printStatement } from '../reports/statement-text.ts'
 import { accountUsage } from '../reports/usage.ts'
-import { endpoint, exampleNames, type StreamEndpoint } from '../endpoint.ts'
+import { endpoints, rowOf, type StreamEndpoint } from '../endpoint.ts'
 import { statement } from '../reports/statement-answer.ts'
 import { moment, pageOf, usd } from '../answer-forms.ts'
 
@@ -78,94 +78,64 @@ const usage = z.strictObject({
   by_model: z.array(z.strictObject({ model: z.string(), ...modelUsage })),
 })
 
-const show = endpoint({
-  id: 'accounts.show',
-  method: 'GET',
-  path: '/accounts/{account}',
-  summary: 'Show one account, by id or name.',
-  role: 'viewer',
-  operation: showAccount,
-  answer: listed,
-  // Charges change the figures, and no operator overwrites them. The answer of a change has only the balance.
-  version: (value) => ({
-    ...(value as object),
-    balance_usd: undefined,
-    held_usd: undefined,
-    available_usd: undefined,
-    spend: undefined,
-  }),
-  example: { account: exampleNames.account },
-})
-
-export const accountEndpoints = {
-  list: endpoint({
-    id: 'accounts.list',
-    method: 'GET',
-    path: '/accounts',
+export const accountEndpoints = endpoints('accounts', {
+  list: {
+    route: 'GET /accounts',
     summary: 'List accounts with their spend of 30 days, by name, balance or spend.',
-    role: 'viewer',
     operation: listAccounts,
     answer: pageOf(listed),
     example: { sort: 'balance', order: 'asc', limit: 20 },
-  }),
-  create: endpoint({
-    id: 'accounts.create',
-    method: 'POST',
-    path: '/accounts',
+  },
+  create: {
+    route: 'POST /accounts',
     summary: 'Create an account.',
-    role: 'operator',
     operation: createAccount,
     answer: account,
     repeats: 'money',
     status: 201,
     example: { name: 'new-customer', balance_usd: '25', rpm: 60 },
-  }),
-  show,
-  change: endpoint({
-    id: 'accounts.change',
-    method: 'PATCH',
-    path: '/accounts/{account}',
+  },
+  show: {
+    route: 'GET /accounts/{account}',
+    summary: 'Show one account, by id or name.',
+    operation: showAccount,
+    answer: listed,
+    // Charges change the figures. The answer of a change has only the balance.
+    untagged: ['balance_usd', 'held_usd', 'available_usd', 'spend'],
+  },
+  change: {
+    route: 'PATCH /accounts/{account}',
     summary: 'Change an account: name, profile, limits, status.',
-    role: 'operator',
     operation: changeAccount,
     answer: account,
-    read: show,
-    example: { account: exampleNames.account, daily_usd: '5', rpm: 120 },
-  }),
-  usage: endpoint({
-    id: 'accounts.usage',
-    method: 'GET',
-    path: '/accounts/{account}/usage',
+    read: 'show',
+    example: { daily_usd: '5', rpm: 120 },
+  },
+  usage: {
+    route: 'GET /accounts/{account}/usage',
     summary: 'Show the usage of an account, as its read-only token sees it.',
-    role: 'viewer',
     operation: accountUsage,
     answer: usage,
-    example: { account: exampleNames.account, period: 'month' },
-  }),
-  credit: endpoint({
-    id: 'accounts.credit',
-    method: 'POST',
-    path: '/accounts/{account}/credits',
+    example: { period: 'month' },
+  },
+  credit: {
+    route: 'POST /accounts/{account}/credits',
     summary: 'Book a credit, or take money back with a negative amount.',
-    role: 'operator',
     operation: creditAccount,
     answer: credited,
     repeats: 'money',
     status: 201,
-    example: { account: exampleNames.account, amount_usd: '12.50', reference: 'invoice-1042' },
-  }),
-}
+    example: { amount_usd: '12.50', reference: 'invoice-1042' },
+  },
+})
 
 export const accountStreams = {
-  statement: {
-    id: 'accounts.statement',
-    method: 'GET',
-    path: '/accounts/{account}/statement',
+  statement: rowOf('accounts.statement', {
+    route: 'GET /accounts/{account}/statement',
     summary: 'Read credits and charges, oldest first, with the calculation of each charge.',
-    role: 'viewer',
     stream: printStatement,
     answer: statement,
     contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
-    example: { account: exampleNames.account, from: '2026-01-01' },
-  } satisfies StreamEndpoint,
+    example: { from: '2026-01-01' },
+  }) satisfies StreamEndpoint,
 }

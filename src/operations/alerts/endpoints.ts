@@ -12,7 +12,7 @@ import {
   showTarget,
   testTarget,
 } from './targets.ts'
-import { endpoint, exampleNames } from '../endpoint.ts'
+import { endpoints, exampleNames } from '../endpoint.ts'
 import { moment, pageOf } from '../answer-forms.ts'
 
 const names = z.array(z.string()).nullable().meta({ description: 'Null = all.' })
@@ -70,33 +70,15 @@ const delivery = z.strictObject({
   ended_at: moment.nullable(),
 })
 
-const show = endpoint({
-  id: 'alerts.show',
-  method: 'GET',
-  path: '/alerts/{target}',
-  summary: 'Show one alert target, by id or name.',
-  role: 'viewer',
-  operation: showTarget,
-  answer: target,
-  version: (value) => value,
-  example: { target: exampleNames.alertTarget },
-})
-
-export const alertEndpoints = {
-  list: endpoint({
-    id: 'alerts.list',
-    method: 'GET',
-    path: '/alerts',
+export const alertEndpoints = endpoints('alerts', {
+  list: {
+    route: 'GET /alerts',
     summary: 'List alert targets, by name.',
-    role: 'viewer',
     operation: listAlertTargets,
     answer: pageOf(target),
-    example: {},
-  }),
-  create: endpoint({
-    id: 'alerts.create',
-    method: 'POST',
-    path: '/alerts',
+  },
+  create: {
+    route: 'POST /alerts',
     summary: 'Create an alert target; the secret of a webhook is shown once.',
     role: 'owner',
     operation: createTarget,
@@ -104,71 +86,59 @@ export const alertEndpoints = {
     repeats: 'secret',
     status: 201,
     example: { name: 'pager', format: 'webhook', address: 'https://hooks.example/alerts' },
-  }),
-  firing: endpoint({
-    id: 'alerts.firing',
-    method: 'GET',
-    path: '/alerts/firing',
+  },
+  firing: {
+    route: 'GET /alerts/firing',
     summary: 'List the alerts that are firing, oldest first.',
-    role: 'viewer',
     operation: firingAlerts,
     answer: pageOf(firingAlert),
     example: { account: exampleNames.account },
-  }),
-  deliveries: endpoint({
-    id: 'alerts.deliveries',
-    method: 'GET',
-    path: '/alerts/deliveries',
+  },
+  deliveries: {
+    route: 'GET /alerts/deliveries',
     summary: 'List deliveries, newest first.',
-    role: 'viewer',
     operation: alertDeliveries,
     answer: pageOf(delivery),
     example: { account: exampleNames.account },
-  }),
+  },
   // After the two lists above, which have addresses of the same form.
-  show,
-  change: endpoint({
-    id: 'alerts.change',
-    method: 'PATCH',
-    path: '/alerts/{target}',
+  show: {
+    route: 'GET /alerts/{target}',
+    summary: 'Show one alert target, by id or name.',
+    operation: showTarget,
+    answer: target,
+  },
+  change: {
+    route: 'PATCH /alerts/{target}',
     summary: 'Change an alert target: name, address, filters, quiet hours, digest.',
     role: 'owner',
     operation: changeTarget,
     answer: target,
-    read: show,
-    example: { target: exampleNames.alertTarget, quiet_hours: '22:00-07:00 Europe/Berlin' },
-  }),
-  rotateSecret: endpoint({
+    read: 'show',
+    example: { quiet_hours: '22:00-07:00 Europe/Berlin' },
+  },
+  rotateSecret: {
     id: 'alerts.rotate_secret',
-    method: 'POST',
-    path: '/alerts/{target}/rotate-secret',
+    route: 'POST /alerts/{target}/rotate-secret',
     summary:
       'Replace the secret of a webhook; the new one is shown once, the old one is valid for a day.',
     role: 'owner',
     operation: rotateTargetSecret,
     answer: z.strictObject({ target, secret: z.string(), old_valid_until: moment }),
     repeats: 'secret',
-    example: { target: exampleNames.alertTarget },
-  }),
-  remove: endpoint({
-    id: 'alerts.remove',
-    method: 'DELETE',
-    path: '/alerts/{target}',
+  },
+  remove: {
+    route: 'DELETE /alerts/{target}',
     summary: 'Delete an alert target.',
     role: 'owner',
     operation: removeTarget,
     answer: target,
-    read: show,
-    example: { target: exampleNames.alertTarget },
-  }),
-  test: endpoint({
-    id: 'alerts.test',
-    method: 'POST',
-    path: '/alerts/{target}/test',
+    read: 'show',
+  },
+  test: {
+    route: 'POST /alerts/{target}/test',
     summary: 'Send a test message to a target.',
-    role: 'operator',
     operation: testTarget,
     answer: z.strictObject({ target: z.string(), delivery: z.string() }),
-    example: { target: exampleNames.alertTarget },
-  }),
-}
+  },
+})

@@ -4,7 +4,7 @@ import { applyCatalogue, exportCatalogue } from './catalogue.ts'
 import { listModels, listVendors } from './lists.ts'
 import { importPrices } from '../prices/import.ts'
 import { listPrices, type PriceView } from '../prices/versions.ts'
-import { endpoint, fileBodyBytesMax } from '../endpoint.ts'
+import { endpoints, fileBodyBytesMax } from '../endpoint.ts'
 import { moment, pageOf } from '../answer-forms.ts'
 
 const fieldChange = z.strictObject({
@@ -94,76 +94,57 @@ channels:
     models: [large-1]
 `
 
-const show = endpoint({
-  id: 'catalogue.show',
-  method: 'GET',
-  path: '/catalogue',
-  summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed or hidden.',
-  role: 'viewer',
-  operation: exportCatalogue,
-  answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),
-  version: (value) => value,
-  example: {},
-})
-
-export const catalogueEndpoints = {
-  show,
-  apply: endpoint({
-    id: 'catalogue.apply',
-    method: 'PUT',
-    path: '/catalogue',
+export const catalogueEndpoints = endpoints('catalogue', {
+  show: {
+    route: 'GET /catalogue',
+    summary: 'Read the catalogue as a file for PUT. Secrets in it are sealed or hidden.',
+    operation: exportCatalogue,
+    answer: z.strictObject({ text: z.string().meta({ description: 'YAML.' }) }),
+  },
+  apply: {
+    route: 'PUT /catalogue',
     query: ['dry_run'],
     bodyBytesMax: fileBodyBytesMax,
     summary: 'Make the catalogue equal to a file, or only show the changes.',
     role: 'owner',
     operation: applyCatalogue,
     answer: applied,
-    read: show,
+    read: 'show',
     example: { text: exampleCatalogue, dry_run: true },
-  }),
-  vendors: endpoint({
+  },
+  vendors: {
     id: 'vendors.list',
-    method: 'GET',
-    path: '/vendors',
+    route: 'GET /vendors',
     summary: 'List the vendors, by name.',
-    role: 'viewer',
     operation: listVendors,
     answer: pageOf(vendor),
-    example: {},
-  }),
-  models: endpoint({
+  },
+  models: {
     id: 'models.list',
-    method: 'GET',
-    path: '/models',
+    route: 'GET /models',
     summary: 'List the models, by id.',
-    role: 'viewer',
     operation: listModels,
     answer: pageOf(model),
-    example: {},
-  }),
-  prices: endpoint({
+  },
+  prices: {
     id: 'prices.list',
-    method: 'GET',
-    path: '/prices',
+    route: 'GET /prices',
     summary: 'List all prices, past, current and future, by model and time.',
-    role: 'viewer',
     operation: listPrices,
     answer: pageOf(price),
-    example: {},
-  }),
-  importPrices: endpoint({
+  },
+  importPrices: {
     id: 'prices.import',
-    method: 'POST',
-    path: '/prices/import',
+    route: 'POST /prices/import',
     summary: 'Import prices from a list such as model_prices_and_context_window.json.',
     role: 'owner',
     operation: importPrices,
     bodyBytesMax: fileBodyBytesMax,
     answer: imported,
-    read: show,
+    read: 'show',
     example: {
       text: '{"large-1":{"input_cost_per_token":0.000003,"output_cost_per_token":0.000015}}',
       dry_run: true,
     },
-  }),
-}
+  },
+})

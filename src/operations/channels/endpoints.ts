@@ -4,7 +4,7 @@ import { checkChannel } from './channel-check.ts'
 import { channelHistory, listChannels, showChannel } from './channel-health.ts'
 import { switchChannel } from './channels.ts'
 import { reconcileChannel } from '../reconcile/reconcile.ts'
-import { endpoint, exampleNames, fileBodyBytesMax } from '../endpoint.ts'
+import { endpoints, exampleNames, fileBodyBytesMax } from '../endpoint.ts'
 import { moment, pageFields, pageOf, usd } from '../answer-forms.ts'
 
 const times = z.strictObject({ p50: z.int(), p95: z.int() }).nullable()
@@ -213,88 +213,59 @@ const reconciliation = z.strictObject({
     .meta({ description: "Null without the vendor's counts." }),
 })
 
-export const channelEndpoints = {
-  list: endpoint({
-    id: 'channels.list',
-    method: 'GET',
-    path: '/channels',
+export const channelEndpoints = endpoints('channels', {
+  list: {
+    route: 'GET /channels',
     summary: 'List the channels with their health, by name.',
-    role: 'viewer',
     operation: listChannels,
     answer: z.strictObject({ ...healthMoment, ...pageFields(listing) }),
-    example: {},
-  }),
-  show: endpoint({
-    id: 'channels.show',
-    method: 'GET',
-    path: '/channels/{channel}',
+  },
+  show: {
+    route: 'GET /channels/{channel}',
     summary: 'Show one channel: settings, health, cost of checks, recent history.',
-    role: 'viewer',
     operation: showChannel,
     answer: detail,
-    example: { channel: exampleNames.channel },
-  }),
-  history: endpoint({
-    id: 'channels.history',
-    method: 'GET',
-    path: '/channels/{channel}/history',
+  },
+  history: {
+    route: 'GET /channels/{channel}/history',
     summary: 'List the state changes of a channel, newest first.',
-    role: 'viewer',
     operation: channelHistory,
     answer: pageOf(channelChange),
-    example: { channel: exampleNames.channel },
-  }),
-  changes: endpoint({
+  },
+  changes: {
     id: 'channel-changes.list',
-    method: 'GET',
-    path: '/channel-changes',
+    route: 'GET /channel-changes',
     summary: 'List the state changes of all channels, newest first.',
-    role: 'viewer',
     operation: channelHistory,
     answer: pageOf(channelChange),
-    example: {},
-  }),
-  off: endpoint({
-    id: 'channels.off',
-    method: 'POST',
-    path: '/channels/{channel}/off',
+  },
+  off: {
+    route: 'POST /channels/{channel}/off',
     summary: 'Disable a channel until it is enabled again.',
-    role: 'operator',
     operation: switchChannel,
     fixed: { override: 'disabled' },
     answer: channel,
-    example: { channel: exampleNames.channel },
-  }),
-  on: endpoint({
-    id: 'channels.on',
-    method: 'POST',
-    path: '/channels/{channel}/on',
+  },
+  on: {
+    route: 'POST /channels/{channel}/on',
     summary: 'Enable a disabled channel.',
-    role: 'operator',
     operation: switchChannel,
     fixed: { override: 'enabled' },
     answer: channel,
-    example: { channel: exampleNames.channel },
-  }),
-  check: endpoint({
-    id: 'channels.check',
-    method: 'POST',
-    path: '/channels/{channel}/check',
+  },
+  check: {
+    route: 'POST /channels/{channel}/check',
     summary: 'Have each running gateway send a small real request per model.',
-    role: 'operator',
     operation: checkChannel,
     answer: checked,
-    example: { channel: exampleNames.channel },
-  }),
-  reconcile: endpoint({
+  },
+  reconcile: {
     id: 'reconciliations.create',
-    method: 'POST',
-    path: '/reconciliations',
+    route: 'POST /reconciliations',
     summary: "Compare the charges on a channel with the vendor's own counts.",
-    role: 'operator',
     operation: reconcileChannel,
     bodyBytesMax: fileBodyBytesMax,
     answer: reconciliation,
     example: { channel: exampleNames.channel, from: '2026-01-01', to: '2026-01-31' },
-  }),
-}
+  },
+})

@@ -4,18 +4,15 @@ import { changedAreas, eventKinds } from './event.ts'
 import { feedInput } from './input.ts'
 import { firingAlert } from '../alerts/endpoints.ts'
 import { channelChange } from '../channels/endpoints.ts'
-import type { FeedEndpoint } from '../endpoint.ts'
+import { rowOf, type FeedEndpoint } from '../endpoint.ts'
 import { requestLine } from '../requests/endpoints.ts'
 import { action, auditRun } from '../store/endpoints.ts'
 import { moment } from '../answer-forms.ts'
 
 export const eventFeeds = {
-  follow: {
-    id: 'events.follow',
-    method: 'GET',
-    path: '/events',
+  follow: rowOf('events.follow', {
+    route: 'GET /events',
     summary: 'Follow requests, channels, actions, alerts and audits as server-sent events.',
-    role: 'viewer',
     feed: feedInput,
     events: {
       request: requestLine,
@@ -36,5 +33,5 @@ export const eventFeeds = {
       }),
     },
     example: { kinds: 'request,alert' },
-  } satisfies FeedEndpoint,
+  }) satisfies FeedEndpoint,
 }

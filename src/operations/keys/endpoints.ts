@@ -1,6 +1,5 @@
 /** Endpoints of keys, read-only tokens and admin tokens. */
 import { z } from 'zod'
-import type { KeyView } from './key-view.ts'
 import {
   createAdminToken,
   createClientKey,
@@ -11,7 +10,7 @@ import {
   revokeKey,
   showClientKey,
 } from './keys.ts'
-import { endpoint, exampleNames } from '../endpoint.ts'
+import { endpoints, exampleNames } from '../endpoint.ts'
 import { moment, pageOf, usd } from '../answer-forms.ts'
 
 const key = z.strictObject({
@@ -46,122 +45,91 @@ const newKey = z.strictObject({
   secret: z.string().meta({ description: 'Shown once, in this answer.' }),
 })
 
-const showKey = endpoint({
-  id: 'keys.show',
-  method: 'GET',
-  path: '/keys/{id}',
-  summary: 'Show one key, with what it has used of its limits.',
-  role: 'viewer',
-  operation: showClientKey,
-  answer: key,
-  // Requests change what a key has used, and time its status; no operator overwrites them.
-  version: (value) => ({
-    ...(value as KeyView),
-    status: undefined,
-    used_day_usd: undefined,
-    used_month_usd: undefined,
-    used_total_usd: undefined,
-    last_used_at: undefined,
-  }),
-  example: { id: exampleNames.key },
-})
-
-export const keyEndpoints = {
-  listKeys: endpoint({
+export const keyEndpoints = endpoints('keys', {
+  listKeys: {
     id: 'keys.list',
-    method: 'GET',
-    path: '/accounts/{account}/keys',
+    route: 'GET /accounts/{account}/keys',
     summary: 'List the keys of an account, oldest first.',
-    role: 'viewer',
     operation: listAccountKeys,
     fixed: { kind: 'client' },
     answer: pageOf(key),
-    example: { account: exampleNames.account },
-  }),
-  createKey: endpoint({
+  },
+  createKey: {
     id: 'keys.create',
-    method: 'POST',
-    path: '/accounts/{account}/keys',
+    route: 'POST /accounts/{account}/keys',
     summary: 'Create a key for model requests.',
-    role: 'operator',
     operation: createClientKey,
     answer: newKey,
     repeats: 'secret',
     status: 201,
-    example: { account: exampleNames.account, name: 'ci', daily_usd: '2.50' },
-  }),
-  showKey,
-  editKey: endpoint({
+    example: { name: 'ci', daily_usd: '2.50' },
+  },
+  showKey: {
+    id: 'keys.show',
+    route: 'GET /keys/{id}',
+    summary: 'Show one key, with what it has used of its limits.',
+    operation: showClientKey,
+    answer: key,
+    // Requests change what a key has used, and time its status; no operator overwrites them.
+    untagged: ['status', 'used_day_usd', 'used_month_usd', 'used_total_usd', 'last_used_at'],
+    example: { id: exampleNames.key },
+  },
+  editKey: {
     id: 'keys.edit',
-    method: 'PATCH',
-    path: '/keys/{id}',
+    route: 'PATCH /keys/{id}',
     summary: 'Change a key; absent fields stay, null removes a restriction, 0 a limit.',
-    role: 'operator',
     operation: editKey,
     answer: key,
-    read: showKey,
+    read: 'showKey',
     example: { id: exampleNames.key, monthly_usd: '50', rpm: 60, expires: null },
-  }),
-  revokeKey: endpoint({
+  },
+  revokeKey: {
     id: 'keys.revoke',
-    method: 'DELETE',
-    path: '/keys/{id}',
+    route: 'DELETE /keys/{id}',
     summary: 'Revoke a key; its next request is refused.',
-    role: 'operator',
     operation: revokeKey,
     fixed: { kind: 'client' },
     answer: key,
-    read: showKey,
+    read: 'showKey',
     example: { id: exampleNames.key },
-  }),
-  listTokens: endpoint({
+  },
+  listTokens: {
     id: 'tokens.list',
-    method: 'GET',
-    path: '/accounts/{account}/tokens',
+    route: 'GET /accounts/{account}/tokens',
     summary: 'List the read-only tokens of an account, oldest first.',
-    role: 'viewer',
     operation: listAccountKeys,
     fixed: { kind: 'reader' },
     answer: pageOf(key),
-    example: { account: exampleNames.account },
-  }),
-  createToken: endpoint({
+  },
+  createToken: {
     id: 'tokens.create',
-    method: 'POST',
-    path: '/accounts/{account}/tokens',
+    route: 'POST /accounts/{account}/tokens',
     summary: 'Create a read-only token.',
-    role: 'operator',
     operation: createReaderToken,
     answer: newKey,
     repeats: 'secret',
     status: 201,
-    example: { account: exampleNames.account, name: 'accounting' },
-  }),
-  revokeToken: endpoint({
+    example: { name: 'accounting' },
+  },
+  revokeToken: {
     id: 'tokens.revoke',
-    method: 'DELETE',
-    path: '/tokens/{id}',
+    route: 'DELETE /tokens/{id}',
     summary: 'Revoke a read-only token; its next request is refused.',
-    role: 'operator',
     operation: revokeKey,
     fixed: { kind: 'reader' },
     answer: key,
     example: { id: exampleNames.token },
-  }),
-  listAdminTokens: endpoint({
+  },
+  listAdminTokens: {
     id: 'admin-tokens.list',
-    method: 'GET',
-    path: '/admin-tokens',
+    route: 'GET /admin-tokens',
     summary: 'List the admin tokens, oldest first.',
-    role: 'viewer',
     operation: listAdminTokens,
     answer: pageOf(key),
-    example: {},
-  }),
-  createAdminToken: endpoint({
+  },
+  createAdminToken: {
     id: 'admin-tokens.create',
-    method: 'POST',
-    path: '/admin-tokens',
+    route: 'POST /admin-tokens',
     summary: 'Create an admin token.',
     role: 'owner',
     operation: createAdminToken,
@@ -169,16 +137,15 @@ export const keyEndpoints = {
     repeats: 'secret',
     status: 201,
     example: { name: 'monitoring', role: 'viewer', expires: '2099-12-31' },
-  }),
-  revokeAdminToken: endpoint({
+  },
+  revokeAdminToken: {
     id: 'admin-tokens.revoke',
-    method: 'DELETE',
-    path: '/admin-tokens/{id}',
+    route: 'DELETE /admin-tokens/{id}',
     summary: 'Revoke an admin token; its next request is refused.',
     role: 'owner',
     operation: revokeKey,
     fixed: { kind: 'admin' },
     answer: key,
     example: { id: exampleNames.adminToken },
-  }),
-}
+  },
+})

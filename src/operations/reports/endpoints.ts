@@ -5,7 +5,7 @@ import { showOverview } from './overview.ts'
 import { printReport } from './report-text.ts'
 import { readReport } from './report.ts'
 import { auditResults, auditScopes } from '../store/audit-store.ts'
-import { endpoint, type StreamEndpoint } from '../endpoint.ts'
+import { endpoints, rowOf, type StreamEndpoint } from '../endpoint.ts'
 import { moment, pageOf, usd } from '../answer-forms.ts'
 
 const grouped = z.string().nullable().meta({ description: 'Null where the report is not by it.' })
@@ -142,31 +142,31 @@ const overview = z.strictObject({
 })
 
 const report = {
-  id: 'reports.read',
-  method: 'GET',
-  path: '/reports',
+  route: 'GET /reports',
   summary: 'Report requests, tokens, revenue, own cost, margin and times by any of five keys.',
-  role: 'viewer',
   example: { by: 'day,model', from: '2026-01-01', to: '2026-01-31' },
 } as const
 
 /** The whole report, with `format=csv`. */
-export const reportCsv: StreamEndpoint = {
+export const reportCsv: StreamEndpoint = rowOf('reports.read', {
   ...report,
   stream: printReport,
   contentTypes: { json: 'application/json', csv: 'text/csv; charset=utf-8' },
-}
+})
 
-export const reportEndpoints = {
-  report: endpoint({ ...report, operation: readReport, answer: pageOf(row), csv: reportCsv }),
-  overview: endpoint({
+export const reportEndpoints = endpoints('reports', {
+  report: {
+    ...report,
+    id: 'reports.read',
+    operation: readReport,
+    answer: pageOf(row),
+    csv: reportCsv,
+  },
+  overview: {
     id: 'overview.show',
-    method: 'GET',
-    path: '/overview',
+    route: 'GET /overview',
     summary: 'Show today and yesterday, and what needs attention.',
-    role: 'viewer',
     operation: showOverview,
     answer: overview,
-    example: {},
-  }),
-}
+  },
+})

@@ -1,7 +1,7 @@
 /** Endpoints of the request log. */
 import { z } from 'zod'
 import { listRequests, showRequest } from './requests.ts'
-import { endpoint, exampleNames } from '../endpoint.ts'
+import { endpoints, exampleNames } from '../endpoint.ts'
 import { moment, pageOf, usd } from '../answer-forms.ts'
 
 const milliseconds = z.number().min(0).nullable()
@@ -107,25 +107,18 @@ const inFull = z.strictObject({
   address: z.string().nullable(),
 })
 
-export const requestEndpoints = {
-  list: endpoint({
-    id: 'requests.list',
-    method: 'GET',
-    path: '/requests',
+export const requestEndpoints = endpoints('requests', {
+  list: {
+    route: 'GET /requests',
     summary: 'List requests, the newest first.',
-    role: 'viewer',
     operation: listRequests,
     answer: pageOf(requestLine),
     example: { account: exampleNames.account, status: '4xx', limit: 20 },
-  }),
-  show: endpoint({
-    id: 'requests.show',
-    method: 'GET',
-    path: '/requests/{request}',
+  },
+  show: {
+    route: 'GET /requests/{request}',
     summary: "Show one request, by its id or the vendor's.",
-    role: 'viewer',
     operation: showRequest,
     answer: inFull,
-    example: { request: exampleNames.request },
-  }),
-}
+  },
+})

@@ -1,7 +1,7 @@
 /** Endpoint of refunds. */
 import { z } from 'zod'
 import { refundRequest } from './refunds.ts'
-import { endpoint, exampleNames } from '../endpoint.ts'
+import { endpoints } from '../endpoint.ts'
 import { moment, usd } from '../answer-forms.ts'
 
 const refunded = z.strictObject({
@@ -16,17 +16,14 @@ const refunded = z.strictObject({
   repeated: z.boolean().meta({ description: 'True where this refund was booked before.' }),
 })
 
-export const refundEndpoints = {
-  refund: endpoint({
-    id: 'requests.refund',
-    method: 'POST',
-    path: '/requests/{request}/refund',
+export const refundEndpoints = endpoints('requests', {
+  refund: {
+    route: 'POST /requests/{request}/refund',
     summary: 'Give back the charge of a request, or a part of it, once.',
-    role: 'operator',
     operation: refundRequest,
     answer: refunded,
     repeats: 'money',
     status: 201,
-    example: { request: exampleNames.request, reason: 'wrong language' },
-  }),
-}
+    example: { reason: 'wrong language' },
+  },
+})

@@ -1,7 +1,7 @@
 /** Endpoints of the sessions of browsers. A program needs none: it sends its token with each request. */
 import { z } from 'zod'
 import { endSessions, listSessions } from './sessions.ts'
-import { endpoint, type SessionCall } from '../endpoint.ts'
+import { endpoints, rowOf, type SessionCall } from '../endpoint.ts'
 import { moment } from '../answer-forms.ts'
 
 const secret = z.string().min(1, 'must not be empty').max(300, 'must have at most 300 characters')
@@ -19,10 +19,8 @@ const ended = z.strictObject({ ended: z.int().meta({ description: 'How many sess
 
 /** They set, read or remove the cookie. */
 export const sessionCalls = {
-  begin: {
-    id: 'session.begin',
-    method: 'POST',
-    path: '/session',
+  begin: rowOf('session.begin', {
+    route: 'POST /session',
     summary: 'Sign a browser in with an admin token or the code of a link; sets the cookie.',
     role: 'viewer',
     session: 'begins',
@@ -30,38 +28,28 @@ export const sessionCalls = {
     input: z.strictObject({ token: secret.optional(), code: secret.optional() }),
     answer: session,
     example: { token: 'ad_exampleofatoken' },
-  },
-  show: {
-    id: 'session.show',
-    method: 'GET',
-    path: '/session',
+  }),
+  show: rowOf('session.show', {
+    route: 'GET /session',
     summary: 'Show the session of this browser.',
-    role: 'viewer',
     session: 'exists',
     input: z.strictObject({}),
     answer: session,
-    example: {},
-  },
-  end: {
-    id: 'session.end',
-    method: 'DELETE',
-    path: '/session',
+  }),
+  end: rowOf('session.end', {
+    route: 'DELETE /session',
     summary: 'Sign this browser out; removes the cookie.',
     role: 'viewer',
     session: 'exists',
     input: z.strictObject({}),
     answer: ended,
-    example: {},
-  },
-} as const satisfies Record<string, SessionCall>
+  }),
+} satisfies Record<string, SessionCall>
 
-export const sessionEndpoints = {
-  list: endpoint({
-    id: 'sessions.list',
-    method: 'GET',
-    path: '/sessions',
+export const sessionEndpoints = endpoints('sessions', {
+  list: {
+    route: 'GET /sessions',
     summary: 'List the sessions of this admin token, newest first; 20 at most.',
-    role: 'viewer',
     operation: listSessions,
     answer: z.strictObject({
       items: z.array(
@@ -74,16 +62,12 @@ export const sessionEndpoints = {
       ),
       next_cursor: z.null(),
     }),
-    example: {},
-  }),
-  end: endpoint({
-    id: 'sessions.end',
-    method: 'DELETE',
-    path: '/sessions',
+  },
+  end: {
+    route: 'DELETE /sessions',
     summary: 'Sign out everywhere: end all sessions of this admin token.',
     role: 'viewer',
     operation: endSessions,
     answer: ended,
-    example: {},
-  }),
-}
+  },
+})

@@ -10,7 +10,7 @@ import { diagnose } from './doctor.ts'
 import { showVersion } from './version.ts'
 import { listBackups } from './backup-list.ts'
 import { downloadBackup } from './backup-download.ts'
-import { endpoint, exampleNames, type FileEndpoint } from '../endpoint.ts'
+import { endpoints, rowOf, exampleNames, type FileEndpoint } from '../endpoint.ts'
 import { moment, pageOf } from '../answer-forms.ts'
 
 export const auditRun = z.strictObject({
@@ -121,112 +121,84 @@ const version = z.strictObject({
   schema_version: z.int().meta({ description: 'Number of the newest migration of the store.' }),
 })
 
-export const storeEndpoints = {
-  audit: endpoint({
+export const storeEndpoints = endpoints('audits', {
+  audit: {
     id: 'audits.create',
-    method: 'POST',
-    path: '/audits',
+    route: 'POST /audits',
     summary: 'Recompute all balances and figures and report every difference.',
-    role: 'operator',
     operation: runAudit,
     answer: auditInFull.extend({
       is_recorded: z
         .boolean()
         .meta({ description: 'False where the store could not be written: no list shows it.' }),
     }),
-    example: {},
-  }),
-  audits: endpoint({
+  },
+  audits: {
     id: 'audits.list',
-    method: 'GET',
-    path: '/audits',
+    route: 'GET /audits',
     summary: 'List audits of the ledger, the newest first.',
-    role: 'viewer',
     operation: listAuditRuns,
     answer: pageOf(auditRun),
-    example: {},
-  }),
-  showAudit: endpoint({
+  },
+  showAudit: {
     id: 'audits.show',
-    method: 'GET',
-    path: '/audits/{id}',
+    route: 'GET /audits/{id}',
     summary: 'Show one audit with its differences.',
-    role: 'viewer',
     operation: showAuditRun,
     answer: auditInFull,
     example: { id: exampleNames.audit },
-  }),
-  actions: endpoint({
+  },
+  actions: {
     id: 'actions.list',
-    method: 'GET',
-    path: '/actions',
+    route: 'GET /actions',
     summary: 'List what operators have done, newest first.',
-    role: 'viewer',
     operation: recentActions,
     answer: pageOf(action),
     example: { account: exampleNames.account, action: 'account' },
-  }),
-  settings: endpoint({
+  },
+  settings: {
     id: 'settings.show',
-    method: 'GET',
-    path: '/settings',
+    route: 'GET /settings',
     summary: 'Show the settings in force of the gateway that answers, without secrets.',
-    role: 'viewer',
     operation: showSettings,
     answer: z.strictObject({ settings: z.array(setting).readonly() }),
-    example: {},
-  }),
-  nodes: endpoint({
+  },
+  nodes: {
     id: 'nodes.list',
-    method: 'GET',
-    path: '/nodes',
+    route: 'GET /nodes',
     summary: 'List the gateways of the store, with version and state, and unclean stops.',
-    role: 'viewer',
     operation: listNodes,
     answer: nodes,
-    example: {},
-  }),
-  backups: endpoint({
+  },
+  backups: {
     id: 'backups.list',
-    method: 'GET',
-    path: '/backups',
+    route: 'GET /backups',
     summary: 'List the recorded backups (SQLite), newest first.',
-    role: 'viewer',
     operation: listBackups,
     answer: pageOf(backup),
-    example: {},
-  }),
-  doctor: endpoint({
+  },
+  doctor: {
     id: 'doctor.run',
-    method: 'POST',
-    path: '/doctor',
+    route: 'POST /doctor',
     summary: 'Find problems in store, catalogue and vendors.',
-    role: 'operator',
     operation: diagnose,
     answer: diagnosis,
-    example: {},
-  }),
-  version: endpoint({
+  },
+  version: {
     id: 'version.show',
-    method: 'GET',
-    path: '/version',
+    route: 'GET /version',
     summary: 'Show version and commit of the gateway, and the schema of its store.',
-    role: 'viewer',
     operation: showVersion,
     answer: version,
-    example: {},
-  }),
-}
+  },
+})
 
 export const storeFiles = {
-  backup: {
-    id: 'backup.download',
-    method: 'GET',
-    path: '/backup',
+  backup: rowOf('backup.download', {
+    route: 'GET /backup',
     summary: 'Download a checked copy of the store (SQLite), with everything that is in it.',
     role: 'owner',
     file: downloadBackup,
     contentType: 'application/vnd.sqlite3',
-    example: {},
-  } satisfies FileEndpoint,
+  }) satisfies FileEndpoint,
 }
