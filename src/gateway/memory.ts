@@ -1,12 +1,21 @@
 /**
- * Returns memory to the operating system when a busy time is over. V8 collects only while a program
- * allocates, and the C library keeps what lies between its living blocks: without this a gateway keeps for
- * days what a flood made it take. Part of the composition root: it acts on the whole process.
+ * The memory of the process: V8's flags, and returning memory to the operating system when a busy time is
+ * over. V8 collects only while a program allocates, and the C library keeps what lies between its living
+ * blocks: without this a gateway keeps for days what a flood made it take.
  */
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Clock, Timer } from '../base/clock.ts'
+
+/**
+ * Turns off V8's pretenuring. V8 takes objects that live for one exchange for long-lived ones and creates
+ * them in the old generation. There they keep garbage of their exchange alive until the next full
+ * collection, which makes every young collection several times as expensive.
+ */
+export function disablePretenuring(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring')
+}
 
 export interface MemoryEffects {
   readonly clock: Clock
@@ -20,7 +29,7 @@ export interface MemoryEffects {
 const checkMs = 10_000
 /** A release stops the event loop for some tens of milliseconds: only where nobody is likely to notice. */
 const idleShareMax = 0.05
-/** So much more than after the last release must be taken up. The first one drops what the start left. */
+/** How much the memory must grow after a release before the next one. The first drops what the start left. */
 const growthBytesMin = 33_554_432
 /** What a release may leave above the least so far: more is released again, later and later. */
 const leftBytesMax = 16_777_216

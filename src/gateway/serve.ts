@@ -2,22 +2,19 @@
  * `turnpike serve`: settings → app → wait for a signal → drain → close. It turns signals and fatal
  * faults into a graceful shutdown and an exit code.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
-import { createApp, type App, type Effects, type ProcessPlace } from './app.ts'
+import { createApp, type App } from './app.ts'
+import type { Effects, ProcessPlace } from './effects.ts'
 import { thisBuild } from '../base/build.ts'
 import { systemClock } from '../base/clock.ts'
 import { outageReasonOf } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { systemRandom } from '../base/random.ts'
 import { processEnvironment } from '../settings/read.ts'
-import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from '../operations/keys/keys.ts'
 import { contextOn } from '../operations/context.ts'
-import { valueOf, type OperationContext } from '../operations/operation.ts'
-import { processMemory, releaseMemoryWhenIdle } from './memory.ts'
+import { settleAdminToken, type FirstAdminToken } from '../operations/keys/first-admin-token.ts'
+import { disablePretenuring, processMemory, releaseMemoryWhenIdle } from './memory.ts'
 import type { Orders, SupervisorLink } from '../processes/supervisor-link.ts'
 import { nodeNameOf } from '../processes/node-name.ts'
 import type { Config } from '../settings/list.ts'
@@ -32,11 +29,6 @@ export interface Ready {
   /** Created on the first start of a store. */
   readonly adminToken: FirstAdminToken | undefined
 }
-
-/** Shown on a terminal; elsewhere output is kept by others, so the token is in a file of its own. */
-export type FirstAdminToken =
-  | { readonly kind: 'shown'; readonly secret: string }
-  | { readonly kind: 'saved'; readonly path: string }
 
 export interface ServeOptions {
   /** The file descriptor of the log; stdout by default. */
@@ -194,77 +186,16 @@ function endOnSignals(
 async function start(config: Config, effects: Effects): Promise<Ready> {
   const app = await createApp(config, effects)
   try {
-    return { app, adminToken: await settleAdminToken(app.database, config, effects.log) }
+    const adminToken = await settleAdminToken(contextOn(app.database, { actor: 'serve' }), {
+      given: config.adminToken,
+      isTerminal: process.stdout.isTTY,
+      store: config.store,
+      onUnsaved: (unsaved) =>
+        effects.log.warn(unsaved, 'no admin token; run turnpike admin-token create'),
+    })
+    return { app, adminToken }
   } catch (error) {
     await app.close()
     throw error
   }
-}
-
-/**
- * Adopts the admin token of the settings, or creates the first one of a store. It runs last, so that a
- * failed start revokes no token and shows none.
- */
-async function settleAdminToken(
-  database: Database,
-  config: Config,
-  log: Effects['log'],
-): Promise<FirstAdminToken | undefined> {
-  const context = contextOn(database, { actor: 'serve' })
-  if (config.adminToken !== undefined) {
-    valueOf(await adoptAdminToken(context, config.adminToken))
-    return undefined
-  }
-  if (await hasAdminToken(context.database)) return undefined
-  if (process.stdout.isTTY) {
-    const made = await createFirstAdminToken(context)
-    return made === undefined ? undefined : { kind: 'shown', secret: made.secret }
-  }
-  return saveFirstAdminToken(context, adminTokenPath(config), log)
-}
-
-function adminTokenPath({ store }: Config): string {
-  const location = parseStoreLocation(store)
-  const name = location.kind === 'sqlite' ? location.path : location.database
-  return `${location.kind === 'sqlite' ? name : resolve(encodeURIComponent(name))}.admin-token`
-}
-
-/**
- * Creates the token only when there is a file for it: a token that nobody has would keep the next start
- * from creating one.
- */
-async function saveFirstAdminToken(
-  context: OperationContext,
-  path: string,
-  log: Effects['log'],
-): Promise<FirstAdminToken | undefined> {
-  const draftPath = `${path}.${process.pid}.draft`
-  let file: number
-  try {
-    file = openSync(draftPath, 'wx', 0o600)
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : undefined
-    log.warn({ path, reason }, 'no admin token; run turnpike admin-token create')
-    return undefined
-  }
-  try {
-    const made = await createFirstAdminToken(context)
-    if (made === undefined) return undefined
-    writeSync(file, `${made.secret}\n`)
-    fsyncSync(file)
-    renameSync(draftPath, path)
-    return { kind: 'saved', path }
-  } finally {
-    closeSync(file)
-    rmSync(draftPath, { force: true })
-  }
-}
-
-/**
- * Turns off V8's pretenuring. V8 takes objects that live for one exchange for long-lived ones and creates
- * them in the old generation. There they keep garbage of their exchange alive until the next full
- * collection, which makes every young collection several times as expensive.
- */
-function disablePretenuring(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring')
 }

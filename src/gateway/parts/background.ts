@@ -1,0 +1,194 @@
+/**
+ * Starts what a gateway does beside requests: it follows changes of the store and of credential files, sends
+ * alerts, audits the ledger and removes old exchanges, and records the figures of the day.
+ */
+import { readFileSync } from 'node:fs'
+import { utcDay } from '../../base/clock.ts'
+import { GatewayError } from '../../base/errors.ts'
+import { Secret } from '../../base/secret.ts'
+import { watchCredentialFiles } from '../../channels/credential-file.ts'
+import { createOutgoingPost } from '../../http/client/outgoing-post.ts'
+import { Alerting } from '../../operations/alerts/alerting.ts'
+import { createMailer, type SendMail } from '../../operations/alerts/mailer.ts'
+import { startMoments } from '../../operations/reports/moments.ts'
+import { AuditJournal } from '../../operations/store/audit-journal.ts'
+import { startBookkeeping, type Bookkeeping } from '../../operations/store/bookkeeping.ts'
+import type { Config } from '../../settings/list.ts'
+import { readRevisions, watchRevisions } from '../../storage/changes.ts'
+import type { RevisionArea } from '../../storage/database.ts'
+import type { Callers } from './callers.ts'
+import type { Catalogue } from './catalogue.ts'
+import { measureBalances } from './measuring.ts'
+import type { Money } from './money.ts'
+import type { Opening } from './opening.ts'
+import type { Relaying } from './relaying.ts'
+
+export interface Background {
+  /** Loads what commands have changed in the store, without waiting for the next poll. */
+  readonly refresh: () => Promise<void>
+  readonly alerting: Alerting
+  readonly bookkeeping: Bookkeeping
+}
+
+interface Below {
+  readonly money: Money
+  readonly callers: Callers
+  readonly catalogue: Catalogue
+  readonly relaying: Relaying
+}
+
+/** Throws `operations.invalid` where the file of the mail server's password cannot be read. */
+export function startBackground(opening: Opening, below: Below): Background {
+  const { effects, onError, opened } = opening
+  const { store, operatorStore } = below.money
+  const refresh = followChanges(opening, below)
+  const alerting = startAlerting(opening, store)
+  opened.defer(() => alerting.close())
+  const journal = new AuditJournal({
+    clock: effects.clock,
+    database: operatorStore,
+    onRecorded: () => alerting.noteAudit(),
+    onError: (error) => opening.telemetry.fault(error, 'audit'),
+  })
+  opened.defer(() => journal.close())
+  const bookkeeping = startAudits(opening, journal)
+  opened.defer(() => bookkeeping.close())
+  const moments = startMoments({ clock: effects.clock, database: store.database, onError })
+  opened.defer(() => moments.close())
+  return { refresh, alerting, bookkeeping }
+}
+
+/** Returns what loads all changes at once. */
+function followChanges(
+  { effects, telemetry, opened }: Opening,
+  { money: { store }, callers, catalogue, relaying }: Below,
+): () => Promise<void> {
+  const { clock } = effects
+  const { database, ledger, listen } = store
+  const { channels, upstream } = relaying
+  const onError = (error: unknown): void => telemetry.fault(error, 'changes')
+  function loadCatalogue(revision: number): Promise<void> {
+    return catalogue.load(revision, (previous, current) => {
+      channels.follow(previous, current)
+      upstream.retain(new Set(current.channels.keys()))
+    })
+  }
+  async function follow(area: RevisionArea, revision: number): Promise<void> {
+    if (area === 'access' || area === 'accounts') callers.keys.clear()
+    if (area === 'accounts' || area === 'balances') await ledger.refresh()
+    if (area === 'catalogue') await loadCatalogue(revision)
+  }
+  const files = watchCredentialFiles({
+    clock,
+    stamps: () => catalogue.snapshot().credentialFiles,
+    onChange: () => loadCatalogue(catalogue.snapshot().revision),
+    onError,
+  })
+  opened.defer(() => files.cancel())
+  const watch = watchRevisions({
+    database,
+    clock,
+    since: catalogue.since,
+    onChange: follow,
+    onError,
+    onRecovered: (area) => telemetry.changesFollowed(area),
+    ...(listen === undefined ? {} : { listen }),
+  })
+  opened.defer(() => watch.close())
+  return async () => {
+    const revisions = await readRevisions(database)
+    for (const area of ['access', 'accounts', 'balances', 'catalogue'] as const)
+      await follow(area, revisions[area])
+    await channels.exchanged()
+  }
+}
+
+/** Longer than a healthy receiver needs; a hanging one keeps only its own messages waiting. */
+const postTimeoutMs = 10_000
+
+function startAlerting(opening: Opening, store: Money['store']): Alerting {
+  const { config, effects, metrics, nodeName, telemetry } = opening
+  const { clock, random, masterKey } = effects
+  const { region, alertNetworks: allowed } = config
+  return Alerting.start({
+    random,
+    database: store.database,
+    membership: store.membership,
+    sending: {
+      clock,
+      masterKey,
+      region,
+      post: createOutgoingPost({ clock, timeoutMs: postTimeoutMs, allowed }),
+      mail: openMailer(config),
+    },
+    nodeName,
+    isStoreAvailable: () => store.isAvailable(),
+    readTime: effects.readStoreTime,
+    runOutWithinMs: config.alertRunOutMs,
+    backupMaxAgeMs: config.backupMaxAgeMs,
+    onBalances: (figures) => measureBalances(metrics, figures),
+    onWaiting: (count) => metrics.alertsWaiting.set(count),
+    onAttempt: ({ id, format }, result) =>
+      telemetry.alertSent({
+        target: id,
+        format,
+        isDelivered: result.kind === 'delivered',
+        outcome: result.outcome,
+      }),
+    onError: (error) => telemetry.fault(error, 'alerts'),
+  })
+}
+
+function openMailer(config: Config): SendMail | undefined {
+  const { smtp: url, smtpFrom: from, smtpPasswordFile: file } = config
+  if (url === undefined || from === undefined) return undefined
+  const password = config.smtpPassword ?? (file === undefined ? undefined : readPassword(file))
+  return createMailer({ url, from, password })
+}
+
+function readPassword(file: string): Secret {
+  try {
+    return new Secret(readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    throw new GatewayError(
+      'operations.invalid',
+      `The file ${file} of smtp_password_file cannot be read. Correct the path or its permissions.`,
+      { cause: error },
+    )
+  }
+}
+
+const differencesLogged = 20
+
+function startAudits(
+  { config, effects, nodeName, telemetry }: Opening,
+  journal: AuditJournal,
+): Bookkeeping {
+  const { clock, random, log } = effects
+  const scheduled = { scope: 'recent', actor: `gateway:${nodeName}` } as const
+  return startBookkeeping({
+    clock,
+    random,
+    store: config.store,
+    auditIntervalMs: config.auditIntervalMs,
+    requestRetentionMs: config.requestRetentionMs,
+    onAudit(audit, times) {
+      journal.add({ ...scheduled, ...times, audit })
+      const { counts, differences } = audit
+      telemetry.audited({
+        differenceCount: counts.differences,
+        differences: differences.slice(0, differencesLogged).map((one) => ({ ...one })),
+        endedAtMs: clock.now(),
+        durationMs: times.durationMs,
+      })
+    },
+    onRetention: ({ cutMs, removed }) => {
+      if (removed > 0) log.info({ keptFrom: utcDay(cutMs), removed }, 'old exchanges removed')
+    },
+    onError(error, { isAudited, ...times }) {
+      if (isAudited) return telemetry.fault(error, 'retention')
+      telemetry.auditFailed(error)
+      journal.add({ ...scheduled, ...times, error })
+    },
+  })
+}

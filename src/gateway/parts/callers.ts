@@ -1,0 +1,68 @@
+/**
+ * Opens what says who is calling, from which address, and how much each caller may do at once.
+ */
+import { createAuthenticate, type Authenticate } from '../../access/authenticate.ts'
+import { createEarlyLeaves, type EarlyLeaves } from '../../access/early-leaves.ts'
+import { FailedSignIns } from '../../access/failed-sign-ins.ts'
+import { createKeyDirectory, type KeyDirectory } from '../../access/key-directory.ts'
+import { createKeyUses } from '../../access/key-uses.ts'
+import { createRunningLimits, type RunningLimits } from '../../access/limits.ts'
+import { Sessions } from '../../access/session.ts'
+import { buildIpRanges } from '../../base/ip-address.ts'
+import { ClientAddresses } from '../../http/server/client-address.ts'
+import type { FailedSignIn } from '../../telemetry/refusal-lines.ts'
+import type { Money } from './money.ts'
+import type { Opening } from './opening.ts'
+
+export interface Callers {
+  /** Remembers keys of the store; cleared when keys or accounts change. */
+  readonly keys: KeyDirectory
+  readonly authenticate: Authenticate
+  readonly sessions: Sessions
+  readonly running: RunningLimits
+  readonly earlyLeaves: EarlyLeaves
+  readonly addresses: ClientAddresses
+}
+
+const keysRememberedMax = 10_000
+
+export function openCallers(opening: Opening, { store, operatorStore }: Money): Callers {
+  const { config, effects, limits, telemetry, onError, opened } = opening
+  const { clock } = effects
+  const keys = createKeyDirectory(store.database, { bound: keysRememberedMax })
+  const uses = createKeyUses({ clock, database: operatorStore, onError })
+  opened.defer(() => uses.close())
+  const failures = new FailedSignIns({
+    perMinuteMax: limits.failedSignInsMax,
+    onReached: (addresses) => telemetry.failedSignInsLimited(addresses),
+  })
+  const watch = { uses, onFailed: (failed: FailedSignIn) => telemetry.failedSignIn(failed) }
+  return {
+    keys,
+    authenticate: createAuthenticate(keys, failures, watch),
+    sessions: new Sessions({ clock, database: operatorStore, failures, onError, ...watch }),
+    running: createRunningLimits({
+      perKeyMax: limits.runningPerKeyMax,
+      perAccountMax: limits.runningPerAccountMax,
+      bodies: { totalBytesMax: limits.bodiesBytesMax, bodyBytesMax: config.bodyBytesMax },
+    }),
+    earlyLeaves: createEarlyLeaves({
+      clock,
+      freeMax: limits.freeLeavesMax,
+      freePercent: config.freeLeavesPercent,
+    }),
+    addresses: openAddresses(opening, store),
+  }
+}
+
+function openAddresses({ config, telemetry }: Opening, store: Money['store']): ClientAddresses {
+  const { trustedProxies, clientAddressHeader: header } = config
+  return new ClientAddresses({
+    trusted: trustedProxies === undefined ? undefined : buildIpRanges(trustedProxies),
+    header,
+    onUnlistedProxy(address, how) {
+      telemetry.unlistedProxy(address, how)
+      store.membership.noteUnlistedProxy(address)
+    },
+  })
+}

@@ -1,0 +1,143 @@
+/**
+ * Opens both listeners: for clients, and for operators. They are opened last and closed first.
+ */
+import type { AdminParts } from '../../api/admin/app.ts'
+import { listenAdmin } from '../../api/admin/listener.ts'
+import { ReadsUnderWay } from '../../api/usage/reads-under-way.ts'
+import type { Operator } from '../../api/web/operator.ts'
+import type { Site } from '../../api/web/site.ts'
+import { newId } from '../../base/id.ts'
+import { readAddress } from '../../base/ip-address.ts'
+import { listen, type Listener } from '../../http/server/listener.ts'
+import { reportMetrics, type MetricsReport } from '../../telemetry/united-metrics.ts'
+import { catching, serveFront, type FrontParts } from '../front.ts'
+import { measureGateway } from './measuring.ts'
+import type { Callers } from './callers.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Money } from './money.ts'
+import type { Opening } from './opening.ts'
+import type { Operators } from './operators.ts'
+import type { Relaying } from './relaying.ts'
+
+export interface Listeners {
+  readonly clients: Listener
+  readonly operators: Listener
+  /** Reads the metrics of this process for another one. */
+  readonly reportMetrics: () => Promise<MetricsReport>
+}
+
+interface Below {
+  readonly site: Site
+  readonly operator: Operator
+  readonly isDraining: () => boolean
+  readonly money: Money
+  readonly callers: Callers
+  readonly catalogue: Catalogue
+  readonly relaying: Relaying
+  readonly operators: Operators
+}
+
+export async function openListeners(opening: Opening, below: Below): Promise<Listeners> {
+  const { config, effects, opened } = opening
+  const { place } = effects
+  const clients = await listenForClients(opening, below)
+  opened.defer(() => clients.close())
+  const operators = await listenAdmin(
+    {
+      ...config.adminListen,
+      descriptor: place?.adminListenDescriptor,
+      ...commonOptions(opening),
+      stallTimeoutMs: config.writeStallTimeoutMs,
+    },
+    adminParts(opening, below, clients),
+  )
+  // Both together, because each waits for its last connection.
+  opened.defer(async () => void (await Promise.all([clients.close(), operators.close()])))
+  opened.defer(() => below.operators.events.close())
+  return { clients, operators, reportMetrics: () => reportOwn(opening, below, clients) }
+}
+
+const headBytesMax = 65_536
+
+function commonOptions({ config, effects, limits, telemetry }: Opening) {
+  const { clock } = effects
+  return {
+    headBytesMax,
+    headTimeoutMs: config.headTimeoutMs,
+    requestTimeoutMs: config.headTimeoutMs + config.bodyTimeoutMs,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs,
+    writeStallTimeoutMs: config.writeStallTimeoutMs,
+    connectionsMax: limits.connectionsMax,
+    keylessPerAddressMax: limits.keylessPerAddressMax,
+    newRequestId: () => newId('ex', clock.now()),
+    clock,
+    onConnectionClosed: (why: string) => telemetry.connectionClosed(why),
+  }
+}
+
+function listenForClients(opening: Opening, below: Below): Promise<Listener> {
+  const { config, effects, telemetry } = opening
+  const { clock, place } = effects
+  const front = frontParts(opening, below)
+  return listen(
+    {
+      ...config.listen,
+      descriptor: place?.listenDescriptor,
+      ...commonOptions(opening),
+      addresses: below.callers.addresses,
+      hasProxyProtocol: config.proxyProtocol === 'on',
+    },
+    catching((request, response) => serveFront(request, response, front), { telemetry, clock }),
+  )
+}
+
+function frontParts({ config, effects }: Opening, below: Below): FrontParts {
+  const { site, operator, isDraining, money, callers, catalogue, relaying, operators } = below
+  return {
+    clock: effects.clock,
+    region: config.region,
+    authenticate: callers.authenticate,
+    ledger: money.store.ledger,
+    health: relaying.channels.health,
+    snapshot: catalogue.snapshot,
+    isStoreAvailable: () => money.store.isAvailable(),
+    isDraining,
+    holderReads: new ReadsUnderWay(),
+    operations: operators.holderOperations,
+    corsOrigins: config.corsOrigins,
+    accountPage: site.account,
+    operator,
+    relay: relaying.services,
+  }
+}
+
+function adminParts(opening: Opening, below: Below, clients: Listener): AdminParts {
+  const { effects, metrics, telemetry } = opening
+  const { site, isDraining, money, callers, operators } = below
+  const { authenticate, sessions, addresses } = callers
+  return {
+    clock: effects.clock,
+    events: operators.events,
+    site,
+    operations: operators.operations,
+    addressOf: ({ socket, rawHeaders }) =>
+      addresses.find(addresses.peer(readAddress(socket.remoteAddress ?? '')), rawHeaders),
+    openStore: money.openAnother,
+    onFault: (error) => telemetry.fault(error, 'api'),
+    authenticate,
+    sessions,
+    metricsType: metrics.registry.contentType,
+    isReady: () => !isDraining() && money.store.isAvailable(),
+    readMetrics: async () => {
+      if (effects.place !== undefined)
+        return effects.place.uniteMetrics(() => reportOwn(opening, below, clients))
+      measureGateway(opening, { ...below, listener: clients })
+      return metrics.registry.metrics()
+    },
+  }
+}
+
+function reportOwn(opening: Opening, below: Below, listener: Listener): Promise<MetricsReport> {
+  measureGateway(opening, { ...below, listener })
+  return reportMetrics(opening.metrics)
+}

@@ -1,0 +1,60 @@
+/**
+ * Sets the gauges of a gateway: those that are read when somebody asks for metrics, and those of balances,
+ * which come with each round of the alerts.
+ */
+import { usdNumber } from '../../base/money.ts'
+import { measureChannels } from '../../channels/cluster/channel-keeper.ts'
+import type { Listener } from '../../http/server/listener.ts'
+import type { BalanceFigures } from '../../operations/alerts/balance-sums.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Callers } from './callers.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Money } from './money.ts'
+import type { Opening } from './opening.ts'
+import type { Relaying } from './relaying.ts'
+
+export interface Measured {
+  readonly money: Money
+  readonly callers: Callers
+  readonly catalogue: Catalogue
+  readonly relaying: Relaying
+  readonly listener: Listener
+}
+
+export function measureGateway({ metrics, effects }: Opening, measured: Measured): void {
+  const { money, callers, catalogue, relaying, listener } = measured
+  const { ledger, freeExchanges } = money.store
+  metrics.logLinesDropped.reset()
+  metrics.logLinesDropped.inc(effects.droppedLogLines?.() ?? 0)
+  metrics.freeExchangesDropped.reset()
+  metrics.freeExchangesDropped.inc(freeExchanges.droppedCount)
+  metrics.running.set(callers.running.runningCount)
+  const holds = ledger.openHolds()
+  metrics.openHolds.set(holds.count)
+  metrics.heldUsd.set(usdNumber(holds.heldPicos))
+  metrics.clientConnections.set(listener.connectionCount())
+  metrics.storeUp.set(money.store.isAvailable() ? 1 : 0)
+  metrics.journalWaiting.set(relaying.channels.journalWaitingCount())
+  measureChannels(metrics, relaying.channels.health.list(catalogue.snapshot()))
+}
+
+/** Replaces what was shown before, so that the number of series stays bounded. */
+export function measureBalances(metrics: Metrics, figures: BalanceFigures): void {
+  metrics.accounts.set(figures.accountCount)
+  metrics.balancesUsd.set(figures.balanceUsd)
+  metrics.spendDayUsd.set(figures.spendDayUsd)
+  const { accountBalanceUsd, accountSpendDayUsd, accountLimitUsedRatio, keyLimitUsedRatio } =
+    metrics
+  accountBalanceUsd.reset()
+  accountSpendDayUsd.reset()
+  accountLimitUsedRatio.reset()
+  keyLimitUsedRatio.reset()
+  for (const { account, balanceUsd, spendDayUsd } of figures.balances) {
+    accountBalanceUsd.set({ account }, balanceUsd)
+    accountSpendDayUsd.set({ account }, spendDayUsd)
+  }
+  for (const { account, usedShare } of figures.limits)
+    accountLimitUsedRatio.set({ account }, usedShare)
+  for (const { key, period, usedShare } of figures.keyLimits)
+    keyLimitUsedRatio.set({ key, period }, usedShare)
+}

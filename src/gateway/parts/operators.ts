@@ -1,0 +1,67 @@
+/**
+ * Opens what operators and account holders can do on a running gateway: the context of their operations, and
+ * the feed of changes.
+ */
+import { checkChannel } from '../../channels/probes/check.ts'
+import { EventFeed } from '../../operations/events/feed.ts'
+import { createSources } from '../../operations/events/sources.ts'
+import type { OperationContext } from '../../operations/operation.ts'
+import { createCopies } from '../../operations/store/backup-download.ts'
+import type { Bookkeeping } from '../../operations/store/bookkeeping.ts'
+import { listSettings } from '../../settings/in-force.ts'
+import { parseStoreLocation } from '../../storage/location.ts'
+import type { Money } from './money.ts'
+import type { Opening } from './opening.ts'
+import type { Relaying } from './relaying.ts'
+
+type Operations = Omit<OperationContext, 'actor'>
+
+export interface Operators {
+  readonly operations: Operations
+  readonly holderOperations: Operations
+  /** The caller closes it before the listeners, whose connections its readers keep open. */
+  readonly events: EventFeed
+}
+
+interface Below {
+  readonly money: Money
+  readonly relaying: Relaying
+  readonly bookkeeping: Bookkeeping
+}
+
+const checkTimeoutMs = 30_000
+
+export function openOperators(
+  opening: Opening,
+  { money, relaying, bookkeeping }: Below,
+): Operators {
+  const { config, effects, onError } = opening
+  const { clock, environment, masterKey } = effects
+  const { operatorStore, holderStore, store } = money
+  const { upstream } = relaying
+  const common: Operations = {
+    database: operatorStore,
+    clock,
+    masterKey,
+    environment,
+    settings: listSettings(config),
+    readHeld: (accountIds) => store.ledger.readHeld(accountIds),
+    auditInBackground: () => bookkeeping.auditFully(),
+    runCheck: (check) => checkChannel({ ...check, timeoutMs: checkTimeoutMs }, { upstream, clock }),
+  }
+  const location = parseStoreLocation(config.store)
+  return {
+    operations: {
+      ...common,
+      ...(location.kind === 'sqlite' && {
+        openCopy: createCopies(location.path, (path) => bookkeeping.copyTo(path)),
+      }),
+      credentialRule: {
+        variables: config.apiCredentialVariables,
+        folders: config.apiCredentialFileFolders,
+      },
+    },
+    holderOperations: { ...common, database: holderStore },
+    events: new EventFeed({ clock, sources: createSources(operatorStore), onError }),
+  }
+}

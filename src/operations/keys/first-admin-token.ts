@@ -1,0 +1,79 @@
+/**
+ * The admin token of a gateway that starts: that of the settings, or the first one of a new store. Invariant:
+ * a first token exists only where somebody can read it, on the terminal or in a file of its own; else the
+ * next start would not make another one.
+ */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Secret } from '../../base/secret.ts'
+import { parseStoreLocation } from '../../storage/location.ts'
+import { valueOf, type OperationContext } from '../operation.ts'
+import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from './keys.ts'
+
+/** `saved` where output is kept by others, so that the token is in a file. */
+export type FirstAdminToken =
+  | { readonly kind: 'shown'; readonly secret: string }
+  | { readonly kind: 'saved'; readonly path: string }
+
+export interface AdminTokenOptions {
+  /** That of the settings. */
+  readonly given: Secret | undefined
+  readonly isTerminal: boolean
+  /** The `store` setting. */
+  readonly store: string
+  /** The file for a first token cannot be made, so that there is no token. */
+  readonly onUnsaved: (unsaved: { path: string; reason: unknown }) => void
+}
+
+/**
+ * Adopts the admin token of the settings, or creates the first one of a store. The last step of a start, so
+ * that a failed one revokes no token and shows none.
+ */
+export async function settleAdminToken(
+  context: OperationContext,
+  options: AdminTokenOptions,
+): Promise<FirstAdminToken | undefined> {
+  if (options.given !== undefined) {
+    valueOf(await adoptAdminToken(context, options.given))
+    return undefined
+  }
+  if (await hasAdminToken(context.database)) return undefined
+  if (!options.isTerminal) return saveFirstAdminToken(context, options)
+  const made = await createFirstAdminToken(context)
+  return made && { kind: 'shown', secret: made.secret }
+}
+
+/** Creates the token only when there is a file for it. */
+async function saveFirstAdminToken(
+  context: OperationContext,
+  { store, onUnsaved }: AdminTokenOptions,
+): Promise<FirstAdminToken | undefined> {
+  const path = tokenPath(store)
+  const draftPath = `${path}.${process.pid}.draft`
+  let file: number
+  try {
+    file = openSync(draftPath, 'wx', 0o600)
+  } catch (error) {
+    onUnsaved({ path, reason: error instanceof Error && 'code' in error ? error.code : undefined })
+    return undefined
+  }
+  try {
+    const made = await createFirstAdminToken(context)
+    if (made === undefined) return undefined
+    writeSync(file, `${made.secret}\n`)
+    fsyncSync(file)
+    renameSync(draftPath, path)
+    return { kind: 'saved', path }
+  } finally {
+    closeSync(file)
+    rmSync(draftPath, { force: true })
+  }
+}
+
+/** Beside a SQLite store; else in the working folder, under the name of the database. */
+function tokenPath(store: string): string {
+  const location = parseStoreLocation(store)
+  const name =
+    location.kind === 'sqlite' ? location.path : resolve(encodeURIComponent(location.database))
+  return `${name}.admin-token`
+}
