@@ -11,6 +11,8 @@ import { allRows } from '../src/operations/all-endpoints.ts'
 import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
 import { settingGroups } from '../src/settings/list.ts'
 import type { AnySetting } from '../src/settings/schemas.ts'
+import { outcomeFacts } from '../src/channels/health/health-event.ts'
+import { outcomes, plans } from '../src/channels/outcomes.ts'
 import { createMetrics, type Metrics } from '../src/telemetry/metrics.ts'
 
 type Row = readonly string[]
@@ -50,6 +52,16 @@ function entryTable(fields: Readonly<Record<string, Field>>): string {
     meaning,
   ])
   return table(['key', 'default', 'meaning'], rows)
+}
+
+function outcomeTable(): string {
+  const rows = Object.entries(outcomes).map(([name, { examples, next, health }]): Row => [
+    code(name),
+    examples,
+    plans[next],
+    outcomeFacts[health].learns,
+  ])
+  return table(['class', 'examples', 'next', 'health learns'], rows)
 }
 
 function endpointTable(): string {
@@ -154,6 +166,7 @@ export function buildParts(): ReadonlyMap<string, string> {
     metricTable((name) => !isOfProcess(name)),
   )
   parts.set('metrics: process', metricTable(isOfProcess))
+  parts.set('outcomes', outcomeTable())
   parts.set('endpoints', endpointTable())
   parts.set('commands', commandList())
   return parts

@@ -14,8 +14,6 @@ import { unknownLimitMs } from './health/timing.ts'
 import { MissingOperations } from './missing-operations.ts'
 import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
 
-export type { Outcome }
-
 export interface RouteRequest {
   readonly snapshot: Snapshot
   readonly model: Model

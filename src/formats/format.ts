@@ -263,20 +263,20 @@ export const vendorFeatures: readonly [VendorFeature, ...VendorFeature[]] = [
 ]
 
 /**
- * The class of an answer that is not a usable 2xx, or of an error event that came first. docs/architecture.md
- * has the table; `relay/verdict.ts` decides what follows from a class.
+ * The class of an answer that is not a usable 2xx, or of an error event that came first.
+ * `channels/outcomes.ts` has examples of each and says what follows.
  */
 export type UpstreamFault =
-  | 'client' // the request's own fault: passes through as it came, never a retry
-  | 'model_dependent' // the same, unless another vendor-side model takes the request
-  | 'throttle' // the channel is out of rate or capacity for now: rest it, try another
-  | 'config' // the operator's credential, account or mapping: switch off, tell the operator
-  | 'no_credit' // the operator's credit or spend limit at the vendor is used up: the same
-  | 'model_missing' // the channel does not know this model: unusable for this model
-  | 'not_offered' // the vendor does not have this operation at all
-  | 'lone_500' // worth one repeat on the same channel
-  | 'conflict' // 408, 409: worth one repeat on the same channel, else the client's
-  | 'hard' // anything else that went wrong upstream
+  | 'client'
+  | 'model_dependent'
+  | 'throttle'
+  | 'config'
+  | 'no_credit'
+  | 'model_missing'
+  | 'not_offered'
+  | 'lone_500'
+  | 'conflict'
+  | 'hard'
 
 /** The class of an error event, and the status it would have had as an answer. */
 export interface EventFault {

@@ -98,7 +98,7 @@ export interface AttemptRecord {
   readonly channel: string
   /** The vendor's status; null where no answer came. */
   readonly status: number | null
-  /** What became of it, as `relay/attempt-records.ts` names it. */
+  /** What became of it, as `channels/outcomes.ts` names it. */
   readonly class: string
   /** From the start of the request to that of the attempt; null in records of earlier releases. */
   readonly startedMs: number | null

@@ -29,7 +29,7 @@ export interface Delivered {
   readonly status: number
 }
 
-/** The class of an attempt whose answer the client got; see `relay/attempt-records.ts`. */
+/** The class of an attempt whose answer the client got; see `channels/outcomes.ts`. */
 const answered = 'answered'
 
 export function formatAttempts(attempts: readonly AttemptRecord[], delivered: Delivered): string {

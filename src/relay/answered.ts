@@ -6,12 +6,13 @@
 import { refuse, type Refusal } from '../base/errors.ts'
 import type { Channel } from '../channels/channel.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
+import { outcomes } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
 import { showsCredential } from '../formats/headers.ts'
 import { readRetryAfterMs, retryAfterOf } from '../formats/rate-headers.ts'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import { namesVendorAccount } from '../formats/vendor-error.ts'
-import type { AttemptOutcome, BrokenCause, VendorErrorOutcome } from './attempt-outcome.ts'
+import type { AttemptOutcome, VendorErrorOutcome } from './attempt-outcome.ts'
 import type { AttemptNotes } from './stages.ts'
 
 type Streaming = Extract<AttemptOutcome, { kind: 'streaming' }>
@@ -24,7 +25,7 @@ export type Answered = Shown & {
   readonly deadlineMs: number
 }
 
-type Shown =
+export type Shown =
   | (Streaming & { readonly lease: Lease })
   | (Whole & { readonly channel: Channel })
   | ShownError
@@ -44,8 +45,14 @@ type ShownError =
     }
   | { readonly kind: 'own_error'; readonly refusal: Refusal }
 
+/** An attempt that has come to something. */
+export interface EndedAttempt {
+  readonly lease: Lease
+  readonly outcome: AttemptOutcome
+}
+
 /** `nowMs` is wall time, for the waits that vendors state as dates. */
-export function committed(outcome: AttemptOutcome, lease: Lease, nowMs: number): Shown {
+export function committed({ outcome, lease }: EndedAttempt, nowMs: number): Shown {
   if (outcome.kind === 'streaming') return { ...outcome, lease }
   if (outcome.kind === 'whole') return { ...outcome, channel: lease.channel }
   if (outcome.kind === 'vendor_error') return passError(outcome, lease.channel, nowMs)
@@ -90,8 +97,8 @@ function inPlaceOf({ head, status }: VendorErrorOutcome, nowMs: number): ShownEr
   return ownError(codeOfStatus(status), retryAfterOf(restMs))
 }
 
-function isFaultOfClient({ fault }: VendorErrorOutcome): boolean {
-  return fault === 'client' || fault === 'model_dependent' || fault === 'conflict'
+function isFaultOfClient({ class: name }: VendorErrorOutcome): boolean {
+  return outcomes[name].health === 'client'
 }
 
 const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
@@ -101,80 +108,27 @@ function codeOfStatus(status: number): OwnErrorCode {
   return status === 503 || status === 529 ? 'relay.overloaded' : 'relay.upstream_failed'
 }
 
-export interface FailedAttempt {
-  readonly channel: Channel
-  readonly outcome: AttemptOutcome
-}
-
 /**
  * Chooses what to show when no channel is left: the failure that says most. A vendor's own 429 or 5xx
  * passes as it came; an error that names the operator's account, or no answer at all, becomes ours.
  */
-export function giveUp(failed: readonly FailedAttempt[], nowMs: number): ShownError {
-  let best: FailedAttempt | undefined
-  for (const candidate of failed) {
-    if (best === undefined || weightOf(candidate.outcome) >= weightOf(best.outcome))
-      best = candidate
-  }
+export function giveUp(failed: readonly EndedAttempt[], nowMs: number): ShownError {
+  let best: EndedAttempt | undefined
+  for (const candidate of failed)
+    if (best === undefined || weightOf(candidate) >= weightOf(best)) best = candidate
   if (best === undefined) return ownError('relay.no_channel_available')
-  const { outcome, channel } = best
-  if (outcome.kind === 'broken') return ownError(brokenCode[outcome.cause])
-  if (outcome.kind !== 'vendor_error') return ownError('relay.upstream_failed')
-  if (outcome.fault === 'not_offered') return ownError('relay.not_offered')
-  if (outcome.fault === 'model_missing')
-    return ownError(
-      accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : 'relay.model_unknown',
-    )
-  if (outcome.fault === 'config' || outcome.fault === 'no_credit')
-    return ownError('relay.upstream_failed')
-  return passError(outcome, channel, nowMs)
+  const { outcome, lease } = best
+  if (outcome.kind !== 'vendor_error') return ownError(outcomes[outcome.class].shows)
+  const { shows } = outcomes[outcome.class]
+  if (shows === 'vendor_error') return passError(outcome, lease.channel, nowMs)
+  return ownError(accountStatuses.has(outcome.status) ? 'relay.upstream_failed' : shows)
 }
 
-/** How much a failure says about what to do next: throttling most, a broken connection least. */
-function weightOf(outcome: AttemptOutcome): number {
-  if (outcome.kind !== 'vendor_error') return 0
-  switch (outcome.fault) {
-    case 'throttle':
-      return 4
-    case 'lone_500':
-    case 'hard':
-      return 3
-    case 'model_missing':
-    case 'not_offered':
-      return 2
-    case 'config':
-    case 'no_credit':
-    case 'client':
-    case 'model_dependent':
-    case 'conflict':
-      return 1
-  }
+function weightOf({ outcome }: EndedAttempt): number {
+  return outcomes[outcome.class].weight
 }
 
-type OwnErrorCode =
-  | 'relay.upstream_failed'
-  | 'relay.upstream_timeout'
-  | 'relay.upstream_throttled'
-  | 'relay.overloaded'
-  | 'relay.answer_too_large'
-  | 'relay.no_channel_available'
-  | 'relay.model_unknown'
-  | 'relay.not_offered'
-  | 'relay.shutting_down'
-
-const brokenCode: Readonly<Record<BrokenCause, OwnErrorCode>> = {
-  connect: 'relay.upstream_failed',
-  tls: 'relay.upstream_failed',
-  reset: 'relay.upstream_failed',
-  protocol: 'relay.upstream_failed',
-  not_the_format: 'relay.upstream_failed',
-  too_large: 'relay.answer_too_large',
-  timeout: 'relay.upstream_timeout',
-  deadline: 'relay.upstream_timeout',
-  shutdown: 'relay.shutting_down',
-}
-
-const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
+const ownMessages = {
   'relay.upstream_failed': 'The vendor could not be reached or gave no usable answer. Try again.',
   'relay.upstream_timeout': 'The vendor did not answer in time. Try again.',
   'relay.upstream_throttled': 'The vendor accepts no more requests right now. Try again shortly.',
@@ -185,7 +139,9 @@ const ownMessages: Readonly<Record<OwnErrorCode, string>> = {
   'relay.model_unknown': 'The vendor does not serve this model right now.',
   'relay.not_offered': 'The vendor of this model does not offer this endpoint.',
   'relay.shutting_down': 'This gateway stopped before there was an answer. Try again.',
-}
+} as const
+
+type OwnErrorCode = keyof typeof ownMessages
 
 const briefSeconds = '5'
 const hasRetryAfter: ReadonlySet<OwnErrorCode> = new Set([

@@ -3,6 +3,7 @@
  * stream past its commit point offers to the stage that delivers it. Pure.
  */
 import type { MeterReading, StreamMeter, VendorError } from '../formats/answer.ts'
+import type { BrokenClass } from '../channels/outcomes.ts'
 import type { UpstreamFault } from '../formats/format.ts'
 import { unreadError } from '../formats/vendor-error.ts'
 import { readableBody } from '../http/client/content-encoding.ts'
@@ -37,12 +38,14 @@ interface ErrorBody {
 export type AttemptOutcome =
   | {
       readonly kind: 'streaming'
+      readonly class: 'answered'
       readonly head: UpstreamHead
       readonly stream: LiveStream
       readonly firstEventMs: number
     }
   | {
       readonly kind: 'whole'
+      readonly class: 'answered'
       readonly head: UpstreamHead
       readonly body: readonly Buffer[]
       readonly reading: MeterReading
@@ -51,13 +54,13 @@ export type AttemptOutcome =
   | VendorErrorOutcome
   | {
       readonly kind: 'broken'
-      readonly cause: BrokenCause
+      readonly class: BrokenClass
       /** No byte of the request had left: sending it again cannot double anything. */
       readonly isUnsent: boolean
       /** A kept-alive connection died under the request before a byte of an answer. */
       readonly isStale: boolean
     }
-  | { readonly kind: 'client_left' }
+  | { readonly kind: 'client_left'; readonly class: 'client_left' }
 
 /** The vendor answered with an error status, or with an error as a stream's first event. */
 export interface VendorErrorOutcome {
@@ -67,20 +70,19 @@ export interface VendorErrorOutcome {
   /** Of an event its envelope. Undefined where nothing can be shown. */
   readonly body: ErrorBody | undefined
   readonly error: VendorError
-  readonly fault: UpstreamFault
+  readonly class: UpstreamFault
 }
 
-/** `timeout` is a limit of the channel's own; the last three come from the gateway. */
-export type BrokenCause =
-  | 'connect'
-  | 'tls'
-  | 'reset'
-  | 'protocol'
-  | 'timeout'
-  | 'not_the_format'
-  | 'too_large'
-  | 'deadline'
-  | 'shutdown'
+/** Whether it is an answer for the client, whole or begun. */
+export function isAnswer({ class: name }: AttemptOutcome): boolean {
+  return name === 'answered'
+}
+
+/** Returns the status of the vendor's answer; of an error event the one that it would have had. */
+export function statusOf(outcome: AttemptOutcome): number | null {
+  if (outcome.class === 'answered') return outcome.head.status
+  return outcome.kind === 'vendor_error' ? outcome.status : null
+}
 
 /** Reads an error answer. `bytes` is undefined where the body was too large to be kept. */
 export function readErrorAnswer(
@@ -92,7 +94,7 @@ export function readErrorAnswer(
   const body = readErrorBody(head, bytes)
   const error = body === undefined ? unreadError : format.readError(body.readable)
   const fault = operation.classify({ status, headers: headersOf(head) }, error)
-  return { kind: 'vendor_error', head, status, body, error, fault }
+  return { kind: 'vendor_error', class: fault, head, status, body, error }
 }
 
 interface ReportedError {
@@ -109,7 +111,8 @@ export function readErrorEvent(
 ): VendorErrorOutcome {
   const { fault, status } = format.classifyEvent(error)
   const bytes = errorEnvelope === undefined ? undefined : Buffer.from(errorEnvelope)
-  return { kind: 'vendor_error', head, status, body: readErrorBody(head, bytes), error, fault }
+  const body = readErrorBody(head, bytes)
+  return { kind: 'vendor_error', class: fault, head, status, body, error }
 }
 
 /** A body that the gateway cannot read is not shown either: it could name the operator's account. */

@@ -10,6 +10,7 @@
  */
 import type { Secret } from '../base/secret.ts'
 import { unwatched, type Watched } from '../base/watchdog.ts'
+import { classOfFailure, type BrokenClass } from '../channels/outcomes.ts'
 import type { Lease } from '../channels/route.ts'
 import { edgesOf } from '../formats/answer-edges.ts'
 import type { AnswerReading, StreamMeter } from '../formats/answer.ts'
@@ -29,7 +30,6 @@ import {
   readErrorAnswer,
   readErrorEvent,
   type AttemptOutcome,
-  type BrokenCause,
   type LiveStream,
   type StreamReceiver,
 } from './attempt-outcome.ts'
@@ -179,7 +179,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     }
     this.#settle({
       kind: 'broken',
-      cause: failure.kind === 'aborted' ? 'shutdown' : failure.kind,
+      class: classOfFailure(failure.kind),
       isUnsent: failure.isUnsent,
       isStale: isStaleConnection(failure, {
         hasHead: this.#head !== undefined,
@@ -267,7 +267,10 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     const body = this.#kept
     if (answer.kind === 'not_the_format') this.#break('not_the_format')
     else if (answer.kind === 'error') this.#settle(readErrorEvent(head, answer, admitted))
-    else this.#settle({ kind: 'whole', head, body, reading: answer.reading, firstEventMs })
+    else {
+      const { reading } = answer
+      this.#settle({ kind: 'whole', class: 'answered', head, body, reading, firstEventMs })
+    }
   }
 
   /** A large answer is neither copied nor parsed as a whole where its operation can do without. */
@@ -291,7 +294,7 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
     if (head === undefined) return
     if (this.#isBegun(meter)) {
       const firstEventMs = this.#services.clock.monotonic() - this.#sentAtMs
-      this.#settle({ kind: 'streaming', head, stream: this, firstEventMs })
+      this.#settle({ kind: 'streaming', class: 'answered', head, stream: this, firstEventMs })
       return
     }
     const { error, errorEnvelope } = meter
@@ -320,12 +323,12 @@ class Attempt implements UpstreamReceiver, ClientWatcher, Watched, LiveStream {
 
   #leave(): void {
     this.#call?.abort()
-    this.#settle({ kind: 'client_left' })
+    this.#settle({ kind: 'client_left', class: 'client_left' })
   }
 
-  #break(cause: BrokenCause): void {
+  #break(name: BrokenClass): void {
     this.#call?.abort()
-    this.#settle({ kind: 'broken', cause, isUnsent: false, isStale: false })
+    this.#settle({ kind: 'broken', class: name, isUnsent: false, isStale: false })
   }
 
   /** The first outcome counts; every later one is the echo of an abort. */

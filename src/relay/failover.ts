@@ -5,23 +5,32 @@
  */
 import type { Clock } from '../base/clock.ts'
 import { addPicos, zeroPicos } from '../base/money.ts'
-import type { AttemptEnd, Lease, Outcome, Route } from '../channels/route.ts'
-import type { UpstreamFault } from '../formats/format.ts'
+import { healthAfterCommit, type OutcomeClass } from '../channels/outcomes.ts'
+import type { AttemptEnd, Lease, Route } from '../channels/route.ts'
 import { forwardRequestHeaders, withTraceHeaders } from '../formats/headers.ts'
 import { readRetryAfterMs } from '../formats/rate-headers.ts'
 import type { AttemptRecord, Ending } from '../ledger/ledger.ts'
 import type { AttemptTrace } from '../telemetry/traces.ts'
 import { promptCostPicos } from './admit.ts'
-import { committed, giveUp, type Answered, type FailedAttempt } from './answered.ts'
-import type { AttemptOutcome } from './attempt-outcome.ts'
-import { attemptRecord, type AttemptTimes } from './attempt-records.ts'
+import { committed, giveUp, type Answered, type EndedAttempt, type Shown } from './answered.ts'
+import { isAnswer, type AttemptOutcome } from './attempt-outcome.ts'
+import { attemptRecord } from './attempt-records.ts'
 import { makeAttempt, type AttemptRequest, type AttemptServices } from './attempt.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Admitted, AttemptNotes, RelayServices } from './stages.ts'
 import { beginAttemptTrace } from './trace-facts.ts'
-import { judge, type Verdict } from './verdict.ts'
+import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 type FailoverServices = AttemptServices & Pick<RelayServices, 'openRoute' | 'onTracePoint'>
+
+/** An attempt, what it came to, and what that means. */
+interface Tried extends EndedAttempt {
+  readonly verdict: Verdict
+  readonly record: AttemptRecord
+  /** Monotonic times. */
+  readonly startedMs: number
+  readonly endedMs: number
+}
 
 export async function failover(
   admitted: Admitted,
@@ -30,77 +39,97 @@ export async function failover(
 ): Promise<Answered> {
   const { clock, settings } = services
   const deadlineMs = admitted.startedMonotonicMs + settings.requestDeadlineMs
-  const isFree = admitted.hold === undefined
-  const route = openRoute(admitted, !isFree, services)
-  const failed: FailedAttempt[] = []
-  let attempts: readonly AttemptRecord[] = []
-  let attemptCount = 0
-  /** Attempts that went into stale connections: the vendor never received them. */
-  let lostCount = 0
-  let operatorCostPicos = zeroPicos
-  let repeated: Lease | undefined
-  /** A model did not take the request. Another one is tried once, and this answer passes if it fails. */
-  let unsuited: { readonly lease: Lease; readonly outcome: AttemptOutcome } | undefined
-
+  const route = openRoute(admitted, services)
+  const tried: Tried[] = []
   // A client that has left would not get what another attempt brings, and the attempt costs money.
-  while (!client.isGone && attemptCount - lostCount < settings.attemptsMax) {
-    const lease = repeated === undefined ? route.next(unsuited?.lease) : route.repeat(repeated)
+  while (!client.isGone && countReceived(tried) < settings.attemptsMax) {
+    const lease = nextLease(route, tried)
     if (lease === undefined) break
-    attemptCount++
-    const startedMs = clock.monotonic()
-    const trace = beginAttemptTrace(admitted, lease, attempts.length)
-    const outcome = await tryLease({ admitted, client, lease, deadlineMs }, trace, services)
-    const endedMs = clock.monotonic()
-    const record = recordOf({ admitted, lease, outcome }, { startedMs, endedMs })
-    attempts = [...attempts, record]
-    const verdict = judge(outcome, {
-      isFree,
-      hasAlternative: () => route.hasAlternative(),
-      hasOtherModel: () => unsuited === undefined && route.hasAlternative(lease),
-      mayRepeat: () => route.mayRepeat(lease),
-      hasRepeated: repeated !== undefined,
-    })
-    report({ admitted, lease, outcome, verdict }, clock)
-    trace?.judged({ ...record, next: verdict.next, isRunning: outcome.kind === 'streaming' })
-    if (verdict.mayHaveCost)
-      operatorCostPicos = addPicos(operatorCostPicos, promptCostPicos(admitted, lease.channel))
-    const isBegun = isAnswer(outcome) && !client.isGone
-    const notes: AttemptNotes = {
-      count: attemptCount,
-      operatorCostPicos,
-      attempts,
-      firstEventMs: isBegun ? Math.round(endedMs - admitted.startedMonotonicMs) : undefined,
-      streamSinceMs: outcome.kind === 'streaming' ? startedMs : undefined,
-    }
-    const common = { deadlineMs, notes }
-    if (verdict.next === 'abandon') return { ...common, kind: 'client_left' }
-    const isLost = verdict.next === 'retry_same' && outcome.kind === 'broken'
-    if (unsuited !== undefined && !isAnswer(outcome) && !isLost) break
-    if (verdict.next === 'commit')
-      return { ...common, ...committed(outcome, lease, wallTimeMs(admitted, clock)) }
-    failed.push({ channel: lease.channel, outcome })
-    if (verdict.next === 'other_model') unsuited = { lease, outcome }
-    if (verdict.next === 'give_up' || clock.monotonic() >= deadlineMs) break
-    repeated = verdict.next === 'retry_same' ? lease : undefined
-    if (isLost) lostCount++
+    const context = contextOf(admitted, { route, lease, tried })
+    const attempt = { admitted, client, lease, deadlineMs }
+    const last = await tryOnce(attempt, { context, index: tried.length }, services)
+    const isOver = isLastOne(last, unsuitedOf(tried))
+    tried.push(last)
+    if (isOver || clock.monotonic() >= deadlineMs) break
   }
-  const none = { firstEventMs: undefined, streamSinceMs: undefined }
-  const notes: AttemptNotes = { count: attemptCount, operatorCostPicos, attempts, ...none }
-  const common = { deadlineMs, notes }
-  if (client.isGone) return { ...common, kind: 'client_left' }
-  const nowMs = wallTimeMs(admitted, clock)
-  if (unsuited !== undefined)
-    return { ...common, ...committed(unsuited.outcome, unsuited.lease, nowMs) }
-  return { ...common, ...giveUp(failed, nowMs) }
+  const shown = shownOf(tried, client, wallTimeMs(admitted, clock))
+  return { ...shown, deadlineMs, notes: notesOf(tried, admitted, client) }
 }
 
-function isAnswer({ kind }: AttemptOutcome): boolean {
-  return kind === 'streaming' || kind === 'whole'
+/** Leaves out attempts that went into stale connections: the vendor never received them. */
+function countReceived(tried: readonly Tried[]): number {
+  return tried.filter((one) => !isLost(one)).length
+}
+
+function isLost({ verdict, outcome }: Tried): boolean {
+  return verdict.next === 'retry_same' && outcome.kind === 'broken'
+}
+
+/** Returns the attempt whose model did not take the request; its answer passes if another model fails too. */
+function unsuitedOf(tried: readonly Tried[]): Tried | undefined {
+  return tried.find(({ verdict }) => verdict.next === 'other_model')
+}
+
+function isRepeated(tried: readonly Tried[]): boolean {
+  return tried.at(-1)?.verdict.next === 'retry_same'
+}
+
+function nextLease(route: Route, tried: readonly Tried[]): Lease | undefined {
+  const last = tried.at(-1)
+  return last !== undefined && isRepeated(tried)
+    ? route.repeat(last.lease)
+    : route.next(unsuitedOf(tried)?.lease)
+}
+
+/** After an unsuited attempt one other model is tried, once. */
+function isLastOne(last: Tried, unsuited: Tried | undefined): boolean {
+  if (unsuited !== undefined && !isAnswer(last.outcome)) return !isLost(last)
+  const { next } = last.verdict
+  return next === 'commit' || next === 'give_up' || next === 'abandon'
+}
+
+function shownOf(tried: readonly Tried[], client: ClientLink, nowMs: number): Shown {
+  const last = tried.at(-1)
+  const unsuited = unsuitedOf(tried)
+  const mayCommit = unsuited === undefined || (last !== undefined && isAnswer(last.outcome))
+  if (last?.verdict.next === 'commit' && mayCommit) return committed(last, nowMs)
+  if (client.isGone || last?.verdict.next === 'abandon') return { kind: 'client_left' }
+  return unsuited === undefined ? giveUp(tried, nowMs) : committed(unsuited, nowMs)
+}
+
+function notesOf(tried: readonly Tried[], admitted: Admitted, client: ClientLink): AttemptNotes {
+  const answer = tried.find(({ outcome }) => isAnswer(outcome))
+  const isBegun = answer !== undefined && !client.isGone
+  return {
+    count: tried.length,
+    operatorCostPicos: tried
+      .filter(({ verdict }) => verdict.mayHaveCost)
+      .map(({ lease }) => promptCostPicos(admitted, lease.channel))
+      .reduce(addPicos, zeroPicos),
+    attempts: tried.map(({ record }) => record),
+    firstEventMs: isBegun ? Math.round(answer.endedMs - admitted.startedMonotonicMs) : undefined,
+    streamSinceMs: answer?.outcome.kind === 'streaming' ? answer.startedMs : undefined,
+  }
+}
+
+interface Choice {
+  readonly route: Route
+  readonly lease: Lease
+  readonly tried: readonly Tried[]
+}
+
+function contextOf({ hold }: Admitted, { route, lease, tried }: Choice): VerdictContext {
+  return {
+    isFree: hold === undefined,
+    hasAlternative: () => route.hasAlternative(),
+    hasOtherModel: () => unsuitedOf(tried) === undefined && route.hasAlternative(lease),
+    mayRepeat: () => route.mayRepeat(lease),
+    hasRepeated: isRepeated(tried),
+  }
 }
 
 function openRoute(
-  { snapshot, model, operation, principal, facts, pinnedTo, preferredChannel }: Admitted,
-  isTimed: boolean,
+  { snapshot, model, operation, principal, facts, hold, pinnedTo, preferredChannel }: Admitted,
   services: FailoverServices,
 ): Route {
   return services.openRoute({
@@ -110,10 +139,34 @@ function openRoute(
     caller: principal,
     isStream: facts.isStream,
     inputTokens: facts.inputTokensEstimate,
-    isTimed,
+    isTimed: hold !== undefined,
     pinnedTo: pinnedTo?.name,
     preferred: preferredChannel,
   })
+}
+
+/** Makes one attempt, judges it, and reports it to its channel. */
+async function tryOnce(
+  attempt: AttemptRequest,
+  { context, index }: { readonly context: VerdictContext; readonly index: number },
+  services: FailoverServices,
+): Promise<Tried> {
+  const { admitted, lease } = attempt
+  const { clock } = services
+  const startedMs = clock.monotonic()
+  const trace = beginAttemptTrace(admitted, lease, index)
+  const outcome = await tryLease(attempt, trace, services)
+  const endedMs = clock.monotonic()
+  const record = attemptRecord(outcome, {
+    channel: lease.channel.name,
+    requestStartedMs: admitted.startedMonotonicMs,
+    startedMs,
+    endedMs,
+  })
+  const verdict = judge(outcome, context)
+  report({ lease, outcome }, verdict, wallTimeMs(admitted, clock))
+  trace?.judged({ ...record, next: verdict.next, isRunning: outcome.kind === 'streaming' })
+  return { lease, outcome, verdict, record, startedMs, endedMs }
 }
 
 async function tryLease(
@@ -151,43 +204,27 @@ async function tryLease(
   }
 }
 
-interface Judged {
-  readonly admitted: Admitted
-  readonly lease: Lease
-  readonly outcome: AttemptOutcome
-  readonly verdict: Verdict
-}
-
-function recordOf(
-  { admitted, lease, outcome }: Omit<Judged, 'verdict'>,
-  times: Pick<AttemptTimes, 'startedMs' | 'endedMs'>,
-): AttemptRecord {
-  const requestStartedMs = admitted.startedMonotonicMs
-  return attemptRecord(outcome, { channel: lease.channel.name, requestStartedMs, ...times })
-}
-
 /** Reports the attempt to its channel. A committed stream is reported again at its end. */
-function report({ admitted, lease, outcome, verdict }: Judged, clock: Clock): void {
+function report({ lease, outcome }: EndedAttempt, { blame }: Verdict, nowMs: number): void {
   if (outcome.kind === 'streaming') lease.answered(outcome.firstEventMs)
   if (outcome.kind === 'whole')
     lease.answered(outcome.firstEventMs, outcome.reading.usage?.reported.outputTokens)
-  if (verdict.blame === undefined) return
+  if (blame === undefined) return
   lease.ended({
-    outcome: verdict.blame,
-    isRequestSuspect: isRequestSuspect(outcome, verdict),
-    isTimeout: outcome.kind === 'broken' && outcome.cause === 'timeout',
-    isNotOffered: outcome.kind === 'vendor_error' && outcome.fault === 'not_offered',
+    outcome: blame,
+    isRequestSuspect: blame === 'hard' && hadRequest(outcome),
+    isTimeout: outcome.class === 'timeout',
+    isNotOffered: outcome.class === 'not_offered',
     retryAfterMs:
-      verdict.blame === 'throttle' && outcome.kind === 'vendor_error'
-        ? readRetryAfterMs(outcome.head, wallTimeMs(admitted, clock))
+      blame === 'throttle' && outcome.kind === 'vendor_error'
+        ? readRetryAfterMs(outcome.head, nowMs)
         : undefined,
   })
 }
 
-/** A failure that the request itself may have caused: the vendor had it and failed on it. */
-function isRequestSuspect(outcome: AttemptOutcome, { blame }: Verdict): boolean {
-  if (blame !== 'hard') return false
-  return outcome.kind !== 'broken' || (outcome.cause !== 'connect' && !outcome.isUnsent)
+/** The vendor had the request and failed on it, so the request itself may be the cause. */
+function hadRequest(outcome: AttemptOutcome): boolean {
+  return outcome.kind !== 'broken' || (outcome.class !== 'connect' && !outcome.isUnsent)
 }
 
 function wallTimeMs(admitted: Admitted, clock: Clock): number {
@@ -206,30 +243,16 @@ function endOfStream(
   ending: Ending,
 ): AttemptEnd {
   const error = ending === 'upstream_cut' ? stream.meter.error : undefined
-  return error === undefined
-    ? { outcome: endingOutcome[ending] }
-    : { outcome: faultOutcome[format.classifyEvent(error).fault] }
+  const name = error === undefined ? classOfEnding[ending] : format.classifyEvent(error).fault
+  return { outcome: healthAfterCommit(name) }
 }
 
-const endingOutcome: Readonly<Record<Ending, Outcome>> = {
-  completed: 'ok',
-  client_left: 'client',
-  upstream_cut: 'broken',
-  gateway_cut: 'nobody',
+const classOfEnding: Readonly<Record<Ending, OutcomeClass>> = {
+  completed: 'answered',
+  client_left: 'client_left',
+  upstream_cut: 'cut',
+  // Or its deadline has passed; neither blames anybody.
+  gateway_cut: 'shutdown',
   refused: 'client',
-  failed: 'broken',
-}
-
-/** An error event in the middle of a stream is blamed as it would be at its beginning. */
-const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
-  client: 'client',
-  model_dependent: 'client',
-  conflict: 'client',
-  throttle: 'throttle',
-  config: 'config',
-  no_credit: 'no_credit',
-  model_missing: 'model_missing',
-  not_offered: 'nobody',
-  lone_500: 'broken',
-  hard: 'broken',
+  failed: 'cut',
 }

@@ -1,9 +1,10 @@
-/** The table of verdict.ts, row by row, in every context, so that a change to any cell is seen. */
+/** The table of outcomes, row by row, in every context, so that a change to any cell is seen. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { UpstreamHead } from '../http/client/upstream.ts'
 import type { UpstreamFault } from '../formats/format.ts'
-import type { AttemptOutcome, BrokenCause } from './attempt-outcome.ts'
+import { outcomes, type BrokenClass } from '../channels/outcomes.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
 import { judge, type Verdict, type VerdictContext } from './verdict.ts'
 
 const head: UpstreamHead = {
@@ -19,6 +20,7 @@ const unused = (): never => {
 
 const streaming: AttemptOutcome = {
   kind: 'streaming',
+  class: 'answered',
   head,
   stream: {
     get meter() {
@@ -33,6 +35,7 @@ const streaming: AttemptOutcome = {
 
 const whole: AttemptOutcome = {
   kind: 'whole',
+  class: 'answered',
   head,
   body: [Buffer.from('{}')],
   reading: {
@@ -50,12 +53,12 @@ const whole: AttemptOutcome = {
 
 function vendorError(fault: UpstreamFault): AttemptOutcome {
   const error = { type: undefined, code: undefined, message: undefined }
-  return { kind: 'vendor_error', head, status: 500, body: undefined, error, fault }
+  return { kind: 'vendor_error', head, status: 500, body: undefined, error, class: fault }
 }
 
-function broken(cause: BrokenCause, facts: { isUnsent?: boolean; isStale?: boolean } = {}) {
+function broken(name: BrokenClass, facts: { isUnsent?: boolean; isStale?: boolean } = {}) {
   const { isUnsent = false, isStale = false } = facts
-  return { kind: 'broken', cause, isUnsent, isStale } satisfies AttemptOutcome
+  return { kind: 'broken', class: name, isUnsent, isStale } satisfies AttemptOutcome
 }
 
 type Cell = readonly [Verdict['next'], Verdict['blame']]
@@ -88,6 +91,10 @@ const rows: Readonly<Record<string, Row>> = {
     cells: always('commit', 'client'),
   },
   'a throttle': { outcome: vendorError('throttle'), cells: always('failover', 'throttle') },
+  'used-up credit': {
+    outcome: vendorError('no_credit'),
+    cells: always('failover', 'no_credit'),
+  },
   'a refused account': { outcome: vendorError('config'), cells: always('failover', 'config') },
   'a missing model': {
     outcome: vendorError('model_missing'),
@@ -159,7 +166,7 @@ const rows: Readonly<Record<string, Row>> = {
     mayHaveCost: true,
   },
   'a client that left': {
-    outcome: { kind: 'client_left' },
+    outcome: { kind: 'client_left', class: 'client_left' },
     cells: always('abandon', 'client'),
     mayHaveCost: true,
   },
@@ -175,6 +182,18 @@ const contexts: readonly VerdictContext[] = [
   { ...usual, hasRepeated: true, hasAlternative: () => true },
   { ...usual, hasRepeated: true, hasAlternative: () => false },
 ]
+
+test('each class that an attempt can have has a row here', () => {
+  const seen = new Set<string>(Object.values(rows).map(({ outcome }) => outcome.class))
+  // A stale connection is recorded as its failure, and a stream is cut only after its verdict.
+  assert.deepEqual([...seen, 'stale', 'cut'].toSorted(), Object.keys(outcomes).toSorted())
+})
+
+test('a request that never left costs nothing, whatever ended the attempt', () => {
+  for (const context of contexts)
+    for (const name of ['reset', 'protocol', 'shutdown'] as const)
+      assert.equal(judge(broken(name, { isUnsent: true }), context).mayHaveCost, false)
+})
 
 describe('the verdict on', () => {
   for (const [name, { outcome, cells, mayHaveCost = false }] of Object.entries(rows))
@@ -221,7 +240,7 @@ test('a free operation blames a channel only for connection and credential', () 
       const { next, blame } = judge(outcome, context)
       const counted = judge(outcome, { ...context, isFree: true })
       assert.equal(counted.next, next)
-      const isTelling = outcome.kind === 'broken' && telling.includes(outcome.cause)
+      const isTelling = outcome.kind === 'broken' && telling.includes(outcome.class)
       const expected = blame === undefined || isTelling ? blame : 'nobody'
       assert.equal(counted.blame, expected, name)
     }

@@ -9,30 +9,71 @@ import type { LatencySample } from './latency.ts'
 
 export type { Form }
 
-/**
- * How an attempt ended, as far as the channel is concerned.
- *
- *  - `ok`: a complete answer
- *  - `client`: the request was at fault, or the client left: says nothing about the channel
- *  - `nobody`: the gateway ended it, or the connection had gone stale: says nothing either
- *  - `throttle`: the channel has no rate or capacity left for now
- *  - `config`: the vendor refuses the credential, the account or the address
- *  - `no_credit`: the operator's credit or spend limit at the vendor is used up
- *  - `model_missing`: the vendor does not know the model
- *  - `hard`: failed before the first event; `broken`: failed after it
- *  - `suspect`: the exchange failed on two channels, so the request itself may be the cause
- */
-export type Outcome =
-  | 'ok'
-  | 'client'
-  | 'nobody'
-  | 'throttle'
-  | 'config'
-  | 'no_credit'
-  | 'model_missing'
-  | 'hard'
-  | 'broken'
-  | 'suspect'
+export type Blamed = 'channel' | 'client' | 'none'
+
+interface OutcomeFacts {
+  /** Whom it blames; null where nothing failed. */
+  readonly blames: Blamed | null
+  /** What health learns of it, for docs/architecture.md. */
+  readonly learns: string
+  /** The rows of the table of rules, for an attempt of traffic and for a probe. */
+  readonly traffic: string
+  readonly probe: string
+}
+
+const silent = {
+  learns: 'nothing',
+  traffic: 'blameless',
+  probe: 'probeUndecided',
+} as const
+const refusal = {
+  blames: 'channel',
+  learns: 'off at once, an event',
+  traffic: 'refused',
+  probe: 'probeRefused',
+} as const
+const failure = {
+  blames: 'channel',
+  learns: 'a failure',
+  traffic: 'failed',
+  probe: 'probeFailed',
+} as const
+
+/** How an attempt ended, as far as the channel is concerned. */
+export const outcomeFacts = {
+  /** A complete answer. */
+  ok: {
+    blames: null,
+    learns: 'a success, once complete',
+    traffic: 'ok',
+    probe: 'probePassed',
+  },
+  /** The request was at fault, or the client left: says nothing about the channel. */
+  client: { ...silent, blames: 'client' },
+  /** The gateway ended it, or the connection had gone stale: says nothing either. */
+  nobody: { ...silent, blames: 'none' },
+  /** The channel has no rate or capacity left for now. */
+  throttle: {
+    blames: 'none',
+    learns: 'a rest, no failure',
+    traffic: 'throttled',
+    probe: 'probeUndecided',
+  },
+  /** The vendor refuses the credential, the account or the address. */
+  config: refusal,
+  /** The operator's credit or spend limit at the vendor is used up. */
+  no_credit: refusal,
+  /** The vendor does not know the model. */
+  model_missing: { ...refusal, learns: 'off for this model' },
+  /** It failed before the first event. */
+  hard: failure,
+  /** It failed after the first event. */
+  broken: failure,
+  /** The exchange failed on two channels, so the request itself may be the cause. */
+  suspect: { ...failure, traffic: 'suspect', probe: 'suspect' },
+} as const satisfies Readonly<Record<string, OutcomeFacts>>
+
+export type Outcome = keyof typeof outcomeFacts
 
 export interface AttemptResult {
   readonly kind: 'ended'

@@ -7,7 +7,7 @@
  * only while several accounts fail there, so one account whose requests fail everywhere loses its own
  * failovers and no others.
  */
-import type { Outcome } from './health-event.ts'
+import { outcomeFacts, type Outcome } from './health-event.ts'
 import { failingCallersMin, waitMaxMs } from './timing.ts'
 
 interface Bucket {
@@ -104,19 +104,6 @@ function changeOwn(
 }
 
 function changeOf(outcome: Outcome): number {
-  switch (outcome) {
-    case 'ok':
-      return perSuccess
-    case 'hard':
-    case 'broken':
-    case 'config':
-    case 'no_credit':
-    case 'model_missing':
-    case 'suspect':
-      return -1
-    case 'client':
-    case 'nobody':
-    case 'throttle':
-      return 0
-  }
+  if (outcome === 'ok') return perSuccess
+  return outcomeFacts[outcome].blames === 'channel' ? -1 : 0
 }

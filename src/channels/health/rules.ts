@@ -16,7 +16,7 @@ import type {
   Outlasted,
   Step,
 } from './health-event.ts'
-import { unchanged } from './health-event.ts'
+import { outcomeFacts, unchanged } from './health-event.ts'
 import {
   isInUse,
   shownMode,
@@ -205,25 +205,8 @@ export function step(state: HealthState, event: HealthEvent, now: number, random
 
 function ruleOf(event: HealthEvent): keyof typeof rules {
   if (event.kind !== 'ended') return event.kind
-  const isProbe = event.caller === undefined
-  switch (event.outcome) {
-    case 'ok':
-      return isProbe ? 'probePassed' : 'ok'
-    case 'hard':
-    case 'broken':
-      return isProbe ? 'probeFailed' : 'failed'
-    case 'suspect':
-      return 'suspect'
-    case 'config':
-    case 'no_credit':
-    case 'model_missing':
-      return isProbe ? 'probeRefused' : 'refused'
-    case 'throttle':
-      return isProbe ? 'probeUndecided' : 'throttled'
-    case 'client':
-    case 'nobody':
-      return isProbe ? 'probeUndecided' : 'blameless'
-  }
+  const { traffic, probe } = outcomeFacts[event.outcome]
+  return event.caller === undefined ? probe : traffic
 }
 
 /** A change of the mode that operators see is the first effect, whatever caused it. */

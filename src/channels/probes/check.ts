@@ -13,11 +13,11 @@ import { sendDecoding } from '../../http/client/decoded-answer.ts'
 import { forwardRequestHeaders } from '../../formats/headers.ts'
 import type { Usage } from '../../metering/usage.ts'
 import type { Channel, Vendor } from '../channel.ts'
+import { classOfFailure, outcomes } from '../outcomes.ts'
 import type { Form, Outcome } from '../health/health-event.ts'
 import { readRetryAfterMs } from '../../formats/rate-headers.ts'
 import {
   isStaleConnection,
-  type FailureKind,
   type Upstream,
   type UpstreamHead,
   type UpstreamReceiver,
@@ -123,7 +123,7 @@ function sendOnce(
         const waitedMs = clock.monotonic() - sentMs
         if (isStaleConnection(failure, { hasHead: head !== undefined, waitedMs }))
           finish('stale_connection')
-        else finish({ outcome: failureOutcome[failure.kind] })
+        else finish({ outcome: outcomes[classOfFailure(failure.kind)].health })
       },
     }
     const bounds = { receiver, bytesMax: answerBytesMax }
@@ -178,7 +178,7 @@ function judgeCheck(
   const readable = readableBody(body, head.header('content-encoding'))
   const error = readable === undefined ? unreadError : format.readError(readable)
   const fault = operation.classify({ status: head.status, headers }, error)
-  return { outcome: faultOutcome[fault], retryAfterMs: readRetryAfterMs(head, nowMs) }
+  return { outcome: outcomeOf(fault), retryAfterMs: readRetryAfterMs(head, nowMs) }
 }
 
 /** A listing is any JSON: servers differ in how they list. */
@@ -198,8 +198,7 @@ function judgeAnswer(
   if (contentType !== '' && !contentType.includes(type)) return { outcome: 'hard' }
   if (facts.isStream) return judgeStream(format, operation.openMeter(facts), answer)
   const read = operation.readAnswer(body, facts)
-  if (read.kind === 'error')
-    return { outcome: faultOutcome[format.classifyEvent(read.error).fault] }
+  if (read.kind === 'error') return { outcome: outcomeOf(format.classifyEvent(read.error).fault) }
   return read.kind === 'answer' ? { outcome: 'ok', usage: read.reading.usage } : { outcome: 'hard' }
 }
 
@@ -213,29 +212,12 @@ function judgeStream(format: Format, meter: StreamMeter, answer: StreamBody): Ju
   meter.push(answer.body)
   meter.end(answer.isEndAnnounced)
   const { error } = meter
-  if (error !== undefined) return { outcome: faultOutcome[format.classifyEvent(error).fault] }
+  if (error !== undefined) return { outcome: outcomeOf(format.classifyEvent(error).fault) }
   if (meter.isTerminated) return { outcome: 'ok', usage: meter.reading().usage }
   return { outcome: meter.hasStarted ? 'broken' : 'hard' }
 }
 
-const failureOutcome: Readonly<Record<FailureKind, Outcome>> = {
-  connect: 'hard',
-  tls: 'config',
-  reset: 'hard',
-  protocol: 'hard',
-  // Only a gateway that stops aborts a probe.
-  aborted: 'nobody',
-}
-
-const faultOutcome: Readonly<Record<UpstreamFault, Outcome>> = {
-  client: 'client',
-  model_dependent: 'client',
-  throttle: 'throttle',
-  config: 'config',
-  no_credit: 'no_credit',
-  model_missing: 'model_missing',
-  not_offered: 'config',
-  lone_500: 'hard',
-  conflict: 'client',
-  hard: 'hard',
+/** A channel that does not offer what probes ask for has the wrong address, or needs another check. */
+function outcomeOf(fault: UpstreamFault): Outcome {
+  return fault === 'not_offered' ? 'config' : outcomes[fault].health
 }

@@ -2,53 +2,19 @@
  * Explains a recorded request in words: what each attempt came to and whom that blames, and why the account
  * paid what it paid. Pure. The facts are those that the relay has recorded; nothing is judged again.
  */
+import { outcomeFacts, type Blamed } from '../../channels/health/health-event.ts'
+import { healthOf, isOutcomeClass, outcomes } from '../../channels/outcomes.ts'
 import type { RecordedCharge, RecordedExchange } from '../../ledger/exchange-store.ts'
 import type { FreeEnding } from '../../ledger/free-exchange-store.ts'
 import type { AttemptRecord } from '../../ledger/ledger.ts'
 
-type Blame = 'channel' | 'client' | 'none'
-
 interface AttemptText {
   readonly meaning: string
   /** Null where the attempt did not fail. */
-  readonly blame: Blame | null
+  readonly blame: Blamed | null
   /** What followed; null after the last attempt. */
   readonly next: 'retry' | 'failover' | null
 }
-
-/** By class, as `relay/attempt-records.ts` names them. */
-const attemptTexts: Readonly<Record<string, readonly [meaning: string, blame: Blame | null]>> = {
-  answered: ['The vendor answered.', null],
-  cut: ['The vendor broke off after the answer had begun.', 'channel'],
-  client_left: ['The client left while the gateway waited for the vendor.', 'client'],
-  client: ['The vendor refused this request; no other channel would take it.', 'client'],
-  model_dependent: [
-    'The model did not take the request, for instance because of its length.',
-    'client',
-  ],
-  throttle: ['The vendor limits requests or is overloaded. The channel rests.', 'none'],
-  config: ['The vendor refused the credential or the account of the channel.', 'channel'],
-  no_credit: ['The credit or the spend limit of the channel at its vendor is used up.', 'channel'],
-  model_missing: ['The vendor does not have this model.', 'channel'],
-  not_offered: ['The vendor does not offer this operation.', 'none'],
-  lone_500: ['The vendor failed with status 500.', 'channel'],
-  conflict: ['The vendor reported a conflict or a timeout (409, 408).', 'client'],
-  hard: ['The vendor failed.', 'channel'],
-  connect: ['The gateway could not connect to the vendor.', 'channel'],
-  tls: ["The gateway could not trust the vendor's certificate.", 'channel'],
-  reset: ['The connection to the vendor was lost before an answer.', 'channel'],
-  protocol: ["The vendor's answer was not valid HTTP.", 'channel'],
-  timeout: ['The vendor did not answer in time.', 'channel'],
-  not_the_format: ["The answer did not have the vendor's format.", 'channel'],
-  too_large: ['The answer was larger than `answer_max_bytes`.', 'none'],
-  deadline: ['The request reached `request_deadline` while the gateway waited.', 'none'],
-  shutdown: ['The gateway stopped while it waited for the vendor.', 'none'],
-}
-
-/** Causes of attempts without an answer, of which a kept-alive connection may be the reason. */
-const lostConnections: ReadonlySet<string> = new Set(['connect', 'reset', 'protocol'])
-/** A free operation proves nothing about the answers of a channel, but these classes do. */
-const blamedOnFreeOperations: ReadonlySet<string> = new Set(['connect', 'tls'])
 
 export function explainAttempts({
   attempts,
@@ -64,24 +30,16 @@ function explainAttempt(
   following: AttemptRecord | undefined,
   isFree: boolean,
 ): AttemptText {
-  const [meaning, usual] = attemptTexts[attempt.class] ?? [`It ended as ${attempt.class}.`, null]
-  if (following === undefined)
-    return { meaning, blame: blameOf(attempt, usual, isFree), next: null }
-  if (following.channel !== attempt.channel)
-    return { meaning, blame: blameOf(attempt, usual, isFree), next: 'failover' }
-  // Only a connection that the vendor had closed before is tried again on the same channel.
-  if (lostConnections.has(attempt.class))
-    return {
-      meaning: 'The vendor had closed a kept-alive connection; the request went out again.',
-      blame: 'none',
-      next: 'retry',
-    }
-  return { meaning, blame: blameOf(attempt, usual, isFree), next: 'retry' }
-}
-
-function blameOf(attempt: AttemptRecord, usual: Blame | null, isFree: boolean): Blame | null {
-  const isBlamed = blamedOnFreeOperations.has(attempt.class) || attempt.status === 401
-  return isFree && usual !== null && !isBlamed ? 'none' : usual
+  const isRetried = following?.channel === attempt.channel
+  const next = following === undefined ? null : isRetried ? 'retry' : 'failover'
+  const recorded = attempt.class
+  if (!isOutcomeClass(recorded)) return { meaning: `It ended as ${recorded}.`, blame: null, next }
+  // What means failover is tried again on the same channel only where the connection had gone stale.
+  const isStale = isRetried && outcomes[recorded].next === 'failover'
+  const name = isStale ? 'stale' : recorded
+  const { meaning, health } = outcomes[name]
+  const blamed = health === 'ok' ? health : healthOf(name, { isFree, status: attempt.status })
+  return { meaning, blame: outcomeFacts[blamed].blames, next }
 }
 
 const uncharged: Readonly<Record<FreeEnding, string>> = {
