@@ -1,59 +1,86 @@
 /**
- * Migrates the schema to the version of this program: numbered SQL files, forward only, each with a
- * checksum, applied in one transaction under the store's write lock. A crash in the middle leaves the
- * old schema, and two processes that migrate at once do it one after the other. A store that is up to
- * date is only read, so commands do not wait for a writer.
+ * Creates the schema of a new store, and brings a store to the schema of this program: applies the migrations
+ * that are due and replaces the stored functions whose files differ, in one transaction under the store's
+ * write lock. A crash in the middle leaves the schema as it was, and two processes that open a store at once
+ * do it one after the other. A store that is up to date is only read, so commands do not wait for a writer.
+ *
+ *     store has                                    answer
+ *     no schema                                    functions, tables, all migrations
+ *     another `schema.sql`, another old migration  refused
+ *     a version that this program does not know    refused
+ *     fewer migrations, other functions            functions, then migrations
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import Postgrator from 'postgrator'
-import { GatewayError, InvariantError } from '../base/errors.ts'
+import { GatewayError } from '../base/errors.ts'
 import type { Database, Dialect, Queryable, Transaction } from './database.ts'
+import {
+  namesOfTables,
+  readSchemaFiles,
+  type SchemaFiles,
+  type StoredFunction,
+} from './schema-files.ts'
 
 export interface Migrated {
-  /** Names of the migrations applied by this call; empty when there was nothing to do. */
+  /** Names of what was applied by this call; empty when there was nothing to do. */
   readonly applied: readonly string[]
   /** The schema's version afterwards. */
   readonly version: number
 }
 
+export interface SchemaState {
+  /** 0 where there is no schema yet. */
+  readonly version: number
+  /** Whether it is the schema of this program. */
+  readonly isCurrent: boolean
+}
+
+interface Standing {
+  readonly version: number
+  /** The stored functions that differ from their files. */
+  readonly outdated: readonly OutdatedFunction[]
+}
+
+interface OutdatedFunction extends StoredFunction {
+  /** Another function of this name must be dropped first, because its parameters or its result differ. */
+  readonly isOtherHead: boolean
+}
+
 const versionTable = 'schemaversion'
+const functionTable = 'stored_function'
 const tableSql: Readonly<Record<Dialect, string>> = {
   sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = $1",
-  postgres: 'SELECT to_regclass($1) AS name WHERE to_regclass($1) IS NOT NULL',
+  // Not to_regclass: it may answer from before the lock was held.
+  postgres:
+    'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1',
 }
-const shippedFolder = join(import.meta.dirname, 'migrations')
 
-/** `folder` has one folder per dialect; tests bring their own. */
-export async function migrate(
-  database: Database,
-  folder: string = shippedFolder,
-): Promise<Migrated> {
-  const { dialect } = database
-  const files = join(folder, dialect)
-  const standing = await database.snapshot(async (snapshot): Promise<Migrated | undefined> => {
-    const version = await schemaVersion(snapshot, dialect)
-    const newestKnown = refuseNewerSchema(version, dialect, folder)
-    if (version < newestKnown) return undefined
-    return { applied: await apply(readingOnly(snapshot), { files, dialect }), version }
-  })
-  if (standing !== undefined) return standing
-  // Asked again under the lock: another process may have migrated meanwhile.
+/** `folder` replaces the schema of this program; for tests. */
+export async function migrate(database: Database, folder?: string): Promise<Migrated> {
+  const files = readSchemaFiles(database.dialect, folder)
+  const standing = await database.snapshot((snapshot) => inspect(snapshot, files))
+  if (isCurrent(standing, files)) return { applied: [], version: standing.version }
   return database.transact(async (transaction) => {
-    const version = await schemaVersion(transaction, dialect)
-    const newestKnown = refuseNewerSchema(version, dialect, folder)
-    if (version === 0 && dialect === 'postgres') await refuseForeignTables(transaction)
-    const applied = await apply(transaction, { files, dialect })
-    return { applied, version: newestKnown }
+    // Asked again under the lock: another process may have migrated meanwhile.
+    const { version, outdated } = await inspect(transaction, files)
+    if (version === 0 && database.dialect === 'postgres') await refuseForeignTables(transaction)
+    const applied = await writeSchema(transaction, files, { version, outdated })
+    if (files.steps.length > 1) applied.push(...(await applyMigrations(transaction, files)))
+    return { applied, version: newestOf(files) }
   })
 }
 
-/** For comparing checksums alone, where there is nothing to apply. */
-function readingOnly(snapshot: Queryable): Pick<Transaction, 'query' | 'script'> {
-  return {
-    query: (sql, parameters) => snapshot.query(sql, parameters),
-    script: () => Promise.reject(new InvariantError('there is nothing to apply')),
-  }
+/** Compares a store with this program. Throws `operations.conflict` where they do not belong together. */
+export async function readSchemaState(
+  database: Queryable & { readonly dialect: Dialect },
+  folder?: string,
+): Promise<SchemaState> {
+  const files = readSchemaFiles(database.dialect, folder)
+  const standing = await inspect(database, files)
+  return { version: standing.version, isCurrent: isCurrent(standing, files) }
+}
+
+/** The version the store's schema has; 0 where there is none yet. */
+export async function schemaVersion(database: Queryable, dialect: Dialect): Promise<number> {
+  return versionOf(await readApplied(database, dialect))
 }
 
 /** Whether a table of this name marks a store of ours. */
@@ -66,7 +93,7 @@ export function isStoreTable(name: string): boolean {
  * Partitions count as part of their table.
  */
 export async function refuseForeignTables(database: Queryable): Promise<void> {
-  const ours = (await schemaVersion(database, 'postgres')) === 0 ? [] : shippedTables()
+  const ours = (await schemaVersion(database, 'postgres')) === 0 ? [] : namesOfTables('postgres')
   const rows = await database.query(
     `SELECT relname FROM pg_class
        JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -88,69 +115,115 @@ export async function refuseForeignTables(database: Queryable): Promise<void> {
   )
 }
 
-/** Names of all tables that migrations of PostgreSQL create. */
-function shippedTables(): readonly string[] {
-  const folder = join(shippedFolder, 'postgres')
-  const scripts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
-  const created = scripts.flatMap((script) => [...script.matchAll(/^CREATE TABLE "?(\w+)"?/gm)])
-  return [versionTable, ...created.map(([, name = '']) => name)]
+async function inspect(store: Queryable, files: SchemaFiles): Promise<Standing> {
+  const applied = await readApplied(store, files.dialect)
+  const version = versionOf(applied)
+  if (version === 0)
+    return {
+      version,
+      outdated: files.functions.map((one) => ({ ...one, isOtherHead: false })),
+    }
+  refuseOtherSchema(applied, files)
+  return { version, outdated: await findOutdated(store, files.functions) }
 }
 
-/** The version the store's schema has; 0 where there is none yet. */
-export async function schemaVersion(database: Queryable, dialect: Dialect): Promise<number> {
-  const tables = await database.query(tableSql[dialect], [versionTable])
-  if (tables.length === 0) return 0
-  const [row] = await database.query(`SELECT MAX(version) AS version FROM ${versionTable}`)
-  return Number(row?.['version'] ?? 0)
+/** The md5 of each step that the store has applied, by its version. */
+type Applied = ReadonlyMap<number, unknown>
+
+async function readApplied(store: Queryable, dialect: Dialect): Promise<Applied> {
+  const tables = await store.query(tableSql[dialect], [versionTable])
+  if (tables.length === 0) return new Map()
+  const rows = await store.query(`SELECT version, md5 FROM ${versionTable}`)
+  return new Map(rows.map((row) => [Number(row['version']), row['md5']]))
 }
 
-/** Throws where a newer program has been at work; returns the newest version this one knows. */
-export function refuseNewerSchema(
-  version: number,
-  dialect: Dialect,
-  folder: string = shippedFolder,
-): number {
-  const newestKnown = newestMigration(join(folder, dialect))
-  if (version <= newestKnown) return newestKnown
-  throw new GatewayError(
-    'operations.conflict',
-    `The store has schema version ${version}, this program knows ${newestKnown}: a newer ` +
-      'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
+function versionOf(applied: Applied): number {
+  return Math.max(0, ...applied.keys())
+}
+
+function newestOf({ steps }: SchemaFiles): number {
+  return steps.at(-1)?.version ?? 0
+}
+
+function isCurrent({ version, outdated }: Standing, files: SchemaFiles): boolean {
+  return version === newestOf(files) && outdated.length === 0
+}
+
+function refuseOtherSchema(applied: Applied, files: SchemaFiles): void {
+  const version = versionOf(applied)
+  const newest = newestOf(files)
+  const [base, ...migrations] = files.steps
+  if (applied.get(base.version) !== base.md5)
+    throw new GatewayError(
+      'operations.conflict',
+      'The store was made by a development version of Turnpike that has another schema: run that version, ' +
+        'or set TURNPIKE_STORE to a new store.',
+    )
+  if (version > newest)
+    throw new GatewayError(
+      'operations.conflict',
+      `The store has schema version ${version}, this program knows ${newest}: a newer ` +
+        'Turnpike has used it. Run that version, or restore a backup made before the upgrade.',
+    )
+  const other = migrations.find(
+    (step) => step.version <= version && applied.get(step.version) !== step.md5,
   )
+  if (other !== undefined)
+    throw new GatewayError(
+      'operations.conflict',
+      `Migration ${other.version} that this store has applied differs from the one shipped here. ` +
+        'The program and the store do not belong together; nothing has been changed.',
+    )
 }
 
-async function apply(
-  transaction: Pick<Transaction, 'query' | 'script'>,
-  { files, dialect }: { readonly files: string; readonly dialect: Dialect },
+async function findOutdated(
+  store: Queryable,
+  functions: readonly StoredFunction[],
+): Promise<readonly OutdatedFunction[]> {
+  if (functions.length === 0) return []
+  const rows = await store.query(`SELECT name, head_md5, md5 FROM ${functionTable}`)
+  const stored = new Map(rows.map((row) => [row['name'], row]))
+  return functions.flatMap((one) => {
+    const row = stored.get(one.name)
+    if (row?.['md5'] === one.md5) return []
+    return { ...one, isOtherHead: row !== undefined && row['head_md5'] !== one.headMd5 }
+  })
+}
+
+/** Creates or replaces functions, and creates the tables of a new store; in one script, for its speed. */
+async function writeSchema(
+  transaction: Transaction,
+  { baseSql, steps: [base] }: SchemaFiles,
+  { version, outdated }: Standing,
 ): Promise<string[]> {
+  const isNew = version === 0
+  const functionSql = outdated.map(({ name, sql, isOtherHead }) =>
+    isOtherHead ? `DROP FUNCTION IF EXISTS ${name}; ${sql}` : sql,
+  )
+  const recordBaseSql = `INSERT INTO ${versionTable} (version, name, md5, run_at)
+    VALUES (${base.version}, '${base.name}', '${base.md5}', CAST(CURRENT_TIMESTAMP AS TEXT));`
+  const recordSql = outdated.map(
+    ({ name, headMd5, md5 }) =>
+      `INSERT INTO ${functionTable} (name, head_md5, md5) VALUES ('${name}', '${headMd5}', '${md5}')
+       ON CONFLICT (name) DO UPDATE SET head_md5 = EXCLUDED.head_md5, md5 = EXCLUDED.md5;`,
+  )
+  const script = [...functionSql, ...(isNew ? [baseSql, recordBaseSql] : []), ...recordSql]
+  if (script.length > 0) await transaction.script(script.join('\n'))
+  return isNew ? [`${base.version} ${base.name}`] : outdated.map(({ name }) => `function ${name}`)
+}
+
+/** Postgrator is loaded only where migrations exist: commands are short. */
+async function applyMigrations(transaction: Transaction, files: SchemaFiles): Promise<string[]> {
+  const { default: Postgrator } = await import('postgrator')
   const postgrator = new Postgrator({
-    driver: dialect === 'sqlite' ? 'sqlite3' : 'pg',
+    driver: files.dialect === 'sqlite' ? 'sqlite3' : 'pg',
     schemaTable: versionTable,
-    migrationPattern: join(files, '*.sql'),
-    validateChecksums: true,
+    migrationPattern: files.migrationPattern,
+    validateChecksums: false,
     newline: 'LF',
     execQuery: async (sql) => ({ rows: await transaction.query(sql) }),
     execSqlScript: (sql) => transaction.script(sql),
   })
-  try {
-    const migrations = await postgrator.migrate()
-    return migrations.map((migration) => `${migration.version} ${migration.name}`)
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('MD5 checksum failed')) throw error
-    throw new GatewayError(
-      'operations.conflict',
-      `A migration that this store has applied differs from the one shipped here (${error.message}). ` +
-        'The program and the store do not belong together; nothing has been changed.',
-      { cause: error },
-    )
-  }
-}
-
-function newestMigration(files: string): number {
-  let newest = 0
-  for (const name of readdirSync(files)) {
-    const match = /^(\d+)\.do\..*\.sql$/.exec(name)
-    if (match !== null) newest = Math.max(newest, Number(match[1]))
-  }
-  return newest
+  const migrations = await postgrator.migrate()
+  return migrations.map(({ version, name }) => `${version} ${name}`)
 }

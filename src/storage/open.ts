@@ -8,13 +8,7 @@ import { resolve } from 'node:path'
 import type { Database, Queryable } from './database.ts'
 import { parseStoreLocation, type StoreLocation } from './location.ts'
 import { GatewayError, InvariantError } from '../base/errors.ts'
-import {
-  isStoreTable,
-  migrate,
-  refuseNewerSchema,
-  schemaVersion,
-  type Migrated,
-} from './migrate.ts'
+import { isStoreTable, migrate, readSchemaState, schemaVersion, type Migrated } from './migrate.ts'
 import { openError } from './open-error.ts'
 import { readTableNames } from './sqlite/connection.ts'
 
@@ -31,27 +25,31 @@ export async function openStore(text: string): Promise<Database> {
 }
 
 /**
- * Brings the schema of the store at `text` up to date. Throws `operations.conflict` where a gateway of an
- * earlier version serves an embedded store: it would go on without the figures of the new schema. On
- * PostgreSQL the functions of the schema keep them, whichever version calls.
+ * Brings the schema of the store at `text` up to date. Throws `operations.conflict` where a migration is due
+ * and a gateway serves an embedded store: it would go on without what the new schema needs of it. On
+ * PostgreSQL the functions of the schema do that, whichever version calls. Tests bring a schema `folder`.
  */
-export async function bringUpToDate(text: string, database: Database): Promise<Migrated> {
+export async function bringUpToDate(
+  text: string,
+  database: Database,
+  folder?: string,
+): Promise<Migrated> {
   const location = parseStoreLocation(text)
-  if (location.kind !== 'sqlite') return migrate(database)
-  const version = await schemaVersion(database, 'sqlite')
-  if (version === 0 || version === refuseNewerSchema(version, 'sqlite')) return migrate(database)
+  if (location.kind !== 'sqlite') return migrate(database, folder)
+  const { version, isCurrent } = await readSchemaState(database, folder)
+  if (version === 0 || isCurrent) return migrate(database, folder)
   const { lockStore } = await import('./sqlite/lock.ts')
-  const lock = lockStore(location.path, (path) => olderGatewayText(path, version))
+  const lock = lockStore(location.path, (path) => servedText(path, version))
   try {
-    return await migrate(database)
+    return await migrate(database, folder)
   } finally {
     lock.close()
   }
 }
 
-function olderGatewayText(path: string, version: number): string {
+function servedText(path: string, version: number): string {
   return (
-    `A gateway of an earlier version serves the store ${path}, which has schema version ${version}. ` +
+    `A gateway of another version serves the store ${path}, which has schema version ${version}. ` +
     'Nothing was changed. Stop the gateway, start it with this version, then run the command again.'
   )
 }

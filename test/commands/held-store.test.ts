@@ -75,22 +75,24 @@ describe('while another process holds the write lock', () => {
     }))
 })
 
-describe('a store of an older schema', () => {
-  it('is not changed by the doctor, which says how to migrate it', async () => {
-    const folder = newFolder()
+describe('a store of another development version', () => {
+  it('is refused by every command in a sentence, and stays as it is', async () => {
+    const folder = newFolder({ 'catalog.yaml': 'channels: {}\n' })
     await json(folder, 'account create acme')
     const store = new DatabaseSync(join(folder, 'data', 'turnpike.db'))
-    store.exec('DELETE FROM schemaversion WHERE version = (SELECT MAX(version) FROM schemaversion)')
-    const versions = (): unknown[] => store.prepare('SELECT version FROM schemaversion').all()
+    store.exec("UPDATE schemaversion SET md5 = 'of another schema'")
+    const versions = (): unknown[] => store.prepare('SELECT * FROM schemaversion').all()
     const before = versions()
     try {
-      const { out } = await run(folder, ['doctor', '--json'])
-      const { ok, findings } = JSON.parse(out) as Diagnosis
-      assert.equal(ok, false)
-      assert.match(
-        findings[0]?.message ?? out,
-        /has schema version \d+, and this program needs \d+\. .*turnpike migrate/,
-      )
+      for (const line of ['account list', 'apply -f catalog.yaml', 'migrate', 'doctor', 'serve']) {
+        const { exit, code, message } = await failure(folder, line)
+        assert.deepEqual([line, exit, code], [line, 1, 'operations.conflict'])
+        assert.equal(
+          message,
+          'The store was made by a development version of Turnpike that has another schema: ' +
+            'run that version, or set TURNPIKE_STORE to a new store.',
+        )
+      }
       assert.deepEqual(versions(), before)
     } finally {
       store.close()

@@ -27,7 +27,9 @@ describe('a store of a newer version', () => {
     await json(folder, 'account create acme --balance 5')
     const path = join(folder, 'data', 'turnpike.db')
     const database = new DatabaseSync(path)
-    database.exec("INSERT INTO schemaversion (version, name, md5) VALUES (9999, 'later', '')")
+    database.exec(
+      "INSERT INTO schemaversion (version, name, md5, run_at) VALUES (9999, 'later', '', '')",
+    )
     database.close()
     const before = hashOf(path)
     for (const line of lines) {

@@ -187,7 +187,9 @@ describe('the program', () => {
     assert.ok((migrated['applied'] as unknown[]).length > 0)
     assert.deepEqual((await json(folder, 'migrate'))['applied'], [])
     const store = new DatabaseSync(join(folder, 'here.db'))
-    store.exec('UPDATE schemaversion SET version = 900 WHERE version = 1')
+    store.exec(
+      "INSERT INTO schemaversion (version, name, md5, run_at) VALUES (900, 'later', '', '')",
+    )
     store.close()
     const refused = await failure(folder, 'account list')
     assert.deepEqual([refused.exit, refused.code], [1, 'operations.conflict'])

@@ -56,7 +56,9 @@ describe('restore', () => {
     await json(newer, 'migrate')
     const path = join(newer, 'data', 'turnpike.db')
     const database = new DatabaseSync(path)
-    database.exec("INSERT INTO schemaversion (version, name, md5) VALUES (9999, 'later', '')")
+    database.exec(
+      "INSERT INTO schemaversion (version, name, md5, run_at) VALUES (9999, 'later', '', '')",
+    )
     database.close()
     const refused = await failure(folder, `restore ${path}`)
     assert.equal(refused.exit, 1)

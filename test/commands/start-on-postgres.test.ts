@@ -107,8 +107,25 @@ describe('a start on PostgreSQL refuses', () => {
     const url = await server.createDatabase()
     const migrated = await run(newFolder(), ['migrate'], environmentOf(url))
     assert.equal(migrated.code, 0, migrated.error)
-    await server.run('UPDATE schemaversion SET version = 900 WHERE version = 1', databaseOf(url))
+    await server.run(
+      "INSERT INTO schemaversion (version, name, md5, run_at) VALUES (900, 'later', '', '')",
+      databaseOf(url),
+    )
     assert.match(await refusal(url, 1), /schema version 900[^]*newer Turnpike/)
+  })
+
+  it('nothing where a stored function differs: it is replaced, and the doctor only says so', async () => {
+    const url = await server.createDatabase()
+    const environment = environmentOf(url)
+    assert.equal((await run(newFolder(), ['migrate'], environment)).code, 0)
+    const place = databaseOf(url)
+    await server.run("UPDATE stored_function SET md5 = '' WHERE name = 'store_time'", place)
+    const doctor = await run(newFolder(), ['doctor', '--json'], environment)
+    assert.equal(doctor.code, 1, doctor.error)
+    assert.match(doctor.out, /lacks a change that this program needs\. .*turnpike migrate/)
+    const migrated = await run(newFolder(), ['migrate', '--json'], environment)
+    const applied = { applied: ['function store_time'], version: 1 }
+    assert.deepEqual(JSON.parse(migrated.out), applied)
   })
 
   it('a server that does not answer, and an unknown database or user', async () => {

@@ -99,7 +99,9 @@ describe('a failed start', () => {
   it('for a store of a newer version leaves it unlocked', async () => {
     const database = await openStore(`sqlite:${storePath}`)
     await migrate(database)
-    await database.query('UPDATE schemaversion SET version = 900 WHERE version = 1')
+    await database.query(
+      "INSERT INTO schemaversion (version, name, md5, run_at) VALUES (900, 'later', '', '')",
+    )
     await database.close()
     await leavesNothing(() => assert.rejects(start({}, `sqlite:${storePath}`), /newer Turnpike/))
     lockStore(storePath).close()

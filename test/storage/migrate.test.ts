@@ -1,137 +1,99 @@
+/** The schema of embedded stores: what both engines promise, and processes beside each other. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, it } from 'node:test'
-import type { Database } from '../../src/storage/database.ts'
+import { describe, it, test, type TestContext } from 'node:test'
 import { migrate, schemaVersion } from '../../src/storage/migrate.ts'
+import { bringUpToDate, openStore } from '../../src/storage/open.ts'
+import { readSchemaFiles } from '../../src/storage/schema-files.ts'
+import { lockStore } from '../../src/storage/sqlite/lock.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
+import { makeFolder } from './embedded-harness.ts'
+import { describeMigrations } from './migrate-conformance.ts'
 
 const source = join(import.meta.dirname, '../../src/storage')
 /** Import specifiers for the small programs. */
 const sqliteModule = JSON.stringify(join(source, 'sqlite/sqlite.ts'))
 const migrateModule = JSON.stringify(join(source, 'migrate.ts'))
 
-describe('migrations', () => {
-  let folder: string
-  let migrations: string
-  let path: string
-  let database: Database
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'turnpike-migrate-'))
-    migrations = join(folder, 'migrations')
-    mkdirSync(join(migrations, 'sqlite'), { recursive: true })
-    path = join(folder, 'store.db')
-    database = openSqlite(path)
-  })
-  afterEach(async () => {
-    await database.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
-  const write = (name: string, sql: string): void =>
-    writeFileSync(join(migrations, 'sqlite', name), sql)
-  const tables = async (): Promise<unknown[]> =>
-    (
-      await database.query(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schemaversion' ORDER BY name",
-      )
-    ).map((row) => row['name'])
+describeMigrations('the schema of an embedded store', async () => {
+  const folder = makeFolder()
+  const database = openSqlite(join(folder.path, 'store.db'))
+  return {
+    database,
+    async close() {
+      await database.close()
+      folder.remove()
+    },
+  }
+})
 
-  it('bring an empty store to the newest schema, and then have nothing to do', async () => {
-    assert.equal(await schemaVersion(database, 'sqlite'), 0)
-    const first = await migrate(database)
-    assert.equal(first.applied[0], '1 initial')
-    assert.match(first.applied.at(-1) ?? '', new RegExp(`^${first.version} `))
-    assert.deepEqual(await migrate(database), { applied: [], version: first.version })
-    assert.equal(await schemaVersion(database, 'sqlite'), first.version)
-    assert.ok((await tables()).includes('account'))
-  })
+function newFolder(context: TestContext): string {
+  const folder = makeFolder()
+  context.after(() => folder.remove())
+  return folder.path
+}
 
-  it('apply new migrations in order, once', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER); INSERT INTO one VALUES (1)')
-    await migrate(database, migrations)
-    write('010.do.ten.sql', 'INSERT INTO two VALUES (10)')
-    write('002.do.two.sql', 'CREATE TABLE two (id INTEGER)')
-    assert.deepEqual(await migrate(database, migrations), {
-      applied: ['2 two', '10 ten'],
-      version: 10,
-    })
-    assert.equal((await database.query('SELECT * FROM two')).length, 1)
-  })
-
-  it('leave the old schema whole when one of them fails', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER)')
-    await migrate(database, migrations)
-    write('002.do.two.sql', 'CREATE TABLE two (id INTEGER)')
-    write('003.do.three.sql', 'CREATE TABLE three (id INTEGER); CREATE TABLE one (id INTEGER)')
-    await assert.rejects(migrate(database, migrations), /table one already exists/)
-    assert.deepEqual(await tables(), ['one'])
-    assert.equal(await schemaVersion(database, 'sqlite'), 1)
-    write('003.do.three.sql', 'CREATE TABLE three (id INTEGER)')
-    assert.equal((await migrate(database, migrations)).version, 3)
-  })
-
-  it('leave the old schema whole when the process is killed in the middle', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER)')
-    await migrate(database, migrations)
+describe('processes on one embedded store', () => {
+  it('leave no half schema when they are killed in the middle', async (context) => {
+    const path = join(newFolder(context), 'store.db')
     const code = `import { openSqlite } from ${sqliteModule}
+      import { migrate } from ${migrateModule}
       const database = openSqlite(${JSON.stringify(path)})
-      await database.transact(async (transaction) => {
-        await transaction.script('CREATE TABLE two (id INTEGER); DROP TABLE one')
+      const { transact } = database
+      database.transact = (work) => transact.call(database, async (transaction) => {
+        await work(transaction)
         process.kill(process.pid, 'SIGKILL')
         await new Promise(() => {})
-      })`
+      })
+      await migrate(database)`
     assert.equal(await runCode(code), 'SIGKILL')
-    assert.deepEqual(await tables(), ['one'])
-    write('002.do.two.sql', 'CREATE TABLE two (id INTEGER)')
-    assert.equal((await migrate(database, migrations)).version, 2)
+    const database = openSqlite(path)
+    context.after(() => database.close())
+    assert.equal(await schemaVersion(database, 'sqlite'), 0)
+    assert.deepEqual((await migrate(database)).applied, ['1 schema'])
   })
 
-  it('refuse a store that a newer program has used', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER)')
-    write('002.do.two.sql', 'CREATE TABLE two (id INTEGER)')
-    await migrate(database, migrations)
-    rmSync(join(migrations, 'sqlite', '002.do.two.sql'))
-    await assert.rejects(migrate(database, migrations), {
-      code: 'operations.conflict',
-      message: /schema version 2, this program knows 1/,
-    })
-    assert.equal(await schemaVersion(database, 'sqlite'), 2)
-  })
-
-  it('refuse to go on from a migration that has been edited since', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER)')
-    await migrate(database, migrations)
-    write('001.do.one.sql', 'CREATE TABLE one (id INTEGER, name TEXT)')
-    write('002.do.two.sql', 'CREATE TABLE two (id INTEGER)')
-    await assert.rejects(migrate(database, migrations), {
-      code: 'operations.conflict',
-      message: /differs from the one shipped here/,
-    })
-    assert.deepEqual(await tables(), ['one'])
-  })
-
-  it('do not care how lines end', async () => {
-    write('001.do.one.sql', 'CREATE TABLE one (\nid INTEGER\n)\n')
-    await migrate(database, migrations)
-    write('001.do.one.sql', 'CREATE TABLE one (\r\nid INTEGER\r\n)\r\n')
-    assert.deepEqual(await migrate(database, migrations), { applied: [], version: 1 })
-  })
-
-  it('are applied once when several processes start on a new store together', async () => {
-    cpSync(join(source, 'migrations'), migrations, { recursive: true })
-    const fresh = join(folder, 'fresh', 'store.db')
+  it('create the schema once when several start on a new store together', async (context) => {
+    const fresh = join(newFolder(context), 'fresh', 'store.db')
     const code = `import { openSqlite } from ${sqliteModule}
       import { migrate } from ${migrateModule}
       const database = openSqlite(${JSON.stringify(fresh)})
-      const { applied } = await migrate(database, ${JSON.stringify(migrations)})
+      const { applied } = await migrate(database)
       await database.close()
       process.exitCode = applied.length === 0 ? 10 : 20`
     const ends = await Promise.all([runCode(code), runCode(code), runCode(code)])
     assert.deepEqual(ends.map(String).toSorted(), ['10', '10', '20'])
   })
+})
+
+test('a command leaves the schema to a gateway of another version that runs', async (context) => {
+  const folder = newFolder(context)
+  const path = join(folder, 'store.db')
+  const database = await openStore(`sqlite:${path}`)
+  context.after(() => database.close())
+  await migrate(database)
+  mkdirSync(join(folder, 'sqlite', 'migrations'), { recursive: true })
+  writeFileSync(join(folder, 'sqlite', 'schema.sql'), readSchemaFiles('sqlite').baseSql)
+  const due = join(folder, 'sqlite', 'migrations', '002.do.more.sql')
+  writeFileSync(due, 'CREATE TABLE more (id INTEGER)')
+  const bringNewer = () => bringUpToDate(`sqlite:${path}`, database, folder)
+
+  const gateway = lockStore(path)
+  await assert.rejects(bringNewer(), {
+    code: 'operations.conflict',
+    message: /gateway of another version serves the store .*Nothing was changed/,
+  })
+  assert.equal(await schemaVersion(database, 'sqlite'), 1)
+  gateway.close()
+
+  assert.deepEqual(await bringNewer(), { applied: ['2 more'], version: 2 })
+  // From now on a gateway may run beside commands, as it has this schema.
+  const newGateway = lockStore(path)
+  assert.deepEqual((await bringNewer()).applied, [])
+  newGateway.close()
 })
 
 /** Runs a small program and returns its exit code or the signal that ended it. */

@@ -181,8 +181,6 @@ test('a month that somebody still reads stays until later, and charges do not wa
 test("holds and charges wait for the disk, also after the server's settings were reloaded", async () => {
   const calls = [
     "SELECT settle_holds('{}', '[]')",
-    "SELECT settle_and_place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '[]')",
-    "SELECT place_holds(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
     "SELECT place_requests(NULL, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL)",
   ]
   for (const call of calls)

@@ -6,7 +6,7 @@ import { describeAnswerStates } from './answer-states.ts'
 import { describeFigures } from './figures-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
 import { describeLimits } from './limits-conformance.ts'
-import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
+import { holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
 
 let server: PostgresServer
@@ -48,52 +48,3 @@ test('holds and charges that wait at the same time share one commit', async (t) 
 async function countCommits(): Promise<number> {
   return Number(await server.run('SELECT pg_snapshot_xmax(pg_current_snapshot())'))
 }
-
-test('what a gateway of an earlier version settles counts in the new figures too', async (t) => {
-  const harness = await openPostgresHarness(await server.createDatabase())
-  t.after(() => harness.close())
-  const accountId = await makeAccount(harness, { balancePicos: 100n })
-  const hold = await mustPlace(harness.ledger, holdRequest(harness, accountId, 40n))
-  const counts = { input: 10, output: 20, cache_read: 1, cache_write_5m: 4 }
-  const record = {
-    account_id: accountId,
-    exchange_id: hold.exchangeId,
-    key_id: hold.keyId,
-    vendor: 'alpha',
-    model: 'large-1',
-    operation: 'messages.create',
-    is_stream: 1,
-    channel: 'alpha-main',
-    started_at_ms: harness.clock.now(),
-    ended_at_ms: harness.clock.now(),
-    ending: 'completed',
-    status: 200,
-    attempt_count: 2,
-    amount_picos: '7',
-    usage: JSON.stringify({
-      parts: [{ counts, promptTokens: 15 }],
-      reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 5 },
-    }),
-    marks: '',
-    price_lines: '7',
-    vendor_request_id: null,
-    operator_cost_picos: '0',
-    day: '2026-11-21',
-    input_tokens: 10,
-    output_tokens: 20,
-    cache_tokens: 5,
-  }
-  await harness.database.query('SELECT settle_holds($1, $2) AS withheld', [
-    JSON.stringify([accountId]).replace('[', '{').replace(']', '}'),
-    JSON.stringify([record]),
-  ])
-  const differences = await findDifferences(harness.database)
-  // The test's own price lines know no cache writes.
-  assert.deepEqual(
-    differences.filter((difference) => !difference.startsWith('counts:')),
-    [],
-  )
-  const [report] = await harness.database.query('SELECT * FROM report_day')
-  assert.equal(report?.['cache_write_tokens'], 4n)
-  assert.equal(report?.['failovers'], 1n)
-})

@@ -67,8 +67,8 @@ function linesOf(text: string): readonly { line: string; number: number }[] {
 
 // --- tables -------------------------------------------------------------------------------------
 
-export function tablesOf(migration: string): readonly string[] {
-  return [...migration.matchAll(/^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gm)].map(
+export function tablesOf(schema: string): readonly string[] {
+  return [...schema.matchAll(/^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gm)].map(
     (match) => match[1] ?? '',
   )
 }

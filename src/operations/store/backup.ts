@@ -19,7 +19,7 @@ import {
 import type { Database } from '../../storage/database.ts'
 import type { StoreLocation } from '../../storage/location.ts'
 import { lockStore } from '../../storage/sqlite/lock.ts'
-import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
+import { readSchemaState } from '../../storage/migrate.ts'
 import { openSqliteReadOnly } from '../../storage/sqlite/sqlite.ts'
 import { auditLedger, type AuditView } from './audit.ts'
 import type { CheckedCopy } from './open-copy.ts'
@@ -175,9 +175,8 @@ async function examine(path: string): Promise<Seen> {
   const copy = openSqliteReadOnly(path)
   try {
     await refuseUnsound(copy)
-    const version = await schemaVersion(copy, 'sqlite')
+    const { version } = await readSchemaState(copy)
     if (version === 0) throw conflict('The file is a database, but not a store of Turnpike.')
-    refuseNewerSchema(version, 'sqlite')
     const last = await newestEntry(copy)
     return {
       schema_version: version,

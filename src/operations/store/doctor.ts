@@ -9,7 +9,7 @@ import { checkOperation } from '../../channels/offer.ts'
 import type { LoadedSnapshot } from '../../channels/snapshot.ts'
 import { formatOf } from '../../formats/registry.ts'
 import { GatewayError } from '../../base/errors.ts'
-import { refuseNewerSchema, schemaVersion } from '../../storage/migrate.ts'
+import { readSchemaState, schemaVersion } from '../../storage/migrate.ts'
 import { isRunning, listNodes, readStoreTime } from '../../storage/node-store.ts'
 import { refuseUnfinishedCopy } from '../../storage/store-copy.ts'
 import { tryWriting } from '../../storage/sqlite/sqlite.ts'
@@ -69,13 +69,12 @@ export function diagnoseOutage(
   return { ok: false, settings, findings: [problem('store', error.message)] }
 }
 
-/** Finds an older schema. Nothing else can be checked on it. */
+/** Finds a schema that a migration is due for. Nothing else can be checked on it. */
 async function findOutdatedSchema({ database }: OperationContext): Promise<Finding | undefined> {
-  const version = await schemaVersion(database, database.dialect)
-  const needed = refuseNewerSchema(version, database.dialect)
-  if (version === needed) return undefined
+  const { version, isCurrent } = await readSchemaState(database)
+  if (isCurrent) return undefined
   const message =
-    `The store has schema version ${version}, and this program needs ${needed}. Make a backup with ` +
+    `The store has schema version ${version} and lacks a change that this program needs. Make a backup with ` +
     'the version that used it last, then run: turnpike migrate'
   return problem('store', message)
 }

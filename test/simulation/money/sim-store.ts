@@ -4,8 +4,6 @@
  * next one through, so that everything else can happen while a charge is on its way, a crash included.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type {
   FromWriter,
@@ -19,6 +17,7 @@ import { credit } from '../../../src/ledger/entry-store.ts'
 import { findBilledExchanges, refund } from '../../../src/ledger/refund-store.ts'
 import { picos } from '../../../src/base/money.ts'
 import type { Database, Row } from '../../../src/storage/database.ts'
+import { readSchemaFiles } from '../../../src/storage/schema-files.ts'
 import { SerialDatabase } from '../../../src/storage/sqlite/sqlite.ts'
 import { SqliteConnection } from '../../../src/storage/sqlite/connection.ts'
 
@@ -32,10 +31,7 @@ export type StoreFault =
   | 'broken_before'
   | 'broken_after'
 
-const migrations = join(import.meta.dirname, '../../../src/storage/migrations/sqlite')
-const schema = readdirSync(migrations)
-  .sort()
-  .map((name) => readFileSync(join(migrations, name), 'utf8'))
+const { baseSql } = readSchemaFiles('sqlite')
 
 export interface ChargeRow {
   readonly exchangeId: string
@@ -73,7 +69,7 @@ export class SimStore {
   #fromStore: Told[] = []
 
   constructor() {
-    for (const script of schema) this.#connection.script(script)
+    this.#connection.script(baseSql)
     const connection = this.#connection
     this.database = new SerialDatabase({
       run: async (sql, parameters) => connection.all(sql, parameters),

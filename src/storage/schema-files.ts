@@ -1,0 +1,100 @@
+/**
+ * The schema as this program has it, in files: for each engine `schema.sql` with all tables, on PostgreSQL
+ * one file per stored function, and the migrations, of which there are none before the first release. Reads
+ * files and knows no store; `migrate.ts` compares both.
+ */
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Dialect } from './database.ts'
+
+/** A step that a store records: the file `schema.sql` is the first one, the migrations follow. */
+interface SchemaStep {
+  readonly version: number
+  readonly name: string
+  readonly md5: string
+}
+
+export interface StoredFunction {
+  readonly name: string
+  readonly sql: string
+  /** Of parameters and result, which `CREATE OR REPLACE` cannot change. */
+  readonly headMd5: string
+  readonly md5: string
+}
+
+export interface SchemaFiles {
+  readonly dialect: Dialect
+  /** All tables of a new store; they come after the functions, which triggers name. */
+  readonly baseSql: string
+  /** In the order of their versions; the first one is `baseSql`. */
+  readonly steps: readonly [base: SchemaStep, ...migrations: SchemaStep[]]
+  readonly functions: readonly StoredFunction[]
+  /** The files of the migrations, as Postgrator takes them. */
+  readonly migrationPattern: string
+}
+
+const shippedFolder = join(import.meta.dirname, 'schema')
+
+/** `folder` has one folder per dialect; tests bring their own. */
+export function readSchemaFiles(dialect: Dialect, folder: string = shippedFolder): SchemaFiles {
+  const ours = join(folder, dialect)
+  const baseSql = readText(join(ours, 'schema.sql'))
+  return {
+    dialect,
+    baseSql,
+    steps: [
+      { version: 1, name: 'schema', md5: md5Of(withoutComments(baseSql)) },
+      ...listSql(join(ours, 'migrations')).flatMap(readMigration),
+    ],
+    functions: listSql(join(ours, 'functions')).map(readFunction),
+    migrationPattern: join(ours, 'migrations', '*.sql'),
+  }
+}
+
+/** Names of all tables that the files create. */
+export function namesOfTables(dialect: Dialect): readonly string[] {
+  const folder = join(shippedFolder, dialect)
+  const paths = [join(folder, 'schema.sql'), ...listSql(join(folder, 'migrations'))]
+  return paths.flatMap((path) =>
+    [...readText(path).matchAll(/^CREATE TABLE "?(\w+)"?/gm)].map(([, name = '']) => name),
+  )
+}
+
+function listSql(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name) => join(folder, name))
+}
+
+/** The number, name and checksum of a migration, as Postgrator records them. */
+function readMigration(path: string): SchemaStep[] {
+  const [, version, name = ''] = /^(\d+)\.do\.(.*)\.sql$/.exec(basename(path)) ?? []
+  return version === undefined
+    ? []
+    : [{ version: Number(version), name, md5: md5Of(readText(path)) }]
+}
+
+function readFunction(path: string): StoredFunction {
+  const sql = readText(path)
+  const text = withoutComments(sql)
+  const head = text.slice(0, text.indexOf(' LANGUAGE '))
+  const name = basename(path, '.sql').replaceAll('-', '_')
+  return { name, sql, headMd5: md5Of(head), md5: md5Of(text) }
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8').replaceAll('\r\n', '\n')
+}
+
+/** Another comment or layout makes no other schema. */
+function withoutComments(sql: string): string {
+  return sql
+    .replaceAll(/--[^\n]*/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+function md5Of(text: string): string {
+  return hash('md5', text)
+}

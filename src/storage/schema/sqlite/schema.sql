@@ -1,0 +1,632 @@
+-- The whole schema of the embedded store. Times are UTC milliseconds, money is pico-dollars, both 64-bit
+-- integers. An amount therefore stays below about nine million USD per account; the operations refuse more.
+-- Tables of money and usage are keyed by account first.
+
+-- The schema's own record: row 1 is this file, each further row a migration that was applied. In the form
+-- of Postgrator, which writes the migrations.
+CREATE TABLE schemaversion (
+  version INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  md5 TEXT NOT NULL, -- of the SQL
+  run_at TEXT NOT NULL
+) STRICT;
+
+-- === Accounts and keys ===
+
+CREATE TABLE account (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended')), -- a closed one is suspended
+  external_id TEXT, -- the operator's own id of the account holder
+  contact TEXT NOT NULL DEFAULT '', -- e-mail address
+  note TEXT NOT NULL DEFAULT '',
+  metadata TEXT NOT NULL DEFAULT '{}', -- JSON object of texts
+  price_multiplier_ppm INTEGER NOT NULL DEFAULT 1000000 CHECK (price_multiplier_ppm >= 0),
+  -- Limits; 0 = none.
+  daily_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (daily_limit_picos >= 0),
+  rpm INTEGER NOT NULL DEFAULT 0 CHECK (rpm >= 0),
+  window_minutes INTEGER NOT NULL DEFAULT 1 CHECK (window_minutes >= 1),
+  tokens_per_minute INTEGER NOT NULL DEFAULT 0 CHECK (tokens_per_minute >= 0),
+  -- An alert is raised when the balance is lower. 0 = never.
+  alert_below_picos INTEGER NOT NULL DEFAULT 0 CHECK (alert_below_picos >= 0),
+  -- Always the sum of the account's entries; kept in the same transaction as each entry.
+  balance_picos INTEGER NOT NULL DEFAULT 0,
+  created_at_ms INTEGER NOT NULL,
+  closed_at_ms INTEGER -- NULL = not closed
+) STRICT;
+CREATE UNIQUE INDEX account_by_external_id ON account (external_id);
+
+-- One row per secret of any kind. The secret itself is never stored.
+CREATE TABLE key (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('client', 'reader', 'admin')),
+  role TEXT CHECK (role IN ('viewer', 'operator', 'owner')), -- of admin tokens
+  account_id TEXT REFERENCES account (id),
+  name TEXT NOT NULL DEFAULT '',
+  head TEXT NOT NULL,
+  secret_hash TEXT NOT NULL UNIQUE, -- SHA-256 of the whole secret, hex
+  allowed_models TEXT, -- JSON array of model ids; NULL = every model
+  ip_ranges TEXT, -- JSON array of CIDR texts; NULL = everywhere
+  -- Limits; 0 = none.
+  daily_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (daily_limit_picos >= 0),
+  monthly_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (monthly_limit_picos >= 0),
+  total_limit_picos INTEGER NOT NULL DEFAULT 0 CHECK (total_limit_picos >= 0),
+  rpm INTEGER NOT NULL DEFAULT 0 CHECK (rpm >= 0),
+  tokens_per_minute INTEGER NOT NULL DEFAULT 0 CHECK (tokens_per_minute >= 0),
+  created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER,
+  revoked_at_ms INTEGER,
+  CHECK ((kind = 'admin') = (account_id IS NULL))
+) STRICT;
+CREATE INDEX key_by_account ON key (account_id);
+
+-- Apart from the key, so that noting its use does not make gateways read their keys again.
+CREATE TABLE key_use (
+  key_id TEXT PRIMARY KEY,
+  last_used_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Sessions of operators in the console, and the codes of sign-in links. Both are kept as SHA-256 only, and
+-- every gateway on the store accepts them.
+CREATE TABLE session (
+  id_hash TEXT PRIMARY KEY,
+  token_id TEXT NOT NULL, -- the admin token whose rights it has
+  created_at_ms INTEGER NOT NULL,
+  last_used_at_ms INTEGER NOT NULL, -- by a person, up to a minute late
+  expires_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_by_token ON session (token_id, created_at_ms);
+
+-- A row is deleted when its code is used.
+CREATE TABLE sign_in_code (
+  code_hash TEXT PRIMARY KEY,
+  token_id TEXT NOT NULL,
+  expires_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- === Ledger ===
+
+-- Append-only. A charge's reference is its exchange id, a credit's its idempotency key.
+CREATE TABLE entry (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  kind TEXT NOT NULL CHECK (kind IN ('credit', 'charge', 'adjustment', 'refund')),
+  reference TEXT NOT NULL,
+  amount_picos INTEGER NOT NULL, -- signed: a charge is negative
+  input_hash TEXT, -- of what was asked under this reference; a repeat with other input is a conflict
+  note TEXT,
+  created_at_ms INTEGER NOT NULL,
+  UNIQUE (account_id, reference)
+) STRICT;
+
+-- Credits, adjustments and refunds of one account; its charges are found by reference, whose exchange
+-- ids are ordered by time.
+CREATE INDEX entry_by_operator_of_account ON entry (account_id, sequence) WHERE kind <> 'charge';
+
+CREATE TRIGGER entry_is_never_changed BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+CREATE TRIGGER entry_is_never_deleted BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+
+-- One row per admitted exchange, charged or not: what a statement explains a charge with. A charge
+-- belongs to the UTC day on which its exchange ended. With row ids on purpose: the wide rows are
+-- appended, and only the narrow keys are written at their account's place.
+CREATE TABLE exchange (
+  account_id TEXT NOT NULL,
+  exchange_id TEXT NOT NULL, -- time-ordered
+  key_id TEXT NOT NULL,
+  vendor TEXT NOT NULL,
+  model TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  is_stream INTEGER NOT NULL,
+  channel TEXT,
+  started_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER NOT NULL,
+  ending TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  attempt_count INTEGER NOT NULL,
+  amount_picos INTEGER NOT NULL CHECK (amount_picos >= 0),
+  usage TEXT, -- JSON, see ledger/stored-usage.ts
+  marks TEXT NOT NULL DEFAULT '', -- comma-separated
+  price_lines TEXT NOT NULL DEFAULT '', -- count × price by class, as charged
+  vendor_request_id TEXT,
+  operator_cost_picos INTEGER NOT NULL DEFAULT 0,
+  first_event_ms INTEGER, -- from its start to the first event or byte delivered
+  attempts TEXT NOT NULL DEFAULT '[]', -- JSON, see ledger/stored-attempts.ts
+  code TEXT, -- where the answer was an error of the gateway
+  client TEXT NOT NULL DEFAULT '', -- family of its user agent; '' = unknown
+  address TEXT NOT NULL DEFAULT '', -- as the setting record_addresses says
+  -- What the answer cost the operator, by the prices of its channel.
+  own_cost_picos INTEGER NOT NULL DEFAULT 0 CHECK (own_cost_picos >= 0),
+  is_own_cost_known INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, exchange_id)
+) STRICT;
+
+CREATE TRIGGER exchange_is_never_changed BEFORE UPDATE ON exchange
+BEGIN SELECT RAISE(ABORT, 'exchanges are recorded once'); END;
+
+-- Exchanges of known callers that nothing is charged for: the gateway refused them before it held money, or
+-- what they asked for is free. Without content. A flood has one row for many.
+CREATE TABLE free_exchange (
+  account_id TEXT NOT NULL,
+  exchange_id TEXT NOT NULL, -- time-ordered
+  key_id TEXT NOT NULL,
+  vendor TEXT NOT NULL,
+  model TEXT, -- NULL = none of the catalogue, or not read
+  operation TEXT, -- NULL = the path is none of an operation
+  channel TEXT,
+  started_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER NOT NULL, -- of the last exchange that the row counts
+  ending TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  code TEXT, -- where the answer was an error of the gateway
+  vendor_request_id TEXT,
+  attempts TEXT NOT NULL DEFAULT '[]', -- as in table exchange
+  client TEXT NOT NULL DEFAULT '', -- family of its user agent; '' = unknown
+  address TEXT NOT NULL DEFAULT '', -- as the setting record_addresses says
+  stands_for INTEGER NOT NULL DEFAULT 1, -- how many exchanges the row counts
+  PRIMARY KEY (account_id, exchange_id)
+) STRICT;
+
+-- The request log reads the newest rows of all accounts, and finds those that a filter selects without the
+-- rows themselves.
+CREATE INDEX exchange_log ON exchange
+  (exchange_id, account_id, key_id, model, channel, status, code);
+CREATE INDEX free_exchange_log ON free_exchange
+  (exchange_id, account_id, key_id, model, channel, status, code);
+
+-- A request is found by the vendor's own id too.
+CREATE INDEX exchange_by_vendor_request ON exchange (vendor_request_id)
+  WHERE vendor_request_id IS NOT NULL;
+CREATE INDEX free_exchange_by_vendor_request ON free_exchange (vendor_request_id)
+  WHERE vendor_request_id IS NOT NULL;
+
+-- Exchanges that ended before the newest `cut_ms` may be gone; written before the first of them goes.
+-- Always 00:00 UTC of some day. Entries and figures are kept for ever.
+CREATE TABLE exchange_cut (
+  cut_ms INTEGER PRIMARY KEY,
+  decided_at_ms INTEGER NOT NULL
+) STRICT;
+
+-- State of earlier answers that a vendor keeps, or that only its account can read: a later request may name
+-- it, and no other account may. It holds no content.
+CREATE TABLE answer_state (
+  vendor TEXT NOT NULL,
+  id TEXT NOT NULL, -- the vendor's; of encrypted content its SHA-256 as base64url
+  kind TEXT NOT NULL CHECK (kind IN ('response', 'item', 'encrypted')),
+  account_id TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL,
+  response_id TEXT, -- the stored answer it belongs to
+  input_tokens INTEGER NOT NULL, -- of that answer
+  output_tokens INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (vendor, id, kind, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_state_response ON answer_state (response_id) WHERE response_id IS NOT NULL;
+CREATE INDEX answer_state_expiry ON answer_state (expires_at_ms);
+
+-- All entries of the account with a time before `through_ms` have been found right and came to
+-- `balance_picos`. Always 00:00 UTC of some day. Lost without harm: the next audit begins anew.
+CREATE TABLE audit_checkpoint (
+  account_id TEXT PRIMARY KEY REFERENCES account (id),
+  through_ms INTEGER NOT NULL,
+  balance_picos INTEGER NOT NULL,
+  audited_at_ms INTEGER NOT NULL
+) STRICT;
+
+-- Audits of the ledger: one row for each that ran or could not run. Old rows are removed, but not the newest
+-- result of each scope.
+CREATE TABLE ledger_audit (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  scope TEXT NOT NULL CHECK (scope IN ('full', 'recent')), -- recent: since the checkpoints
+  result TEXT NOT NULL CHECK (result IN ('passed', 'failed', 'not_run')),
+  actor TEXT NOT NULL, -- as in operator_action; 'gateway:NAME' where a gateway ran it on schedule
+  started_at_ms INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  exchanges_from_ms INTEGER NOT NULL, -- exchanges before are no longer kept; 0 = all are
+  counts TEXT NOT NULL, -- JSON
+  differences TEXT NOT NULL, -- JSON array; the first ones only
+  error TEXT -- why it could not run
+) STRICT;
+CREATE INDEX ledger_audit_by_scope ON ledger_audit (scope, sequence);
+
+-- === Usage and reports: kept for ever, so that a charge and a usage call cost the same in any year ===
+
+CREATE TABLE usage_day (
+  account_id TEXT NOT NULL,
+  day TEXT NOT NULL, -- YYYY-MM-DD, UTC
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cache_tokens INTEGER NOT NULL,
+  cost_picos INTEGER NOT NULL,
+  PRIMARY KEY (account_id, day, key_id, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage_month (
+  account_id TEXT NOT NULL,
+  month TEXT NOT NULL, -- YYYY-MM, UTC; 'total' = since ever
+  model TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cache_tokens INTEGER NOT NULL,
+  cost_picos INTEGER NOT NULL,
+  PRIMARY KEY (account_id, month, model)
+) STRICT, WITHOUT ROWID;
+
+-- What each key has used: charges less refunds.
+CREATE TABLE usage_key_month (
+  account_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  month TEXT NOT NULL, -- YYYY-MM, UTC; 'total' = since ever
+  cost_picos INTEGER NOT NULL,
+  PRIMARY KEY (account_id, key_id, month)
+) STRICT, WITHOUT ROWID;
+
+-- Input and output tokens of requests by the second in which they ended, of accounts and keys with a
+-- limit of tokens per minute. Rows older than two minutes are deleted.
+CREATE TABLE token_minute (
+  account_id TEXT NOT NULL,
+  second INTEGER NOT NULL, -- since 1970
+  key_id TEXT NOT NULL,
+  tokens INTEGER NOT NULL,
+  PRIMARY KEY (account_id, second, key_id)
+) STRICT, WITHOUT ROWID;
+
+-- Figures of reports. A request belongs to the UTC day on which it ended. The columns first_event_… count
+-- requests by their time to the first event: up to that many milliseconds, and more than the column before.
+-- The order of the primary key adds up a day by model without sorting.
+CREATE TABLE report_day (
+  day TEXT NOT NULL, -- YYYY-MM-DD, UTC
+  account_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel TEXT NOT NULL, -- '' = none answered
+  requests INTEGER NOT NULL,
+  charged_requests INTEGER NOT NULL,
+  errors INTEGER NOT NULL, -- ended neither completed nor because the client left
+  failovers INTEGER NOT NULL, -- attempts after the first
+  known_cost_requests INTEGER NOT NULL, -- requests whose own cost is known
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cache_read_tokens INTEGER NOT NULL,
+  cache_write_tokens INTEGER NOT NULL,
+  first_event_le_100 INTEGER NOT NULL,
+  first_event_le_200 INTEGER NOT NULL,
+  first_event_le_300 INTEGER NOT NULL,
+  first_event_le_500 INTEGER NOT NULL,
+  first_event_le_750 INTEGER NOT NULL,
+  first_event_le_1000 INTEGER NOT NULL,
+  first_event_le_1500 INTEGER NOT NULL,
+  first_event_le_2000 INTEGER NOT NULL,
+  first_event_le_3000 INTEGER NOT NULL,
+  first_event_le_5000 INTEGER NOT NULL,
+  first_event_le_7500 INTEGER NOT NULL,
+  first_event_le_10000 INTEGER NOT NULL,
+  first_event_le_20000 INTEGER NOT NULL,
+  first_event_le_60000 INTEGER NOT NULL,
+  first_event_above INTEGER NOT NULL,
+  revenue_picos INTEGER NOT NULL, -- charges; refunds are not subtracted
+  own_cost_picos INTEGER NOT NULL,
+  lost_cost_picos INTEGER NOT NULL, -- estimated cost of what no account pays
+  refunded_picos INTEGER NOT NULL, -- of these charges, whenever they were refunded
+  unknown_cost_revenue_picos INTEGER NOT NULL, -- charges less refunds of requests whose own cost is not known
+  PRIMARY KEY (day, model, channel, account_id, key_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX report_day_by_account ON report_day (account_id, day);
+
+-- The sums of report_day over all accounts at a moment of the day. Rows older than a few days are deleted.
+CREATE TABLE report_moment (
+  day TEXT NOT NULL, -- YYYY-MM-DD, UTC
+  minute INTEGER NOT NULL, -- of the day
+  figures TEXT NOT NULL, -- JSON, by the columns of report_day
+  PRIMARY KEY (day, minute)
+) STRICT, WITHOUT ROWID;
+
+-- === Catalogue: what a file no longer names is retired, never deleted ===
+
+CREATE TABLE vendor (
+  name TEXT PRIMARY KEY,
+  format TEXT NOT NULL CHECK (format IN ('messages', 'chat')),
+  credential TEXT NOT NULL CHECK (credential IN ('x-api-key', 'bearer')),
+  version_header TEXT,
+  default_version TEXT,
+  require_max_tokens INTEGER NOT NULL DEFAULT 1,
+  allowed_features TEXT NOT NULL DEFAULT '', -- comma-separated, see formats/format.ts
+  stored_responses TEXT NOT NULL DEFAULT 'own', -- whether requests may name stored answers: 'own' or 'refuse'
+  retired_at_ms INTEGER
+) STRICT;
+
+CREATE TABLE model (
+  id TEXT PRIMARY KEY,
+  vendor TEXT NOT NULL REFERENCES vendor (name),
+  -- What it offers ('chat', 'responses', 'embeddings', 'completions'), comma-separated. NULL: all that its
+  -- prices allow.
+  operations TEXT,
+  max_output_tokens INTEGER,
+  -- Held where a vendor's own tools or documents by address add input that no body shows.
+  max_input_tokens INTEGER CHECK (max_input_tokens > 0),
+  first_event_timeout_ms INTEGER CHECK (first_event_timeout_ms > 0),
+  -- How long pings alone keep a stream alive, where it differs from the gateway's setting.
+  ping_timeout_ms INTEGER CHECK (ping_timeout_ms > 0),
+  created_at_ms INTEGER NOT NULL,
+  retired_at_ms INTEGER
+) STRICT;
+
+-- Price versions; the newest with valid_from_ms in the past is in force.
+CREATE TABLE price (
+  model TEXT NOT NULL REFERENCES model (id),
+  valid_from_ms INTEGER NOT NULL,
+  prices TEXT NOT NULL, -- JSON as metering/price-book.ts reads it
+  PRIMARY KEY (model, valid_from_ms)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE channel (
+  name TEXT PRIMARY KEY,
+  vendor TEXT NOT NULL REFERENCES vendor (name),
+  url TEXT NOT NULL,
+  credential TEXT NOT NULL, -- 'env:NAME', 'file:PATH' or 'sealed:…' (AES-256-GCM, see storage/master-key.ts)
+  models TEXT NOT NULL, -- JSON: model id → vendor-side name or null
+  rank INTEGER NOT NULL DEFAULT 0,
+  weight INTEGER NOT NULL DEFAULT 1 CHECK (weight >= 1),
+  max_concurrent INTEGER,
+  check_kind TEXT NOT NULL DEFAULT 'request' CHECK (check_kind IN ('request', 'models', 'none')),
+  override TEXT NOT NULL DEFAULT 'enabled' CHECK (override IN ('enabled', 'disabled')),
+  -- JSON: model → p50Ms, p95Ms; usual times to the first event, in place of what the gateway would learn.
+  baselines TEXT NOT NULL DEFAULT '{}',
+  cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known
+  retired_at_ms INTEGER
+) STRICT;
+
+-- === Gateways and the health of channels ===
+
+-- Gateway processes on this store. One that has not been seen for a while, or has ended, is gone.
+CREATE TABLE gateway_node (
+  id TEXT PRIMARY KEY, -- of the process
+  name TEXT NOT NULL, -- as operators call it
+  region TEXT NOT NULL,
+  version TEXT NOT NULL, -- of the program
+  commit_id TEXT NOT NULL, -- '' = not known
+  is_draining INTEGER NOT NULL DEFAULT 0,
+  -- JSON: addresses of peers that forward requests to it and are not among its trusted proxies.
+  unlisted_proxies TEXT NOT NULL DEFAULT '[]',
+  started_at_ms INTEGER NOT NULL,
+  seen_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Gateways that ended without a clean stop: what they served then is not recorded.
+CREATE TABLE unclean_stop (
+  node TEXT PRIMARY KEY, -- id of the process, as in gateway_node
+  name TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL,
+  seen_at_ms INTEGER NOT NULL, -- its last heartbeat
+  found_at_ms INTEGER NOT NULL -- another process found that it was gone
+) STRICT, WITHOUT ROWID;
+
+-- Tasks that one node at a time does.
+CREATE TABLE node_lease (
+  task TEXT PRIMARY KEY,
+  node TEXT NOT NULL,
+  expires_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Health of each model on each channel as the gateway last knew it, so that a restart resumes on
+-- trial what was not well. Only the last state is kept here.
+CREATE TABLE channel_health (
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  why TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  saved_at_ms INTEGER NOT NULL,
+  detail TEXT NOT NULL, -- JSON, see channels/health/health-store.ts
+  PRIMARY KEY (channel, model)
+) STRICT, WITHOUT ROWID;
+
+-- What each node last published. The rows of a node that is gone stay until another one publishes.
+CREATE TABLE channel_state (
+  node TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  why TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  published_at_ms INTEGER NOT NULL,
+  detail TEXT NOT NULL, -- JSON, see channels/cluster/channel-states.ts
+  PRIMARY KEY (node, channel, model)
+) STRICT, WITHOUT ROWID;
+
+-- Append-only. One row per change of a model's state on a channel, and per word of an operator's.
+CREATE TABLE channel_change (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE, -- made by the writer, so that a repeated write adds nothing
+  at_ms INTEGER NOT NULL,
+  node TEXT NOT NULL DEFAULT '', -- empty: an operator's word, which goes for every node
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL DEFAULT '', -- empty: all models of the channel
+  from_state TEXT NOT NULL,
+  to_state TEXT NOT NULL,
+  why TEXT NOT NULL,
+  actor TEXT, -- the operator
+  detail TEXT NOT NULL DEFAULT '{}' -- JSON, see channels/cluster/channel-history.ts
+) STRICT;
+CREATE INDEX channel_change_by_channel ON channel_change (channel, at_ms, sequence);
+CREATE INDEX channel_change_by_time ON channel_change (at_ms, sequence);
+
+CREATE TRIGGER channel_change_is_never_changed BEFORE UPDATE ON channel_change
+BEGIN SELECT RAISE(ABORT, 'the history of channels is append-only'); END;
+CREATE TRIGGER channel_change_is_never_deleted BEFORE DELETE ON channel_change
+BEGIN SELECT RAISE(ABORT, 'the history of channels is append-only'); END;
+
+-- An operator wants a channel checked now; every running gateway takes each row once.
+CREATE TABLE channel_check (
+  id TEXT PRIMARY KEY,
+  asked_at_ms INTEGER NOT NULL,
+  channel TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What each running gateway found when it made such a check.
+CREATE TABLE channel_check_answer (
+  check_id TEXT NOT NULL,
+  node TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  is_complete INTEGER NOT NULL, -- 1: no further model follows
+  detail TEXT NOT NULL, -- JSON, see channels/cluster/check-answers.ts
+  PRIMARY KEY (check_id, node)
+) STRICT, WITHOUT ROWID;
+
+-- Append-only. What the gateway's own requests cost the operator; charged to no account.
+CREATE TABLE operator_cost (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  at_ms INTEGER NOT NULL,
+  node TEXT NOT NULL, -- empty: an operator's command
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('check')),
+  usage TEXT NOT NULL, -- JSON: counts by price class
+  amount_picos INTEGER NOT NULL CHECK (amount_picos >= 0),
+  is_own_cost_known INTEGER NOT NULL DEFAULT 0 -- 1: at the channel's cost prices; 0: at list price, an estimate
+) STRICT;
+CREATE INDEX operator_cost_by_channel ON operator_cost (channel, at_ms);
+
+CREATE TRIGGER operator_cost_is_never_changed BEFORE UPDATE ON operator_cost
+BEGIN SELECT RAISE(ABORT, 'costs are append-only'); END;
+CREATE TRIGGER operator_cost_is_never_deleted BEFORE DELETE ON operator_cost
+BEGIN SELECT RAISE(ABORT, 'costs are append-only'); END;
+
+-- === Operators ===
+
+-- What operators did, append-only, written in the transaction of the change itself.
+CREATE TABLE operator_action (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  detail TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+
+-- Finds the last backup without reading the whole log.
+CREATE INDEX operator_action_by_action ON operator_action (action, sequence);
+
+CREATE TRIGGER operator_action_is_never_changed BEFORE UPDATE ON operator_action
+BEGIN SELECT RAISE(ABORT, 'the log of operators'' actions is append-only'); END;
+CREATE TRIGGER operator_action_is_never_deleted BEFORE DELETE ON operator_action
+BEGIN SELECT RAISE(ABORT, 'the log of operators'' actions is append-only'); END;
+
+-- One row per request with an Idempotency-Key, kept for a day. The answer holds no secret.
+CREATE TABLE idempotency_key (
+  token_id TEXT NOT NULL,
+  name TEXT NOT NULL, -- as the client sent it
+  request_hash TEXT NOT NULL,
+  answer TEXT NOT NULL, -- JSON
+  created_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (token_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_key_by_time ON idempotency_key (created_at_ms);
+
+-- One row per condition from the moment it holds until it no longer does.
+CREATE TABLE alert (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  subject TEXT NOT NULL, -- account, key, channel, model; empty: the installation
+  severity TEXT NOT NULL,
+  account_id TEXT,
+  channel TEXT,
+  title TEXT NOT NULL,
+  text TEXT NOT NULL,
+  facts TEXT NOT NULL, -- JSON
+  fired_at_ms INTEGER NOT NULL,
+  resolved_at_ms INTEGER
+) STRICT;
+-- However many nodes find a condition, it is one alert.
+CREATE UNIQUE INDEX alert_firing ON alert (kind, subject) WHERE resolved_at_ms IS NULL;
+CREATE INDEX alert_by_resolution ON alert (resolved_at_ms) WHERE resolved_at_ms IS NOT NULL;
+
+-- Who gets messages of alerts.
+CREATE TABLE alert_target (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  format TEXT NOT NULL CHECK (format IN ('webhook', 'slack', 'email')),
+  address TEXT NOT NULL, -- as it may be shown: an e-mail address, `contact`, or the origin of a URL
+  sealed TEXT, -- webhook and slack: JSON of URL and secret, sealed with the master key
+  kinds TEXT, -- JSON array; NULL = all
+  accounts TEXT, -- JSON array of ids; NULL = all
+  channels TEXT, -- JSON array; NULL = all
+  min_severity TEXT NOT NULL CHECK (min_severity IN ('info', 'warning', 'critical')),
+  quiet_hours TEXT, -- such as '22:00-07:00 Europe/Berlin'
+  digest_ms INTEGER NOT NULL CHECK (digest_ms >= 0),
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+
+-- The outbox. Written in the transaction of the alert.
+CREATE TABLE alert_delivery (
+  id TEXT PRIMARY KEY,
+  alert_id TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  recipient TEXT NOT NULL DEFAULT '', -- the contact of an account; empty: the address of the target
+  event TEXT NOT NULL CHECK (event IN ('firing', 'resolved')),
+  kind TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'dropped')),
+  due_at_ms INTEGER NOT NULL,
+  -- Chosen before the first attempt and never changed, so that a receiver recognises a repeat.
+  message_id TEXT,
+  packed_at_ms INTEGER,
+  was_quiet INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  outcome TEXT NOT NULL DEFAULT '', -- of the last attempt
+  created_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER,
+  UNIQUE (alert_id, target_id, event)
+) STRICT;
+CREATE INDEX alert_delivery_waiting ON alert_delivery (target_id, due_at_ms) WHERE state = 'waiting';
+CREATE INDEX alert_delivery_packed ON alert_delivery (target_id, recipient, kind, event, packed_at_ms);
+CREATE INDEX alert_delivery_by_message ON alert_delivery (message_id);
+CREATE INDEX alert_delivery_by_time ON alert_delivery (created_at_ms);
+
+-- === Changes that running gateways follow ===
+
+-- They watch these counters; triggers raise them, so no operation can forget to.
+CREATE TABLE revision (
+  area TEXT PRIMARY KEY CHECK (area IN ('access', 'accounts', 'balances', 'catalogue')),
+  number INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO revision (area) VALUES ('access'), ('accounts'), ('balances'), ('catalogue');
+
+CREATE TRIGGER key_inserted AFTER INSERT ON key
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'access'; END;
+CREATE TRIGGER key_updated AFTER UPDATE ON key
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'access'; END;
+CREATE TRIGGER account_inserted AFTER INSERT ON account
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'accounts'; END;
+CREATE TRIGGER account_updated
+AFTER UPDATE OF name, status, daily_limit_picos, rpm, window_minutes, price_multiplier_ppm, tokens_per_minute
+ON account
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'accounts'; END;
+CREATE TRIGGER entry_by_operator AFTER INSERT ON entry WHEN NEW.kind <> 'charge'
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'balances'; END;
+
+CREATE TRIGGER vendor_inserted AFTER INSERT ON vendor
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER vendor_updated AFTER UPDATE ON vendor
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER model_inserted AFTER INSERT ON model
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER model_updated AFTER UPDATE ON model
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER price_inserted AFTER INSERT ON price
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER price_updated AFTER UPDATE ON price
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER channel_inserted AFTER INSERT ON channel
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
+CREATE TRIGGER channel_updated AFTER UPDATE ON channel
+BEGIN UPDATE revision SET number = number + 1 WHERE area = 'catalogue'; END;
