@@ -3,13 +3,8 @@
  * it always answers at once.
  */
 import type { Clock } from '../base/clock.ts'
-import type { Channel } from '../channels/channel.ts'
 import type { HealthBook } from '../channels/health/health-book.ts'
-import {
-  modelCondition,
-  type ChannelFitness,
-  type ModelCondition,
-} from '../channels/health/health-line.ts'
+import { fitnessNow, serviceOf, serviceOfVendor, type Service } from '../channels/health/service.ts'
 import type { LoadedSnapshot } from '../channels/snapshot.ts'
 import type { IncomingRequest } from '../http/server/request.ts'
 import { jsonReply, sendReply } from '../http/server/reply.ts'
@@ -53,11 +48,11 @@ export function healthStatus(
   parts: Pick<HealthApiParts, 'health' | 'isStoreAvailable'>,
 ): HealthStatus {
   if (!parts.isStoreAvailable()) return 'down'
-  const conditions = [...snapshot.vendors.keys()]
+  const services = [...snapshot.vendors.keys()]
     .filter((vendor) => hasModels(snapshot, vendor))
-    .map((vendor) => vendorCondition(snapshot, vendor, parts.health))
-  if (conditions.every((condition) => condition === 'none')) return 'down'
-  return conditions.every((condition) => condition === 'main') ? 'ok' : 'degraded'
+    .map((vendor) => serviceNow(snapshot, vendor, parts.health))
+  if (services.every((service) => service === 'none')) return 'down'
+  return services.every((service) => service === 'main') ? 'ok' : 'degraded'
 }
 
 /** Counts models without a price too. */
@@ -68,28 +63,17 @@ function hasModels({ models, outOfService }: LoadedSnapshot, vendor: string): bo
   )
 }
 
-/** `main` only where every model of the vendor runs on its main channels. */
-function vendorCondition(
-  snapshot: LoadedSnapshot,
-  vendor: string,
-  health: HealthBook,
-): ModelCondition {
-  const conditions: ModelCondition[] = []
-  for (const model of snapshot.models.values()) {
-    if (model.vendor !== vendor) continue
-    const channels = snapshot.channelsByModel.get(model.id) ?? []
-    conditions.push(modelCondition(channels, (channel) => fitnessOf(channel, model.id, health)))
-  }
-  if (conditions.every((condition) => condition === 'none')) return 'none'
-  return conditions.every((condition) => condition === 'main') ? 'main' : 'reserve'
-}
-
-/**
- * A channel on trial, slow, suspect or resting is only usable: the reserve serves instead, and without a
- * reserve the channel is still tried.
- */
-function fitnessOf(channel: Channel, model: string, health: HealthBook): ChannelFitness {
-  const grade = health.grade(channel, model)
-  if (grade === 'on' || grade === 'ramp') return 'main'
-  return grade === 'off' || grade === 'disabled' ? 'none' : 'usable'
+function serviceNow(snapshot: LoadedSnapshot, vendor: string, health: HealthBook): Service {
+  const models = [...snapshot.models.values()].filter((model) => model.vendor === vendor)
+  return serviceOfVendor(
+    models.map(({ id }) => {
+      const channels = snapshot.channelsByModel.get(id) ?? []
+      return serviceOf(
+        channels.map((channel) => ({
+          rank: channel.rank,
+          fitness: fitnessNow(health.grade(channel, id)),
+        })),
+      )
+    }),
+  )
 }

@@ -10,6 +10,7 @@ import type { HealthBook } from './health/health-book.ts'
 import type { Outcome } from './health/health-event.ts'
 import type { OpenAttempt } from './health/health-place.ts'
 import type { Caller } from './health/evidence.ts'
+import { isFit } from './health/health-state.ts'
 import { unknownLimitMs } from './health/timing.ts'
 import { MissingOperations } from './missing-operations.ts'
 import { isClosedToAccount, selectChannel, type SelectOptions } from './select.ts'
@@ -111,8 +112,7 @@ export class Route {
   hasAlternative(unsuited?: Lease): boolean {
     const channel = this.#select(unsuited)
     if (channel === undefined) return false
-    const grade = this.#services.health.grade(channel, this.request.model.id)
-    return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+    return isFit(this.#services.health.grade(channel, this.request.model.id))
   }
 
   /** Whether the channel has failover tokens left for one more attempt of this account. */

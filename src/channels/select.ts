@@ -13,6 +13,7 @@
 import type { Channel, Snapshot } from './channel.ts'
 import {
   gradeOf,
+  isFit,
   isRefusing,
   isTrying,
   shareOf,
@@ -98,7 +99,7 @@ export function isClosedToAccount(
       ({ name, override }) =>
         override === 'enabled' &&
         !tried.has(name) &&
-        tierOf(facts.state(name, model), now) <= tiers.shared &&
+        isFit(gradeOf(facts.state(name, model), now)) &&
         facts.hasSpentOwn(name, accountId),
     )
   )

@@ -4,11 +4,11 @@
  * vendor asked to wait a moment raises no alert.
  */
 import type { Telemetry } from '../../telemetry/events.ts'
-import type { Channel, Snapshot } from '../channel.ts'
+import type { Snapshot } from '../channel.ts'
 import type { PlacedEffect } from '../health/health-event.ts'
 import type { HealthPlace } from '../health/health-place.ts'
-import { isResumed, shownMode, type HealthState } from '../health/health-state.ts'
-import { modelCondition, type ChannelFitness, type ModelCondition } from '../health/health-line.ts'
+import { shownMode, type HealthState } from '../health/health-state.ts'
+import { lastingService, type Service } from '../health/service.ts'
 
 export interface ChannelAlertsParts {
   readonly telemetry: Telemetry
@@ -30,39 +30,33 @@ const outOfUse: ReadonlySet<string> = new Set(['off', 'trial'])
 export function createChannelAlerts(parts: ChannelAlertsParts): ChannelAlerts {
   const { telemetry } = parts
   /** Models that are not on their main route, as last reported; of an unknown one nothing is said. */
-  const reported = new Map<string, ModelCondition | 'unknown'>()
+  const reported = new Map<string, Service | 'unknown'>()
 
   function eventPlace(place: HealthPlace): HealthPlace & { readonly vendor: string } {
     return { ...place, vendor: parts.snapshot().channels.get(place.channel)?.vendor ?? '' }
   }
 
-  function fitnessOf(channel: Channel, model: string): ChannelFitness {
-    if (channel.override === 'disabled') return 'none'
-    const mode = shownMode(parts.state(channel.name, model), parts.monotonic())
-    if (mode === 'on' || mode === 'ramp') return 'main'
-    return mode === 'slow' ? 'usable' : 'none'
-  }
-
-  /** After a restart channels that were not on wait for their first probe, and serve meanwhile. */
-  function conditionOf(id: string): ModelCondition | 'unknown' {
+  function serviceOfModel(id: string): Service | undefined {
+    const now = parts.monotonic()
     const channels = parts.snapshot().channelsByModel.get(id) ?? []
-    const condition = modelCondition(channels, (channel) => fitnessOf(channel, id))
-    if (condition !== 'none') return condition
-    const mayServe = channels.some(
-      ({ name, override }) => override === 'enabled' && isResumed(parts.state(name, id)),
+    return lastingService(
+      channels.map(({ name, rank, override }) => {
+        const state = parts.state(name, id)
+        const mode = override === 'disabled' ? override : shownMode(state, now)
+        return { rank, mode, why: state.why }
+      }),
     )
-    return mayServe ? 'unknown' : 'none'
   }
 
   function review(): void {
     const { models } = parts.snapshot()
     for (const { id, vendor } of models.values()) {
-      const condition = conditionOf(id)
-      if (condition === (reported.get(id) ?? 'main')) continue
-      reported.set(id, condition)
-      if (condition === 'main') telemetry.modelRecovered(id, vendor)
-      else if (condition === 'reserve') telemetry.reserveOnly(id, vendor)
-      else if (condition === 'none') telemetry.noUsableChannel(id, vendor)
+      const service = serviceOfModel(id) ?? 'unknown'
+      if (service === (reported.get(id) ?? 'main')) continue
+      reported.set(id, service)
+      if (service === 'main') telemetry.modelRecovered(id, vendor)
+      else if (service === 'reserve') telemetry.reserveOnly(id, vendor)
+      else if (service === 'none') telemetry.noUsableChannel(id, vendor)
     }
     for (const id of reported.keys()) if (!models.has(id)) reported.delete(id)
   }

@@ -1,11 +1,12 @@
 /**
- * The view of one model on one channel for operators, and how well a model is served. Reads the state and
- * changes nothing. Times are wall time, for display only.
+ * The view of one model on one channel for operators. Reads the state and changes nothing. Times are wall
+ * time, for display only.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../channel.ts'
 import {
   gradeOf,
+  isFit,
   nextWakeAt,
   shareOf,
   shownMode,
@@ -83,7 +84,6 @@ export function describePlace(
   const wallTime = (at: number): number => Math.round(clock.now() + (at - now))
   const grade = gradeOf(state, now)
   const isDisabled = channel.override === 'disabled'
-  const isUsable = grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
   const wakeAt = isDisabled ? undefined : nextWakeAt(state)
   return {
     channel: channel.name,
@@ -91,7 +91,7 @@ export function describePlace(
     vendor: channel.vendor,
     rank: channel.rank,
     mode: isDisabled ? 'disabled' : shownMode(state, now),
-    isUsable: !isDisabled && isUsable,
+    isUsable: !isDisabled && isFit(grade),
     sinceMs: wallTime(Math.max(state.since, startedAt)),
     why: isDisabled ? 'operator' : state.why,
     share,
@@ -140,26 +140,4 @@ function quantilesOf(values: readonly number[]): { p50: number; p95: number } | 
   const sorted = values.toSorted((left, right) => left - right)
   const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
   return { p50: at(0.5), p95: at(0.95) }
-}
-
-// --- how well a model is served -----------------------------------------------------------------
-
-/** Served by its main route, by a reserve only, or by none. `/health` and the alerts use it. */
-export type ModelCondition = 'main' | 'reserve' | 'none'
-
-/** `main`: could carry a main route; `usable`: could take a request; `none`: neither. */
-export type ChannelFitness = 'main' | 'usable' | 'none'
-
-export function modelCondition(
-  channels: readonly Channel[],
-  fitnessOf: (channel: Channel) => ChannelFitness,
-): ModelCondition {
-  const mainRank = Math.min(...channels.map((channel) => channel.rank))
-  let condition: ModelCondition = 'none'
-  for (const channel of channels) {
-    const fitness = fitnessOf(channel)
-    if (fitness === 'main' && channel.rank === mainRank) return 'main'
-    if (fitness !== 'none') condition = 'reserve'
-  }
-  return condition
 }

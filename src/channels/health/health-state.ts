@@ -120,6 +120,11 @@ const slowShare = 0.05
  */
 export type Grade = 'on' | 'ramp' | 'slow' | 'trial' | 'doubted' | 'resting' | 'off'
 
+/** Whether it may be given an attempt in the usual course, rather than as a last resort. */
+export function isFit(grade: Grade | 'disabled'): boolean {
+  return grade === 'on' || grade === 'ramp' || grade === 'slow' || grade === 'trial'
+}
+
 /** Allocates nothing: it runs for every channel of every attempt. */
 export function gradeOf(state: HealthState, now: number): Grade {
   if (!isInUse(state)) {
@@ -162,8 +167,8 @@ export function isTrying(state: HealthState, now: number): boolean {
 }
 
 /** Resumed after a restart, and no probe has decided yet. */
-export function isResumed(state: HealthState): boolean {
-  return state.mode === 'trial' && state.why === 'restarted'
+export function isResumed({ mode, why }: { readonly mode: string; readonly why: string }): boolean {
+  return mode === 'trial' && why === 'restarted'
 }
 
 /** The share of its own traffic that the channel takes now. */

@@ -4,6 +4,8 @@
  * one alert for all models of its channel. A channel that an operator has disabled raises no alert.
  */
 import type { HealthLine } from '../../channels/health/health-line.ts'
+import { isResumed } from '../../channels/health/health-state.ts'
+import { lastingService, type Service } from '../../channels/health/service.ts'
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
 import { keyOf } from './account-rules.ts'
 
@@ -56,8 +58,8 @@ export function findChannelConditions(
 }
 
 /** After a restart a channel that was not on waits for its probe, and serves meanwhile. */
-function isOut({ mode, why }: HealthLine): boolean {
-  return mode === 'off' || (mode === 'trial' && why !== 'restarted')
+function isOut(line: HealthLine): boolean {
+  return line.mode === 'off' || (line.mode === 'trial' && !isResumed(line))
 }
 
 /** A model on a channel that at least one gateway does not use. */
@@ -148,8 +150,6 @@ function offTexts(kind: OffKind, channel: string, model: string): Pick<Finding, 
   }
 }
 
-type Condition = 'main' | 'reserve' | 'none'
-
 function modelFinding(
   model: string,
   lines: readonly NodeLine[],
@@ -158,10 +158,10 @@ function modelFinding(
   const byNode = Map.groupBy(lines, ({ node }) => node)
   const seen = [...byNode].map(([node, own]) => ({
     node,
-    condition: conditionOf(own.map(({ line }) => line)),
+    service: lastingService(own.map(({ line }) => line)),
   }))
-  const nodesWith = (wanted: Condition): readonly string[] =>
-    seen.filter(({ condition }) => condition === wanted).map(({ node }) => node)
+  const nodesWith = (wanted: Service): readonly string[] =>
+    seen.filter(({ service }) => service === wanted).map(({ node }) => node)
   const none = [...nodesWith('none'), ...missing.map(({ node }) => node)]
   if (none.length > 0)
     return {
@@ -180,20 +180,8 @@ function modelFinding(
     subject: model,
     title: `${model} is on reserve only`,
     text:
-      `No channel of the main route of the model ${model} is well; a reserve serves it. What the gateway ` +
+      `No channel of the main route of the model ${model} is usable; a reserve serves it. What the gateway ` +
       'has seen: turnpike channel list',
     facts: { model, nodes: reserve },
   }
-}
-
-/** As channel-alerts.ts judges for one gateway. A channel that waits for its first probe may carry it. */
-function conditionOf(lines: readonly HealthLine[]): Condition {
-  const mainRank = Math.min(...lines.map(({ rank }) => rank))
-  let condition: Condition = 'none'
-  for (const { rank, mode, why } of lines) {
-    const isWell = mode === 'on' || mode === 'ramp' || (mode === 'trial' && why === 'restarted')
-    if (isWell && rank === mainRank) return 'main'
-    if (isWell || mode === 'slow') condition = 'reserve'
-  }
-  return condition
 }
