@@ -109,7 +109,7 @@ function modelOf(model: string, rows: readonly Row[]): ModelBoard {
   return { model, requestsToday, service: serviceOf(shared), rows: shared }
 }
 
-/** Channels of one priority: those with the larger weight first. */
+/** Channels of one rank: those with the larger weight first. */
 function withShares(peers: readonly Row[]): readonly Row[] {
   const shares = trafficShares(peers.map(({ share, channel: { weight } }) => ({ share, weight })))
   return peers

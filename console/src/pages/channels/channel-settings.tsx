@@ -28,7 +28,7 @@ export function ChannelSettings({ detail }: { detail: ChannelDetail }) {
           ['Vendor', vendor],
           ['Address', <code key="address">{url}</code>],
           ['Credential', <CredentialShape key="credential" credential={credential} />],
-          ['Priority', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
+          ['Rank', `${rank}, ${rank === 0 ? 'main route' : 'reserve'}`],
           ['Weight', String(weight)],
           ['Concurrent requests', limit === null ? 'No limit' : `At most ${formatInteger(limit)}`],
           ['Checks', checks[check]],

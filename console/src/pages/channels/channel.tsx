@@ -38,7 +38,7 @@ function OneChannel({ name }: { name: string }) {
       trail={trail}
       hint={
         <>
-          {detail.vendor} · priority {detail.rank}
+          {detail.vendor} · rank {detail.rank}
           {detail.rank === 0 ? ' (main route)' : ' (reserve)'}
         </>
       }

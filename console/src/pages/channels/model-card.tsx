@@ -124,7 +124,7 @@ function ChannelName({ row: { channel } }: { row: Row }) {
         {name}
       </Link>
       <span className="soft">
-        {vendor} · priority {rank}
+        {vendor} · rank {rank}
         {weight !== 1 && ` · weight ${weight}`}
       </span>
     </div>

@@ -1,6 +1,6 @@
-/** How the requests for a model are shared among the channels of one priority. */
+/** How the requests for a model are shared among the channels of one rank. */
 interface Peer {
-  /** Of the requests that reach this priority; a channel on a ramp or a slow one takes a part of them. */
+  /** Of the requests that reach this rank; a channel on a ramp or a slow one takes a part of them. */
   readonly share: number
   readonly weight: number
 }
