@@ -4,7 +4,7 @@
  */
 import { zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable } from '../storage/database.ts'
-import { readSum, sumOf } from './usage.ts'
+import { places, readSum, sumOf } from './usage.ts'
 
 export interface SpendQuestion {
   readonly accountIds: readonly string[]
@@ -18,10 +18,9 @@ export async function readSpendByDay(
   { accountIds, days }: SpendQuestion,
 ): Promise<ReadonlyMap<string, readonly Picos[]>> {
   if (accountIds.length === 0) return new Map()
-  const places = accountIds.map((_, index) => `$${index + 3}`).join(', ')
   const rows = await database.query(
     `SELECT account_id, day, ${sumOf('cost_picos')} FROM usage_day
-      WHERE day >= $1 AND day <= $2 AND account_id IN (${places})
+      WHERE day >= $1 AND day <= $2 AND account_id IN (${places(3, accountIds)})
       GROUP BY account_id, day`,
     [days[0] ?? '', days.at(-1) ?? '', ...accountIds],
   )

@@ -1,12 +1,13 @@
 /**
- * Reads what keys have used: charges less refunds, today, this month and in all. Reads daily and monthly
- * sums only, so a list costs the same in any year.
+ * Says what keys have used: charges less refunds, today, this month and in all. Everybody asks here who shows
+ * the use of a key or judges it. Reads daily and monthly sums only, so a list costs the same in any year.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
-import type { Queryable } from '../storage/database.ts'
-import { readPicos, totalMonth } from './usage.ts'
+import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import { places, readPicos, totalMonth } from './usage.ts'
 
+/** The periods of a key's limits in USD, and of what counts toward each. */
 export interface KeyUsage {
   readonly dayPicos: Picos
   readonly monthPicos: Picos
@@ -20,9 +21,8 @@ export const noKeyUsage: KeyUsage = {
 }
 
 export interface KeyUsageQuestion {
-  readonly accountId: string
-  /** Ids of keys, in order. */
-  readonly keyIds: readonly string[]
+  /** In the order of their ids. Keys without an account, and those that send no requests, use nothing. */
+  readonly keys: readonly { readonly id: string; readonly accountId: string | undefined }[]
   /** Wall time; decides which UTC day and month are the current ones. */
   readonly atMs: number
 }
@@ -30,30 +30,49 @@ export interface KeyUsageQuestion {
 /** Returns the use by key; keys without any are missing. */
 export async function readKeyUsage(
   database: Queryable,
-  { accountId, keyIds, atMs }: KeyUsageQuestion,
+  question: KeyUsageQuestion,
 ): Promise<ReadonlyMap<string, KeyUsage>> {
-  const first = keyIds[0]
-  const last = keyIds.at(-1)
-  if (first === undefined || last === undefined) return new Map()
-  const days = await database.query(
-    `SELECT key_id, cost_picos FROM usage_day
-      WHERE account_id = $1 AND day = $2 AND key_id >= $3 AND key_id <= $4`,
-    [accountId, utcDay(atMs), first, last],
-  )
-  const months = await database.query(
-    `SELECT key_id, month, cost_picos FROM usage_key_month
-      WHERE account_id = $1 AND key_id >= $2 AND key_id <= $3 AND month IN ($4, $5)`,
-    [accountId, first, last, utcMonth(atMs), totalMonth],
-  )
+  if (question.keys.every(({ accountId }) => accountId === undefined)) return new Map()
+  const { days, months } = keyUsageStatements(question)
+  return sumKeyUsage(await database.query(...days), await database.query(...months))
+}
+
+type Statement = readonly [sql: string, parameters: readonly SqlValue[]]
+
+/** For an engine that asks its own connection; `sumKeyUsage` takes the rows. */
+export function keyUsageStatements({ keys, atMs }: KeyUsageQuestion): {
+  readonly days: Statement
+  readonly months: Statement
+} {
+  const accountIds = [...new Set(keys.flatMap(({ accountId }) => accountId ?? []))]
+  const ids = [keys[0]?.id ?? '', keys.at(-1)?.id ?? '']
+  return {
+    days: [
+      `SELECT key_id, cost_picos FROM usage_day
+        WHERE key_id >= $1 AND key_id <= $2 AND day = $3
+          AND account_id IN (${places(4, accountIds)})`,
+      [...ids, utcDay(atMs), ...accountIds],
+    ],
+    months: [
+      `SELECT key_id, month, cost_picos FROM usage_key_month
+        WHERE key_id >= $1 AND key_id <= $2 AND month IN ($3, $4)
+          AND account_id IN (${places(5, accountIds)})`,
+      [...ids, utcMonth(atMs), totalMonth, ...accountIds],
+    ],
+  }
+}
+
+export function sumKeyUsage(
+  days: readonly Row[],
+  months: readonly Row[],
+): ReadonlyMap<string, KeyUsage> {
   const byKey = new Map<string, KeyUsage>()
-  const add = (keyId: string, part: keyof KeyUsage, costPicos: Picos): void => {
+  const add = (row: Row, part: keyof KeyUsage): void => {
+    const keyId = String(row['key_id'])
     const usage = byKey.get(keyId) ?? noKeyUsage
-    byKey.set(keyId, { ...usage, [part]: addPicos(usage[part], costPicos) })
+    byKey.set(keyId, { ...usage, [part]: addPicos(usage[part], readPicos(row, 'cost_picos')) })
   }
-  for (const row of days) add(String(row['key_id']), 'dayPicos', readPicos(row, 'cost_picos'))
-  for (const row of months) {
-    const part = row['month'] === totalMonth ? 'totalPicos' : 'monthPicos'
-    add(String(row['key_id']), part, readPicos(row, 'cost_picos'))
-  }
+  for (const row of days) add(row, 'dayPicos')
+  for (const row of months) add(row, row['month'] === totalMonth ? 'totalPicos' : 'monthPicos')
   return byKey
 }

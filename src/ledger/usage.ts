@@ -119,9 +119,9 @@ function byCost(left: ModelFigures, right: ModelFigures): number {
   return left.model < right.model ? -1 : 1
 }
 
-/** `$3, $4`: the places of `count` parameters. */
-function places(from: number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ')
+/** `$3, $4`: the places of these parameters, of which the first one is number `from`. */
+export function places(from: number, parameters: readonly unknown[]): string {
+  return parameters.map((_, index) => `$${from + index}`).join(', ')
 }
 
 /** What one key has spent on one day. */
@@ -144,8 +144,8 @@ export async function readSpend(
   if (accountIds.length === 0) return []
   const rows = await database.query(
     `SELECT account_id, key_id, day, requests, cost_picos FROM usage_day
-      WHERE day IN (${places(1, days.length)})
-        AND account_id IN (${places(1 + days.length, accountIds.length)})`,
+      WHERE day IN (${places(1, days)})
+        AND account_id IN (${places(1 + days.length, accountIds)})`,
     [...days, ...accountIds],
   )
   return rows.map((row) => ({
@@ -155,29 +155,6 @@ export async function readSpend(
     requests: Number(row['requests']),
     costPicos: readPicos(row, 'cost_picos'),
   }))
-}
-
-/** Reads what each of these keys has used, by `KEY PERIOD`: a UTC month, or `total`. */
-export async function readKeysUsed(
-  database: Queryable,
-  {
-    accountIds,
-    months,
-  }: { readonly accountIds: readonly string[]; readonly months: readonly string[] },
-): Promise<ReadonlyMap<string, Picos>> {
-  if (accountIds.length === 0) return new Map()
-  const rows = await database.query(
-    `SELECT key_id, month, cost_picos FROM usage_key_month
-      WHERE month IN (${places(1, months.length)})
-        AND account_id IN (${places(1 + months.length, accountIds.length)})`,
-    [...months, ...accountIds],
-  )
-  return new Map(
-    rows.map((row) => [
-      `${String(row['key_id'])} ${String(row['month'])}`,
-      readPicos(row, 'cost_picos'),
-    ]),
-  )
 }
 
 /** An amount column; every engine hands integers over as bigint. */
@@ -238,47 +215,4 @@ export async function readDays(
     ...readCounts(row),
     costPicos: readSum(row),
   }))
-}
-
-/** What a key has used: charges less refunds. */
-export interface KeyCost {
-  readonly dayPicos: Picos
-  readonly monthPicos: Picos
-  readonly totalPicos: Picos
-}
-
-export const noKeyCost: KeyCost = {
-  dayPicos: zeroPicos,
-  monthPicos: zeroPicos,
-  totalPicos: zeroPicos,
-}
-
-/** Reads what each key of an account has used on a day, in a month and since ever. */
-export async function readKeyCosts(
-  snapshot: Queryable,
-  {
-    accountId,
-    day,
-    month,
-  }: { readonly accountId: string; readonly day: string; readonly month: string },
-): Promise<ReadonlyMap<string, KeyCost>> {
-  const costs = new Map<string, KeyCost>()
-  const add = (row: Row, period: keyof KeyCost): void => {
-    const keyId = String(row['key_id'])
-    const known = costs.get(keyId) ?? noKeyCost
-    const sum = picos(known[period] + readPicos(row, 'cost_picos'))
-    costs.set(keyId, { ...known, [period]: sum })
-  }
-  const days = await snapshot.query(
-    'SELECT key_id, cost_picos FROM usage_day WHERE account_id = $1 AND day = $2',
-    [accountId, day],
-  )
-  for (const row of days) add(row, 'dayPicos')
-  const months = await snapshot.query(
-    `SELECT key_id, month, cost_picos FROM usage_key_month
-      WHERE account_id = $1 AND month IN ($2, $3)`,
-    [accountId, month, totalMonth],
-  )
-  for (const row of months) add(row, row['month'] === totalMonth ? 'totalPicos' : 'monthPicos')
-  return costs
 }

@@ -2,11 +2,12 @@
  * Reads what admission keeps in memory of an account and a key, as of the batches committed before. Each
  * question takes a time that does not grow with the number of keys or the age of the account.
  */
-import { minuteMs, utcDay, utcMonth } from '../../base/clock.ts'
+import { minuteMs, utcDay } from '../../base/clock.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row } from '../../storage/database.ts'
 import type { SqliteConnection } from '../../storage/sqlite/connection.ts'
-import { readPicos, totalMonth } from '../usage.ts'
+import { keyUsageStatements, noKeyUsage, sumKeyUsage } from '../key-usage.ts'
+import { readPicos } from '../usage.ts'
 import type { AccountFacts, LoadedAccount, LoadedKey } from './figures.ts'
 import type { LoadQuestion } from './writer.ts'
 
@@ -64,22 +65,11 @@ function loadKey(
   connection: SqliteConnection,
   { accountId, keyId, keyLimits: { rpm, tpm }, atMs }: LoadQuestion,
 ): LoadedKey {
-  const used = new Map(
-    connection
-      .all(
-        `SELECT month, cost_picos FROM usage_key_month
-          WHERE account_id = $1 AND key_id = $2 AND month IN ($3, $4)`,
-        [accountId, keyId, utcMonth(atMs), totalMonth],
-      )
-      .map((row) => [String(row['month']), readPicos(row, 'cost_picos')]),
-  )
+  const { days, months } = keyUsageStatements({ keys: [{ id: keyId, accountId }], atMs })
+  const used = sumKeyUsage(connection.all(...days), connection.all(...months))
   return {
     keyId,
-    used: {
-      dayPicos: readDay(connection, { accountId, keyId, atMs }),
-      monthPicos: used.get(utcMonth(atMs)) ?? zeroPicos,
-      totalPicos: used.get(totalMonth) ?? zeroPicos,
-    },
+    used: used.get(keyId) ?? noKeyUsage,
     startedAtMs:
       rpm === 0 ? undefined : readWindow(connection, { accountId, keyId, fromMs: atMs - minuteMs }),
     tokens: tpm === 0 ? undefined : readTokens(connection, { accountId, keyId, atMs }),
@@ -94,14 +84,13 @@ interface Owner {
 
 function readDay(
   connection: SqliteConnection,
-  { accountId, keyId, atMs }: Owner & { readonly atMs: number },
+  { accountId, atMs }: { readonly accountId: string; readonly atMs: number },
 ): Picos {
   return connection
-    .all(
-      `SELECT cost_picos FROM usage_day
-        WHERE account_id = $1 AND day = $2 AND ($3 IS NULL OR key_id = $3)`,
-      [accountId, utcDay(atMs), keyId ?? null],
-    )
+    .all('SELECT cost_picos FROM usage_day WHERE account_id = $1 AND day = $2', [
+      accountId,
+      utcDay(atMs),
+    ])
     .reduce((sum, row) => addPicos(sum, readPicos(row, 'cost_picos')), zeroPicos)
 }
 

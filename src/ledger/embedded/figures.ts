@@ -6,6 +6,7 @@
 import { dayMs, minuteMs, utcMonth } from '../../base/clock.ts'
 import type { KeyLimits } from '../../base/key-limits.ts'
 import { addPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import type { KeyUsage } from '../key-usage.ts'
 import { RequestWindow } from './request-window.ts'
 import { TokenWindow } from './token-window.ts'
 
@@ -38,16 +39,9 @@ export interface LoadedAccount {
 /** Windows are read where the key has the limit. */
 export interface LoadedKey {
   readonly keyId: string
-  readonly used: UsedByKey
+  readonly used: KeyUsage
   readonly startedAtMs: readonly number[] | undefined
   readonly tokens: LoadedTokens | undefined
-}
-
-/** Charges less refunds: of the current day, of its month, and in all. */
-interface UsedByKey {
-  readonly dayPicos: Picos
-  readonly monthPicos: Picos
-  readonly totalPicos: Picos
 }
 
 /** Open holds can be zero, so the amount does not show whether there are any. */
@@ -58,7 +52,7 @@ interface HeldFigures {
 
 /** Windows are maintained once they exist, and loaded when a limit needs one. */
 export interface KeyFigures extends HeldFigures {
-  used: UsedByKey | undefined
+  used: KeyUsage | undefined
   requests: RequestWindow | undefined
   freeRequests: RequestWindow | undefined
   tokens: TokenWindow | undefined

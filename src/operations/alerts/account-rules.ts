@@ -19,6 +19,7 @@ import {
   type Picos,
 } from '../../base/money.ts'
 import type { WatchedAccount } from '../../ledger/account-store.ts'
+import { noKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
 
@@ -44,8 +45,8 @@ export interface AccountSituation {
   readonly spend: readonly KeySpend[]
   /** Keys with a limit. */
   readonly keys: readonly LimitedKey[]
-  /** What keys have used, by key and period, as `readKeysUsed` returns it. */
-  readonly keysUsed: ReadonlyMap<string, Picos>
+  /** What keys have used, by their id. */
+  readonly usage: ReadonlyMap<string, KeyUsage>
   /** Codes with which requests of the account were refused lately, alone and behind the id of their key. */
   readonly refused: ReadonlySet<string>
   /** Alerts of this account that are firing, by kind and subject. */
@@ -223,45 +224,39 @@ function keyLimitsReached(
   key: LimitedKey,
   moment: RuleMoment,
 ): readonly Finding[] {
-  const { averagePicos } = spendingOf(spendOf(key, situation.spend), moment)
-  return keyPeriods(key, situation, moment).flatMap(
+  const spend = situation.spend.filter(({ keyId }) => keyId === key.id)
+  const { averagePicos } = spendingOf(spend, moment)
+  const usage = situation.usage.get(key.id) ?? noKeyUsage
+  return keyPeriods(key, usage, moment.today).flatMap(
     (one) => keyLimitReached(situation, key, one, averagePicos) ?? [],
   )
 }
 
-function spendOf({ id }: LimitedKey, spend: readonly KeySpend[]): readonly KeySpend[] {
-  return spend.filter(({ keyId }) => keyId === id)
-}
-
 /** Returns what a key has used of each limit. */
 export function keyPeriods(
-  key: LimitedKey,
-  { spend, keysUsed }: Pick<AccountSituation, 'spend' | 'keysUsed'>,
-  moment: RuleMoment,
+  { limits }: LimitedKey,
+  { dayPicos, monthPicos, totalPicos }: KeyUsage,
+  today: string,
 ): readonly KeyPeriod[] {
-  const { dailyPicos, monthlyPicos, totalPicos } = key.limits
-  const { todayPicos } = spendingOf(spendOf(key, spend), moment)
-  const month = moment.today.slice(0, 7)
-  const usedIn = (period: string): Picos => keysUsed.get(`${key.id} ${period}`) ?? zeroPicos
   return [
     {
       name: 'day',
-      limit: dailyPicos,
-      used: todayPicos,
-      period: moment.today,
+      limit: limits.dailyPicos,
+      used: dayPicos,
+      period: today,
       until: 'until 00:00 UTC',
     },
     {
       name: 'month',
-      limit: monthlyPicos,
-      used: usedIn(month),
-      period: month,
+      limit: limits.monthlyPicos,
+      used: monthPicos,
+      period: today.slice(0, 7),
       until: 'until the next month (UTC) begins',
     },
     {
       name: 'total',
-      limit: totalPicos,
-      used: usedIn('total'),
+      limit: limits.totalPicos,
+      used: totalPicos,
       period: 'total',
       until: 'until the limit is raised',
     },

@@ -27,8 +27,9 @@ function addAccount(sums: BalanceSums, index: number, status: 'active' | 'suspen
   const spend = { accountId: id, keyId, day: moment.today, costPicos: usd('1'), requests: 1 }
   const limits = { dailyPicos: limit, monthlyPicos: picos(0n), totalPicos: limit }
   const key = { id: keyId, accountId: id, name: '', head: 'cr_ab', limits }
-  const keysUsed = new Map([[`${keyId} total`, usd('0.5')]])
-  sums.add(account, [spend], { keys: [key], keysUsed }, moment)
+  const used = { dayPicos: usd('1'), monthPicos: usd('1'), totalPicos: usd('0.5') }
+  const usage = new Map([[keyId, used]])
+  sums.add(account, [spend], { keys: [key], usage }, moment)
 }
 
 test('shows at most a hundred of each, whatever the number of accounts and keys', () => {
@@ -68,7 +69,7 @@ test('leaves out accounts and limits without any use', () => {
     alertBelowPicos: picos(0n),
     dailyLimitPicos: usd('1'),
   }
-  sums.add(account, [], { keys: [], keysUsed: new Map() }, moment)
+  sums.add(account, [], { keys: [], usage: new Map() }, moment)
   assert.deepEqual(sums.figures(), {
     accountCount: 1,
     balanceUsd: 5,

@@ -5,6 +5,7 @@
  */
 import { picos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
 import type { WatchedAccount } from '../../ledger/account-store.ts'
+import { noKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import {
   keyPeriods,
@@ -57,7 +58,7 @@ export const noFigures: BalanceFigures = {
 /** The keys of an account that have limits, and what they have used. */
 interface KeysOfAccount {
   readonly keys: readonly LimitedKey[]
-  readonly keysUsed: ReadonlyMap<string, Picos>
+  readonly usage: ReadonlyMap<string, KeyUsage>
 }
 
 export class BalanceSums {
@@ -72,7 +73,7 @@ export class BalanceSums {
   add(
     account: WatchedAccount,
     spend: readonly KeySpend[],
-    { keys, keysUsed }: KeysOfAccount,
+    { keys, usage }: KeysOfAccount,
     moment: RuleMoment,
   ): void {
     const { id, status, balancePicos, dailyLimitPicos } = account
@@ -88,7 +89,8 @@ export class BalanceSums {
     }
     const usedShare = shareOf(todayPicos, dailyLimitPicos)
     if (usedShare > 0) this.#limits.add({ account: id, usedShare }, -usedShare)
-    for (const key of keys) this.#addKey(key, keyPeriods(key, { spend, keysUsed }, moment))
+    for (const key of keys)
+      this.#addKey(key, keyPeriods(key, usage.get(key.id) ?? noKeyUsage, moment.today))
   }
 
   figures(): BalanceFigures {

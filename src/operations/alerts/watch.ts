@@ -4,13 +4,14 @@
  * reads at a time is bounded, whatever the number of accounts.
  */
 import { listLimitedKeys } from '../../access/key-store.ts'
-import { dayMs, hourMs, utcDay, utcMonth } from '../../base/clock.ts'
+import { dayMs, hourMs, utcDay } from '../../base/clock.ts'
 import { listOfferedModels } from '../../channels/channel-store.ts'
 import { listStates, type PublishedState } from '../../channels/cluster/channel-states.ts'
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
 import { listRefused } from '../../ledger/free-exchange-store.ts'
+import { readKeyUsage } from '../../ledger/key-usage.ts'
 import { countOf, readReportLines, type ReportLine } from '../../ledger/report-store.ts'
-import { readKeysUsed, readSpend, totalMonth } from '../../ledger/usage.ts'
+import { readSpend } from '../../ledger/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
 import { findLastAction } from '../actions.ts'
@@ -105,14 +106,11 @@ export async function watchAccounts(options: WatchOptions, nowMs: number): Promi
     for (const account of page.accounts) {
       const spend = page.spend.get(account.id) ?? []
       const keys = page.keys.get(account.id) ?? []
-      const { keysUsed } = page
+      const { usage } = page
       const refused = refusals.get(account.id) ?? new Set()
-      sums.add(account, spend, { keys, keysUsed }, moment)
+      sums.add(account, spend, { keys, usage }, moment)
       findings.push(
-        ...findAccountConditions(
-          { account, spend, keys, keysUsed, refused, firing: known },
-          moment,
-        ),
+        ...findAccountConditions({ account, spend, keys, usage, refused, firing: known }, moment),
       )
     }
     afterId = page.nextId
@@ -125,7 +123,7 @@ interface Page {
   readonly accounts: Awaited<ReturnType<typeof listWatchedAccounts>>
   readonly spend: ReadonlyMap<string, Awaited<ReturnType<typeof readSpend>>>
   readonly keys: ReadonlyMap<string, Awaited<ReturnType<typeof listLimitedKeys>>>
-  readonly keysUsed: Awaited<ReturnType<typeof readKeysUsed>>
+  readonly usage: Awaited<ReturnType<typeof readKeyUsage>>
   readonly nextId: string | undefined
 }
 
@@ -149,11 +147,8 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
   const days = [utcDay(nowMs), utcDay(nowMs - dayMs)]
   const spend = await readSpend(database, { accountIds, days })
   const keys = await listLimitedKeys(database, accountIds)
-  const owners = [...new Set(keys.map(({ accountId = '' }) => accountId))]
-  const months = [utcMonth(nowMs), totalMonth]
-  const keysUsed = await readKeysUsed(database, { accountIds: owners, months })
   return {
-    keysUsed,
+    usage: await readKeyUsage(database, { keys, atMs: nowMs }),
     accounts,
     spend: Map.groupBy(spend, ({ accountId }) => accountId),
     keys: Map.groupBy(keys, ({ accountId }) => accountId ?? ''),

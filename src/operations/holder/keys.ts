@@ -4,9 +4,8 @@
  */
 import { z } from 'zod'
 import { listKeys, type KeyRow } from '../../access/key-store.ts'
-import { utcDay, utcMonth } from '../../base/clock.ts'
 import { usdNumber } from '../../base/money.ts'
-import { noKeyCost, readKeyCosts, type KeyCost } from '../../ledger/usage.ts'
+import { noKeyUsage, readKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
 import { timeOrNull } from '../operation.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { viewBudgets, type Budget } from './budget.ts'
@@ -17,17 +16,16 @@ export const holderKeys = holderRead(
   async ({ snapshot, account, nowMs, input: { cursor, limit } }) => {
     const page = { afterId: cursor ?? '', countMax: limit + 1 }
     const keys = await listKeys(snapshot, { kind: 'client', accountId: account.id }, page)
-    const moment = { day: utcDay(nowMs), month: utcMonth(nowMs) }
-    const costs = await readKeyCosts(snapshot, { accountId: account.id, ...moment })
+    const used = await readKeyUsage(snapshot, { keys, atMs: nowMs })
     return pageOf(keys, {
       limit,
       cursorOf: ({ id }) => id,
-      view: (key) => viewKey(key, costs.get(key.id) ?? noKeyCost, nowMs),
+      view: (key) => viewKey(key, used.get(key.id) ?? noKeyUsage, nowMs),
     })
   },
 )
 
-function viewKey(key: KeyRow, cost: KeyCost, nowMs: number) {
+function viewKey(key: KeyRow, cost: KeyUsage, nowMs: number) {
   return {
     key_id: key.id,
     name: key.name,
@@ -49,7 +47,7 @@ function viewKey(key: KeyRow, cost: KeyCost, nowMs: number) {
   }
 }
 
-function budgetsOf({ limits }: KeyRow, cost: KeyCost): readonly Budget[] {
+function budgetsOf({ limits }: KeyRow, cost: KeyUsage): readonly Budget[] {
   return [
     { period: 'day', limitPicos: limits.dailyPicos, usedPicos: cost.dayPicos },
     { period: 'month', limitPicos: limits.monthlyPicos, usedPicos: cost.monthPicos },

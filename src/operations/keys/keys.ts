@@ -223,9 +223,7 @@ async function readPage(
 ): Promise<Page<KeyView>> {
   const { cursor, limit, nowMs } = page
   const rows = await listKeys(queryable, owner, { afterId: cursor ?? '', countMax: limit + 1 })
-  const { accountId = '', kind } = owner
-  const keyIds = kind === 'client' ? rows.map(({ id }) => id) : []
-  const used = await readKeyUsage(queryable, { accountId, keyIds, atMs: nowMs })
+  const used = await readKeyUsage(queryable, { keys: rows, atMs: nowMs })
   const view = (row: KeyRow): KeyView => viewKey(row, used.get(row.id) ?? noKeyUsage, nowMs)
   return pageOf(rows, { limit, cursorOf: ({ id }) => id, view })
 }
@@ -253,9 +251,8 @@ export const revokeKey = operation(
 )
 
 async function viewOne(queryable: Queryable, key: KeyRow, nowMs: number): Promise<KeyView> {
-  const { id, accountId = '' } = key
-  const used = await readKeyUsage(queryable, { accountId, keyIds: [id], atMs: nowMs })
-  return viewKey(key, used.get(id) ?? noKeyUsage, nowMs)
+  const used = await readKeyUsage(queryable, { keys: [key], atMs: nowMs })
+  return viewKey(key, used.get(key.id) ?? noKeyUsage, nowMs)
 }
 
 /** Returns the time from which the key is revoked. */
