@@ -2,11 +2,12 @@
  * `npm run trace`: lists the files of src/ that one streamed messages exchange with one failover runs
  * through, in order of its function calls, and counts the files and the changes from one room to another,
  * all of them and those between different pairs of files. A room is the first folder below src/; files
- * directly in src/ are the room "root".
+ * directly in src/ are the room "root". It also counts the function calls of one `GET /admin/v1/overview`.
  *
  * The script starts the gateway and the sandbox with their commands, on a new SQLite store. The first
  * channel answers 502, the second one streams. A first exchange of this kind is not recorded, because it
  * opens connections and fills caches. The second one is recorded from its first byte until after its charge.
+ * The overview is asked for in the same way; it has a row for each hour of yesterday and today (UTC).
  * Worker threads are not recorded, nor what follows from timers that were set before the exchange.
  *
  * `npm run trace -- --against PATH` traces another checkout, which must have its packages installed.
@@ -98,6 +99,15 @@ async function runExchange(address, key) {
   await delay(300)
 }
 
+async function readOverview(address, token) {
+  const answer = await fetch(`http://${address}/admin/v1/overview`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  if (!answer.ok) throw new Error(`the overview failed: ${await answer.text()}`)
+  await answer.arrayBuffer()
+  await delay(300)
+}
+
 async function record() {
   const { ready: sandbox } = await startProgram([], 'sandbox', '--listen', '127.0.0.1:0')
   await fetch(`${sandbox.url}/_sandbox/faults/main`, { method: 'PUT', body: 'status=502' })
@@ -107,16 +117,22 @@ async function record() {
   runCommand('account', 'create', 'trace', '--balance', '10')
   const { key } = runCommand('key', 'create', 'trace')
   const hook = join(root, 'scripts/trace-hook.mjs')
+  const { token } = runCommand('admin-token', 'create')
   const { child, ready } = await startProgram(['--import', hook], 'serve')
-  await runExchange(ready.address, key)
-  child.send('start')
-  await runExchange(ready.address, key)
-  child.send('stop')
-  const [path] = await once(child, 'message')
+  const trace = async (run) => {
+    await run()
+    child.send('start')
+    await run()
+    child.send('stop')
+    const [path] = await once(child, 'message')
+    return path
+  }
+  const path = await trace(() => runExchange(ready.address, key))
+  const overview = await trace(() => readOverview(ready.admin_address, token))
   const log = await fetch(`${sandbox.url}/_sandbox/log`).then((answer) => answer.json())
   const served = log.map(({ channel }) => channel).join(' ')
   if (served !== 'main reserve main reserve') throw new Error(`attempts were: ${served}`)
-  return path
+  return { path, overview }
 }
 
 function roomOf(file) {
@@ -143,13 +159,15 @@ function countChanges(path) {
 }
 
 try {
-  const path = await record()
+  const { path, overview } = await record()
   const changes = countChanges(path)
   const beyondBase = countChanges(path.filter((file) => roomOf(file) !== 'base'))
   console.log(`files          ${new Set(path).size}`)
   console.log(`room changes   ${changes.inAll} (${beyondBase.inAll} without base)`)
   console.log(`between files  ${changes.distinct} (${beyondBase.distinct} without base)`)
-  console.log(`function calls ${path.length}\n`)
+  console.log(
+    `function calls ${path.length} (${overview.length} of the overview, which the console asks for)\n`,
+  )
   for (const { room, files } of stretchesOf(path))
     console.log(
       `${room.padEnd(11)} ${files.map((file) => file.replace(`${room}/`, '')).join(' → ')}`,

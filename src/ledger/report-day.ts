@@ -9,24 +9,29 @@ import { parseUsage } from './stored-usage.ts'
 import { readPicos } from './usage.ts'
 
 /** Upper bounds of the time to the first event, in milliseconds; the last bucket is above all of them. */
-export const firstEventBoundsMs: readonly number[] = [
+export const firstEventBoundsMs = [
   100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 20_000, 60_000,
-]
+] as const
 
 export const reportKeyColumns = ['day', 'account_id', 'key_id', 'model', 'channel'] as const
 
-export const reportCountColumns: readonly string[] = [
-  'requests',
-  'charged_requests',
-  'errors',
-  'failovers',
-  'known_cost_requests',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  ...firstEventBoundsMs.map((boundMs) => `first_event_le_${boundMs}`),
-  'first_event_above',
+/** A column for each bucket, in the order of the bounds. */
+export const firstEventColumns = [
+  ...firstEventBoundsMs.map((boundMs) => `first_event_le_${boundMs}` as const),
+  'first_event_above' as const,
+]
+
+export const reportCountColumns = [
+  'requests' as const,
+  'charged_requests' as const,
+  'errors' as const,
+  'failovers' as const,
+  'known_cost_requests' as const,
+  'input_tokens' as const,
+  'output_tokens' as const,
+  'cache_read_tokens' as const,
+  'cache_write_tokens' as const,
+  ...firstEventColumns,
 ]
 
 export const reportAmountColumns = [
@@ -36,8 +41,6 @@ export const reportAmountColumns = [
   'refunded_picos',
   'unknown_cost_revenue_picos',
 ] as const
-
-const firstBucketIndex = reportCountColumns.indexOf('first_event_le_100')
 
 /** The index of the bucket that counts this time; undefined where there was no first event. */
 export function firstEventBucket(firstEventMs: number | null): number | undefined {
@@ -72,70 +75,69 @@ export interface ReportedExchange {
   }
 }
 
-/** Both in the order of their columns. */
-export interface ReportFigures {
-  readonly counts: number[]
-  readonly amounts: Picos[]
-}
+/** A figure for each column. */
+export type ReportFigures = Record<(typeof reportCountColumns)[number], number> &
+  Record<(typeof reportAmountColumns)[number], Picos>
+
+const nothing = Object.fromEntries([
+  ...reportCountColumns.map((column) => [column, 0]),
+  ...reportAmountColumns.map((column) => [column, zeroPicos]),
+]) as Readonly<ReportFigures>
 
 export function noReport(): ReportFigures {
-  return {
-    counts: reportCountColumns.map(() => 0),
-    amounts: reportAmountColumns.map(() => zeroPicos),
-  }
+  return { ...nothing }
+}
+
+/** Returns the figures in the order of the columns: counts, then amounts. */
+export function reportValues(figures: Readonly<ReportFigures>): (number | Picos)[] {
+  return [...reportCountColumns, ...reportAmountColumns].map((column) => figures[column])
 }
 
 /** `refundedPicos`: what was given back of the charge. */
 export function addExchange(
-  { counts, amounts }: ReportFigures,
+  figures: ReportFigures,
   exchange: ReportedExchange,
   refundedPicos: Picos = zeroPicos,
 ): void {
-  const { ending, attemptCount, tokens } = exchange
-  const isError = ending !== 'completed' && ending !== 'client_left'
-  const bucket = firstEventBucket(exchange.firstEventMs)
-  const added = [
-    1,
-    exchange.amountPicos > 0n ? 1 : 0,
-    isError ? 1 : 0,
-    Math.max(attemptCount - 1, 0),
-    exchange.isOwnCostKnown ? 1 : 0,
-    tokens.input,
-    tokens.output,
-    tokens.cache - tokens.cacheWrite,
-    tokens.cacheWrite,
-  ]
-  for (const [index, value] of added.entries()) counts[index] = (counts[index] ?? 0) + value
-  if (bucket !== undefined) {
-    const index = firstBucketIndex + bucket
-    counts[index] = (counts[index] ?? 0) + 1
+  const { ending, attemptCount, tokens, amountPicos, isOwnCostKnown } = exchange
+  figures.requests++
+  if (amountPicos > 0n) figures.charged_requests++
+  if (ending !== 'completed' && ending !== 'client_left') figures.errors++
+  figures.failovers += Math.max(attemptCount - 1, 0)
+  if (isOwnCostKnown) figures.known_cost_requests++
+  figures.input_tokens += tokens.input
+  figures.output_tokens += tokens.output
+  figures.cache_read_tokens += tokens.cache - tokens.cacheWrite
+  figures.cache_write_tokens += tokens.cacheWrite
+  const bucket = firstEventColumns[firstEventBucket(exchange.firstEventMs) ?? -1]
+  if (bucket !== undefined) figures[bucket]++
+  const add = (column: (typeof reportAmountColumns)[number], amount: Picos): void => {
+    figures[column] = addPicos(figures[column], amount)
   }
-  const { amountPicos, ownCostPicos, operatorCostPicos, isOwnCostKnown } = exchange
-  for (const [index, amount] of [
-    amountPicos,
-    ownCostPicos,
-    operatorCostPicos,
-    refundedPicos,
-    isOwnCostKnown ? zeroPicos : subtractPicos(amountPicos, refundedPicos),
-  ].entries())
-    amounts[index] = addPicos(amounts[index] ?? zeroPicos, amount)
+  add('revenue_picos', amountPicos)
+  add('own_cost_picos', exchange.ownCostPicos)
+  add('lost_cost_picos', exchange.operatorCostPicos)
+  add('refunded_picos', refundedPicos)
+  if (!isOwnCostKnown) add('unknown_cost_revenue_picos', subtractPicos(amountPicos, refundedPicos))
 }
 
 /** Returns what the figures have grown by since an earlier moment. */
-export function subtractReport(later: ReportFigures, earlier: ReportFigures): ReportFigures {
-  return {
-    counts: later.counts.map((count, index) => count - (earlier.counts[index] ?? 0)),
-    amounts: later.amounts.map((amount, index) =>
-      subtractPicos(amount, earlier.amounts[index] ?? zeroPicos),
-    ),
-  }
+export function subtractReport(
+  later: Readonly<ReportFigures>,
+  earlier: Readonly<ReportFigures>,
+): ReportFigures {
+  const grown = { ...later }
+  for (const column of reportCountColumns) grown[column] -= earlier[column]
+  for (const column of reportAmountColumns)
+    grown[column] = subtractPicos(grown[column], earlier[column])
+  return grown
 }
 
 export function readReport(row: Row): ReportFigures {
-  return {
-    counts: reportCountColumns.map((column) => Number(row[column])),
-    amounts: reportAmountColumns.map((column) => readPicos(row, column)),
-  }
+  const figures = noReport()
+  for (const column of reportCountColumns) figures[column] = Number(row[column])
+  for (const column of reportAmountColumns) figures[column] = readPicos(row, column)
+  return figures
 }
 
 /** A stored exchange. The usage may be of any age: what it does not say counts as zero. */

@@ -6,7 +6,12 @@
 import { z } from 'zod'
 import { picos } from '../base/money.ts'
 import type { Queryable, Row } from '../storage/database.ts'
-import { reportAmountColumns, reportCountColumns, type ReportFigures } from './report-day.ts'
+import {
+  noReport,
+  reportAmountColumns,
+  reportCountColumns,
+  type ReportFigures,
+} from './report-day.ts'
 import { readReportLines } from './report-store.ts'
 
 export interface Moment {
@@ -61,13 +66,15 @@ export async function findMoment(
   return row === undefined ? undefined : readMoment(row)
 }
 
-/** Lists the moments of a day in their order. */
-export async function listMoments(
+/** Lists the last moment of each hour of a day that has one, in their order. */
+export async function listHourEnds(
   queryable: Queryable,
   day: string,
 ): Promise<readonly RecordedMoment[]> {
   const rows = await queryable.query(
-    'SELECT minute, figures FROM report_moment WHERE day = $1 ORDER BY minute',
+    `SELECT minute, figures FROM report_moment WHERE day = $1 AND minute IN
+       (SELECT MAX(minute) FROM report_moment WHERE day = $1 GROUP BY (minute - 1) / 60)
+      ORDER BY minute`,
     [day],
   )
   return rows.map(readMoment)
@@ -77,21 +84,20 @@ function readMoment(row: Row): RecordedMoment {
   return { minute: Number(row['minute']), figures: parseFigures(String(row['figures'])) }
 }
 
-/** Amounts as text: they can exceed the numbers of JSON. */
-function formatFigures({ counts, amounts }: ReportFigures): string {
-  const entries = [
-    ...reportCountColumns.map((column, index) => [column, String(counts[index] ?? 0)]),
-    ...reportAmountColumns.map((column, index) => [column, String(amounts[index] ?? 0n)]),
-  ]
-  return JSON.stringify(Object.fromEntries(entries))
+/** As text: amounts can exceed the numbers of JSON. */
+function formatFigures(figures: ReportFigures): string {
+  const columns = [...reportCountColumns, ...reportAmountColumns]
+  return JSON.stringify(
+    Object.fromEntries(columns.map((column) => [column, String(figures[column])])),
+  )
 }
 
 const storedFigures = z.record(z.string(), z.string().regex(/^-?\d+$/))
 
 function parseFigures(text: string): ReportFigures {
-  const figures = storedFigures.parse(JSON.parse(text))
-  return {
-    counts: reportCountColumns.map((column) => Number(figures[column] ?? 0)),
-    amounts: reportAmountColumns.map((column) => picos(BigInt(figures[column] ?? 0))),
-  }
+  const stored = storedFigures.parse(JSON.parse(text))
+  const figures = noReport()
+  for (const column of reportCountColumns) figures[column] = Number(stored[column] ?? 0)
+  for (const column of reportAmountColumns) figures[column] = picos(BigInt(stored[column] ?? 0))
+  return figures
 }

@@ -6,6 +6,8 @@ import { picos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, SqlValue } from '../storage/database.ts'
 import {
   firstEventBoundsMs,
+  firstEventColumns,
+  noReport,
   reportAmountColumns,
   reportCountColumns,
   type ReportFigures,
@@ -213,10 +215,10 @@ const trafficParts = {
 }
 
 function readSums(row: Row): ReportFigures {
-  return {
-    counts: reportCountColumns.map((column) => Number(row[column])),
-    amounts: reportAmountColumns.map((column) => readAmountSum(row, column)),
-  }
+  const figures = noReport()
+  for (const column of reportCountColumns) figures[column] = Number(row[column])
+  for (const column of reportAmountColumns) figures[column] = readAmountSum(row, column)
+  return figures
 }
 
 function readAmountSum(row: Row, column: string): Picos {
@@ -224,35 +226,23 @@ function readAmountSum(row: Row, column: string): Picos {
   return picos(high * 2n ** 32n + BigInt(String(row[`${column}_low`])))
 }
 
-/** Returns one count by the name of its column. */
-export function countOf({ counts }: ReportFigures, column: string): number {
-  return counts[reportCountColumns.indexOf(column)] ?? 0
-}
-
-export function amountOf(
-  { amounts }: ReportFigures,
-  column: (typeof reportAmountColumns)[number],
-): Picos {
-  return amounts[reportAmountColumns.indexOf(column)] ?? picos(0n)
-}
-
-const firstBucket = reportCountColumns.indexOf(`first_event_le_${firstEventBoundsMs[0] ?? 0}`)
-
 /**
  * Returns the time to the first event, in whole milliseconds, that this share of the requests (0 to 1)
  * does not exceed; null without any. Within its bucket it is interpolated; above all bounds it is the last.
  */
-export function firstEventQuantile({ counts }: ReportFigures, share: number): number | null {
-  const buckets = counts.slice(firstBucket)
-  const total = buckets.reduce((sum, count) => sum + count, 0)
+export function firstEventQuantile(figures: Readonly<ReportFigures>, share: number): number | null {
+  let total = 0
+  for (const column of firstEventColumns) total += figures[column]
   if (total === 0) return null
   let left = share * total
-  for (const [index, count] of buckets.entries()) {
-    const lowerMs = firstEventBoundsMs[index - 1] ?? 0
+  let lowerMs = 0
+  for (const [index, column] of firstEventColumns.entries()) {
+    const count = figures[column]
     const upperMs = firstEventBoundsMs[index] ?? lowerMs
     if (count > 0 && left <= count)
       return Math.round(lowerMs + (upperMs - lowerMs) * (left / count))
     left -= count
+    lowerMs = upperMs
   }
-  return firstEventBoundsMs.at(-1) ?? null
+  return lowerMs
 }

@@ -59,10 +59,6 @@ interface DayMoney {
   refunded: Picos
 }
 
-const chargedIndex = reportCountColumns.indexOf('charged_requests')
-const revenueIndex = reportAmountColumns.indexOf('revenue_picos')
-const refundedIndex = reportAmountColumns.indexOf('refunded_picos')
-
 export async function auditReports(
   snapshot: Queryable,
   question: ReportsQuestion,
@@ -102,9 +98,9 @@ export async function auditReports(
 
 function addToDay(days: Map<string, DayMoney>, day: string, figures: ReportFigures): void {
   const sum = days.get(day) ?? { charged: 0, revenue: zeroPicos, refunded: zeroPicos }
-  sum.charged += figures.counts[chargedIndex] ?? 0
-  sum.revenue = addPicos(sum.revenue, figures.amounts[revenueIndex] ?? zeroPicos)
-  sum.refunded = addPicos(sum.refunded, figures.amounts[refundedIndex] ?? zeroPicos)
+  sum.charged += figures.charged_requests
+  sum.revenue = addPicos(sum.revenue, figures.revenue_picos)
+  sum.refunded = addPicos(sum.refunded, figures.refunded_picos)
   days.set(day, sum)
 }
 
@@ -132,11 +128,9 @@ function describeMoney(charges: number, charged: Picos, refunded: Picos): string
 /** Returns the same text for the same figures: all that are not zero. */
 function describe(figures: ReportFigures | undefined): string {
   if (figures === undefined) return 'nothing'
-  const counts = reportCountColumns.map((column, index) => [column, figures.counts[index] ?? 0])
-  const amounts = reportAmountColumns.map((column, index) => [column, figures.amounts[index] ?? 0n])
-  return [...counts, ...amounts]
-    .filter(([, value]) => value !== 0 && value !== 0n)
-    .map(([column, value]) => `${String(value)} ${String(column)}`)
+  return [...reportCountColumns, ...reportAmountColumns]
+    .filter((column) => figures[column] !== 0 && figures[column] !== 0n)
+    .map((column) => `${figures[column]} ${column}`)
     .join(', ')
 }
 

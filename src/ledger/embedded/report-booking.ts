@@ -13,6 +13,7 @@ import {
   reportAmountColumns,
   reportCountColumns,
   reportKeyColumns,
+  reportValues,
   type ReportFigures,
 } from '../report-day.ts'
 import { totalMonth } from '../usage.ts'
@@ -90,7 +91,7 @@ export class ReportBooking {
   /** Adds everything to the tables. */
   write(): void {
     for (const { key, figures } of this.#reports.values())
-      this.#addToReport.run(...key, ...figures.counts, ...figures.amounts)
+      this.#addToReport.run(...key, ...reportValues(figures))
     for (const { key, costPicos } of this.#keys.values()) this.#addToKey.run(...key, costPicos)
     for (const { accountId, keyId, second, tokens } of this.#seconds.values())
       if (this.#addToSecond.run(accountId, second, keyId, tokens) > 0)

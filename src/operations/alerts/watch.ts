@@ -10,7 +10,7 @@ import { listStates, type PublishedState } from '../../channels/cluster/channel-
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
 import { listRefused } from '../../ledger/free-exchange-store.ts'
 import { readKeyUsage } from '../../ledger/key-usage.ts'
-import { countOf, readReportLines, type ReportLine } from '../../ledger/report-store.ts'
+import { readReportLines, type ReportLine } from '../../ledger/report-store.ts'
 import { readSpend } from '../../ledger/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
@@ -189,8 +189,8 @@ async function countRequests(database: Database, nowMs: number): Promise<readonl
     })
     for (const { key, figures } of lines) {
       const [subject = ''] = key
-      const ended = countOf(figures, 'requests')
-      const failed = countOf(figures, 'errors')
+      const ended = figures.requests
+      const failed = figures.errors
       // The counts begin anew with each day.
       if (subject !== '') counts.push({ subject, source: day, ended, failed })
     }

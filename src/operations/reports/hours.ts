@@ -6,53 +6,71 @@
 import { dayMs, hourMs, minuteMs, utcDay } from '../../base/clock.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { noReport, subtractReport, type ReportFigures } from '../../ledger/report-day.ts'
-import { listMoments, type RecordedMoment } from '../../ledger/report-moment-store.ts'
+import { listHourEnds, type RecordedMoment } from '../../ledger/report-moment-store.ts'
 import { readReportLines } from '../../ledger/report-store.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { timeText } from '../operation.ts'
-import { viewTotal, type ReportRow } from './report.ts'
+import { viewTotal } from './report.ts'
+
+/** The figures of a report by `total`. */
+type TotalRow = ReturnType<typeof viewTotal>
 
 interface HourRow {
-  readonly day: string
   readonly from: string
   readonly until: string
   /** False where no moment was recorded at its beginning or its end. */
   readonly is_exact: boolean
-  readonly row: ReportRow
+  readonly row: TotalRow
 }
 
-/** Returns the hours of a day (UTC), oldest first, up to now. */
+export interface DayByHour {
+  readonly day: string
+  /** Of the whole day. */
+  readonly row: TotalRow
+  /** Oldest first, up to now. */
+  readonly hours: readonly HourRow[]
+}
+
+/** Most hours of a quiet gateway are equal. */
+const emptyRow = viewTotal(noReport(), [])
+
+/** Returns a day (UTC) and its hours. */
 export async function readHours(
   snapshot: Queryable,
   { day, nowMs }: { readonly day: string; readonly nowMs: number },
-): Promise<readonly HourRow[]> {
+): Promise<DayByHour> {
   const startMs = Date.parse(day)
   const endMs = Math.min(startMs + dayMs, nowMs)
   const checks = await sumChecks(snapshot, { fromMs: startMs, untilMs: endMs, stepMs: hourMs })
-  const moments = await listMoments(snapshot, day)
+  const checksByHour = Map.groupBy(checks, ({ fromMs }) => fromMs)
+  const moments = await listHourEnds(snapshot, day)
+  const momentByHour = new Map(moments.map((moment) => [Math.ceil(moment.minute / 60), moment]))
   const total = await readTotal(snapshot, startMs)
   const hours: HourRow[] = []
   let before: RecordedMoment = { minute: 0, figures: noReport() }
+  let from = timeText(startMs)
   for (let fromMs = startMs; fromMs < endMs; fromMs += hourMs) {
     const untilMs = Math.min(fromMs + hourMs, endMs)
     const endMinute = Math.ceil((untilMs - startMs) / minuteMs)
     const after =
       untilMs === endMs
         ? { minute: endMinute, figures: total }
-        : (moments.findLast(({ minute }) => minute <= endMinute) ?? before)
+        : (momentByHour.get(hours.length + 1) ?? before)
+    const hourChecks = checksByHour.get(fromMs) ?? []
+    const until = timeText(untilMs)
     hours.push({
-      day,
-      from: timeText(fromMs),
-      until: timeText(untilMs),
+      from,
+      until,
       is_exact: startMs + before.minute * minuteMs === fromMs && after.minute === endMinute,
-      row: viewTotal(
-        subtractReport(after.figures, before.figures),
-        checks.filter((check) => check.fromMs === fromMs),
-      ),
+      row:
+        after === before && hourChecks.length === 0
+          ? emptyRow
+          : viewTotal(subtractReport(after.figures, before.figures), hourChecks),
     })
     before = after
+    from = until
   }
-  return hours
+  return { day, row: viewTotal(total, checks), hours }
 }
 
 async function readTotal(snapshot: Queryable, startMs: number): Promise<ReportFigures> {

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod'
 import { dayMs, minuteMs, utcDay } from '../../base/clock.ts'
-import { invariant } from '../../base/errors.ts'
 import { formatUsd } from '../../base/money.ts'
 import { sumChecks } from '../../channels/cluster/operator-cost-store.ts'
 import { listShortAccounts } from '../../ledger/account-store.ts'
@@ -15,8 +14,8 @@ import { listChannels } from '../channels/channel-health.ts'
 import { listAudits } from '../store/audit-store.ts'
 import { operation, timeOrNull, timeText, valueOf, type OperationContext } from '../operation.ts'
 import { orderAttention, type NextStep } from './attention.ts'
-import { readHours } from './hours.ts'
-import { readReport, viewTotal, type ReportRow } from './report.ts'
+import { readHours, type DayByHour } from './hours.ts'
+import { viewTotal } from './report.ts'
 
 const oldestMinutes = 30
 const listMax = 100
@@ -41,6 +40,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
     balance_usd: formatUsd(balancePicos),
     spent_usd: formatUsd(spentPicos),
   }))
+  const days = await readTwoDays(context, nowMs)
   const stops = await listUncleanStops(database, { fromMs, toMs: storeMs + dayMs, nowMs: storeMs })
   const uncleanStops = stops.map((stop) => ({
     node: stop.name,
@@ -49,10 +49,10 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
   }))
   return {
     at: timeText(nowMs),
-    today: await readDay(context, utcDay(nowMs)),
-    yesterday: await readDay(context, yesterday),
+    today: viewDay(days.today),
+    yesterday: viewDay(days.yesterday),
     yesterday_so_far: await readSoFar(context, yesterday, nowMs % dayMs),
-    hours: await readTwoDays(context, nowMs),
+    hours: [days.yesterday, days.today].flatMap(viewHours),
     last_audit: await readLastAudit(context),
     attention: {
       next: orderAttention({ alerts, channels, unloaded, accounts, uncleanStops }, listMax),
@@ -69,14 +69,7 @@ export const showOverview = operation(z.strictObject({}), async (context): Promi
   }
 })
 
-async function readDay(context: OperationContext, day: string) {
-  const { items } = valueOf(await readReport(context, { by: 'total', from: day, to: day }))
-  const [row] = items
-  invariant(row !== undefined, 'a report of everything has one row')
-  return viewDay(day, row)
-}
-
-function viewDay(day: string, row: ReportRow) {
+function viewDay({ day, row }: Pick<DayByHour, 'day' | 'row'>) {
   return {
     day,
     requests: row.requests,
@@ -103,19 +96,19 @@ async function readSoFar({ database }: OperationContext, day: string, sinceMidni
   const fromMs = Date.parse(day)
   const untilMs = fromMs + found.minute * minuteMs
   const checks = await sumChecks(database, { fromMs, untilMs })
-  return { until: timeText(untilMs), ...viewDay(day, viewTotal(found.figures, checks)) }
+  return { until: timeText(untilMs), ...viewDay({ day, row: viewTotal(found.figures, checks) }) }
 }
 
-/** Returns the hours of yesterday and today, oldest first. */
 async function readTwoDays({ database }: OperationContext, nowMs: number) {
-  return database.snapshot(async (snapshot) => {
-    const days = [utcDay(nowMs - dayMs), utcDay(nowMs)]
-    const hours: HourView[] = []
-    for (const day of days)
-      for (const { row, ...hour } of await readHours(snapshot, { day, nowMs }))
-        hours.push({ ...viewDay(day, row), ...hour })
-    return hours
-  })
+  return database.snapshot(async (snapshot) => ({
+    yesterday: await readHours(snapshot, { day: utcDay(nowMs - dayMs), nowMs }),
+    today: await readHours(snapshot, { day: utcDay(nowMs), nowMs }),
+  }))
+}
+
+/** Returns the hours of a day, oldest first. */
+function viewHours({ day, hours }: DayByHour): readonly HourView[] {
+  return hours.map(({ row, ...hour }) => ({ ...viewDay({ day, row }), ...hour }))
 }
 
 async function readLastAudit({ database }: OperationContext) {

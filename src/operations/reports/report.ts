@@ -6,14 +6,11 @@
 import { z } from 'zod'
 import { readKeyNames } from '../../access/key-store.ts'
 import { dayMs, utcDay, type Clock } from '../../base/clock.ts'
-import { invariant } from '../../base/errors.ts'
-import { addPicos, formatUsd, subtractPicos, zeroPicos, type Picos } from '../../base/money.ts'
+import { addPicos, formatUsd, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import { sumChecks, type CheckSum } from '../../channels/cluster/operator-cost-store.ts'
 import { readAccountNames } from '../../ledger/account-store.ts'
 import { noReport, type ReportFigures } from '../../ledger/report-day.ts'
 import {
-  amountOf,
-  countOf,
   firstEventQuantile,
   listLargest,
   readReportLines,
@@ -185,6 +182,14 @@ interface Line {
 
 const noChecks: Checks = { count: 0, knownPicos: zeroPicos, estimatedPicos: zeroPicos }
 
+function addCheck(sum: Checks, check: CheckSum): Checks {
+  return {
+    count: sum.count + check.checks,
+    knownPicos: addPicos(sum.knownPicos, check.knownPicos),
+    estimatedPicos: addPicos(sum.estimatedPicos, check.estimatedPicos),
+  }
+}
+
 function selectChecks(
   checks: readonly CheckSum[],
   { model, channel }: ReportInput,
@@ -208,14 +213,7 @@ function addChecks(
     const key = by.map((dimension) => keptValue(valueOf(check, dimension), dimension, kept))
     if (after !== undefined && nameOf(key) <= nameOf(after)) continue
     const line = byKey.get(nameOf(key)) ?? { key, figures: noReport(), checks: noChecks }
-    byKey.set(nameOf(key), {
-      ...line,
-      checks: {
-        count: line.checks.count + check.checks,
-        knownPicos: addPicos(line.checks.knownPicos, check.knownPicos),
-        estimatedPicos: addPicos(line.checks.estimatedPicos, check.estimatedPicos),
-      },
-    })
+    byKey.set(nameOf(key), { ...line, checks: addCheck(line.checks, check) })
   }
   return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
 }
@@ -259,13 +257,9 @@ async function readNames(
   }
 }
 
-export type ReportRow = Readonly<ReturnType<typeof viewLine>>
-
 /** Shows figures and checks as a report by `total` does. */
-export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]): ReportRow {
-  const [line] = addChecks([{ key: [], figures }], checks, { by: [] })
-  invariant(line !== undefined, 'the line of the figures stays')
-  return viewLine(line, [], { accounts: new Map(), keys: new Map() })
+export function viewTotal(figures: ReportFigures, checks: readonly CheckSum[]) {
+  return viewFigures(figures, checks.reduce(addCheck, noChecks))
 }
 
 function viewLine(
@@ -276,15 +270,6 @@ function viewLine(
   const dimension = (name: ReportDimension): string | null => key[by.indexOf(name)] ?? null
   const accountId = dimension('account')
   const keyId = dimension('key')
-  const count = (column: string): number => countOf(figures, column)
-  const unknown = count('requests') - count('known_cost_requests')
-  const revenue = amountOf(figures, 'revenue_picos')
-  const refunded = amountOf(figures, 'refunded_picos')
-  const ownCost = addPicos(amountOf(figures, 'own_cost_picos'), checks.knownPicos)
-  const estimated = addPicos(amountOf(figures, 'lost_cost_picos'), checks.estimatedPicos)
-  const unknownRevenue = amountOf(figures, 'unknown_cost_revenue_picos')
-  const knownRevenue = subtractPicos(subtractPicos(revenue, refunded), unknownRevenue)
-  const margin = subtractPicos(knownRevenue, addPicos(ownCost, estimated))
   return {
     /** Null where the report is not by day; the same with the others. */
     day: dimension('day'),
@@ -296,15 +281,28 @@ function viewLine(
     model: dimension('model'),
     /** Empty where no channel answered. */
     channel: dimension('channel'),
-    requests: count('requests'),
-    charged_requests: count('charged_requests'),
-    errors: count('errors'),
-    failovers: count('failovers'),
+    ...viewFigures(figures, checks),
+  }
+}
+
+function viewFigures(figures: ReportFigures, checks: Checks) {
+  const { revenue_picos: revenue, refunded_picos: refunded } = figures
+  const unknown = figures.requests - figures.known_cost_requests
+  const ownCost = addPicos(figures.own_cost_picos, checks.knownPicos)
+  const estimated = addPicos(figures.lost_cost_picos, checks.estimatedPicos)
+  const unknownRevenue = figures.unknown_cost_revenue_picos
+  const margin = picos(revenue - refunded - unknownRevenue - ownCost - estimated)
+  const marginUsd = formatUsd(margin)
+  return {
+    requests: figures.requests,
+    charged_requests: figures.charged_requests,
+    errors: figures.errors,
+    failovers: figures.failovers,
     checks: checks.count,
-    input_tokens: count('input_tokens'),
-    output_tokens: count('output_tokens'),
-    cache_read_tokens: count('cache_read_tokens'),
-    cache_write_tokens: count('cache_write_tokens'),
+    input_tokens: figures.input_tokens,
+    output_tokens: figures.output_tokens,
+    cache_read_tokens: figures.cache_read_tokens,
+    cache_write_tokens: figures.cache_write_tokens,
     /** Charges, before refunds. */
     revenue_usd: formatUsd(revenue),
     refunded_usd: formatUsd(refunded),
@@ -317,11 +315,13 @@ function viewLine(
     /** The charges of these requests, less refunds. */
     unknown_cost_revenue_usd: formatUsd(unknownRevenue),
     /** Null where the own cost of some request is not known. */
-    margin_usd: unknown > 0 ? null : formatUsd(margin),
+    margin_usd: unknown > 0 ? null : marginUsd,
     /** The margin of everything but these requests. */
-    known_margin_usd: formatUsd(margin),
+    known_margin_usd: marginUsd,
     /** Null without any first event. */
     first_event_p50_ms: firstEventQuantile(figures, 0.5),
     first_event_p95_ms: firstEventQuantile(figures, 0.95),
   }
 }
+
+export type ReportRow = Readonly<ReturnType<typeof viewLine>>

@@ -13,6 +13,7 @@ import {
   reportAmountColumns,
   reportCountColumns,
   reportKeyColumns,
+  reportValues,
   type ReportFigures,
 } from '../../../src/ledger/report-day.ts'
 import { addFigures, noFigures, totalMonth, type Figures } from '../../../src/ledger/usage.ts'
@@ -161,7 +162,7 @@ async function writeSums(transaction: Transaction, sums: Sums): Promise<void> {
     into: 'report_day',
     keys: reportKeyColumns,
     sums: [...reportCountColumns, ...reportAmountColumns],
-    rows: rowsOf(sums.reports, ({ counts, amounts }) => [...counts, ...amounts]),
+    rows: rowsOf(sums.reports, reportValues),
   })
   for (const [accountId, amount] of sums.accounts)
     await transaction.query('UPDATE account SET balance_picos = balance_picos - $2 WHERE id = $1', [
