@@ -8,7 +8,7 @@ import { addChannelCommands } from './channel-commands.ts'
 import { addCompletionCommands } from './completion/completion-commands.ts'
 import { addConsoleCommand } from './console-command.ts'
 import { addContextCommands } from './context-commands.ts'
-import { exitCodes } from './command.ts'
+import { endWithOutput, exitCodes, reportError } from './command.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
 import { addGatewayFactsCommands } from './gateway-facts-commands.ts'
 import { addInitCommand } from './init/init-command.ts'
@@ -20,6 +20,23 @@ import { addDoctorCommand, addStoreCommands } from './store-commands.ts'
 
 /** Options that may be repeated; their values add up. */
 const repeatable: ReadonlySet<string> = new Set(['ip', 'map', 'metadata'])
+
+/**
+ * Runs a command line. Returns undefined where it came to its end: the process ends with `process.exitCode`
+ * once nothing is open. Otherwise returns the code with which the process must end at once: a failed start
+ * may have opened sockets and threads, which would keep it running.
+ */
+export async function runProgram(words: readonly string[]): Promise<number | undefined> {
+  const wantsJson = words.includes('--json')
+  process.stdout.on('error', endWithOutput)
+  try {
+    await buildProgram({ wantsJson }).parseAsync(words, { from: 'user' })
+    return undefined
+  } catch (error) {
+    const isHelp = error instanceof CommanderError && error.exitCode === 0
+    return isHelp ? exitCodes.done : reportError(error, wantsJson)
+  }
+}
 
 /** `wantsJson`: an error is printed once, as JSON, by the caller. */
 export function buildProgram({ wantsJson }: { readonly wantsJson: boolean }): Command {

@@ -12,8 +12,9 @@ import { after, before, describe, it } from 'node:test'
 import { makeSecret } from '../../src/access/key.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { demoCatalogueWith } from '../support/catalogues.ts'
+import type { Ran } from '../support/command-hosts.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
-import { openProgram, type Program, type Ran, type Serving } from '../support/program.ts'
+import { openProgram, type Program, type Serving } from '../support/program.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
 const pages = join(repository, 'docs', 'tasks')

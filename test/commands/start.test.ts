@@ -14,10 +14,10 @@ import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { signIn } from '../support/browser-session.ts'
+import { runCommand, type Ran } from '../support/command-hosts.ts'
 import { eventuallyWithin } from '../support/eventually.ts'
 import { gather, type Gathered } from '../support/gather.ts'
 import { post, send, usage } from '../support/http-client.ts'
-import { runProgram, type Ran } from '../support/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -201,7 +201,7 @@ test('creates no secret in a failed start, so that the next start shows them all
   assert.match(text, /demo key +cr_\w+ +\(shown only once\)/)
   assert.match(text, /read-only token +ro_\w+ +\(shown only once\)/)
   assert.equal((await second.curl(0))['type'], 'message')
-  const listed = await runProgram(['account', 'list', '--json'], { cwd: folder, env: environment })
+  const listed = await runCommand(['account', 'list', '--json'], { cwd: folder, env: environment })
   const accounts = JSON.parse(listed.out) as readonly Record<string, unknown>[]
   assert.deepEqual(
     accounts.map(({ name }) => name),
@@ -210,7 +210,7 @@ test('creates no secret in a failed start, so that the next start shows them all
 
   const file = join(folder, 'own.yaml')
   await writeFile(file, ownCatalogue)
-  const applied = await runProgram(['apply', '-f', file], { cwd: folder, env: environment })
+  const applied = await runCommand(['apply', '-f', file], { cwd: folder, env: environment })
   assert.match(applied.out, /- account demo\n- key cr_[^]*turnpike account resume demo/)
   const refused = await eventuallyWithin(10_000)(
     'the demo key is refused',
@@ -228,7 +228,7 @@ test('prints the address of the console without a link where no owner has a toke
   first.terminate()
   await first.ended
   const type = (line: string): Promise<Ran> =>
-    runProgram([...line.split(' '), '--json'], { cwd: folder, env: environment })
+    runCommand([...line.split(' '), '--json'], { cwd: folder, env: environment })
   const [token] = JSON.parse((await type('admin-token list')).out) as readonly { id: string }[]
   await type(`admin-token revoke ${token?.id ?? ''}`)
   const second = await start(environment)
@@ -239,7 +239,7 @@ test('prints the address of the console without a link where no owner has a toke
 
 test('refuses a second start on the same store, and the first keeps its vendors', async () => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'third.db')}` }
-  const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
+  const exported = (): Promise<Ran> => runCommand(['export'], { cwd: folder, env: environment })
   const first = await start(environment)
   const before = await exported()
   assert.match(before.out, /alpha-main/)
@@ -255,7 +255,7 @@ test('refuses a second start on the same store, and the first keeps its vendors'
 
 test('leaves the catalogue unchanged when a start fails after its vendors moved to another port', async (context) => {
   const environment = { TURNPIKE_STORE: `sqlite:${join(folder, 'fourth.db')}` }
-  const exported = (): Promise<Ran> => runProgram(['export'], { cwd: folder, env: environment })
+  const exported = (): Promise<Ran> => runCommand(['export'], { cwd: folder, env: environment })
   const first = await start(environment)
   first.terminate()
   await first.ended

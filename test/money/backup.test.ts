@@ -9,11 +9,12 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { AuditView } from '../../src/operations/store/audit.ts'
 import type { BackupView } from '../../src/operations/store/backup.ts'
+import { runCommand, type Ran } from '../support/command-hosts.ts'
 import { wireRequest } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { send, usage } from '../support/http-client.ts'
-import { openProgram, runProgram, type Program, type Ran } from '../support/program.ts'
+import { openProgram, type Program } from '../support/program.ts'
 import { backUpUnderLoad, demandCharges } from './backup-load.ts'
 
 let gateway: Scenario
@@ -25,7 +26,7 @@ let answeredWhile = 0
 
 function here(...words: readonly string[]): Promise<Ran> {
   const env = { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` }
-  return runProgram(words, { cwd: gateway.folder, env })
+  return runCommand(words, { cwd: gateway.folder, env })
 }
 
 before(async () => {

@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { removeOldExchanges } from '../../src/ledger/exchange-retention.ts'
 import type { Reconciliation } from '../../src/operations/reconcile/reconcile.ts'
 import { billedParts } from '../../sandbox/served-record.ts'
-import { runProgram, type Ran } from '../support/program.ts'
+import { runCommand, type Ran } from '../support/command-hosts.ts'
 import { only, usd, vendorPrice } from '../support/money.ts'
 import { bodyFormats, formats, formsOf, places, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
@@ -86,14 +86,14 @@ async function reconcile(
 
 /** With the vendor's counts that were written last. */
 function runReconcile(channel: string, ...more: readonly string[]): Promise<Ran> {
-  return runCommand(channel, '--vendor-file', vendorFile(), ...more)
+  return compareCounts(channel, '--vendor-file', vendorFile(), ...more)
 }
 
-function runCommand(channel: string, ...more: readonly string[]): Promise<Ran> {
+function compareCounts(channel: string, ...more: readonly string[]): Promise<Ran> {
   const day = (offset: number): string =>
     new Date(gateway.context.clock.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const words = ['channel', 'reconcile', channel, '--from', day(-1), '--to', day(1)]
-  return runProgram([...words, ...more], {
+  return runCommand([...words, ...more], {
     cwd: gateway.folder,
     env: { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` },
   })
@@ -288,7 +288,7 @@ test('reports since when exchanges are kept, and compares nothing from before', 
     pause: () => Promise.resolve(),
   })
   const since = new Date(cutMs).toISOString()
-  const shown = await runCommand('alpha-main')
+  const shown = await compareCounts('alpha-main')
   assert.equal(shown.code, 0, shown.error)
   assert.ok(shown.out.includes(`From ${since} on only: earlier exchanges are no longer kept.`))
   const refused = await runReconcile('alpha-main')

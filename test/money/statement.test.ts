@@ -14,12 +14,12 @@ import type {
 } from '../../src/operations/reports/statement.ts'
 import { charge, holdRequest, makeAccount, mustPlace, recordOf } from '../storage/ledger-harness.ts'
 import { openEmbedded } from '../storage/embedded-harness.ts'
+import { runCommand } from '../support/command-hosts.ts'
 import { readStatement } from '../support/statement.ts'
 import { type Ask, bodyFormats, formsOf, sendAsk } from '../support/requests.ts'
 import type { TestAccount } from '../support/accounts.ts'
 import { scenario } from '../support/scenario.ts'
 import { usage } from '../support/http-client.ts'
-import { runProgram } from '../support/program.ts'
 import { creditAccount } from '../support/operations.ts'
 
 type Statement = StatementHead & StatementEnd & { readonly entries: readonly StatementLine[] }
@@ -59,7 +59,7 @@ before(async () => {
 after(() => gateway.close())
 
 async function statementOf(...words: readonly string[]): Promise<string> {
-  const ran = await runProgram(['account', 'statement', ...words], {
+  const ran = await runCommand(['account', 'statement', ...words], {
     cwd: gateway.folder,
     env: { TURNPIKE_STORE: `sqlite:${gateway.folder}/turnpike.db` },
   })

@@ -1,6 +1,6 @@
 /**
- * Commands in child processes, on separate stores, for tests of what a script sees of them:
- * exit code, stdout and stderr. What runs through `bin/turnpike` beside a gateway is program.ts.
+ * Commands on separate stores, for tests of what a script sees of them: exit code, stdout and stderr.
+ * Commands beside a gateway on one store are in program.ts.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn, type ExecFileException } from 'node:child_process'
@@ -9,23 +9,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
+import { bareEnvironment, runCommand, type Ran } from './command-hosts.ts'
 import { gather } from './gather.ts'
 
-export interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly error: string
-}
-
-/**
- * The environment of a command without settings. Compiled code is kept where `bin/turnpike` keeps it:
- * without it a command takes twice the time to start.
- */
-export const bareEnvironment = {
-  PATH: process.env['PATH'],
-  NODE_COMPILE_CACHE:
-    process.env['NODE_COMPILE_CACHE'] ?? new URL('../../.cache/compiled', import.meta.url).pathname,
-}
+export { bareEnvironment, type Ran }
 
 const program = new URL('../../src/cli.ts', import.meta.url).pathname
 let root: string
@@ -50,12 +37,7 @@ export function run(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  return new Promise((resolve) => {
-    const env = { ...bareEnvironment, ...environment }
-    execFile(process.execPath, [program, ...words], { cwd, env }, (failure, out, error) => {
-      resolve({ code: exitCodeOf(failure), out, error })
-    })
-  })
+  return runCommand(words, { cwd, env: environment })
 }
 
 /** Runs a line with `--json` where no file can grow beyond so many blocks of 512 bytes, as on a full disk. */

@@ -7,15 +7,11 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { launcher, runCommand, type Ran } from './command-hosts.ts'
 import { gather } from './gather.ts'
 
-const launcher = join(import.meta.dirname, '..', '..', 'bin', 'turnpike')
-
-export interface Ran {
+interface Ended extends Ran {
   readonly words: readonly string[]
-  readonly code: number
-  readonly out: string
-  readonly error: string
 }
 
 export interface Serving {
@@ -32,7 +28,7 @@ export interface Serving {
 export interface Program {
   readonly folder: string
   /** Every command that has ended, with what it wrote. */
-  readonly ran: readonly Ran[]
+  readonly ran: readonly Ended[]
   run(...words: readonly string[]): Promise<Ran>
   /** Runs with `--json`, expects success, and gives the document. */
   json<Document = Record<string, unknown>>(...words: readonly string[]): Promise<Document>
@@ -47,7 +43,7 @@ export async function openProgram(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-program-'))
-  const ran: Ran[] = []
+  const ran: Ended[] = []
   const serving = new Set<Serving>()
   const env = {
     PATH: process.env['PATH'],
@@ -57,8 +53,8 @@ export async function openProgram(
   }
 
   async function run(...words: readonly string[]): Promise<Ran> {
-    const result = await runProgram(words, { cwd: folder, env })
-    ran.push(result)
+    const result = await runCommand(words, { cwd: folder, env })
+    ran.push({ ...result, words })
     return result
   }
 
@@ -88,23 +84,6 @@ export async function openProgram(
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Runs one command in its own process, on the store that `env` names. */
-export async function runProgram(
-  words: readonly string[],
-  place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
-): Promise<Ran> {
-  const { cwd } = place
-  const env = { PATH: process.env['PATH'], ...place.env }
-  const child = spawn(launcher, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const out = gather(child.stdout)
-  const error = gather(child.stderr)
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (exitCode) => resolve(exitCode ?? -1))
-  })
-  return { words, code, out: out.text(), error: error.text() }
 }
 
 async function startServing(

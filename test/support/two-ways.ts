@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { makeSecret } from '../../src/access/key.ts'
 import { startSandbox } from '../../sandbox/sandbox.ts'
 import { run, type Ran } from './command-line.ts'
+import { eventuallyWithin } from './eventually.ts'
 import { openProgram, type Serving } from './program.ts'
 import { newStoreUrl } from './test-store.ts'
 
@@ -37,11 +38,14 @@ export interface TwoWays {
   readonly same: (line: string, options?: { readonly isMeasured?: boolean }) => Promise<Compared>
   /** Runs a line with `--json` both ways and keeps a field of each answer for later lines. */
   readonly keep: (name: string, line: string, field: string) => Promise<void>
+  /** Runs a line both ways until both outputs match: for what a gateway publishes a little later. */
+  readonly until: (line: string, pattern: RegExp) => Promise<void>
   /** Sends a request to both gateways, with the key kept under this name, and keeps its id. */
   readonly ask: (key: string, keptAs: string, model?: string) => Promise<number>
   readonly close: () => Promise<void>
 }
 
+const eventually = eventuallyWithin(60_000)
 const adminToken = makeSecret('admin')
 const masterKey = '5'.repeat(64)
 
@@ -65,6 +69,8 @@ export async function startTwoWays(
       TURNPIKE_ALERT_NETWORKS: '127.0.0.1',
       TURNPIKE_LISTEN: '127.0.0.1:0',
       TURNPIKE_ADMIN_LISTEN: '127.0.0.1:0',
+      // Old requests are removed at a random moment after the start. What was removed would be shown.
+      TURNPIKE_REQUEST_RETENTION: '36500d',
     }
     const program = await openProgram(settings)
     programs.push(program)
@@ -113,6 +119,15 @@ export async function startTwoWays(
         assert.equal(code, 0, `${line}: ${error}`)
         side.known.set(name, String((JSON.parse(out) as Record<string, unknown>)[field]))
       })
+    },
+    async until(line, pattern) {
+      await both((side) =>
+        eventually(
+          line,
+          () => runOn(side, line),
+          ({ out }) => pattern.test(out),
+        ),
+      )
     },
     async ask(key, keptAs, model = 'large-1') {
       const [status] = await both(async ({ serving, known }) => {
