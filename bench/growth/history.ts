@@ -6,6 +6,7 @@ import { utcDay, utcMonth } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { picos } from '../../src/base/money.ts'
 import { credit } from '../../src/ledger/entry-store.ts'
+import { formatUsage } from '../../src/ledger/stored-usage.ts'
 import type { Database, Dialect } from '../../src/storage/database.ts'
 
 export interface HistoryShape {
@@ -77,13 +78,13 @@ function answerRows(shape: HistoryShape): readonly string[] {
       reported: { inputTokens: input, outputTokens: output, cacheTokens: cache },
     }
     const amount = input * 3_000_000 + output * 15_000_000 + cache * 300_000
-    const texts = [usage, { parts: [{ model, lines }] }].map((value) => quote(value))
+    const texts = [formatUsage(usage), JSON.stringify({ parts: [{ model, lines }] })].map(quote)
     return `(${index}, '${model}', ${input}, ${output}, ${cache}, ${amount}, ${texts.join(', ')})`
   })
 }
 
-function quote(value: unknown): string {
-  return `'${JSON.stringify(value).replaceAll("'", "''")}'`
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
+import { formatUsage } from '../../src/ledger/stored-usage.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { listRequests } from '../../src/operations/requests/requests.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -27,7 +28,7 @@ const filters = [
   { account: 'account-7', status: '502' },
 ]
 
-const usage = JSON.stringify({
+const usage = formatUsage({
   parts: [{ counts: { input: 10, output: 20 }, promptTokens: 10 }],
   reported: { inputTokens: 10, outputTokens: 20, cacheTokens: 0 },
 })

@@ -224,8 +224,7 @@ function readVendor(row: Row): VendorRow {
     defaultVersion: textOrNone(row['default_version']),
     requireMaxTokens: Number(row['require_max_tokens']) !== 0,
     allowedFeatures: readFeatures(String(row['allowed_features'])),
-    // Of a word that only a newer version knows, the safe reading.
-    storedResponses: row['stored_responses'] === 'own' ? 'own' : 'refuse',
+    storedResponses: String(row['stored_responses']) as VendorRow['storedResponses'],
     retiredAtMs: numberOrNone(row['retired_at_ms']),
   }
 }

@@ -153,7 +153,7 @@ async function findRepetition(
   )
   if (row === undefined) return undefined
   const stored = String(row['input_hash'])
-  const kind = stored === hashCreditLike(stored, request) ? 'repeated' : 'conflict'
+  const kind = stored === hashBooking(request) ? 'repeated' : 'conflict'
   return { kind, entry: readEntry(row), balancePicos }
 }
 
@@ -162,38 +162,20 @@ async function insertEntry(transaction: Transaction, request: CreditRequest): Pr
   const [row] = await transaction.query(
     `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, note, created_at_ms)
      VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${entryColumns}`,
-    [accountId, kind, reference, amountPicos, hashCredit(request), note ?? null, atMs],
+    [accountId, kind, reference, amountPicos, hashBooking(request), note ?? null, atMs],
   )
   invariant(row !== undefined, 'an inserted entry is returned')
   return readEntry(row)
 }
-
-/**
- * Tells a hash of the whole booking from those of entries that were booked while it covered kind,
- * amount and note only. Entries are never edited, so these keep theirs.
- */
-const wholeHashPrefix = '2:'
 
 type Booking = Pick<Entry, 'accountId' | 'kind' | 'reference' | 'amountPicos'> & {
   readonly note?: string | undefined
 }
 
 /** Hashes the request without its time, so that the same request again is a repetition. */
-function hashCredit(booking: Booking): string {
-  const { accountId, reference } = booking
-  return wholeHashPrefix + hashOf([accountId, reference, ...termsOf(booking)])
-}
-
-/** The hash of a booking in the way in which `stored` was made; the same where it is the same booking. */
-export function hashCreditLike(stored: string, booking: Booking): string {
-  return stored.startsWith(wholeHashPrefix) ? hashCredit(booking) : hashOf(termsOf(booking))
-}
-
-function termsOf({ kind, amountPicos, note }: Booking): readonly (string | null)[] {
-  return [kind, amountPicos.toString(), note ?? null]
-}
-
-function hashOf(parts: readonly (string | null)[]): string {
+export function hashBooking(booking: Booking): string {
+  const { accountId, reference, kind, amountPicos, note } = booking
+  const parts = [accountId, reference, kind, amountPicos.toString(), note ?? null]
   return hash('sha256', JSON.stringify(parts))
 }
 

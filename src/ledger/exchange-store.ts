@@ -279,8 +279,6 @@ export async function findRefund(
 
 function readExchange(row: Row): RecordedExchange {
   const delivered = { channel: readText(row, 'channel'), status: Number(row['status']) }
-  // Rows of earlier releases have none.
-  const attempts = readText(row, 'attempts') ?? '[]'
   return {
     exchangeId: String(row['exchange_id']),
     accountId: String(row['account_id']),
@@ -296,7 +294,7 @@ function readExchange(row: Row): RecordedExchange {
     firstEventMs: readNumber(row, 'first_event_ms'),
     ending: String(row['ending']) as FreeEnding,
     code: readText(row, 'code'),
-    attempts: parseAttempts(attempts, delivered),
+    attempts: parseAttempts(String(row['attempts']), delivered),
     vendorRequestId: readText(row, 'vendor_request_id'),
     client: String(row['client']),
     address: String(row['address']),

@@ -100,8 +100,8 @@ export interface AttemptRecord {
   readonly status: number | null
   /** What became of it, as `channels/outcomes.ts` names it. */
   readonly class: string
-  /** From the start of the request to that of the attempt; null in records of earlier releases. */
-  readonly startedMs: number | null
+  /** From the start of the request to that of the attempt. */
+  readonly startedMs: number
   /** From the start of the attempt to its first event; null where there was none. */
   readonly firstEventMs: number | null
   /** From the start of the attempt to its outcome; of a stream that was delivered, to its end. */

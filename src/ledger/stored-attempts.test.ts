@@ -1,4 +1,4 @@
-/** The text of attempts: what is written is read again exactly, and texts of earlier releases still are. */
+/** The text of attempts: what is written is read again exactly. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AttemptRecord } from './ledger.ts'
@@ -40,14 +40,5 @@ describe('the text of attempts', () => {
 
   it('repeats nothing of the row', () => {
     assert.equal(formatAttempts([answer], delivered), '[[121,250,1092]]')
-  })
-
-  it('is read as earlier releases wrote it', () => {
-    const named = (more: object): string =>
-      JSON.stringify([
-        { ...delivered, class: 'answered', ...more, first_event_ms: 250, duration_ms: 1_092 },
-      ])
-    assert.deepEqual(parseAttempts(named({ started_ms: 121 }), delivered), [answer])
-    assert.deepEqual(parseAttempts(named({}), delivered), [{ ...answer, startedMs: null }])
   })
 })

@@ -8,20 +8,10 @@
  */
 import type { AttemptRecord } from './ledger.ts'
 
-type Times = readonly [startedMs: number | null, firstEventMs: number | null, durationMs: number]
+type Times = readonly [startedMs: number, firstEventMs: number | null, durationMs: number]
 
 type StoredAttempt =
   Times | readonly [channel: string, status: number | null, attemptClass: string, ...Times]
-
-/** As rows of earlier releases have it. */
-interface NamedAttempt {
-  readonly channel: string
-  readonly status: number | null
-  readonly class: string
-  readonly started_ms?: number
-  readonly first_event_ms: number | null
-  readonly duration_ms: number
-}
 
 /** What the row of the exchange says of the answer. */
 export interface Delivered {
@@ -50,9 +40,8 @@ export function parseAttempts(
   text: string,
   { channel = '', status }: Delivered,
 ): readonly AttemptRecord[] {
-  const stored = JSON.parse(text) as readonly (StoredAttempt | NamedAttempt)[]
+  const stored = JSON.parse(text) as readonly StoredAttempt[]
   return stored.map((attempt) => {
-    if ('class' in attempt) return fromNamed(attempt)
     if (attempt.length === 3) return fromTimes({ channel, status, class: answered }, attempt)
     const [ownChannel, ownStatus, ownClass, ...times] = attempt
     return fromTimes({ channel: ownChannel, status: ownStatus, class: ownClass }, times)
@@ -64,15 +53,4 @@ function fromTimes(
   [startedMs, firstEventMs, durationMs]: Times,
 ): AttemptRecord {
   return { ...of, startedMs, firstEventMs, durationMs }
-}
-
-function fromNamed(attempt: NamedAttempt): AttemptRecord {
-  return {
-    channel: attempt.channel,
-    status: attempt.status,
-    class: attempt.class,
-    startedMs: attempt.started_ms ?? null,
-    firstEventMs: attempt.first_event_ms,
-    durationMs: attempt.duration_ms,
-  }
 }

@@ -24,9 +24,6 @@ type StoredUsage = readonly [
   ...parts: readonly StoredPart[],
 ]
 
-/** Rows of earlier releases have a usage with all its names; the oldest ones lack some figures. */
-type NamedUsage = Pick<Usage, 'parts'> & { readonly reported?: Partial<ReportedTokens> }
-
 const noTokens: ReportedTokens = { inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
 
 export function formatUsage({ parts, reported }: Usage): string {
@@ -51,9 +48,7 @@ function countedPrompt(counts: UsageCounts): number {
 
 /** Throws where the text is not a usage. */
 export function parseUsage(text: string): Usage {
-  const stored = JSON.parse(text) as StoredUsage | NamedUsage
-  if ('parts' in stored)
-    return { parts: stored.parts, reported: { ...noTokens, ...stored.reported } }
+  const stored = JSON.parse(text) as StoredUsage
   const [[inputTokens = 0, outputTokens = 0, cacheTokens = 0], ...parts] = stored
   return { parts: parts.map(fromStored), reported: { inputTokens, outputTokens, cacheTokens } }
 }

@@ -21,7 +21,7 @@ export interface GatewayNode {
   readonly endedAtMs: number | undefined
   /** Addresses that forward requests to it and are not among its trusted proxies. */
   readonly unlistedProxies: readonly string[]
-  /** Of its program; empty = an earlier one, which did not say. */
+  /** Of its program. */
   readonly version: string
   /** The first digits of the commit's hash; empty = not known. */
   readonly commit: string

@@ -75,7 +75,7 @@ for (const format of ['messages', 'chat'] as const) {
       assert.deepEqual(words(record), [`${main} 502 hard`, `${reserve} 200 answered`])
       const [failed, answered] = record.attempts
       assert.equal(failed?.firstEventMs, null)
-      const failedMs = Number(failed?.startedMs) + failed.durationMs
+      const failedMs = failed.startedMs + failed.durationMs
       // Each number is rounded.
       assert.ok(Number(answered?.startedMs) >= failedMs - 1)
       assert.ok(Number(record.firstEventMs) >= Number(answered?.startedMs) - 1)

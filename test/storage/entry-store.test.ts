@@ -6,9 +6,6 @@ import { picos } from '../../src/base/money.ts'
 import { findAccount } from '../../src/ledger/account-store.ts'
 import { balanceMax, credit, type CreditRequest } from '../../src/ledger/entry-store.ts'
 
-/** SHA-256 of `["credit","100",null]`. */
-const hashOfOldCredit = '5614a91b74b0ccd61c67439711ab3961a9866a46ee76cf64428f0287f0eabd75'
-
 describe('entries', () => {
   let harness: EmbeddedHarness
   let accountId: string
@@ -59,21 +56,6 @@ describe('entries', () => {
       assert.equal(result.kind, 'conflict')
       assert.equal(result.kind === 'conflict' && result.entry.amountPicos, 100n)
     }
-    assert.equal(await balance(), 100n)
-  })
-
-  it('recognise repetitions of entries from before the hash covered account and reference', async () => {
-    await harness.database.transact(async (transaction) => {
-      await transaction.query(
-        `INSERT INTO entry (account_id, kind, reference, amount_picos, input_hash, created_at_ms)
-         VALUES ($1, 'credit', 'invoice 1', 100, $2, 1)`,
-        [accountId, hashOfOldCredit],
-      )
-      await transaction.query('UPDATE account SET balance_picos = 100 WHERE id = $1', [accountId])
-    })
-    assert.equal((await book()).kind, 'repeated')
-    assert.equal((await book({ amountPicos: picos(101n) })).kind, 'conflict')
-    assert.equal((await book({ note: 'another note' })).kind, 'conflict')
     assert.equal(await balance(), 100n)
   })
 

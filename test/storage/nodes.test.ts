@@ -74,16 +74,14 @@ test('show their program and state: running, draining, stopped, missing', async 
     assert.equal(await states(), 'one stopped, two running')
     await two.leave()
     // A process that is killed sends no heartbeat and says nothing.
-    await database.query(
-      "UPDATE gateway_node SET ended_at_ms = NULL, version = '' WHERE name = 'two'",
-    )
+    await database.query("UPDATE gateway_node SET ended_at_ms = NULL WHERE name = 'two'")
     clock.advance(15_000)
     const { nodes, unclean_stops: stops } = valueOf(await listNodes(context, {}))
     assert.deepEqual(
       nodes.map(({ name, state, version }) => [name, state, version]),
       [
         ['one', 'stopped', '1.2.3'],
-        ['two', 'missing', null],
+        ['two', 'missing', '1.2.3'],
       ],
     )
     assert.deepEqual(stops, [{ node: 'two', from: '2026-11-21T12:00:01.000Z', to: null }])

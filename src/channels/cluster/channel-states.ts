@@ -3,7 +3,7 @@
  * operators and other nodes. Invariant: an unchanged state is not written again because two clocks
  * differ by a millisecond.
  */
-import { noAttempts, type HealthLine } from '../health/health-line.ts'
+import type { HealthLine } from '../health/health-line.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import type { HealthPlace } from '../health/health-place.ts'
 
@@ -96,19 +96,15 @@ export async function listStates(queryable: Queryable): Promise<readonly Publish
      FROM channel_state ORDER BY channel, model, node`,
   )
   return rows.map((row) => {
-    // Written by `publishStates` of this version or a neighbouring one.
+    // Written by `publishStates`.
     const rest = JSON.parse(String(row['detail'])) as Omit<
       HealthLine,
-      'channel' | 'model' | 'mode' | 'why' | 'sinceMs' | 'attempts' | 'recentAttempts'
-    > &
-      Partial<Pick<HealthLine, 'attempts' | 'recentAttempts'>>
+      'channel' | 'model' | 'mode' | 'why' | 'sinceMs'
+    >
     return {
       node: String(row['node']),
       publishedAtMs: Number(row['published_at_ms']),
       line: {
-        // Earlier versions do not count attempts.
-        attempts: noAttempts,
-        recentAttempts: noAttempts,
         ...rest,
         channel: String(row['channel']),
         model: String(row['model']),

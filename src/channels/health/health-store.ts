@@ -17,7 +17,6 @@ import {
 } from './health-state.ts'
 import { freshLatency } from './latency.ts'
 import type { Baseline } from './latency-baseline.ts'
-import { passesNeeded } from './out-of-use.ts'
 
 export interface SavedHealth {
   readonly channel: string
@@ -33,17 +32,13 @@ export interface SavedHealth {
 
 interface SavedDetail {
   readonly cause?: OffCause | undefined
-  /** The form that failed; rows of earlier versions have none. */
+  /** The form that failed. */
   readonly form?: Form | undefined
   readonly relapse: number
-  /** Only versions before 1.1 read it. */
-  readonly passesNeeded: number
   /** Milliseconds before the moment of saving. */
   readonly downForMs?: number | undefined
   readonly lastOkAgoMs?: number | undefined
   readonly restForMs: number
-  /** Only versions before 1.1 read it. */
-  readonly slowRelapse: number
   readonly baselines: readonly (SavedBaseline | null)[]
 }
 
@@ -71,11 +66,9 @@ export function saveHealth(
     cause: down?.cause,
     form: down?.form,
     relapse: state.relapse,
-    passesNeeded: passesNeeded(state),
     downForMs: down === undefined ? undefined : now - down.downSince,
     lastOkAgoMs: state.lastOkAt === undefined ? undefined : now - state.lastOkAt,
     restForMs: Math.max(0, state.restUntil - now),
-    slowRelapse: 0,
     baselines,
   }
   return {

@@ -7,7 +7,7 @@ import { dayMs, utcDay } from '../../base/clock.ts'
 import { picos, type Picos, subtractPicos, zeroPicos } from '../../base/money.ts'
 import { eachRow, type Queryable, type Row } from '../../storage/database.ts'
 import { type DifferenceKind, type Findings, report, usd } from './findings.ts'
-import { firstExchangeIdAt, hashCreditLike, longestExchangeMs, readEntry } from '../entry-store.ts'
+import { firstExchangeIdAt, hashBooking, longestExchangeMs, readEntry } from '../entry-store.ts'
 import { parseUsage } from '../stored-usage.ts'
 import { readPicos, readSum, sumOf } from '../usage.ts'
 import { usageClasses, type UsageCounts } from '../../metering/usage.ts'
@@ -106,7 +106,7 @@ function auditOperatorEntry(row: Row, findings: Findings): void {
       derived: 'more than 0 USD',
     })
   const stored = String(row['input_hash'])
-  const derived = hashCreditLike(stored, entry)
+  const derived = hashBooking(entry)
   if (stored !== derived)
     report(findings, {
       kind: 'entry_hash',

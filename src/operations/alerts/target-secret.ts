@@ -55,13 +55,12 @@ export function openTarget(masterKey: Secret, id: string, sealed: string): Targe
   const plain = JSON.parse(opened.secret.reveal()) as {
     readonly url: string
     readonly secret?: string
-    /** Absent where an earlier version has sealed it. */
-    readonly retired?: readonly { readonly secret: string; readonly valid_until_ms: number }[]
+    readonly retired: readonly { readonly secret: string; readonly valid_until_ms: number }[]
   }
   return {
     url: plain.url,
     signingSecret: plain.secret === undefined ? undefined : new Secret(plain.secret),
-    retired: (plain.retired ?? []).map((one) => ({
+    retired: plain.retired.map((one) => ({
       secret: new Secret(one.secret),
       validUntilMs: one.valid_until_ms,
     })),

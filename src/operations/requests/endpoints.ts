@@ -83,9 +83,7 @@ const inFull = z.strictObject({
         .enum(['retry', 'failover'])
         .nullable()
         .meta({ description: 'What followed; null after the last attempt.' }),
-      started_ms: milliseconds.meta({
-        description: 'From the start of the request; null in records of earlier releases.',
-      }),
+      started_ms: z.number().min(0).meta({ description: 'From the start of the request.' }),
       first_event_ms: milliseconds,
       duration_ms: z.number().min(0),
     }),

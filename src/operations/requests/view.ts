@@ -57,7 +57,7 @@ const explanations: Readonly<Record<FreeEnding, string>> = {
   not_admitted: 'The gateway refused the request before it sent anything to a vendor.',
 }
 
-/** Names of classes and factors are those of the catalogue; records may have earlier ones. */
+/** Names of classes and factors are those of the catalogue. */
 interface BillView {
   calculation: string
   parts: {
@@ -88,7 +88,7 @@ export function viewInFull(exchange: RecordedExchange, { keyNames, refund }: Bes
     charge_explanation: explainCharge(exchange),
     /** Of `code`. */
     error: viewError(exchange.code),
-    /** None where the request was not sent, and in records of earlier releases. */
+    /** None where the request was not sent. */
     attempts: exchange.attempts.map((attempt, index) => ({
       channel: attempt.channel,
       status: attempt.status,

@@ -85,7 +85,7 @@ const nodes = z.strictObject({
       id: z.string(),
       name: z.string(),
       region: z.string(),
-      version: z.string().nullable(),
+      version: z.string(),
       commit: z.string().nullable(),
       state: z.enum(nodeStates).meta({
         description: 'missing: without a heartbeat and without a goodbye; stopped: ended cleanly.',
@@ -108,9 +108,9 @@ const backup = z.strictObject({
   file: z.string().nullable().meta({
     description: 'On the host of the gateway; null where it was sent to another machine.',
   }),
-  bytes: z.int().nullable(),
-  sha256: z.string().nullable().meta({ description: 'Of the file, as base64.' }),
-  audit: z.enum(['passed', 'failed']).nullable(),
+  bytes: z.int(),
+  sha256: z.string().meta({ description: 'Of the file, as base64.' }),
+  audit: z.enum(['passed', 'failed']),
 })
 
 const version = z.strictObject({

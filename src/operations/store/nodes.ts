@@ -52,8 +52,7 @@ function viewNode(node: GatewayNode, nowMs: number) {
     id: node.id,
     name: node.name,
     region: node.region,
-    /** Null for a gateway of an earlier version. */
-    version: node.version === '' ? null : node.version,
+    version: node.version,
     commit: node.commit === '' ? null : node.commit,
     state: stateOf(node, nowMs),
     started_at: timeText(node.startedAtMs),

@@ -346,7 +346,7 @@ async function switchOff(
   { offers }: Business,
 ): Promise<void> {
   const atMs = clock.now()
-  const detail = { relapse: 2, passesNeeded: 2, restForMs: 0, slowRelapse: 0, baselines: [] }
+  const detail = { relapse: 2, restForMs: 0, baselines: [] }
   const saved = offers
     .filter(({ vendor }) => vendor === 'anthropic')
     .map(({ id }) => ({

@@ -9,14 +9,9 @@ import { durationMsOf } from './words.ts'
 
 type Attempt = RequestInFull['attempts'][number]
 
-interface Placed {
-  readonly attempt: Attempt
-  readonly startMs: number
-}
-
 export function Attempts({ request }: { request: RequestInFull }) {
-  const placed = placeAll(request.attempts)
-  if (placed.length === 0)
+  const { attempts } = request
+  if (attempts.length === 0)
     return (
       <Card title="Attempts">
         <p className="soft">
@@ -28,22 +23,14 @@ export function Attempts({ request }: { request: RequestInFull }) {
     )
   const endMs = Math.max(
     durationMsOf(request),
-    ...placed.map(({ attempt, startMs }) => startMs + attempt.duration_ms),
+    ...attempts.map((attempt) => attempt.started_ms + attempt.duration_ms),
     1,
   )
-  const isCounted = request.attempts.every(({ started_ms: started }) => started !== null)
   return (
-    <Card
-      title="Attempts"
-      hint={
-        isCounted
-          ? 'From the start of the request'
-          : 'From the start of the request; this record has no starts, so each attempt is drawn after the one before it'
-      }
-    >
+    <Card title="Attempts" hint="From the start of the request">
       <ol className="attempts">
-        {placed.map((each, index) => (
-          <AttemptRow key={index} placed={each} endMs={endMs} request={request} />
+        {attempts.map((attempt, index) => (
+          <AttemptRow key={index} attempt={attempt} endMs={endMs} request={request} />
         ))}
       </ol>
       <Axis endMs={endMs} />
@@ -62,16 +49,6 @@ export function Attempts({ request }: { request: RequestInFull }) {
   )
 }
 
-/** Attempts never overlap, so one without a start begins where the one before it ended. */
-function placeAll(attempts: readonly Attempt[]): readonly Placed[] {
-  let endMs = 0
-  return attempts.map((attempt) => {
-    const startMs = attempt.started_ms ?? endMs
-    endMs = startMs + attempt.duration_ms
-    return { attempt, startMs }
-  })
-}
-
 const blameWords = {
   channel: ["the channel's fault", 'bad'],
   client: ["the client's doing", 'warn'],
@@ -84,12 +61,12 @@ const nextWords = {
 }
 
 interface RowProps {
-  readonly placed: Placed
+  readonly attempt: Attempt
   readonly endMs: number
   readonly request: RequestInFull
 }
 
-function AttemptRow({ placed: { attempt, startMs }, endMs, request }: RowProps) {
+function AttemptRow({ attempt, endMs, request }: RowProps) {
   const { channel, status, class: name, meaning, blame, next, first_event_ms: first } = attempt
   const hasAnswered = name === 'answered' && request.outcome === 'completed'
   return (
@@ -107,9 +84,9 @@ function AttemptRow({ placed: { attempt, startMs }, endMs, request }: RowProps) 
       <p>
         <Prose text={meaning} /> {next !== null && nextWords[next]}
       </p>
-      <AttemptBar placed={{ attempt, startMs }} endMs={endMs} />
+      <AttemptBar attempt={attempt} endMs={endMs} />
       <p className="soft attempts-times">
-        Started after <Duration ms={startMs} />
+        Started after <Duration ms={attempt.started_ms} />
         {first !== null && (
           <>
             , first event after <Duration ms={first} />
@@ -122,8 +99,8 @@ function AttemptRow({ placed: { attempt, startMs }, endMs, request }: RowProps) 
 }
 
 /** The times below it say the same in words. */
-function AttemptBar({ placed: { attempt, startMs }, endMs }: Omit<RowProps, 'request'>) {
-  const { first_event_ms: first, duration_ms: duration } = attempt
+function AttemptBar({ attempt, endMs }: Omit<RowProps, 'request'>) {
+  const { started_ms: startMs, first_event_ms: first, duration_ms: duration } = attempt
   const part = (ms: number): string => `${(Math.min(ms, endMs) / endMs) * 100}%`
   const waitMs = Math.min(first ?? duration, duration)
   const rest = attempt.class === 'cut' ? 'attempts-failed' : 'attempts-answer'

@@ -11,7 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { formatInteger } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Missing, Time } from '../../ui/values.tsx'
+import { Time } from '../../ui/values.tsx'
 import { settingsQuery, type Setting } from './queries.ts'
 
 function readBackups(cursor: { cursor?: string }) {
@@ -70,18 +70,14 @@ export function Backups() {
           {
             name: 'Size',
             isNumber: true,
-            cell: ({ bytes }) =>
-              bytes === null ? (
-                <Missing why="The download did not end" />
-              ) : (
-                <span data-tip={`${formatInteger(bytes)} bytes`}>{megabytes(bytes)}</span>
-              ),
+            cell: ({ bytes }) => (
+              <span data-tip={`${formatInteger(bytes)} bytes`}>{megabytes(bytes)}</span>
+            ),
           },
           { name: 'Audit', cell: ({ audit }) => <AuditBadge audit={audit} /> },
           {
             name: 'SHA-256',
-            cell: ({ sha256 }) =>
-              sha256 !== null && <code data-tip={sha256}>{sha256.slice(0, 12)}…</code>,
+            cell: ({ sha256 }) => <code data-tip={sha256}>{sha256.slice(0, 12)}…</code>,
           },
         ]}
       />
@@ -100,7 +96,6 @@ function megabytes(bytes: number): string {
 }
 
 function AuditBadge({ audit }: { audit: Backup['audit'] }) {
-  if (audit === null) return <Missing why="Not known" />
   return <Badge tone={audit === 'passed' ? 'good' : 'bad'}>{audit}</Badge>
 }
 

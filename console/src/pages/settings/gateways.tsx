@@ -76,9 +76,7 @@ function NodeTable({ nodes }: { nodes: Nodes['nodes'] }) {
             { name: 'Region', cell: ({ region }) => region },
             {
               name: 'Version',
-              cell: ({ version, commit }) => (
-                <span data-tip={commit ?? ''}>{version ?? 'not known'}</span>
-              ),
+              cell: ({ version, commit }) => <span data-tip={commit ?? ''}>{version}</span>,
             },
             { name: 'Started', cell: ({ started_at: at }) => <Time at={at} /> },
             { name: 'Last seen', cell: ({ seen_at: at }) => <Age at={at} /> },

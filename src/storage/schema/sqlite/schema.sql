@@ -338,7 +338,8 @@ CREATE TABLE vendor (
   default_version TEXT,
   require_max_tokens INTEGER NOT NULL DEFAULT 1,
   allowed_features TEXT NOT NULL DEFAULT '', -- comma-separated, see formats/format.ts
-  stored_responses TEXT NOT NULL DEFAULT 'own', -- whether requests may name stored answers: 'own' or 'refuse'
+  -- Whether requests may name stored answers.
+  stored_responses TEXT NOT NULL DEFAULT 'own' CHECK (stored_responses IN ('own', 'refuse')),
   retired_at_ms INTEGER
 ) STRICT;
 
