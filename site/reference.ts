@@ -8,7 +8,8 @@ import { describeDefaults, variableOf } from '../src/settings/read.ts'
 import { errorGroups, type ErrorFact } from '../src/base/error-catalogue.ts'
 import { buildProgram } from '../src/cli/program.ts'
 import { allRows } from '../src/operations/all-endpoints.ts'
-import { entryFields, type Field } from '../src/operations/catalogue/entry-fields.ts'
+import type { WrittenFields } from '../src/channels/catalogue/field.ts'
+import { entryFields } from '../src/operations/catalogue/entries.ts'
 import { settingGroups } from '../src/settings/list.ts'
 import type { AnySetting } from '../src/settings/schemas.ts'
 import { outcomeFacts } from '../src/channels/health/health-event.ts'
@@ -45,8 +46,8 @@ function errorTable(group: Readonly<Record<string, ErrorFact>>): string {
   return table(['code', 'status', 'meaning', 'what to do'], rows)
 }
 
-function entryTable(fields: Readonly<Record<string, Field>>): string {
-  const rows = Object.entries(fields).map(([key, { fallback, meaning }]): Row => [
+function entryTable(fields: WrittenFields): string {
+  const rows = Object.values(fields).map(({ key, fallback, meaning }): Row => [
     code(key),
     fallback,
     meaning,

@@ -6,8 +6,6 @@
 import { Secret } from '../base/secret.ts'
 import type { Database } from '../storage/database.ts'
 import { isSealed, unseal } from '../storage/master-key.ts'
-import { decodeCost } from '../metering/cost-form.ts'
-import type { CostPrices } from '../metering/cost-prices.ts'
 import { decodePrices } from '../metering/price-form.ts'
 import { type ModelPrices } from '../metering/prices.ts'
 import { readCredentialFile, stampOf } from './credential-file.ts'
@@ -15,7 +13,6 @@ import type { Channel, Model, Snapshot, Vendor } from './channel.ts'
 import {
   type CatalogueRows,
   type ChannelRow,
-  type ModelRow,
   type PriceRow,
   readCatalogue,
 } from './channel-store.ts'
@@ -89,8 +86,8 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
 
   const pricesByModel = groupPrices(rows.prices)
   const models = new Map<string, Model>()
-  for (const row of rows.models) {
-    if (row.retiredAtMs !== undefined) continue
+  for (const { retiredAtMs, ...row } of rows.models) {
+    if (retiredAtMs !== undefined) continue
     const model = buildModel(row, pricesByModel.get(row.id))
     if (typeof model === 'string')
       outOfService.push({
@@ -105,8 +102,8 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
 
   const channels = new Map<string, Channel>()
   const credentialFiles = new Map<string, string>()
-  for (const row of rows.channels) {
-    if (row.retiredAtMs !== undefined) continue
+  for (const { retiredAtMs, ...row } of rows.channels) {
+    if (retiredAtMs !== undefined) continue
     const path = credentialPath(row.credential)
     if (path !== undefined) credentialFiles.set(path, stampOf(path))
     const channel = buildChannel(row, models, sources)
@@ -137,7 +134,10 @@ function groupPrices(prices: readonly PriceRow[]): ReadonlyMap<string, readonly 
 }
 
 /** Returns the model, or the reason why it cannot be served. */
-function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): Model | string {
+function buildModel(
+  row: Omit<Model, 'prices'>,
+  priceRows: readonly PriceRow[] | undefined,
+): Model | string {
   if (priceRows === undefined) return 'it has no price; give it one in the catalogue'
   let prices: ModelPrices
   try {
@@ -149,52 +149,23 @@ function buildModel(row: ModelRow, priceRows: readonly PriceRow[] | undefined): 
     // Only a newer version or a manual edit can have written it; the model must not run on it.
     return 'its stored prices cannot be read by this version of the program; apply the catalogue again'
   }
-  return {
-    id: row.id,
-    vendor: row.vendor,
-    maxOutputTokens: row.maxOutputTokens,
-    maxInputTokens: row.maxInputTokens,
-    firstEventTimeoutMs: row.firstEventTimeoutMs,
-    pingTimeoutMs: row.pingTimeoutMs,
-    operations: row.operations,
-    createdAtMs: row.createdAtMs,
-    prices,
-  }
+  return { ...row, prices }
 }
 
 /** Returns the channel, or the reason why it cannot be used. */
 function buildChannel(
-  row: ChannelRow,
+  row: Omit<ChannelRow, 'retiredAtMs'>,
   models: ReadonlyMap<string, Model>,
   sources: SnapshotSources,
 ): Channel | string {
   const credential = resolveCredential(row, sources)
   if (typeof credential === 'string') return credential
-  const served = new Map([...row.models].filter(([model]) => models.has(model)))
+  const { maxConcurrent } = row
   return {
-    name: row.name,
-    vendor: row.vendor,
-    url: row.url,
+    ...row,
     credential,
-    models: served,
-    rank: row.rank,
-    weight: row.weight,
-    maxConcurrent: row.maxConcurrent && Math.ceil(row.maxConcurrent / (sources.processCount ?? 1)),
-    check: row.check,
-    override: row.override,
-    baselines: row.baselines,
-    cost: readCost(row),
-  }
-}
-
-/** Returns undefined where the channel has no cost prices, or a newer version wrote them. */
-export function readCost({ cost }: Pick<ChannelRow, 'cost'>): CostPrices | undefined {
-  if (cost === undefined) return undefined
-  try {
-    return decodeCost(cost)
-  } catch {
-    // The channel serves all the same: what it costs the operator changes no charge.
-    return undefined
+    models: new Map([...row.models].filter(([model]) => models.has(model))),
+    maxConcurrent: maxConcurrent && Math.ceil(maxConcurrent / (sources.processCount ?? 1)),
   }
 }
 
@@ -218,7 +189,10 @@ export function credentialPath(credential: string): string | undefined {
   return credential.startsWith(filePrefix) ? credential.slice(filePrefix.length) : undefined
 }
 
-function resolveCredential(row: ChannelRow, sources: SnapshotSources): Secret | string {
+function resolveCredential(
+  row: Pick<ChannelRow, 'name' | 'credential'>,
+  sources: SnapshotSources,
+): Secret | string {
   const { credential } = row
   const variable = credentialVariable(credential)
   if (variable !== undefined) {

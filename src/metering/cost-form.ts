@@ -60,7 +60,7 @@ function parseCost(form: CostForm): CostPrices {
 }
 
 /** Inverse of `costSchema`. */
-function printCost({ factorPpm, models }: CostPrices): CostForm {
+export function printCost({ factorPpm, models }: CostPrices): CostForm {
   const prices = [...models].map(([model, versions]) => [model, printModelPrices(versions)])
   return {
     ...(factorPpm !== undefined && { [factorKey]: printFactor(factorPpm) }),
@@ -73,7 +73,7 @@ export function encodeCost(cost: CostPrices): string {
   return JSON.stringify(printCost(cost))
 }
 
-/** Inverse of `encodeCost`; throws where the text is not what a channel costs. */
-export function decodeCost(text: string): CostPrices {
-  return costSchema.parse(JSON.parse(text))
+/** Inverse of `encodeCost`; undefined where a newer version wrote the text in a way of its own. */
+export function decodeCost(text: string): CostPrices | undefined {
+  return costSchema.safeParse(JSON.parse(text)).data
 }

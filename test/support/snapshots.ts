@@ -41,6 +41,7 @@ export function makeChannel(name: string, change: Partial<Channel> = {}): Channe
     weight: 1,
     maxConcurrent: undefined,
     check: 'request',
+    baselines: new Map(),
     override: 'enabled',
     ...change,
   }

@@ -4,8 +4,12 @@
  */
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import { formatDuration } from '../../base/clock.ts'
+import { channelFields } from '../../channels/catalogue/channel-fields.ts'
+import { printEntry } from '../../channels/catalogue/field.ts'
+import { modelEntryFields } from '../../channels/catalogue/model-fields.ts'
+import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
 import {
+  isInUse,
   readCatalogue,
   saveChannel,
   saveModel,
@@ -16,8 +20,6 @@ import {
 } from '../../channels/channel-store.ts'
 import { readCredentialFile } from '../../channels/credential-file.ts'
 import { credentialPath, credentialVariable } from '../../channels/snapshot.ts'
-import type { PinnedBaseline } from '../../channels/channel.ts'
-import { printModelPrices } from '../../metering/price-form.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
 import { hideSealed, makeKeyForFirstSeal, sealCredential, settleCredential } from './credentials.ts'
@@ -215,50 +217,19 @@ async function printCatalogue(
   const rows = await context.database.snapshot(readCatalogue)
   const prices = Map.groupBy(rows.prices, (row) => row.model)
   const nowMs = context.clock.now()
-  const vendors = rows.vendors.filter(isInUse).map((row) => [
-    row.name,
-    {
-      format: row.format,
-      credential: row.credential,
-      ...(row.versionHeader !== undefined && { version_header: row.versionHeader }),
-      ...(row.defaultVersion !== undefined && { default_version: row.defaultVersion }),
-      require_max_tokens: row.requireMaxTokens,
-      ...(row.allowedFeatures.size > 0 && { allow: [...row.allowedFeatures].sort() }),
-      ...(row.storedResponses !== 'own' && { stored_responses: row.storedResponses }),
-    },
-  ])
+  const vendors = rows.vendors
+    .filter(isInUse)
+    .map((row) => [row.name, printEntry(vendorFields, row)])
   const models = rows.models.filter(isInUse).map((row) => {
     const versions = currentPrices(readVersions(prices.get(row.id) ?? []), nowMs)
-    return [
-      row.id,
-      {
-        vendor: row.vendor,
-        ...(row.maxOutputTokens !== undefined && { max_output_tokens: row.maxOutputTokens }),
-        ...(row.maxInputTokens !== undefined && { max_input_tokens: row.maxInputTokens }),
-        ...(row.firstEventTimeoutMs !== undefined && {
-          first_event_timeout: formatDuration(row.firstEventTimeoutMs),
-        }),
-        ...(row.pingTimeoutMs !== undefined && { ping_timeout: formatDuration(row.pingTimeoutMs) }),
-        ...(row.operations !== undefined && { operations: [...row.operations].sort() }),
-        ...(versions.length > 0 && { price: printModelPrices(versions) }),
-      },
-    ]
+    const entry = { ...row, prices: versions.length === 0 ? undefined : versions }
+    return [row.id, printEntry(modelEntryFields, entry)]
   })
-  const channels = rows.channels.filter(isInUse).map((row) => [
-    row.name,
-    {
-      vendor: row.vendor,
-      url: row.url,
-      credential: context.hidesSealed === true ? hideSealed(row.credential) : row.credential,
-      models: printModels(row.models),
-      rank: row.rank,
-      weight: row.weight,
-      ...(row.maxConcurrent !== undefined && { max_concurrent: row.maxConcurrent }),
-      check: row.check,
-      ...(row.baselines.size > 0 && { baselines: printBaselines(row.baselines) }),
-      ...(row.cost !== undefined && { cost: JSON.parse(row.cost) as unknown }),
-    },
-  ])
+  const show = context.hidesSealed === true ? hideSealed : String
+  const channels = rows.channels.filter(isInUse).map((row) => {
+    const entry = { ...row, credential: show(row.credential) }
+    return [row.name, printEntry(channelFields, entry)]
+  })
   return stringify(
     {
       vendors: Object.fromEntries(vendors) as unknown,
@@ -268,23 +239,4 @@ async function printCatalogue(
     // Quotes text that YAML 1.1 would read as a date or a boolean.
     { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' },
   )
-}
-
-function isInUse(row: { readonly retiredAtMs: number | undefined }): boolean {
-  return row.retiredAtMs === undefined
-}
-
-function printBaselines(baselines: ReadonlyMap<string, PinnedBaseline>): unknown {
-  return Object.fromEntries(
-    [...baselines].map(([model, { p50Ms, p95Ms }]) => [
-      model,
-      { p50: formatDuration(p50Ms), p95: formatDuration(p95Ms) },
-    ]),
-  )
-}
-
-function printModels(models: ReadonlyMap<string, string | undefined>): unknown {
-  const names = [...models]
-  if (names.every(([, name]) => name === undefined)) return names.map(([model]) => model)
-  return Object.fromEntries(names.map(([model, name]) => [model, name ?? null]))
 }

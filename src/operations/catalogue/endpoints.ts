@@ -1,5 +1,8 @@
 /** Endpoints of the catalogue: the whole as a file, and its vendors, models and prices as lists. */
 import { z } from 'zod'
+import { shownShape } from '../../channels/catalogue/field.ts'
+import { modelFields } from '../../channels/catalogue/model-fields.ts'
+import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
 import { applyCatalogue, exportCatalogue } from './catalogue.ts'
 import { listModels, listVendors } from './lists.ts'
 import { importPrices } from '../prices/import.ts'
@@ -56,25 +59,11 @@ const price = z.strictObject({
   }),
 })
 
-const vendor = z.strictObject({
-  name: z.string(),
-  format: z.string(),
-  credential: z.string().meta({ description: 'How the vendor takes its key.' }),
-  version_header: z.string().nullable(),
-  default_version: z.string().nullable(),
-  require_max_tokens: z.boolean(),
-  allow: z.array(z.string()),
-  stored_responses: z.string(),
-})
+const vendor = z.strictObject({ name: z.string(), ...shownShape(vendorFields) })
 
 const model = z.strictObject({
   id: z.string(),
-  vendor: z.string(),
-  max_output_tokens: z.int().nullable(),
-  max_input_tokens: z.int().nullable(),
-  first_event_timeout: z.string().nullable(),
-  ping_timeout: z.string().nullable(),
-  operations: z.array(z.string()).nullable(),
+  ...shownShape(modelFields),
   created_at: moment,
   channels: z.array(z.string()),
 })

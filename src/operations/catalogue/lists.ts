@@ -1,7 +1,9 @@
 /** Lists of the vendors and models of the catalogue, as operators see them. */
 import { z } from 'zod'
-import { formatDuration } from '../../base/clock.ts'
-import { readCatalogue, type ModelRow, type VendorRow } from '../../channels/channel-store.ts'
+import { showEntry } from '../../channels/catalogue/field.ts'
+import { modelFields } from '../../channels/catalogue/model-fields.ts'
+import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
+import { isInUse, readCatalogue, type VendorRow } from '../../channels/channel-store.ts'
 import { operation, timeText } from '../operation.ts'
 import { pageFields, pageOfList } from '../paging.ts'
 
@@ -19,55 +21,14 @@ export const listModels = operation(z.strictObject(pageFields), async ({ databas
   return pageOfList(models.filter(isInUse), page, {
     cursorOf: ({ id }) => id,
     view: (model) => ({
-      ...viewModel(model),
+      id: model.id,
+      ...showEntry(modelFields, model),
+      created_at: timeText(model.createdAtMs),
       channels: used.filter((channel) => channel.models.has(model.id)).map(({ name }) => name),
     }),
   })
 })
 
-function isInUse({ retiredAtMs }: { readonly retiredAtMs: number | undefined }): boolean {
-  return retiredAtMs === undefined
-}
-
-interface VendorView {
-  readonly name: string
-  readonly format: string
-  readonly credential: string
-  readonly version_header: string | null
-  readonly default_version: string | null
-  readonly require_max_tokens: boolean
-  readonly allow: readonly string[]
-  readonly stored_responses: string
-}
-
-function viewVendor(row: VendorRow): VendorView {
-  return {
-    name: row.name,
-    format: row.format,
-    credential: row.credential,
-    version_header: row.versionHeader ?? null,
-    default_version: row.defaultVersion ?? null,
-    require_max_tokens: row.requireMaxTokens,
-    allow: [...row.allowedFeatures].sort(),
-    stored_responses: row.storedResponses,
-  }
-}
-
-function viewModel(row: ModelRow) {
-  return {
-    id: row.id,
-    vendor: row.vendor,
-    max_output_tokens: row.maxOutputTokens ?? null,
-    max_input_tokens: row.maxInputTokens ?? null,
-    /** Durations such as `30s`; null = the gateway's setting. */
-    first_event_timeout: durationOrNull(row.firstEventTimeoutMs),
-    ping_timeout: durationOrNull(row.pingTimeoutMs),
-    /** Null: all that its prices allow. */
-    operations: row.operations === undefined ? null : [...row.operations].sort().map(String),
-    created_at: timeText(row.createdAtMs),
-  }
-}
-
-function durationOrNull(durationMs: number | undefined): string | null {
-  return durationMs === undefined ? null : formatDuration(durationMs)
+function viewVendor(row: VendorRow) {
+  return { name: row.name, ...showEntry(vendorFields, row) }
 }

@@ -3,25 +3,24 @@
  * Pure; `catalogue.ts` carries the plan out. What the file does not name is retired; an entry that comes
  * back is added again. The invariant: a difference never holds a secret.
  */
-import type {
-  CatalogueRows,
-  ChannelRow,
-  ModelRow,
-  PriceRow,
-  VendorRow,
+import { channelFields } from '../../channels/catalogue/channel-fields.ts'
+import { describeEntry } from '../../channels/catalogue/field.ts'
+import { modelFields } from '../../channels/catalogue/model-fields.ts'
+import { vendorFields } from '../../channels/catalogue/vendor-fields.ts'
+import {
+  isInUse,
+  type CatalogueRows,
+  type ChannelRow,
+  type ModelRow,
+  type PriceRow,
+  type Retirable,
+  type VendorRow,
 } from '../../channels/channel-store.ts'
-import { formatDuration } from '../../base/clock.ts'
-import { encodeCost } from '../../metering/cost-form.ts'
 import { encodePrices } from '../../metering/price-form.ts'
+import type { ModelPrices } from '../../metering/prices.ts'
 import type { DemoAccess } from './demo.ts'
 import { describeCredential, type SettledCredential } from './credentials.ts'
-import {
-  currentPrices,
-  describeForm,
-  describePrices,
-  planPrices,
-  readVersions,
-} from '../prices/versions.ts'
+import { currentPrices, describePrices, planPrices, readVersions } from '../prices/versions.ts'
 import type { Catalogue } from './review.ts'
 
 export interface FieldChange {
@@ -41,7 +40,7 @@ export interface CatalogueChange {
 
 export type UsableCredential = Exclude<SettledCredential, { kind: 'mistake' }>
 
-/** A channel's row; a new credential is not sealed yet. */
+/** A channel's row without its credential, which may be to seal. */
 interface PlannedChannel {
   readonly row: Omit<ChannelRow, 'credential'>
   readonly credential: UsableCredential
@@ -84,115 +83,107 @@ export function planCatalogue(input: PlanInput): CataloguePlan {
 }
 
 function endDemo({ accounts, keys }: DemoAccess): readonly CatalogueChange[] {
-  const retire = (kind: 'account' | 'key', name: string): CatalogueChange => {
-    return { action: 'retire', kind, name, changes: [] }
-  }
   return [
     ...accounts.map(({ name }) => retire('account', name)),
     ...keys.map(({ head }) => retire('key', head)),
   ]
 }
 
-function planVendors({ stored, catalogue, nowMs }: PlanInput) {
-  const diff: CatalogueChange[] = []
-  const rows: VendorRow[] = []
-  const before = new Map(stored.vendors.map((row) => [row.name, row]))
-  for (const [name, entry] of catalogue.vendors) {
-    const row: VendorRow = { name, ...entry, retiredAtMs: undefined }
-    const old = before.get(name)
-    const change = compare({ kind: 'vendor', name }, liveView(old, viewVendor), viewVendor(row))
-    if (change === undefined) continue
-    diff.push(change)
-    rows.push(row)
-  }
-  for (const row of stored.vendors) {
-    if (row.retiredAtMs !== undefined || catalogue.vendors.has(row.name)) continue
-    diff.push({ action: 'retire', kind: 'vendor', name: row.name, changes: [] })
-    rows.push({ ...row, retiredAtMs: nowMs })
-  }
-  return { diff, rows }
+/** Rows to write, with the differences that they make. */
+interface Planned<Row> {
+  readonly diff: CatalogueChange[]
+  readonly rows: Row[]
 }
 
-function planModels({ stored, catalogue, nowMs }: PlanInput) {
-  const diff: CatalogueChange[] = []
-  const rows: ModelRow[] = []
-  const save: PriceRow[] = []
-  const withdraw: Pick<PriceRow, 'model' | 'validFromMs'>[] = []
+function planVendors({ stored, catalogue, nowMs }: PlanInput): Planned<VendorRow> {
+  const planned: Planned<VendorRow> = { diff: [], rows: [] }
+  const before = new Map(stored.vendors.map((row) => [row.name, row]))
+  for (const [name, entry] of catalogue.vendors) {
+    const row = { name, ...entry, retiredAtMs: undefined }
+    const view = (one: VendorRow): View => describeEntry(vendorFields, one)
+    const change = compare({ kind: 'vendor', name }, liveView(before.get(name), view), view(row))
+    add(planned, change, row)
+  }
+  for (const row of stored.vendors) {
+    if (!isInUse(row) || catalogue.vendors.has(row.name)) continue
+    add(planned, retire('vendor', row.name), { ...row, retiredAtMs: nowMs })
+  }
+  return planned
+}
+
+interface PlannedModels extends Planned<ModelRow> {
+  readonly save: PriceRow[]
+  readonly withdraw: Pick<PriceRow, 'model' | 'validFromMs'>[]
+}
+
+function planModels({ stored, catalogue, nowMs }: PlanInput): PlannedModels {
+  const planned: PlannedModels = { diff: [], rows: [], save: [], withdraw: [] }
   const before = new Map(stored.models.map((row) => [row.id, row]))
   const priceRows = Map.groupBy(stored.prices, (row) => row.model)
-  for (const [id, entry] of catalogue.models) {
+  for (const [id, { prices: given, ...entry }] of catalogue.models) {
     const old = before.get(id)
     const versions = readVersions(priceRows.get(id) ?? [])
-    const prices = planPrices(versions, entry.prices, nowMs)
+    const prices = planPrices(versions, given, nowMs)
     const row: ModelRow = {
       id,
-      vendor: entry.vendor,
-      maxOutputTokens: entry.maxOutputTokens,
+      ...entry,
       maxInputTokens: entry.maxInputTokens ?? old?.maxInputTokens,
-      firstEventTimeoutMs: entry.firstEventTimeoutMs,
-      pingTimeoutMs: entry.pingTimeoutMs,
-      operations: entry.operations,
       createdAtMs: old?.createdAtMs ?? nowMs,
       retiredAtMs: undefined,
     }
-    const oldView = liveView(old, (one) =>
-      viewModel(one, describePrices(currentPrices(versions, nowMs))),
-    )
-    const newView = viewModel(row, describePrices(prices.after))
-    const change = compare({ kind: 'model', name: id }, oldView, newView)
-    if (change === undefined) continue
-    diff.push(change)
-    rows.push(row)
+    const view = (one: ModelRow, its: ModelPrices): View =>
+      new Map([...describeEntry(modelFields, one), ...describePrices(its)])
+    const oldView = liveView(old, (one) => view(one, currentPrices(versions, nowMs)))
+    const change = compare({ kind: 'model', name: id }, oldView, view(row, prices.after))
+    if (!add(planned, change, row)) continue
     for (const { validFromMs, prices: value } of prices.save)
-      save.push({ model: id, validFromMs, prices: encodePrices(value) })
-    for (const validFromMs of prices.withdraw) withdraw.push({ model: id, validFromMs })
+      planned.save.push({ model: id, validFromMs, prices: encodePrices(value) })
+    for (const validFromMs of prices.withdraw) planned.withdraw.push({ model: id, validFromMs })
   }
   for (const row of stored.models) {
-    if (row.retiredAtMs !== undefined || catalogue.models.has(row.id)) continue
-    diff.push({ action: 'retire', kind: 'model', name: row.id, changes: [] })
-    rows.push({ ...row, retiredAtMs: nowMs })
+    if (!isInUse(row) || catalogue.models.has(row.id)) continue
+    add(planned, retire('model', row.id), { ...row, retiredAtMs: nowMs })
   }
-  return { diff, rows, save, withdraw }
+  return planned
 }
 
-function planChannels({ stored, catalogue, credentials, nowMs }: PlanInput) {
-  const diff: CatalogueChange[] = []
-  const rows: PlannedChannel[] = []
+function planChannels({
+  stored,
+  catalogue,
+  credentials,
+  nowMs,
+}: PlanInput): Planned<PlannedChannel> {
+  const planned: Planned<PlannedChannel> = { diff: [], rows: [] }
   const before = new Map(stored.channels.map((row) => [row.name, row]))
   for (const [name, entry] of catalogue.channels) {
     const credential = credentials.get(name)
     if (credential === undefined) continue
     const old = before.get(name)
-    const row = {
-      name,
-      vendor: entry.vendor,
-      url: entry.url,
-      models: entry.models,
-      rank: entry.rank,
-      weight: entry.weight,
-      maxConcurrent: entry.maxConcurrent,
-      check: entry.check,
-      override: old?.override ?? 'enabled',
-      baselines: entry.baselines,
-      cost: entry.cost === undefined ? undefined : encodeCost(entry.cost),
-      retiredAtMs: undefined,
-    } as const
-    const oldView = liveView(old, (one) => viewChannel(one, describeCredential(one.credential)))
-    const newView = viewChannel(row, describeSettled(credential, old))
-    const change = compare({ kind: 'channel', name }, oldView, newView)
-    if (change === undefined) continue
-    diff.push(change)
-    rows.push({ row, credential })
+    const row = { name, ...entry, override: old?.override ?? 'enabled', retiredAtMs: undefined }
+    const view = (one: ChannelRow, shown: string): View =>
+      describeEntry(channelFields, { ...one, credential: shown })
+    const oldView = liveView(old, (one) => view(one, describeCredential(one.credential)))
+    const newView = view(row, describeSettled(credential, old))
+    add(planned, compare({ kind: 'channel', name }, oldView, newView), { row, credential })
   }
-  for (const { credential, ...row } of stored.channels) {
-    if (row.retiredAtMs !== undefined || catalogue.channels.has(row.name)) continue
-    diff.push({ action: 'retire', kind: 'channel', name: row.name, changes: [] })
-    rows.push({
-      row: { ...row, retiredAtMs: nowMs },
-      credential: { kind: 'as_is', text: credential },
-    })
+  for (const row of stored.channels) {
+    if (!isInUse(row) || catalogue.channels.has(row.name)) continue
+    const credential = { kind: 'as_is', text: row.credential } as const
+    add(planned, retire('channel', row.name), { row: { ...row, retiredAtMs: nowMs }, credential })
   }
-  return { diff, rows }
+  return planned
+}
+
+/** Adds a row where it makes a difference. Returns whether it does. */
+function add<Row>(planned: Planned<Row>, change: CatalogueChange | undefined, row: Row): boolean {
+  if (change === undefined) return false
+  planned.diff.push(change)
+  planned.rows.push(row)
+  return true
+}
+
+function retire(kind: CatalogueChange['kind'], name: string): CatalogueChange {
+  return { action: 'retire', kind, name, changes: [] }
 }
 
 /** Shows that a secret is new without showing it. */
@@ -203,69 +194,12 @@ function describeSettled(credential: UsableCredential, old: ChannelRow | undefin
   return isOther ? 'sealed (new)' : shown
 }
 
-function viewVendor(row: VendorRow): View {
-  return view({
-    format: row.format,
-    credential: row.credential,
-    version_header: row.versionHeader,
-    default_version: row.defaultVersion,
-    require_max_tokens: row.requireMaxTokens,
-    allow: [...row.allowedFeatures].sort().join(', '),
-    stored_responses: row.storedResponses,
-  })
-}
-
-function durationText(durationMs: number | undefined): string | undefined {
-  return durationMs === undefined ? undefined : formatDuration(durationMs)
-}
-
-function viewModel(row: ModelRow, prices: View): View {
-  const own = view({
-    vendor: row.vendor,
-    max_output_tokens: row.maxOutputTokens,
-    max_input_tokens: row.maxInputTokens,
-    first_event_timeout: durationText(row.firstEventTimeoutMs),
-    ping_timeout: durationText(row.pingTimeoutMs),
-    operations: row.operations && [...row.operations].sort().join(', '),
-  })
-  return new Map([...own, ...prices])
-}
-
-function viewChannel(row: Omit<ChannelRow, 'credential'>, credential: string): View {
-  const models = [...row.models].map(([model, name]) =>
-    name === undefined ? model : `${model} as ${name}`,
-  )
-  const baselines = [...row.baselines].map(
-    ([model, { p50Ms, p95Ms }]) =>
-      `${model} p50 ${formatDuration(p50Ms)}, p95 ${formatDuration(p95Ms)}`,
-  )
-  const own = view({
-    vendor: row.vendor,
-    url: row.url,
-    credential,
-    models: models.sort().join(', '),
-    rank: row.rank,
-    weight: row.weight,
-    max_concurrent: row.maxConcurrent,
-    check: row.check,
-    baselines: baselines.length === 0 ? undefined : baselines.sort().join('; '),
-  })
-  return new Map([...own, ...describeForm('cost', JSON.parse(row.cost ?? '{}'))])
-}
-
-function view(fields: Readonly<Record<string, string | number | boolean | undefined>>): View {
-  const shown = new Map<string, string>()
-  for (const [field, value] of Object.entries(fields))
-    if (value !== undefined) shown.set(field, String(value))
-  return shown
-}
-
 /** Returns the view of a row in use. A retired row counts as absent. */
-function liveView<Stored extends { readonly retiredAtMs: number | undefined }>(
+function liveView<Stored extends Retirable>(
   row: Stored | undefined,
   describe: (row: Stored) => View,
 ): View | undefined {
-  return row === undefined || row.retiredAtMs !== undefined ? undefined : describe(row)
+  return row === undefined || !isInUse(row) ? undefined : describe(row)
 }
 
 function compare(

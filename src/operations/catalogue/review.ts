@@ -6,18 +6,20 @@
 import type { z } from 'zod'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
+import { needsOutputPrice } from '../../channels/offer.ts'
 import { priceKeysAt } from '../../metering/price-form.ts'
 import type { Prices } from '../../metering/prices.ts'
 import type { Complain, Located, Mistake, Path } from './document.ts'
 import {
-  channelSchema,
-  modelSchema,
-  vendorSchema,
+  builtInVendors,
+  entryKeys,
+  entrySchemas,
   type ChannelEntry,
+  type GivenEntries,
   type ModelEntry,
+  type Section,
   type VendorEntry,
 } from './entries.ts'
-import { entryKeys, type GivenEntries, type Section } from './entry-fields.ts'
 
 export interface Catalogue {
   readonly vendors: ReadonlyMap<string, VendorEntry>
@@ -32,34 +34,6 @@ export interface Review {
 }
 
 const sections: readonly Section[] = ['vendors', 'models', 'channels']
-
-/** Vendors that need no entry in the file. An entry replaces them. */
-const builtInVendors: ReadonlyMap<string, VendorEntry> = new Map<string, VendorEntry>([
-  [
-    'alpha',
-    {
-      format: 'messages',
-      credential: 'x-api-key',
-      versionHeader: 'anthropic-version',
-      defaultVersion: '2023-06-01',
-      requireMaxTokens: true,
-      allowedFeatures: new Set(),
-      storedResponses: 'own',
-    },
-  ],
-  [
-    'beta',
-    {
-      format: 'chat',
-      credential: 'bearer',
-      versionHeader: undefined,
-      defaultVersion: undefined,
-      requireMaxTokens: false,
-      allowedFeatures: new Set(),
-      storedResponses: 'own',
-    },
-  ],
-])
 
 /** A vendor's name is the first segment of its paths; these segments are the gateway's own. */
 const reservedNames: ReadonlySet<string> = new Set(
@@ -90,18 +64,33 @@ export function reviewCatalogue(document: Located): Review {
       )
   for (const name of Object.keys(given.channels)) checkChannelName(name, complain)
 
-  const models = readEntries(given, { section: 'models', schema: modelSchema }, complain)
-  const channels = readEntries(given, { section: 'channels', schema: channelSchema }, complain)
-  const vendors = readEntries(given, { section: 'vendors', schema: vendorSchema }, complain)
+  const models = readEntries(given, 'models', complain)
+  const channels = readEntries(given, 'channels', complain)
+  const vendors = readEntries(given, 'vendors', complain)
   for (const { vendor } of [...models.values(), ...channels.values()]) {
     const builtIn = builtInVendors.get(vendor)
     if (builtIn !== undefined && !Object.hasOwn(given.vendors, vendor)) vendors.set(vendor, builtIn)
   }
+  for (const [name, vendor] of Object.entries(given.vendors)) checkVersion(name, vendor, complain)
   for (const [id, model] of models)
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
+    else checkOperations(id, model, complain)
   for (const [name, channel] of channels) checkCosts(name, { channel, models }, complain)
   checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }
+}
+
+function checkVersion(name: string, vendor: unknown, complain: Complain): void {
+  if (!isObject(vendor) || typeof vendor['default_version'] !== 'string') return
+  if (vendor['version_header'] === undefined)
+    complain(['vendors', name, 'default_version'], 'needs a version_header to be sent in')
+}
+
+function checkOperations(id: string, { operations, prices }: ModelEntry, complain: Complain): void {
+  if (prices?.every((version) => hasOutput(version.prices)) !== false) return
+  for (const [index, operation] of [...(operations ?? [])].entries())
+    if (needsOutputPrice(operation))
+      complain(['models', id, 'operations', index], `${operation} needs an output price`)
 }
 
 /** The messages format has one operation, and that makes output. */
@@ -180,19 +169,19 @@ function readSections(value: unknown, complain: Complain): GivenEntries | undefi
   return { vendors: read('vendors'), models: read('models'), channels: read('channels') }
 }
 
-function readEntries<Schema extends z.ZodType>(
+function readEntries<One extends Section>(
   given: GivenEntries,
-  kind: { readonly section: Section; readonly schema: Schema },
+  section: One,
   complain: Complain,
-): Map<string, z.output<Schema>> {
-  const entries = new Map<string, z.output<Schema>>()
-  for (const [name, value] of Object.entries(given[kind.section])) {
-    const path = [kind.section, name]
+): Map<string, z.output<(typeof entrySchemas)[One]>> {
+  const entries = new Map<string, z.output<(typeof entrySchemas)[One]>>()
+  for (const [name, value] of Object.entries(given[section])) {
+    const path = [section, name]
     if (!isObject(value)) {
-      complain(path, `must be a mapping with ${entryKeys(kind.section).join(', ')}`)
+      complain(path, `must be a mapping with ${entryKeys(section).join(', ')}`)
       continue
     }
-    const parsed = kind.schema.safeParse(value)
+    const parsed = entrySchemas[section].safeParse(value)
     if (parsed.success) entries.set(name, parsed.data)
     else for (const issue of parsed.error.issues) complainOfIssue(issue, { path, value }, complain)
   }

@@ -4,11 +4,18 @@
  */
 import { z } from 'zod'
 import { newId } from '../../base/id.ts'
+import { channelFields } from '../../channels/catalogue/channel-fields.ts'
+import { showEntry } from '../../channels/catalogue/field.ts'
 import type { ChannelOverride } from '../../channels/channel.ts'
 import { type ChannelChange, appendChanges } from '../../channels/cluster/channel-history.ts'
-import { readCatalogue, setOverride, type ChannelRow } from '../../channels/channel-store.ts'
-import { isReference } from '../../channels/snapshot.ts'
+import {
+  isInUse,
+  readCatalogue,
+  setOverride,
+  type ChannelRow,
+} from '../../channels/channel-store.ts'
 import { recordAction } from '../actions.ts'
+import { describeCredential } from '../catalogue/credentials.ts'
 import { notFound, operation, type OperationContext } from '../operation.ts'
 
 /** Returns all channels of the catalogue. */
@@ -59,25 +66,13 @@ export function noSuchChannel(name: string, known: readonly { readonly name: str
   )
 }
 
-function isInUse(row: ChannelRow): boolean {
-  return row.retiredAtMs === undefined
-}
-
 export type ChannelView = Readonly<ReturnType<typeof viewChannel>>
 
 function viewChannel(row: ChannelRow) {
+  const entry = { ...row, credential: describeCredential(row.credential) }
   return {
     name: row.name,
-    vendor: row.vendor,
-    url: row.url,
-    /** `env:NAME`, `file:/path`, or `sealed`; never the secret. */
-    credential: isReference(row.credential) ? row.credential : 'sealed',
-    /** Model id → the vendor's name for it on this channel; null where it is the same. */
-    models: Object.fromEntries([...row.models].map(([model, name]) => [model, name ?? null])),
-    rank: row.rank,
-    weight: row.weight,
-    max_concurrent: row.maxConcurrent ?? null,
-    check: row.check,
+    ...showEntry(channelFields, entry),
     /** False = disabled by an operator. */
     enabled: row.override === 'enabled',
   }

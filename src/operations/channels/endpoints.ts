@@ -1,5 +1,7 @@
 /** Endpoints of channels: their health and history, on, off, check, and reconciliation. */
 import { z } from 'zod'
+import { channelFields } from '../../channels/catalogue/channel-fields.ts'
+import { shownShape } from '../../channels/catalogue/field.ts'
 import { checkChannel } from './channel-check.ts'
 import { channelHistory, listChannels, showChannel } from './channel-health.ts'
 import { switchChannel } from './channels.ts'
@@ -68,16 +70,7 @@ const traffic = z.strictObject({
 
 const channel = z.strictObject({
   name: z.string(),
-  vendor: z.string(),
-  url: z.string(),
-  credential: z.string().meta({ description: '`env:NAME`, `file:/path` or `sealed`.' }),
-  models: z.record(z.string(), z.string().nullable()).meta({
-    description: "Model → the vendor's name for it; null where it is the same.",
-  }),
-  rank: z.int(),
-  weight: z.number(),
-  max_concurrent: z.int().nullable(),
-  check: z.enum(['request', 'models', 'none']),
+  ...shownShape(channelFields),
   enabled: z.boolean().meta({ description: 'False = disabled by an operator.' }),
 })
 

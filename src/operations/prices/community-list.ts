@@ -9,7 +9,7 @@ import { isObject } from '../../base/object.ts'
 import { priceSchema, type PriceForm } from '../../metering/price-form.ts'
 import type { UsageFormat } from '../../metering/rates.ts'
 import type { UsageClass } from '../../metering/usage.ts'
-import { tokenLimitMax } from '../catalogue/entries.ts'
+import { tokenLimitMax } from '../../channels/catalogue/model-fields.ts'
 
 export interface ListedModel {
   /** Its name in the list. */

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import { invariant } from '../../base/errors.ts'
 import {
+  isInUse,
   readCatalogue,
   saveModel,
   savePrice,
@@ -148,7 +149,7 @@ async function savePrices(
 }
 
 function chooseModels({ models }: CatalogueRows, given: ImportInput): readonly ModelRow[] {
-  const inUse = models.filter((model) => model.retiredAtMs === undefined)
+  const inUse = models.filter(isInUse)
   const known = new Set(inUse.map(({ id }) => id))
   for (const id of [...(given.models ?? []), ...Object.keys(given.names)])
     if (!known.has(id)) throw invalid(`There is no model ${id} in the catalogue.`)
@@ -174,7 +175,7 @@ function findListed(
   if (own !== undefined) return own
   const vendorNames = new Set(
     catalogue.channels
-      .filter((channel) => channel.retiredAtMs === undefined && channel.models.has(model.id))
+      .filter((channel) => isInUse(channel) && channel.models.has(model.id))
       .map((channel) => channel.models.get(model.id) ?? model.id),
   )
   const [only] = vendorNames

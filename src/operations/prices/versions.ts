@@ -3,7 +3,8 @@
  * version that is or was in force never changes; a new price gets a new version from now on.
  */
 import { z } from 'zod'
-import { readCatalogue, type PriceRow } from '../../channels/channel-store.ts'
+import { describeForm } from '../../channels/catalogue/field.ts'
+import { isInUse, readCatalogue, type PriceRow } from '../../channels/channel-store.ts'
 import { decodePrices, encodePrices, printPrices } from '../../metering/price-form.ts'
 import { pricesAt, type ModelPrices, type PriceVersion } from '../../metering/prices.ts'
 import { operation, timeText } from '../operation.ts'
@@ -16,13 +17,11 @@ export const listPrices = operation(
     const { models, prices } = await context.database.snapshot(readCatalogue)
     const nowMs = context.clock.now()
     const byModel = Map.groupBy(prices, (price) => price.model)
-    const all = models
-      .filter((model) => model.retiredAtMs === undefined)
-      .flatMap(({ id, vendor }) => {
-        const versions = byModel.get(id) ?? []
-        const inForce = versions.findLast((version) => version.validFromMs <= nowMs)
-        return versions.map((version) => ({ version, vendor, inForce }))
-      })
+    const all = models.filter(isInUse).flatMap(({ id, vendor }) => {
+      const versions = byModel.get(id) ?? []
+      const inForce = versions.findLast((version) => version.validFromMs <= nowMs)
+      return versions.map((version) => ({ version, vendor, inForce }))
+    })
     return pageOfList(all, page, {
       cursorOf: ({ version }) => `${version.model}\0${timeText(version.validFromMs)}`,
       view: ({ version, vendor, inForce }) => viewPrice(version, vendor, { inForce, nowMs }),
@@ -99,22 +98,9 @@ export function describePrices(current: ModelPrices): ReadonlyMap<string, string
   for (const { validFromMs, prices } of current) {
     const isInForce = validFromMs === 0
     const title = isInForce ? 'price' : `price from ${new Date(validFromMs).toISOString()}`
-    flatten(title, printPrices(prices), described)
+    describeForm(title, printPrices(prices), described)
   }
   return described
-}
-
-/** Returns a form of the catalogue as `path → text`, to show differences. */
-export function describeForm(path: string, form: unknown): ReadonlyMap<string, string> {
-  const described = new Map<string, string>()
-  flatten(path, form, described)
-  return described
-}
-
-function flatten(path: string, value: unknown, into: Map<string, string>): void {
-  if (typeof value === 'object' && value !== null)
-    for (const [key, inner] of Object.entries(value)) flatten(`${path}.${key}`, inner, into)
-  else into.set(path, String(value))
 }
 
 function futureOf(versions: ModelPrices, nowMs: number): ModelPrices {

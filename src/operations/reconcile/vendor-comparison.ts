@@ -16,7 +16,6 @@ import {
   type Picos,
 } from '../../base/money.ts'
 import type { CatalogueRows } from '../../channels/channel-store.ts'
-import { readCost } from '../../channels/snapshot.ts'
 import type { ChannelSums, ClassCounts } from '../../ledger/channel-sums.ts'
 import { costPricesAt } from '../../metering/cost-prices.ts'
 import { pricesAt, unchangedPpm, type Prices } from '../../metering/prices.ts'
@@ -308,8 +307,7 @@ function pricesOf(
   if (prices === undefined) return []
   const costs = catalogue.channels
     .filter(({ name }) => channel === 'all' || name === channel)
-    .map((row): FactoredPrices => {
-      const cost = readCost(row)
+    .map(({ cost }): FactoredPrices => {
       const own = costPricesAt(cost, model, atMs)
       return own === undefined
         ? { prices, ppm: cost?.factorPpm ?? unchangedPpm }

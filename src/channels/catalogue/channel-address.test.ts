@@ -1,7 +1,7 @@
 /** Channel addresses: what operators may write, and that the refusal never repeats a secret. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { urlFault } from './entries.ts'
+import { urlFault } from './channel-address.ts'
 
 test('addresses of vendors and of private networks are accepted', () => {
   for (const url of [

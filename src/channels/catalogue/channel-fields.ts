@@ -1,0 +1,212 @@
+/** The fields of a channel in the catalogue. */
+import { z } from 'zod'
+import { formatDuration, hourMs } from '../../base/clock.ts'
+import { costSchema, decodeCost, encodeCost, printCost } from '../../metering/cost-form.ts'
+import type { CostPrices } from '../../metering/cost-prices.ts'
+import { urlFault } from './channel-address.ts'
+import { field, type Kind } from './field.ts'
+import {
+  anyText,
+  choice,
+  durationSchema,
+  optional,
+  text,
+  usually,
+  visibleText,
+  wholeNumber,
+  withDefault,
+} from './kinds.ts'
+
+const credentialLengthMax = 8_192
+const vendorSideNameLengthMax = 256
+
+const address = anyText('must be a web address such as https://vendor.example').transform(
+  (given, context): string => {
+    const fault = urlFault(given)
+    if (fault === undefined) return new URL(given).href.replace(/\/+$/, '')
+    context.addIssue({ code: 'custom', message: fault })
+    return z.NEVER
+  },
+)
+
+const credentialRule = 'must be env:NAME, file:/PATH, or the secret itself (apply seals it)'
+
+const credential = anyText(credentialRule)
+  .min(1, { error: credentialRule })
+  .max(credentialLengthMax, { error: `must have at most ${credentialLengthMax} characters` })
+  .regex(visibleText, { error: 'must have no spaces, line breaks or characters outside ASCII' })
+  .refine((given) => !given.startsWith('env:') || /^env:[A-Za-z_][A-Za-z0-9_]*$/.test(given), {
+    error: 'must name an environment variable after env:, in letters, digits and _',
+  })
+  .refine((given) => !given.startsWith('file:') || /^file:\/./.test(given), {
+    error: 'must name a file after file: by its whole path, beginning with /',
+  })
+
+const shownCredential = z.string().meta({ description: '`env:NAME`, `file:/path` or `sealed`.' })
+
+type ServedModels = ReadonlyMap<string, string | undefined>
+
+const modelsRule = 'must be a list of models, or a mapping of models to their names at the vendor'
+
+/** A list, or a mapping to names. Written by hand, so that a mistake has the place of its item. */
+const servedModelsSchema = z.custom<unknown>().transform((given, context): ServedModels => {
+  const models = new Map<string, string | undefined>()
+  const complain = (message: string, path: (string | number)[] = []): void =>
+    context.addIssue({ code: 'custom', message, path, input: undefined })
+  if (Array.isArray(given)) {
+    for (const [index, model] of (given as unknown[]).entries())
+      if (typeof model !== 'string') complain('must be the id of a model', [index])
+      else if (models.has(model)) complain(`${model} is in the list twice`, [index])
+      else models.set(model, undefined)
+  } else if (typeof given === 'object' && given !== null) {
+    for (const [model, name] of Object.entries(given))
+      if (name === null || name === model) models.set(model, undefined)
+      else if (isVendorSideName(name)) models.set(model, name)
+      else complain("must be the vendor's name for the model", [model])
+  } else complain(modelsRule)
+  if (isEmptyCollection(given)) complain('must name at least one model')
+  return models
+})
+
+function isEmptyCollection(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && Object.keys(given).length === 0
+}
+
+function isVendorSideName(name: unknown): name is string {
+  return (
+    typeof name === 'string' && name.length <= vendorSideNameLengthMax && visibleText.test(name)
+  )
+}
+
+const shownModels = z.record(z.string(), z.string().nullable()).meta({
+  description: "Model → the vendor's name for it; null where it is the same.",
+})
+
+function namesByModel(models: ServedModels): z.output<typeof shownModels> {
+  return Object.fromEntries([...models].map(([model, name]) => [model, name ?? null]))
+}
+
+const servedModels: Kind<ServedModels, typeof shownModels> = {
+  schema: servedModelsSchema,
+  store: (models) => JSON.stringify(namesByModel(models)),
+  read: (stored) => {
+    const names = JSON.parse(String(stored)) as z.output<typeof shownModels>
+    return new Map(Object.entries(names).map(([model, name]) => [model, name ?? undefined]))
+  },
+  print: (models) => {
+    const isList = [...models.values()].every((name) => name === undefined)
+    return isList ? [...models.keys()] : namesByModel(models)
+  },
+  describe: (models) =>
+    [...models]
+      .map(([model, name]) => (name === undefined ? model : `${model} as ${name}`))
+      .sort()
+      .join(', '),
+  shown: shownModels,
+  show: namesByModel,
+  fallback: 'required',
+}
+
+/** A baseline set by the operator: a model's usual time to the first event on a channel. */
+interface PinnedBaseline {
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+const firstEventTime = durationSchema({ min: 1, max: hourMs })
+
+const baselineSchema = z
+  .strictObject({ p50: firstEventTime, p95: firstEventTime }, { error: 'must be p50 and p95' })
+  .refine((given) => given.p50 <= given.p95, { path: ['p95'], error: 'cannot be below p50' })
+  .transform((given): PinnedBaseline => ({ p50Ms: given.p50, p95Ms: given.p95 }))
+
+type Baselines = ReadonlyMap<string, PinnedBaseline>
+
+const baselines: Kind<Baselines, z.ZodNever> = {
+  schema: z
+    .record(z.string(), baselineSchema, {
+      error: 'must be a mapping of models to { p50: 800ms, p95: 2s }',
+    })
+    .transform((given) => new Map(Object.entries(given))),
+  store: (given) => JSON.stringify(Object.fromEntries(given)),
+  read: (stored) =>
+    new Map(Object.entries(JSON.parse(String(stored)) as Record<string, PinnedBaseline>)),
+  print: (given) =>
+    Object.fromEntries(
+      [...given].map(([model, { p50Ms, p95Ms }]) => [
+        model,
+        { p50: formatDuration(p50Ms), p95: formatDuration(p95Ms) },
+      ]),
+    ),
+  describe: (given) => {
+    const texts = [...given].map(
+      ([model, { p50Ms, p95Ms }]) =>
+        `${model} p50 ${formatDuration(p50Ms)}, p95 ${formatDuration(p95Ms)}`,
+    )
+    return texts.length === 0 ? undefined : texts.sort().join('; ')
+  },
+  shown: z.never(),
+  fallback: 'required',
+}
+
+const cost: Kind<CostPrices | undefined, z.ZodNever> = {
+  schema: costSchema.optional(),
+  store: (value) => (value === undefined ? null : encodeCost(value)),
+  read: (stored) => decodeCost(String(stored)),
+  print: (value) => value && printCost(value),
+  shown: z.never(),
+  fallback: 'not known',
+}
+
+export const channelFields = {
+  vendor: field(
+    'vendor',
+    text(anyText('must be the name of a vendor')),
+    'The vendor that the channel reaches.',
+  ),
+  /** Origin and base path without a slash at the end, and without the `/v1/…` that the gateway appends. */
+  url: field('url', text(address), 'The address without `/v1/…`, which the gateway adds.'),
+  /** In the file also the plain secret; stored as `env:NAME`, `file:/path` or `sealed:…`. */
+  credential: field(
+    'credential',
+    { ...text(credential), shown: shownCredential },
+    '`env:NAME`, `file:/path`, or the secret itself, which is encrypted on apply.',
+  ),
+  /** Model id → the channel's own name for it, where that differs. */
+  models: field(
+    'models',
+    servedModels,
+    'A list of models, or a mapping to their names at this channel: `{ large-1: vendor-side-name }`.',
+  ),
+  /** The lowest usable rank serves; 0 is the main route. */
+  rank: field(
+    'rank',
+    withDefault(0, wholeNumber({ min: 0, max: 99 })),
+    '0 to 99. The lowest rank with a usable channel serves; higher ranks are reserves.',
+  ),
+  weight: field(
+    'weight',
+    withDefault(1, wholeNumber({ min: 1, max: 10_000 })),
+    "1 to 10000. The share of accounts among the channels of one rank. An account's calls to one model stay on one channel.",
+  ),
+  maxConcurrent: field(
+    'max_concurrent',
+    optional(wholeNumber({ min: 1, max: 1_000_000 })),
+    'Concurrency limit for the attempts of clients. Further attempts go to the next channel. Each gateway counts for itself; the [processes](operating.md#use-all-cores) of one `serve` share it. Health checks do not count toward it: they use free room, or run one at a time where there is none.',
+  ),
+  check: field(
+    'check',
+    withDefault('request', choice(['request', 'models', 'none'])),
+    'How the gateway checks the channel: `request` sends a tiny model request, `models` a listing call, `none` nothing.',
+    { column: 'check_kind' },
+  ),
+  /** By model; a missing baseline is learned. */
+  baselines: field(
+    'baselines',
+    usually(new Map(), baselines),
+    "The usual times to the first event of a model's streams of any size, in place of learned ones: `{ large-1: { p50: 800ms, p95: 2s } }`.",
+    { fallback: 'learned' },
+  ),
+  /** What the operator pays here; undefined = not known. */
+  cost: field('cost', cost, 'What you pay on this channel; see [below](#cost-prices).'),
+}

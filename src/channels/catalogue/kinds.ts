@@ -1,0 +1,151 @@
+/**
+ * The usual kinds of fields: text, whole numbers, durations, words of a list, true or false. What is wrong
+ * with a value completes "… must be". Pure.
+ */
+import { z } from 'zod'
+import { formatDuration, parseDuration } from '../../base/clock.ts'
+import type { Kind } from './field.ts'
+
+/** Visible ASCII. */
+export const visibleText = /^[\x21-\x7e]+$/
+
+const required = 'required'
+
+/** Text that is stored and shown as `schema` returns it. */
+export function text(schema: z.ZodType<string>): Kind<string, z.ZodString> {
+  return {
+    schema,
+    store: (value) => value,
+    read: String,
+    print: (value) => value,
+    shown: z.string(),
+    fallback: required,
+  }
+}
+
+/** Text of any form, such as the name of another entry. */
+export function anyText(error: string) {
+  return z.string({ error })
+}
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+export function wholeNumber({ min, max }: Range): Kind<number, z.ZodInt> {
+  const error = `must be a whole number from ${min} to ${max}`
+  return {
+    schema: z.int({ error }).min(min, { error }).max(max, { error }),
+    store: (value) => value,
+    read: Number,
+    print: (value) => value,
+    shown: z.int(),
+    fallback: required,
+  }
+}
+
+/** Milliseconds; in the file and in lists text such as `30s`. */
+export function duration(range: Range): Kind<number, z.ZodString> {
+  return {
+    schema: durationSchema(range),
+    store: (value) => value,
+    read: Number,
+    print: formatDuration,
+    shown: z.string(),
+    fallback: required,
+  }
+}
+
+export function durationSchema({ min, max }: Range) {
+  const error = `must be a duration such as 800ms, 30s or 10m, from ${formatDuration(min)} to ${formatDuration(max)}`
+  return anyText(error).transform((given, context): number => {
+    const durationMs = parseDuration(given)
+    if (durationMs !== undefined && durationMs >= min && durationMs <= max) return durationMs
+    context.addIssue({ code: 'custom', message: error })
+    return z.NEVER
+  })
+}
+
+/** One of these words. The store checks them, too. */
+export function choice<const Choice extends string>(choices: readonly [Choice, ...Choice[]]) {
+  const schema = choiceSchema(choices)
+  return {
+    schema,
+    store: (value) => value,
+    read: (stored) => schema.parse(stored),
+    print: (value) => value,
+    shown: z.enum(choices),
+    fallback: required,
+  } satisfies Kind<Choice>
+}
+
+function choiceSchema<const Choice extends string>(choices: readonly [Choice, ...Choice[]]) {
+  return z.enum(choices, { error: `must be one of ${choices.join(', ')}` })
+}
+
+/** A list of words, each counted once; `emptyError` is set where it must not be empty. */
+export function words<const Word extends string>(
+  known: readonly [Word, ...Word[]],
+  emptyError?: string,
+): Kind<ReadonlySet<Word>, z.ZodArray<z.ZodEnum<{ [One in Word]: One }>>> {
+  return {
+    schema: z
+      .array(choiceSchema(known), { error: `must be a list of ${known.join(', ')}` })
+      .min(emptyError === undefined ? 0 : 1, { error: emptyError })
+      .transform((given) => new Set(given)),
+    store: (value) => [...value].sort().join(','),
+    // A word that only a newer version knows is left out.
+    read: (stored) => {
+      const names = String(stored).split(',')
+      return new Set(known.filter((one) => names.includes(one)))
+    },
+    print: (value) => [...value].sort(),
+    shown: z.array(z.enum(known)),
+    fallback: required,
+  }
+}
+
+export function flag(): Kind<boolean, z.ZodBoolean> {
+  return {
+    schema: z.boolean({ error: 'must be true or false' }),
+    store: (value) => (value ? 1 : 0),
+    read: (stored) => Number(stored) !== 0,
+    print: (value) => value,
+    shown: z.boolean(),
+    fallback: required,
+  }
+}
+
+/** A field that an entry may leave out; its value is then undefined, which is stored and shown as null. */
+export function optional<Value, Shown extends z.ZodType>(
+  kind: Kind<Value, Shown>,
+): Kind<Value | undefined, z.ZodNullable<Shown>> {
+  return {
+    ...kind,
+    schema: kind.schema.optional(),
+    shown: kind.shown.nullable(),
+    fallback: 'none',
+  }
+}
+
+/** A field that an entry may leave out: it then means `usual`, and an export leaves `usual` out. */
+export function usually<Value, Shown extends z.ZodType>(
+  usual: NoInfer<Value>,
+  kind: Kind<Value, Shown>,
+): Kind<Value, Shown> {
+  const stored = kind.store(usual)
+  return { ...withDefault(usual, kind), isLeftOut: (value) => kind.store(value) === stored }
+}
+
+/** A field that an entry may leave out: it then means `usual`. An export has it all the same. */
+export function withDefault<Value, Shown extends z.ZodType>(
+  usual: NoInfer<Value>,
+  kind: Kind<Value, Shown>,
+): Kind<Value, Shown> {
+  return {
+    ...kind,
+    schema: kind.schema.optional().transform((given) => given ?? usual),
+    fallback: `\`${String(kind.print(usual))}\``,
+  }
+}

@@ -1,0 +1,66 @@
+/** The fields of a model in the catalogue. */
+import { hourMs } from '../../base/clock.ts'
+import { modelOperations } from '../../formats/format.ts'
+import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
+import type { ModelPrices } from '../../metering/prices.ts'
+import { field, type WrittenField } from './field.ts'
+import { anyText, duration, optional, text, wholeNumber, words } from './kinds.ts'
+
+/** The most that a limit on tokens can be. */
+export const tokenLimitMax = 100_000_000
+
+const tokenLimit = optional(wholeNumber({ min: 1, max: tokenLimitMax }))
+const timeLimit = optional(duration({ min: 10, max: hourMs }))
+
+export const modelFields = {
+  vendor: field(
+    'vendor',
+    text(anyText('must be the name of a vendor')),
+    'The vendor of the model.',
+  ),
+  maxOutputTokens: field(
+    'max_output_tokens',
+    tokenLimit,
+    'The most output tokens. It sets the hold of a request without `max_tokens`; without both, 128,000.',
+  ),
+  /** The most tokens that it reads. Undefined in a file: the stored number stays. */
+  maxInputTokens: field(
+    'max_input_tokens',
+    tokenLimit,
+    'The most tokens that the model reads. It sets the hold of requests with tools of the vendor or documents by address. `price import` stores it.',
+    { fallback: 'the stored number, else 200,000' },
+  ),
+  /** Its own limit for the first event of a stream, where it differs from the gateway's setting. */
+  firstEventTimeoutMs: field(
+    'first_event_timeout',
+    timeLimit,
+    'The longest time to the first event of a stream. For models that think before they write: `10m`.',
+    { column: 'first_event_timeout_ms', fallback: 'the setting of that name' },
+  ),
+  /** How long pings alone keep its streams alive, where it differs from the gateway's setting. */
+  pingTimeoutMs: field(
+    'ping_timeout',
+    timeLimit,
+    'How long pings alone keep a begun stream alive.',
+    { column: 'ping_timeout_ms', fallback: 'the setting of that name' },
+  ),
+  /** What it offers; absent = all that its prices allow. */
+  operations: field(
+    'operations',
+    optional(words(modelOperations, 'must name at least one operation')),
+    'For vendors of the chat format: which of `chat`, `responses`, `embeddings` and `completions` the model offers. Others get a 404 that names these. Health checks ask by the first of them.',
+    { fallback: 'all that its prices allow' },
+  ),
+}
+
+/** Undefined: the file gives no price, and the stored prices stay. Its versions have a table of their own. */
+const price: WrittenField<ModelPrices | undefined> = {
+  key: 'price',
+  schema: priceSchema.transform(parseModelPrices).optional(),
+  print: (value) => value && printModelPrices(value),
+  fallback: 'stored prices',
+  meaning:
+    'One set of [prices](#prices), or a list of versions of which all but one have a `valid_from`.',
+}
+
+export const modelEntryFields = { ...modelFields, prices: price }
