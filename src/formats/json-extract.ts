@@ -6,6 +6,15 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import { parseJson } from './json.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+} from './scan.ts'
 
 /** In place of a text that is too long to be kept. */
 export class LongText {
@@ -35,14 +44,8 @@ interface Container {
   isNameNext: boolean
 }
 
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
+const isStructural = new Uint8Array(256)
+for (const sign of '"{}[]:,') isStructural[sign.charCodeAt(0)] = 1
 
 export class JsonExtract {
   readonly #wanted: ReadonlySet<string>
@@ -85,7 +88,7 @@ export class JsonExtract {
   /** Reads one byte outside strings. Returns the offset behind it. */
   #passSign(bytes: Buffer, at: number): number {
     const code = bytes[at] ?? 0
-    const isPlain = code > 0x20 && !isStructural(code)
+    const isPlain = code > 0x20 && isStructural[code] !== 1
     if (this.#token === 'plain' && !isPlain) this.#endPlain()
     if (isPlain) {
       this.#token = 'plain'
@@ -202,16 +205,4 @@ export class JsonExtract {
     this.#hasEscape = false
     this.#hash = undefined
   }
-}
-
-function isStructural(code: number): boolean {
-  return (
-    code === quote ||
-    code === comma ||
-    code === colon ||
-    code === openBrace ||
-    code === closeBrace ||
-    code === openBracket ||
-    code === closeBracket
-  )
 }

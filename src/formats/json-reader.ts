@@ -12,7 +12,17 @@
 import { foldName, isFieldName, isNameList, isTextName, plainFieldName } from './field-names.ts'
 import type { Span } from './format.ts'
 import type { JsonObject } from './json.ts'
-import { plainRunEnd } from './scan.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  plainRunEnd,
+  quote,
+} from './scan.ts'
 
 export const nestingDepthMax = 512
 /** Messages, content blocks and tools of one body together: each becomes an object, which takes a while. */
@@ -86,14 +96,6 @@ const emptyObject: JsonObject = Object.freeze({})
 const emptyArray: readonly unknown[] = Object.freeze([])
 const plainArray: readonly unknown[] = Object.freeze([null])
 
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
 const minus = 0x2d
 const zero = 0x30
 const nine = 0x39

@@ -5,8 +5,14 @@
  */
 import type { Span } from './format.ts'
 
-const quote = 0x22
-const backslash = 0x5c
+export const quote = 0x22
+export const backslash = 0x5c
+export const comma = 0x2c
+export const colon = 0x3a
+export const openBrace = 0x7b
+export const closeBrace = 0x7d
+export const openBracket = 0x5b
+export const closeBracket = 0x5d
 
 /** A quote, a backslash or a control character. */
 const notPlain = /[^ !#-[\]-\xff]/g

@@ -6,18 +6,13 @@
 import type { BodyText } from './fields.ts'
 import type { JsonObject } from './json.ts'
 import { PayloadSum } from './payloads.ts'
-import { plainStringEnd } from './scan.ts'
+import { closeBracket, comma, openBracket, plainStringEnd, quote } from './scan.ts'
 
 interface TextPrompt {
   readonly texts: number
   /** Given as numbers; exact. */
   readonly tokens: number
 }
-
-const quote = 0x22
-const comma = 0x2c
-const openBracket = 0x5b
-const closeBracket = 0x5d
 
 /** Returns undefined where the member is missing, empty, or anything else. */
 export function readTextPrompt({ text, spans }: BodyText, name: string): TextPrompt | undefined {

@@ -4,6 +4,7 @@
  */
 import { refuse, type Refusal } from '../../base/errors.ts'
 import { isObject } from '../../base/object.ts'
+import { plainStringEnd } from '../../formats/scan.ts'
 
 export type ParsedJson =
   { readonly kind: 'body'; readonly value: Readonly<Record<string, unknown>> } | Refusal
@@ -40,7 +41,8 @@ function findFault(text: string): string | undefined {
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '"') {
-      last = { start: at, end: endOfText(text, at) }
+      const end = plainStringEnd(text, at + 1)
+      last = { start: at, end: end === -1 ? text.length : end }
       at = last.end
     } else if (character === '{' || character === '[') {
       open.push(character === '{' ? new Set() : undefined)
@@ -56,16 +58,4 @@ function findFault(text: string): string | undefined {
     }
   }
   return undefined
-}
-
-/** Returns the index of the quote that ends the text which begins at `start`. */
-function endOfText(text: string, start: number): number {
-  for (let from = start + 1; ;) {
-    const end = text.indexOf('"', from)
-    if (end === -1) return text.length
-    let backslashes = 0
-    while (text[end - 1 - backslashes] === '\\') backslashes++
-    if (backslashes % 2 === 0) return end
-    from = end + 1
-  }
 }
