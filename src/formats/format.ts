@@ -286,8 +286,8 @@ export interface EventFault {
 
 export interface UpstreamAnswerHead {
   readonly status: number
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The header of this name; an event has none. */
+  readonly retryAfter?: string | undefined
 }
 
 export interface ErrorToShow {

@@ -102,7 +102,7 @@ export function faultOfStatus(
     case 500:
       return 'lone_500'
     case 503:
-      return head.headers['retry-after'] === undefined ? 'hard' : 'throttle'
+      return head.retryAfter === undefined ? 'hard' : 'throttle'
     default:
       return status >= 400 && status < 500 ? 'client' : 'hard'
   }

@@ -93,7 +93,7 @@ export function readErrorAnswer(
   const { status } = head
   const body = readErrorBody(head, bytes)
   const error = body === undefined ? unreadError : format.readError(body.readable)
-  const fault = operation.classify({ status, headers: headersOf(head) }, error)
+  const fault = operation.classify({ status, retryAfter: head.header('retry-after') }, error)
   return { kind: 'vendor_error', class: fault, head, status, body, error }
 }
 
@@ -120,12 +120,4 @@ function readErrorBody(head: UpstreamHead, bytes: Buffer | undefined): ErrorBody
   if (bytes === undefined) return undefined
   const readable = readableBody(bytes, head.header('content-encoding'))
   return readable === undefined ? undefined : { bytes, readable }
-}
-
-function headersOf(head: UpstreamHead): Record<string, string | undefined> {
-  return {
-    'content-type': head.header('content-type'),
-    'retry-after': head.header('retry-after'),
-    'x-should-retry': head.header('x-should-retry'),
-  }
 }

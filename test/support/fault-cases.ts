@@ -8,7 +8,7 @@ export interface FaultCase {
   readonly type?: string
   readonly code?: string
   readonly message?: string
-  readonly headers?: Record<string, string>
+  readonly retryAfter?: string
   readonly fault: UpstreamFault
 }
 
@@ -23,9 +23,9 @@ export function testFaults(
 ): void {
   for (const { fault, ...answer } of cases)
     void test(`${JSON.stringify(answer)} is ${fault}`, () => {
-      const { status, headers = {}, ...parts } = answer
+      const { status, retryAfter, ...parts } = answer
       const body = Object.keys(parts).length > 0 ? JSON.stringify(envelope(parts)) : '<html>'
       const error = format.readError(Buffer.from(body))
-      assert.equal(operation.classify({ status, headers }, error), fault)
+      assert.equal(operation.classify({ status, retryAfter }, error), fault)
     })
 }

@@ -174,10 +174,12 @@ function judgeCheck(
           isEndAnnounced: head.isEndAnnounced,
         })
   }
-  const headers = { 'retry-after': head.header('retry-after') }
   const readable = readableBody(body, head.header('content-encoding'))
   const error = readable === undefined ? unreadError : format.readError(readable)
-  const fault = operation.classify({ status: head.status, headers }, error)
+  const fault = operation.classify(
+    { status: head.status, retryAfter: head.header('retry-after') },
+    error,
+  )
   return { outcome: outcomeOf(fault), retryAfterMs: readRetryAfterMs(head, nowMs) }
 }
 

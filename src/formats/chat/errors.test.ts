@@ -64,7 +64,7 @@ const cases: readonly FaultCase[] = [
   },
   { status: 503, code: 'slow_down', fault: 'throttle' },
   { status: 503, type: 'service_unavailable_error', fault: 'hard' },
-  { status: 503, headers: { 'retry-after': '1' }, fault: 'throttle' },
+  { status: 503, retryAfter: '1', fault: 'throttle' },
   { status: 504, fault: 'hard' },
   { status: 524, fault: 'hard' },
   { status: 529, fault: 'throttle' },

@@ -73,7 +73,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
 
 export function classifyChatEvent(error: VendorError): EventFault {
   const status = statusOfEvent(error)
-  return { fault: faultOfEvent(classifyChat({ status, headers: {} }, error)), status }
+  return { fault: faultOfEvent(classifyChat({ status }, error)), status }
 }
 
 /** What is wrong with an image that the client has sent or named. */

@@ -108,7 +108,7 @@ const cases: readonly FaultCase[] = [
   { status: 501, fault: 'hard' },
   { status: 502, fault: 'hard' },
   { status: 503, type: 'api_error', message: 'x', fault: 'hard' },
-  { status: 503, headers: { 'retry-after': '3' }, fault: 'throttle' },
+  { status: 503, retryAfter: '3', fault: 'throttle' },
   { status: 503, type: 'overloaded_error', message: 'x', fault: 'throttle' },
   { status: 504, type: 'timeout_error', message: 'x', fault: 'hard' },
   { status: 520, fault: 'hard' },

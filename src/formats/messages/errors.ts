@@ -63,7 +63,7 @@ const statusOfType: Readonly<Record<string, number>> = {
 
 export function classifyMessagesEvent(error: VendorError): EventFault {
   const status = statusOfType[error.type ?? ''] ?? 502
-  return { fault: faultOfEvent(classifyMessages({ status, headers: {} }, error)), status }
+  return { fault: faultOfEvent(classifyMessages({ status }, error)), status }
 }
 
 function lacksCredit({ type, code = '', message = '' }: VendorError): boolean {

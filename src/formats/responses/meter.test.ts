@@ -305,7 +305,7 @@ test('an endpoint that a server lacks is not offered, in the words of several se
   ]
   for (const [status, body] of answers) {
     const error = chatFormat.readError(Buffer.from(body))
-    const fault = responsesCreate.classify({ status, headers: {} }, error)
+    const fault = responsesCreate.classify({ status }, error)
     assert.equal(fault, 'not_offered', `${status} ${body}`)
   }
   const others: readonly [number, string, string][] = [
@@ -320,6 +320,6 @@ test('an endpoint that a server lacks is not offered, in the words of several se
   ]
   for (const [status, body, expected] of others) {
     const error = chatFormat.readError(Buffer.from(body))
-    assert.equal(responsesCreate.classify({ status, headers: {} }, error), expected, body)
+    assert.equal(responsesCreate.classify({ status }, error), expected, body)
   }
 })
