@@ -5,7 +5,8 @@
  */
 import type { Picos } from '../base/money.ts'
 import { toAnswerStateRows, type AnswerStateRow } from './answer-state-store.ts'
-import type { Ending, ExchangeRecord } from './ledger.ts'
+import type { Ending } from '../metering/settlement.ts'
+import type { ExchangeRecord } from './ledger.ts'
 import { cacheWriteTokens } from './report-day.ts'
 import { formatAttempts } from './stored-attempts.ts'
 import { formatUsage } from './stored-usage.ts'

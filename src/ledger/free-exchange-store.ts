@@ -5,7 +5,8 @@
  */
 import type { Database, Queryable, SqlValue } from '../storage/database.ts'
 import { firstExchangeIdAt } from './entry-store.ts'
-import type { AttemptRecord, Ending } from './ledger.ts'
+import type { Ending } from '../metering/settlement.ts'
+import type { AttemptRecord } from './ledger.ts'
 import { formatAttempts } from './stored-attempts.ts'
 
 /** How it ended; `not_admitted`: the gateway refused it before anything was sent to a vendor. */

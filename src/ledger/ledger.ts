@@ -10,6 +10,7 @@
  */
 import type { KeyLimits } from '../base/key-limits.ts'
 import type { Picos } from '../base/money.ts'
+import type { Ending } from '../metering/settlement.ts'
 import type { Usage, UsageMark } from '../metering/usage.ts'
 import type { MadeStates } from './answer-state-store.ts'
 
@@ -83,15 +84,6 @@ export type HoldRefusal =
     }
   | { readonly kind: 'unknown_account' }
   | { readonly kind: 'unavailable' }
-
-/** How an exchange ended; decides what is charged. */
-export type Ending =
-  | 'completed' // the whole answer is ready for the client
-  | 'client_left' // the client went away after the answer had begun
-  | 'upstream_cut' // the vendor broke off after the answer had begun
-  | 'gateway_cut' // the gateway ended it after it had begun: past its deadline, or going down
-  | 'refused' // the vendor answered with an error that is the client's own
-  | 'failed' // no channel gave an answer
 
 /** One attempt of an exchange, as it is recorded. */
 export interface AttemptRecord {

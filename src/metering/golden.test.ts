@@ -12,12 +12,7 @@ import { type Prices } from './prices.ts'
 import { formatPriceLines, parsePriceLines, recompute } from './price-lines.ts'
 import type { RequestBounds, Usage, UsageMark, UsagePart } from './usage.ts'
 import type { UsageFormat } from './rates.ts'
-import {
-  decideCharge,
-  type AnswerCounts,
-  type CutPolicy,
-  type SettledEnding,
-} from './settlement.ts'
+import { decideCharge, type AnswerCounts, type CutPolicy, type Ending } from './settlement.ts'
 
 interface GoldenCharge {
   readonly name: string
@@ -33,7 +28,7 @@ interface GoldenCharge {
 
 interface GoldenSettlement {
   readonly name: string
-  readonly ending: SettledEnding
+  readonly ending: Ending
   readonly format: UsageFormat
   readonly model: string
   readonly holdPicos: string

@@ -57,15 +57,20 @@ export interface AnswerCounts {
   readonly tier?: string
 }
 
-/** How an exchange ended; the ledger uses the same names. */
-export type SettledEnding =
-  'completed' | 'client_left' | 'upstream_cut' | 'gateway_cut' | 'refused' | 'failed'
+/** How an exchange ended; decides what is charged. */
+export type Ending =
+  | 'completed' // the whole answer is ready for the client
+  | 'client_left' // the client went away after the answer had begun
+  | 'upstream_cut' // the vendor broke off after the answer had begun
+  | 'gateway_cut' // the gateway ended it after it had begun: past its deadline, or going down
+  | 'refused' // the vendor answered with an error that is the client's own
+  | 'failed' // no channel gave an answer
 
 /** The charge for a stream that the vendor broke off. */
 export type CutPolicy = 'nothing' | 'delivered'
 
 export interface SettlementFacts extends PricedModels {
-  readonly ending: SettledEnding
+  readonly ending: Ending
   /** Undefined where no answer has begun. */
   readonly counts: AnswerCounts | undefined
   readonly format: UsageFormat

@@ -2,7 +2,8 @@
  * Attempts as the record of an exchange lists them: channel, status, class, and how long they took.
  * `channels/outcomes.ts` says what each class means. Pure.
  */
-import type { Ending, AttemptRecord } from '../ledger/ledger.ts'
+import type { AttemptRecord } from '../ledger/ledger.ts'
+import type { Ending } from '../metering/settlement.ts'
 import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
 
 interface AttemptTimes {
