@@ -1,6 +1,6 @@
 /**
  * The parts of the documentation that are made from the program: settings, error codes, fields of the
- * catalogue, endpoints of the admin API, commands, metrics. A page marks the place of a part with a pair of
+ * catalogue, endpoints of the admin API, commands, metrics, outcomes of attempts, rules of health. A page marks the place of a part with a pair of
  * comments; `npm run docs:write` fills what stands between them.
  */
 import type { Argument, Command, Option } from 'commander'
@@ -13,6 +13,7 @@ import { entryFields } from '../src/operations/catalogue/entries.ts'
 import { settingGroups } from '../src/settings/list.ts'
 import type { AnySetting } from '../src/settings/schemas.ts'
 import { outcomeFacts } from '../src/channels/health/health-event.ts'
+import { rules } from '../src/channels/health/rules.ts'
 import { outcomes, plans } from '../src/channels/outcomes.ts'
 import { createMetrics, type Metrics } from '../src/telemetry/metrics.ts'
 
@@ -63,6 +64,16 @@ function outcomeTable(): string {
     outcomeFacts[health].learns,
   ])
   return table(['class', 'examples', 'next', 'health learns'], rows)
+}
+
+function ruleTable(): string {
+  const rows = Object.values(rules).map(({ event, inUse, off, trial }): Row => [
+    event,
+    inUse.text,
+    off.text,
+    trial.text,
+  ])
+  return table(['Event', 'on, ramp, slow', 'off', 'trial'], rows)
 }
 
 function endpointTable(): string {
@@ -168,6 +179,7 @@ export function buildParts(): ReadonlyMap<string, string> {
   )
   parts.set('metrics: process', metricTable(isOfProcess))
   parts.set('outcomes', outcomeTable())
+  parts.set('health rules', ruleTable())
   parts.set('endpoints', endpointTable())
   parts.set('commands', commandList())
   return parts

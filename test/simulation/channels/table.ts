@@ -1,7 +1,8 @@
 /**
- * Runs the scenarios and prints their table; `--write` puts it and the table of rules into
- * docs/reliability.md. Ends with code 1 when a figure is outside its accepted range.
+ * Runs the scenarios and prints their table; `--write` puts it into docs/reliability.md. Ends with code 1
+ * when a figure is outside its accepted range.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import {
   fullVolume,
   loads,
@@ -11,7 +12,6 @@ import {
   withSeed,
   type Cell,
 } from './cells.ts'
-import { row, rulesTable, writeSection } from './rules-page.ts'
 import type { Scenario } from './scenario.ts'
 
 const options = new Set(process.argv.slice(2))
@@ -37,6 +37,20 @@ function rowsOf(scenario: Scenario): readonly string[] {
   )
 }
 
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+/** Writes the table between its markers. */
+function writeTable(content: string): void {
+  const page = new URL('../../../docs/reliability.md', import.meta.url)
+  const [begin, end] = ['<!-- figures: begin -->', '<!-- figures: end -->']
+  const [before, rest = ''] = readFileSync(page, 'utf8').split(begin)
+  const [, after] = rest.split(end)
+  if (after === undefined) throw new Error('docs/reliability.md lacks the markers of the figures')
+  writeFileSync(page, `${before}${begin}\n\n${content}\n\n${end}${after}`)
+}
+
 function complain(title: string, complaint: string | undefined): void {
   if (complaint === undefined) return
   process.exitCode = 1
@@ -49,6 +63,4 @@ const rule = row(['---', ...loads.map(() => '---'), '---'])
 const table = [head, rule, ...chosen.flatMap(rowsOf)].join('\n')
 process.stdout.write(`\n${table}\n`)
 
-if (options.has('--write')) writeSection('rules', rulesTable())
-if (options.has('--write') && only === undefined && process.exitCode !== 1)
-  writeSection('figures', table)
+if (options.has('--write') && only === undefined && process.exitCode !== 1) writeTable(table)
