@@ -51,6 +51,7 @@ function rows(change: Partial<CatalogueRows> = {}): CatalogueRows {
         maxInputTokens: undefined,
         firstEventTimeoutMs: undefined,
         pingTimeoutMs: undefined,
+        thinks: false,
         operations: undefined,
         createdAtMs: 1,
         retiredAtMs: undefined,

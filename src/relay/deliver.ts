@@ -3,10 +3,11 @@
  * until the charge is durable. A stream's delivery resolves once the ending is known, and never rejects.
  * Nothing here calls the ledger to settle.
  */
+import { minuteMs } from '../base/clock.ts'
 import { errorCatalogue } from '../base/error-catalogue.ts'
 import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
 import { formatUsd, type Picos } from '../base/money.ts'
-import type { Channel } from '../channels/channel.ts'
+import type { Channel, Model } from '../channels/channel.ts'
 import type { MeterReading } from '../formats/answer.ts'
 import { forwardResponseHeaders, withContentType } from '../formats/headers.ts'
 import { restMsOf } from '../channels/health/out-of-use.ts'
@@ -84,9 +85,9 @@ function deliverStream(
   const { response, format, operation, exchangeId } = admitted
   const { head, stream, deadlineMs, lease } = answered
   const vendorRequestId = head.header(format.requestIdHeader)
-  const { onTracePoint } = services
+  const { clock, watchdog, onTracePoint } = services
   onTracePoint?.('first_event', exchangeId)
-  const isLate = (): boolean => services.clock.monotonic() >= deadlineMs
+  const isLate = (): boolean => clock.monotonic() >= deadlineMs
   const codeOfEnd = (ending: Ending): ErrorCode | undefined => {
     const isBroken = ending === 'upstream_cut' || ending === 'gateway_cut'
     const { error, isErrorWithheld } = stream.meter
@@ -123,12 +124,24 @@ function deliverStream(
           })
         },
       },
-      services,
+      { clock, watchdog, settings: streamSettings(admitted.model, services.settings) },
     )
     if (!client.isGone)
       response.writeHead(head.status, streamHeaders(head, answerHeaders(admitted, head, services)))
     delivery.start()
   })
+}
+
+/** How long a model that thinks may be silent, at least. */
+const thinkingIdleMs = 10 * minuteMs
+
+/** Returns the limits of a stream: between two of its events a model that thinks has more time. */
+function streamSettings(
+  { thinks }: Model,
+  settings: RelayServices['settings'],
+): RelayServices['settings'] {
+  if (!thinks) return settings
+  return { ...settings, idleTimeoutMs: Math.max(settings.idleTimeoutMs, thinkingIdleMs) }
 }
 
 /** Adds what keeps proxies from collecting or caching a stream. */

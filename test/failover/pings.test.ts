@@ -98,3 +98,19 @@ test('a model has its own time for pings, from the catalogue', async () => {
   const { pingCount } = await play('messages', pieces, { catalogue })
   assert.equal(pingCount, 2)
 })
+
+test('a model that thinks may be silent for ten minutes, any other for two', async () => {
+  const silence = (minutes: number): readonly string[] => Array.from({ length: minutes }, () => '')
+  const pieces = [...silence(8), events.messages, ...silence(10), events.messages]
+  const thinking = (url: string): string =>
+    smallCatalogue(url).replace('max_output_tokens: 8192', 'max_output_tokens: 8192, thinks: true')
+  for (const [catalogue, eventCount] of [
+    [smallCatalogue, 0],
+    [thinking, 1],
+  ] as const) {
+    const { answer, ending } = await play('messages', pieces, { catalogue })
+    assert.equal(answer.text.split(events.messages).length - 1, eventCount)
+    assert.equal(answer.isComplete, false)
+    assert.equal(ending, 'upstream_cut')
+  }
+})

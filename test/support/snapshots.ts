@@ -49,7 +49,15 @@ export function makeChannel(name: string, change: Partial<Channel> = {}): Channe
 
 /** A model of vendor `alpha` without prices. */
 export function makeModel(id: string, change: Partial<Model> = {}): Model {
-  return { id, vendor: 'alpha', maxOutputTokens: 8, createdAtMs: 0, prices: [], ...change }
+  return {
+    id,
+    vendor: 'alpha',
+    maxOutputTokens: 8,
+    thinks: false,
+    createdAtMs: 0,
+    prices: [],
+    ...change,
+  }
 }
 
 /** Both vendors and these channels; models without an entry are known by their channels only. */

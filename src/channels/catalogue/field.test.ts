@@ -32,6 +32,7 @@ const model = {
   max_input_tokens: 9,
   first_event_timeout: '10m',
   ping_timeout: '1500ms',
+  thinks: true,
   operations: ['chat', 'embeddings'],
 }
 const channel = {

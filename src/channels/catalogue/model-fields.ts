@@ -4,7 +4,7 @@ import { modelOperations } from '../../formats/format.ts'
 import { parseModelPrices, priceSchema, printModelPrices } from '../../metering/price-form.ts'
 import type { ModelPrices } from '../../metering/prices.ts'
 import { field, type WrittenField } from './field.ts'
-import { anyText, duration, optional, text, wholeNumber, words } from './kinds.ts'
+import { anyText, duration, flag, optional, text, usually, wholeNumber, words } from './kinds.ts'
 
 /** The most that a limit on tokens can be. */
 export const tokenLimitMax = 100_000_000
@@ -43,6 +43,12 @@ export const modelFields = {
     timeLimit,
     'How long pings alone keep a begun stream alive.',
     { column: 'ping_timeout_ms', fallback: 'the setting of that name' },
+  ),
+  /** It may be silent for minutes. */
+  thinks: field(
+    'thinks',
+    usually(false, flag()),
+    '`true` for a model that may be silent for minutes in the middle of an answer. The gateway then waits for up to 10 minutes, or for `idle_timeout` where that is longer.',
   ),
   /** What it offers; absent = all that its prices allow. */
   operations: field(
