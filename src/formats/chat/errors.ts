@@ -1,6 +1,6 @@
 /**
  * Errors of the chat format in both directions: classifies a vendor's error, and writes a gateway error. It
- * does not decide what happens next; relay/verdict.ts does.
+ * does not decide what happens next; channels/outcomes.ts does.
  */
 import type { ErrorCode } from '../../base/errors.ts'
 import type { VendorError } from '../answer.ts'

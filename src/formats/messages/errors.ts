@@ -1,6 +1,6 @@
 /**
  * Errors of the messages format in both directions: classifies a vendor's error, and writes a gateway
- * error. It does not decide what happens next; relay/verdict.ts does.
+ * error. It does not decide what happens next; channels/outcomes.ts does.
  *
  * The vendor recommends `details.error_code` instead of the text; the text is matched only for problems
  * of the operator's account that have no code.
