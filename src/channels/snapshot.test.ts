@@ -23,6 +23,7 @@ function channelRow(name: string, change: Partial<ChannelRow> = {}): ChannelRow 
     override: 'enabled',
     baselines: new Map(),
     cost: undefined,
+    allowPrivate: false,
     retiredAtMs: undefined,
     ...change,
   }

@@ -753,6 +753,38 @@ channels:
   ])
 })
 
+test('an address in a private network is applied only where the channel says so', async (t) => {
+  const { apply, context } = await openStore(t)
+  const file = (url: string, more = ''): string => `
+models: { m: { vendor: beta, price: { input: 1, output: 2 } } }
+channels: { c: { vendor: beta, url: "${url}", credential: env:ALPHA_KEY, models: [m]${more} } }
+`
+  const addresses = [
+    'http://10.1.2.3',
+    'https://172.31.0.1/base',
+    'http://192.168.0.7:8000',
+    'http://100.64.0.1',
+    'http://[fd00::1]',
+    'https://[::ffff:10.1.2.3]',
+  ]
+  for (const url of addresses) {
+    assert.deepEqual(mistakesOf(await apply(file(url))), [
+      '3 channels.c.url: is an address in a private network; add allow_private: true if that is meant',
+    ])
+    assert.equal((await apply(file(url, ', allow_private: true'))).kind, 'applied', url)
+    const exported = await exportCatalogue(context)
+    assert.match(exported, /allow_private: true/)
+    assert.equal((await apply(exported)).kind, 'unchanged')
+  }
+  for (const url of [
+    'http://127.0.0.1:9100',
+    'http://[::1]',
+    'http://vllm.internal',
+    'https://8.8.8.8',
+  ])
+    assert.equal((await apply(file(url))).kind, 'applied', url)
+})
+
 test('a missing field is reported at its entry', async (t) => {
   const { apply } = await openStore(t)
   const seen = mistakesOf(

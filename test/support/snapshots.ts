@@ -42,6 +42,7 @@ export function makeChannel(name: string, change: Partial<Channel> = {}): Channe
     maxConcurrent: undefined,
     check: 'request',
     baselines: new Map(),
+    allowPrivate: false,
     override: 'enabled',
     ...change,
   }

@@ -9,6 +9,7 @@ import {
   anyText,
   choice,
   durationSchema,
+  flag,
   optional,
   text,
   usually,
@@ -208,5 +209,14 @@ export const channelFields = {
     { fallback: 'learned' },
   ),
   /** What the operator pays here; undefined = not known. */
-  cost: field('cost', cost, 'What you pay on this channel; see [below](#cost-prices).'),
+  cost: field(
+    'cost',
+    cost,
+    'What you pay on this channel; see [below](#cost-prices).',
+  ) /** Its address is on the operator's own network. */,
+  allowPrivate: field(
+    'allow_private',
+    usually(false, flag()),
+    '`true` for an address on your own network, such as `http://10.0.0.7:8000`. Without it such an address is refused. Addresses of the same machine and names need nothing.',
+  ),
 }

@@ -46,6 +46,7 @@ const channel = {
   check: 'none',
   baselines: { a: { p50: '800ms', p95: '2s' } },
   cost: { factor: 0.5, b: { input: 1, output: 2 } },
+  allow_private: true,
 }
 
 interface Sample {

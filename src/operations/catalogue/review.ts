@@ -4,6 +4,7 @@
  * theirs. It reads no store.
  */
 import type { z } from 'zod'
+import { buildIpRanges, isInRanges } from '../../base/ip-address.ts'
 import { nearestWord } from '../../base/nearest.ts'
 import { isObject } from '../../base/object.ts'
 import { needsOutputPrice } from '../../channels/offer.ts'
@@ -75,7 +76,10 @@ export function reviewCatalogue(document: Located): Review {
   for (const [id, model] of models)
     if (vendors.get(model.vendor)?.format === 'messages') checkMessagesModel(id, model, complain)
     else checkOperations(id, model, complain)
-  for (const [name, channel] of channels) checkCosts(name, { channel, models }, complain)
+  for (const [name, channel] of channels) {
+    checkAddress(name, channel, complain)
+    checkCosts(name, { channel, models }, complain)
+  }
   checkReferences(given, builtInVendors.keys(), complain)
   return { catalogue: { vendors, models, channels }, mistakes }
 }
@@ -99,6 +103,23 @@ function checkMessagesModel(id: string, { operations, prices }: ModelEntry, comp
     complain(['models', id, 'operations'], 'is for models of the chat format; leave it out')
   if (prices?.every((version) => hasOutput(version.prices)) === false)
     complain(['models', id, 'price'], 'output is missing: a model of the messages format needs it')
+}
+
+const privateRanges = buildIpRanges([
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  'fc00::/7',
+])
+
+function checkAddress(name: string, { url, allowPrivate }: ChannelEntry, complain: Complain): void {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  if (!allowPrivate && isInRanges(privateRanges, host))
+    complain(
+      ['channels', name, 'url'],
+      'is an address in a private network; add allow_private: true if that is meant',
+    )
 }
 
 /** Without a price for output, a cost price would take the price of input in its place. */

@@ -476,6 +476,7 @@ CREATE TABLE channel (
   -- JSON: model → p50Ms, p95Ms; usual times to the first event, in place of what the gateway would learn.
   baselines TEXT NOT NULL DEFAULT '{}',
   cost TEXT, -- what the operator pays: JSON in the form of the catalogue's `cost:`. NULL: not known
+  allow_private INTEGER NOT NULL DEFAULT 0, -- 1: its address may be in a private network
   retired_at_ms BIGINT
 );
 
