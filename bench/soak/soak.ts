@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../src/base/random.ts'
 import { openStore } from '../../src/storage/open.ts'
-import { eventuallyWithin } from '../../test/support/eventually.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { reconcile } from '../../test/support/money.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { pidOf, startProcesses, type Processes } from '../../test/support/processes.ts'
@@ -90,11 +90,11 @@ async function read(processes: Processes): Promise<Reading> {
 
 /** After the last answer: what a client left behind may still be read to its end. */
 async function countHoldsAtRest(processes: Processes): Promise<number> {
-  const eventually = eventuallyWithin(settledLimitMs)
   return eventually(
     'no hold is open',
     () => processes.holds(),
     (holds) => holds === 0,
+    settledLimitMs,
   ).catch(() => processes.holds())
 }
 

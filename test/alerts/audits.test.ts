@@ -9,14 +9,13 @@ import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { storeEndpoints } from '../../src/operations/store/endpoints.ts'
 import { adoptAdminToken } from '../support/operations.ts'
 import { Secret } from '../../src/base/secret.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { dataOf, startReceiver, type Receiver } from './harness.ts'
 
-const eventually = eventuallyWithin(60_000)
 const adminToken = makeSecret('admin')
 let clock: ManualClock
 let gateway: Scenario

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { alertDeliveries, firingAlerts } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { createAccount } from '../support/operations.ts'
 import {
   answers,
@@ -19,8 +19,6 @@ import {
   type AlertBench,
   type Receiver,
 } from './harness.ts'
-
-const eventually = eventuallyWithin(10_000)
 
 let bench: AlertBench
 let receiver: Receiver

@@ -10,11 +10,10 @@ import { creditAccount, changeAccount, createAdminToken } from '../support/opera
 import { send } from '../support/http-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { answers, openBench, startReceiver, dataOf, type Receiver } from './harness.ts'
 
 const second = 1_000
-const eventually = eventuallyWithin(60_000)
 
 let clock: ManualClock
 let gateway: Scenario

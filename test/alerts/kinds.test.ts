@@ -16,7 +16,7 @@ import {
   editKey,
   exportCatalogue,
 } from '../support/operations.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { scenario, type Scenario, type ScenarioOptions } from '../support/scenario.ts'
 import { dataOf, startReceiver, type Received, type Receiver } from './harness.ts'
@@ -292,8 +292,6 @@ function rename({ database }: Scenario['context'], from: string, to: string): Pr
     transaction.script(`ALTER TABLE ${from} RENAME TO ${to}`),
   )
 }
-
-const eventually = eventuallyWithin(120_000)
 
 async function openWorld(
   kind: AlertKind,

@@ -8,12 +8,10 @@ import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { createMailer } from '../../src/operations/alerts/mailer.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { findFreePort } from '../support/postgres.ts'
 import { openBench, type AlertBench } from './harness.ts'
-
-const eventually = eventuallyWithin(30_000)
 
 let port: number
 let server: MailServer

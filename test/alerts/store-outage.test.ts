@@ -7,13 +7,11 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { scenario } from '../support/scenario.ts'
 import { dataOf, startReceiver } from './harness.ts'
-
-const eventually = eventuallyWithin(120_000)
 
 test('store.outage: the PostgreSQL server ends and starts again', async () => {
   const server = await startPostgres()

@@ -8,13 +8,12 @@ import { setImmediate } from 'node:timers/promises'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { changeAccount } from '../support/operations.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { scenario } from '../support/scenario.ts'
 import { answers, distinct, startReceiver } from './harness.ts'
 
 /** A lease lasts 15 s, and the other node looks for it every 5 s. */
-const eventually = eventuallyWithin(60_000)
 
 test('one alert from two gateways, and none is lost when the sender is killed', async () => {
   const server = await startPostgres()

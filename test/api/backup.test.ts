@@ -14,14 +14,13 @@ import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { BackupView } from '../../src/operations/store/backup.ts'
 import { openSqliteReadOnly } from '../../src/storage/sqlite/sqlite.ts'
 import { newFolder, run, type Ran } from '../support/command-line.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { openUnread, send } from '../support/http-client.ts'
 import { createAdminToken, recentActions } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
 /** More than the buffers of a connection hold. */
 const ballastBytes = 24_000_000
-const eventually = eventuallyWithin(30_000)
 
 let gateway: Scenario
 let secret: string

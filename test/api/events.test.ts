@@ -9,7 +9,7 @@ import { formatCursor, parseCursor } from '../../src/operations/events/event.ts'
 import { runOf, saveRun } from '../../src/operations/store/audit-runs.ts'
 import { listenersMax } from '../../src/operations/events/feed.ts'
 import { applyObservation } from '../../src/operations/alerts/raise.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { openEvents, type EventConnection, type ReadEvent } from '../support/event-reader.ts'
 import {
   changeAccount,
@@ -20,7 +20,6 @@ import {
 } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 
-const eventually = eventuallyWithin(60_000)
 let gateway: Scenario
 let token: { readonly id: string; readonly secret: string }
 let opened: EventConnection[] = []

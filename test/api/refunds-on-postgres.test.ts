@@ -1,7 +1,7 @@
 /** Refunds over the admin API mean the same on PostgreSQL, and one gateway follows the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { assertClean } from '../support/money.ts'
 import { createAdminToken } from '../support/operations.ts'
@@ -11,8 +11,6 @@ import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 await import('./refunds.test.ts')
-
-const eventually = eventuallyWithin(10_000)
 
 test('a refund by one gateway gives the daily limit back on the other', async () => {
   const one = await scenario()

@@ -1,7 +1,7 @@
 /** Refunds over the admin API of a running gateway: what a client, its limits and an operator see of them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send, usage as readUsage, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
 import { sendAsk } from '../support/requests.ts'
@@ -18,8 +18,6 @@ describe('refunds over the admin API', () => {
   })
 
   after(() => gateway.close())
-
-  const eventually = eventuallyWithin(10_000)
 
   async function post(path: string, body: object): Promise<[number, Record<string, unknown>]> {
     const answer = await send(`${gateway.adminUrl}/admin/v1${path}`, {

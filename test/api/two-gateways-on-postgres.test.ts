@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { allEndpoints } from '../../src/operations/all-endpoints.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { post, type WireAnswer } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
@@ -30,7 +30,7 @@ async function change(id: string, input: Record<string, unknown>) {
 async function assertOtherAnswers(secret: string, status: number): Promise<void> {
   const ask = (): Promise<WireAnswer> =>
     post(`${two.url}/alpha/v1/messages`, secret, messagesRequest())
-  await eventuallyWithin(1_000)(`status ${status}`, ask, (answer) => answer.status === status)
+  await eventually(`status ${status}`, ask, (answer) => answer.status === status)
 }
 
 describe('two gateways', () => {

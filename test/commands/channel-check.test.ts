@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { ChannelCheck } from '../../src/operations/channels/channel-check.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { openProgram, type Program } from '../support/program.ts'
 
@@ -22,8 +22,6 @@ after(async () => {
   await server.close()
   await sandbox.close()
 })
-
-const eventually = eventuallyWithin(30_000)
 
 function catalogue(credential: string, check = 'request'): string {
   return `

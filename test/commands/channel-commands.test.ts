@@ -11,7 +11,7 @@ import type {
   ChannelListing,
 } from '../../src/operations/channels/channel-health.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 
@@ -45,7 +45,6 @@ channels:
 }
 
 /** How quick anything is, is no matter here. */
-const eventually = eventuallyWithin(180_000)
 
 async function healthOf(name: string): Promise<ChannelHealthView | undefined> {
   const channels = await program.json<readonly ChannelListing[]>('channel', 'list')

@@ -13,7 +13,7 @@ import { makeSecret } from '../../src/access/key.ts'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
 import { demoCatalogueWith } from '../support/catalogues.ts'
 import type { Ran } from '../support/command-hosts.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
@@ -22,7 +22,6 @@ const pages = join(repository, 'docs', 'tasks')
 const writtenOn = Date.UTC(2026, 10, 23)
 const dayMs = 86_400_000
 const adminToken = makeSecret('admin')
-const eventually = eventuallyWithin(30_000)
 
 const prices =
   '{"large-1": {"input_cost_per_token": 3e-6, "output_cost_per_token": 1.5e-5, "mode": "chat"}}'

@@ -17,7 +17,8 @@ describe('npm start', () => {
     const environment = { npm_config_registry: noRegistry }
     const startedMs = performance.now()
     const { code, error } = await checkout.run('npm', ['start'], { environment })
-    assert.ok(performance.now() - startedMs < 30_000)
+    // The pauses between npm's own attempts add up to 70 s.
+    assert.ok(performance.now() - startedMs < 60_000)
     assert.match(
       error,
       /^turnpike: installing .*\nturnpike: packages are missing \(greeter 1\.0\.0 and 1 more\), and npm cannot reach its registry \(ECONNREFUSED\); connect this machine, or set npm_config_registry to a registry that it can reach\.\n$/,

@@ -9,7 +9,7 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { bareEnvironment, json, newFolder } from '../support/command-line.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { findFreePort } from '../support/postgres.ts'
 import { gather } from '../support/gather.ts'
@@ -18,7 +18,6 @@ const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const adminToken = `ad_${'a'.repeat(49)}`
 /** A gateway that its log has stopped answers nothing, ever. */
 const timeout = 120_000
-const eventually = eventuallyWithin(60_000)
 /** More than one block of the log, so that it is written at once. */
 const linesOfBlock = 60
 const linesOfPipe = 1_500

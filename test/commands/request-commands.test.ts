@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { newFolder, run } from '../support/command-line.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post } from '../support/http-client.ts'
 import { createAdminToken } from '../support/operations.ts'
 import { messagesPath, messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import type { TestAccount } from '../support/accounts.ts'
-
-const eventually = eventuallyWithin(60_000)
 
 describe('turnpike request', () => {
   let gateway: Scenario

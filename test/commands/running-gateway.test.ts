@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { openProgram, type Program, type Serving } from '../support/program.ts'
 
@@ -25,8 +25,6 @@ after(async () => {
   await program.close()
   await sandbox.close()
 })
-
-const eventually = eventuallyWithin(10_000)
 
 function catalogue(inputPrice: number): string {
   return `

@@ -15,7 +15,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { signIn } from '../support/browser-session.ts'
 import { runCommand, type Ran } from '../support/command-hosts.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { gather, type Gathered } from '../support/gather.ts'
 import { post, send, usage } from '../support/http-client.ts'
 
@@ -212,7 +212,7 @@ test('creates no secret in a failed start, so that the next start shows them all
   await writeFile(file, ownCatalogue)
   const applied = await runCommand(['apply', '-f', file], { cwd: folder, env: environment })
   assert.match(applied.out, /- account demo\n- key cr_[^]*turnpike account resume demo/)
-  const refused = await eventuallyWithin(10_000)(
+  const refused = await eventually(
     'the demo key is refused',
     () => second.curl(0),
     (answer) => answer['type'] === 'error',

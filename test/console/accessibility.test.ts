@@ -14,7 +14,7 @@ import {
   checkFitsWindow,
   takePicture,
 } from '../support/console/look.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
 import { listRequests } from '../support/operations.ts'
 
@@ -34,7 +34,6 @@ const addresses: Readonly<Record<string, string>> = {
   '/audit': '/audit',
   '/settings': '/settings',
 }
-const eventually = eventuallyWithin(30_000)
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 380, height: 800 } }
 
 /** Checks the page as it is, in both sizes and both colour schemes, and leaves it as it was. */

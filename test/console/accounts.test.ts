@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core'
 import { firingAlerts } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post, send } from '../support/http-client.ts'
 import { messagesRequest } from '../support/requests.ts'
 import {
@@ -18,8 +18,6 @@ import {
   showAccount,
 } from '../support/operations.ts'
 import { readStatement } from '../support/statement.ts'
-
-const eventually = eventuallyWithin(30_000)
 
 let console: OpenConsole
 before(async () => {

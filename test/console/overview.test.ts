@@ -6,7 +6,7 @@ import { showOverview } from '../../src/operations/reports/overview.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { smallCatalogue } from '../support/catalogues.ts'
 import { beginSession, openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { post } from '../support/http-client.ts'
 import {
@@ -17,8 +17,6 @@ import {
 } from '../support/operations.ts'
 import { messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
-
-const eventually = eventuallyWithin(30_000)
 
 let console: OpenConsole
 before(async () => {

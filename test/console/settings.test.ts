@@ -7,11 +7,10 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newFolder, run } from '../support/command-line.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { listAdminTokens, recentActions } from '../support/operations.ts'
 
-const eventually = eventuallyWithin(30_000)
 const password = 'password-of-the-mail-server'
 
 describe('the page of settings', () => {

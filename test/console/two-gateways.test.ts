@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import { listAuditRuns } from '../../src/operations/store/audit-runs.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { openConsole, type OpenConsole } from '../support/console/open-console.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post } from '../support/http-client.ts'
 import { showAccount, showRequest } from '../support/operations.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -16,7 +16,6 @@ import { useStoresOnPostgres } from '../support/test-store.ts'
 
 await useStoresOnPostgres()
 
-const eventually = eventuallyWithin(30_000)
 const channel = 'openai-azure'
 
 describe('on PostgreSQL with two gateways', () => {

@@ -11,7 +11,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { makeCertificate } from '../support/certificate.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { gather } from '../support/gather.ts'
 import { findFreePort } from '../support/postgres.ts'
 
@@ -143,7 +143,7 @@ export async function startProxy(name: ProxyName, upstream: Upstream): Promise<R
     if (child.exitCode !== null) throw new Error(`${name} has ended:\n${output}`)
     return isAccepting(place.listenPort)
   }
-  await eventuallyWithin(60_000)(`${name} accepts`, accepts, (answer) => answer)
+  await eventually(`${name} accepts`, accepts, (answer) => answer)
   return {
     url: `${name === 'balancer' ? 'http' : 'https'}://127.0.0.1:${place.listenPort}`,
     headers: { host: `${hostname}:${place.listenPort}` },

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { connectRaw, post, send, type WireAnswer } from '../support/http-client.ts'
 import { messagesPath, messagesRequest } from '../support/requests.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
@@ -45,7 +45,6 @@ describe('bodies under way', () => {
     const { key } = await gateway.createAccount()
     const other = await gateway.createAccount()
     const unfinished = await beginBody(key, 'Content-Length: 300000')
-    const eventually = eventuallyWithin(10_000)
     const refused = await eventually(
       'the unfinished body takes its room',
       () => ask(key, sized(150_000)),

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, before, test } from 'node:test'
 import { setOverride } from '../../src/channels/channel-store.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Scenario, scenario } from '../support/scenario.ts'
 
-const eventually = eventuallyWithin(20_000)
 const lines: Record<string, unknown>[] = []
 let gateway: Scenario
 before(async () => {

@@ -7,13 +7,12 @@ import { after, before, describe, test } from 'node:test'
 import { newId } from '../../src/base/id.ts'
 import { parseUsd } from '../../src/base/money.ts'
 import { saveFreeExchanges } from '../../src/ledger/free-exchange-store.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { formats, places } from '../support/requests.ts'
 import { failoverDefaults, scenario, type Scenario } from '../support/scenario.ts'
 
 let gateway: Scenario
-const eventually = eventuallyWithin(20_000)
 
 type Fields = Readonly<Record<string, string | number | null>>
 

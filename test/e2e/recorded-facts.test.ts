@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { findExchange } from '../../src/ledger/exchange-store.ts'
 import type { AttemptRecord } from '../../src/ledger/ledger.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { places, wireRequest, type Ask } from '../support/requests.ts'
 import { failoverDefaults, scenario, withScenario, type Scenario } from '../support/scenario.ts'
@@ -17,8 +17,6 @@ beforeEach(() => {
   gateway.resetHealth()
   gateway.sandbox.faults.clear()
 })
-
-const eventually = eventuallyWithin(10_000)
 
 interface Recorded {
   readonly ending: string

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { post, send, type WireAnswer } from '../support/http-client.ts'
 import { changeAccount, createClientKey, listRequests, showRequest } from '../support/operations.ts'
 import { chatPath, messagesPath, messagesRequest } from '../support/requests.ts'
@@ -12,7 +12,6 @@ import type { TestAccount } from '../support/accounts.ts'
 import { scenario, type Scenario } from '../support/scenario.ts'
 import type { RequestInFull } from '../../src/operations/requests/view.ts'
 
-const eventually = eventuallyWithin(30_000)
 const countPath = '/alpha/v1/messages/count_tokens'
 
 let one: Scenario

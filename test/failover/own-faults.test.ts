@@ -5,13 +5,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { TracePoint } from '../../src/relay/stages.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { formsOf, places, streamedFormats } from '../support/requests.ts'
 import { failoverDefaults, type Scenario, scenario } from '../support/scenario.ts'
 import { createAdminToken, listRequests } from '../support/operations.ts'
-
-const eventually = eventuallyWithin(30_000)
 
 let faultAt: TracePoint | undefined
 let gateway: Scenario

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hasTerminalEvent } from '../support/answers.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { assertClean, exchangesOf } from '../support/money.ts'
 import { showRequest } from '../support/operations.ts'
 import { openAsk, sendAsk, type Ask } from '../support/requests.ts'
@@ -18,7 +18,6 @@ const funds = 10
 const account = { balance_usd: '0.0160' }
 const full = 'input=1; output=3; output_tokens=100'
 const settings = { node_lease: '2s' }
-const eventually = eventuallyWithin(60_000)
 
 let server: PostgresServer
 let setup: ProcessScenario

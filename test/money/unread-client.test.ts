@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { openUnread } from '../support/http-client.ts'
 import { only } from '../support/money.ts'
 import { streamedFormats, type StreamedFormat, urlOf, wireRequest } from '../support/requests.ts'
@@ -12,6 +13,8 @@ import { scenario } from '../support/scenario.ts'
 
 /** Longer than a moment in which any client may be behind. */
 const giveUpMs = 1_500
+/** The gateway runs in this process: in so many turns it has taken what it will take. */
+const giveUpTurns = 100
 const maxTokens = 2_000
 const text = 'the '.repeat(4_000)
 
@@ -46,7 +49,11 @@ async function sendUntilStuck(response: ServerResponse, format: StreamedFormat):
   while (!isStuck) {
     while (response.write(delta));
     isStuck = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(true), giveUpMs)
+      const giveUp = async (): Promise<void> => {
+        for (let count = 0; count < giveUpTurns; count++) await turn()
+        resolve(true)
+      }
+      const timer = setTimeout(() => void giveUp(), giveUpMs)
       response.once('drain', () => {
         clearTimeout(timer)
         resolve(false)

@@ -5,11 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { answering, isAccepting, pidOf, startProcesses } from '../support/processes.ts'
-
-const eventually = eventuallyWithin(60_000)
 
 describe('several processes', () => {
   let server: PostgresServer

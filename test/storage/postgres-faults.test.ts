@@ -9,6 +9,11 @@ import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
 
+/** So many charges are made at least, and go on until so many connections were cut. */
+const chargesMin = 300
+const cutsMin = 5
+const chargesMax = 50_000
+
 describe('the ledger on a PostgreSQL that fails', () => {
   let server: PostgresServer
   let url: string
@@ -51,27 +56,39 @@ describe('the ledger on a PostgreSQL that fails', () => {
     }
   }
 
+  /** Cuts all connections again and again; works with the number of those cut, as long as there is work. */
+  async function whileCut(work: (cutCount: number) => Promise<void> | undefined): Promise<void> {
+    let cutCount = 0
+    const over = new AbortController()
+    const cutting = (async () => {
+      while (!over.signal.aborted) cutCount += await server.terminateBackends()
+    })()
+    try {
+      for (let next = work(cutCount); next !== undefined; next = work(cutCount)) await next
+    } finally {
+      over.abort()
+      await cutting
+    }
+  }
+
   const balanceOf = async (accountId: string): Promise<bigint | undefined> =>
     (await harness.ledger.usage(accountId, 'day', harness.clock.now()))?.balancePicos
 
   it('books each charge once while its connections are cut again and again', async () => {
     harness = await openPostgresHarness(url, { isRealTime: true })
     const accountId = await makeAccount(harness, { balancePicos: 1_000_000n })
-    const over = new AbortController()
-    const cutting = (async () => {
-      let cuts = 0
-      while (!over.signal.aborted) cuts += await server.terminateBackends()
-      return cuts
-    })()
     const settling: Promise<void>[] = []
-    for (let index = 0; index < 300; index++) {
+    const chargeOne = async (): Promise<void> => {
       const placed = await harness.ledger.place(holdRequest(harness, accountId, 10n))
-      if (placed.kind !== 'hold') continue
+      // The refusal comes at once: no connection is made meanwhile, and none can be cut.
+      if (placed.kind !== 'hold') return setImmediate()
       const record = recordOf(placed, 3n, { endedAtMs: harness.clock.now() })
       settling.push(harness.ledger.settle(placed, record))
     }
-    over.abort()
-    assert.ok((await cutting) > 0)
+    await whileCut((cutCount) => {
+      assert.ok(settling.length < chargesMax, `${cutCount} were cut in ${settling.length} charges`)
+      return settling.length < chargesMin || cutCount < cutsMin ? chargeOne() : undefined
+    })
     await Promise.all(settling)
     const left = await onceAvailable(() => balanceOf(accountId))
     assert.equal(left, 1_000_000n - 3n * BigInt(settling.length))

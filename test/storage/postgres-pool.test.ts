@@ -10,10 +10,8 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import type { PostgresConnection } from '../../src/storage/postgres/connection.ts'
 import { parsePostgresUrl } from '../../src/storage/location.ts'
 import { PostgresPool } from '../../src/storage/postgres/pool.ts'
-import { eventuallyWithin } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
-
-const eventually = eventuallyWithin(20_000)
 
 interface Lent {
   readonly connection: PostgresConnection

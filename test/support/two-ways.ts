@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { makeSecret } from '../../src/access/key.ts'
 import { startSandbox } from '../../sandbox/sandbox.ts'
 import { run, type Ran } from './command-line.ts'
-import { eventuallyWithin } from './eventually.ts'
+import { eventually } from './eventually.ts'
 import { openProgram, type Serving } from './program.ts'
 import { newStoreUrl } from './test-store.ts'
 
@@ -45,7 +45,6 @@ export interface TwoWays {
   readonly close: () => Promise<void>
 }
 
-const eventually = eventuallyWithin(60_000)
 const adminToken = makeSecret('admin')
 const masterKey = '5'.repeat(64)
 

@@ -27,8 +27,10 @@ interface StoredAnswer {
 }
 
 /** What clients of one run can name, whichever gateway they ask. */
-interface StoredAnswers {
+export interface StoredAnswers {
+  /** Those that are not deleted. */
   readonly all: StoredAnswer[]
+  storedCount: number
   /** Ids whose deletion has begun. */
   readonly deleted: Set<string>
 }
@@ -38,8 +40,8 @@ export interface LoadPlan {
   readonly accounts: readonly TestAccount[]
   /** Address of a gateway that is thought to be alive; waits while there is none. */
   readonly findUrl: () => Promise<string>
-  /** Asked before each request, with the number of answers that have been seen to their end. */
-  readonly isOver: (ends: number) => boolean
+  /** Asked before each request: how many answers were seen to their end, of how many requests. */
+  readonly isOver: (ends: number, requests: number) => boolean
   readonly answers: StoredAnswers
   /** Distinguishes the markers of this load from those of others. */
   readonly name: string
@@ -69,7 +71,7 @@ export async function sendLoad(plan: LoadPlan): Promise<readonly Seen[]> {
   let ends = 0
   await Promise.all(
     Array.from({ length: clientCount }, async (_, client) => {
-      for (let number = 0; !plan.isOver(ends); number++) {
+      for (let number = 0; !plan.isOver(ends, seen.length); number++) {
         const one = await askOnce(plan, `${plan.name}-${client}-${number}`)
         seen.push(one)
         if (one.hasEnd) ends++
@@ -134,8 +136,10 @@ async function readToEnd(plan: LoadPlan, { url, account, ask, earlier }: Reading
     : answer.isComplete
   const hasEnd = answer.status === 200 && isWhole
   const id = /"(resp_\w+)"/.exec(answer.text)?.[1]
-  if (hasEnd && ask.format === 'responses' && id !== undefined)
+  if (hasEnd && ask.format === 'responses' && id !== undefined) {
     plan.answers.all.push({ id, account })
+    plan.answers.storedCount++
+  }
   return { marker: ask.marker ?? '', hasEnd }
 }
 

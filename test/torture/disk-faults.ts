@@ -3,9 +3,9 @@
  * the kernel would report them. Linux and strace.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { sleep, systemClock } from '../../src/base/clock.ts'
+import { eventually } from '../support/eventually.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { send } from '../support/http-client.ts'
+import { send, type WireAnswer } from '../support/http-client.ts'
 
 /** From now on no sync succeeds. Resolves when the gateway has ended, as it must. */
 export async function failSync(victim: GatewayProcess): Promise<void> {
@@ -45,5 +45,6 @@ function inject(pid: number, rule: string): Promise<ChildProcess> {
 }
 
 async function untilHealth({ url }: GatewayProcess, status: number): Promise<void> {
-  while ((await send(`${url}/health`)).status !== status) await sleep(systemClock, 20)
+  const ask = (): Promise<WireAnswer> => send(`${url}/health`)
+  await eventually(`health ${status}`, ask, (answer) => answer.status === status)
 }

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sleep, systemClock } from '../../src/base/clock.ts'
 import { hasEnd } from '../support/answers.ts'
+import { eventually } from '../support/eventually.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { type Ask, sendAsk } from '../support/requests.ts'
 import { type ProcessScenario, scenario } from '../support/scenario.ts'
@@ -59,7 +59,11 @@ describe('behind PgBouncer in transaction mode', () => {
     await revokeKey(setup.context, { kind: 'client', id: key.key.id })
     // No notification passes a pooler, so the nodes look by themselves.
     for (const url of nodes.urls())
-      while ((await sendAsk(url, key.secret, ask)).status !== 401) await sleep(systemClock, 20)
+      await eventually(
+        'the key is refused',
+        () => sendAsk(url, key.secret, ask),
+        ({ status }) => status === 401,
+      )
     await assertClean(setup)
   })
 })

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sleep, systemClock } from '../../src/base/clock.ts'
 import { hasEnd } from '../support/answers.ts'
+import { eventually } from '../support/eventually.ts'
 import { assertClean, chargesOf } from '../support/money.ts'
 import { type Ask, openAsk, sendAsk } from '../support/requests.ts'
 import { type ProcessScenario, scenario } from '../support/scenario.ts'
@@ -35,7 +35,8 @@ async function startPair(): Promise<Pair> {
   await primary.run(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
   await primary.run('SELECT pg_reload_conf()')
   const isSynchronous = `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`
-  await until(async () => (await primary.run(isSynchronous)) === '1')
+  const count = (): Promise<string> => primary.run(isSynchronous)
+  await eventually('the standby is synchronous', count, (text) => text === '1')
   const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',')
   return {
     primary,
@@ -50,10 +51,6 @@ async function startPair(): Promise<Pair> {
       await primary.close()
     },
   }
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(systemClock, 20)
 }
 
 async function failOver({ primary, standby }: Pair): Promise<void> {
@@ -116,14 +113,16 @@ for (const [name, call] of Object.entries(interruptions))
       setup.sandbox.faults.release('g')
       const isSettling = `query LIKE '%settle_%' AND wait_event = 'SyncRep'`
       const interrupt = `SELECT count(${call}(pid)) FROM pg_stat_activity WHERE ${isSettling}`
-      await until(async () => (await pair.primary.run(interrupt)) !== '0')
+      const isSome = (count: string): boolean => count !== '0'
+      await eventually('a charge waits', () => pair.primary.run(interrupt), isSome)
       // The gateway asks again, and again has to wait: a second session does, or the client has its end.
       const again = await Promise.race([
         client.ended.then(() => 'ended' as const),
-        until(async () => {
-          const sql = `SELECT count(*) FROM pg_stat_activity WHERE ${isSettling}`
-          return (await pair.primary.run(sql)) !== '0'
-        }).then(() => 'waits' as const),
+        eventually(
+          'the charge waits again, or is confirmed',
+          () => pair.primary.run(`SELECT count(*) FROM pg_stat_activity WHERE ${isSettling}`),
+          isSome,
+        ).then(() => 'waits' as const),
       ])
       assert.equal(again, 'waits', 'the client has an end that only the primary knows to be paid')
       await failOver(pair)
@@ -134,7 +133,10 @@ for (const [name, call] of Object.entries(interruptions))
       await assertClean(setup)
       // The gateway finds its new server by itself.
       const next: Ask = { format: 'chat', isStream: false }
-      while (!hasEnd(await sendAsk(gateway.url, account.key, next), next))
-        await sleep(systemClock, 20)
+      await eventually(
+        'an answer with its end',
+        () => sendAsk(gateway.url, account.key, next),
+        (answer) => hasEnd(answer, next),
+      )
     })
   })

@@ -9,7 +9,7 @@ import { createOutgoingPost, type OutgoingPostOptions } from './outgoing-post.ts
 function sender(options: Partial<OutgoingPostOptions> = {}) {
   const send = createOutgoingPost({
     clock: systemClock,
-    timeoutMs: 2_000,
+    timeoutMs: 60_000,
     allowed: undefined,
     ...options,
   })
