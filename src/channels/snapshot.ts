@@ -84,20 +84,16 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
   for (const { retiredAtMs, ...vendor } of rows.vendors)
     if (retiredAtMs === undefined) vendors.set(vendor.name, vendor)
 
-  const pricesByModel = groupPrices(rows.prices)
+  const pricesByModel = Map.groupBy(rows.prices, ({ model }) => model)
   const models = new Map<string, Model>()
   for (const { retiredAtMs, ...row } of rows.models) {
     if (retiredAtMs !== undefined) continue
     const model = buildModel(row, pricesByModel.get(row.id))
-    if (typeof model === 'string')
-      outOfService.push({
-        kind: 'model',
-        name: row.id,
-        vendor: row.vendor,
-        reason: model,
-        models: [row.id],
-      })
-    else models.set(row.id, model)
+    if (typeof model !== 'string') models.set(row.id, model)
+    else {
+      const { id: name, vendor } = row
+      outOfService.push({ kind: 'model', name, vendor, reason: model, models: [name] })
+    }
   }
 
   const channels = new Map<string, Channel>()
@@ -107,30 +103,16 @@ export function buildSnapshot(rows: CatalogueRows, sources: SnapshotSources): Lo
     const path = credentialPath(row.credential)
     if (path !== undefined) credentialFiles.set(path, stampOf(path))
     const channel = buildChannel(row, models, sources)
-    if (typeof channel === 'string')
-      outOfService.push({
-        kind: 'channel',
-        name: row.name,
-        vendor: row.vendor,
-        reason: channel,
-        models: [...row.models.keys()],
-      })
-    else channels.set(row.name, channel)
+    if (typeof channel !== 'string') channels.set(row.name, channel)
+    else {
+      const { name, vendor } = row
+      const served = [...row.models.keys()]
+      outOfService.push({ kind: 'channel', name, vendor, reason: channel, models: served })
+    }
   }
+  const { revision } = sources
   const channelsByModel = groupChannels(channels)
-  return {
-    revision: sources.revision,
-    vendors,
-    models,
-    channels,
-    channelsByModel,
-    outOfService,
-    credentialFiles,
-  }
-}
-
-function groupPrices(prices: readonly PriceRow[]): ReadonlyMap<string, readonly PriceRow[]> {
-  return Map.groupBy(prices, (price) => price.model)
+  return { revision, vendors, models, channels, channelsByModel, outOfService, credentialFiles }
 }
 
 /** Returns the model, or the reason why it cannot be served. */

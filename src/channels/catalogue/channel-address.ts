@@ -3,9 +3,9 @@ import { BlockList, isIP } from 'node:net'
 import { isLocalHost } from '../../base/local-host.ts'
 
 /**
- * Returns what is wrong with a channel's address, without repeating it. Operators write addresses, so
- * private networks are allowed. Refused are secrets in the address, an address that already has the
- * path which the gateway appends, and a credential that would cross the internet in plain text.
+ * Returns what is wrong with a channel's address, without repeating it. Refused are secrets in the address,
+ * an address that already has the path which the gateway appends, and a credential that would cross the
+ * internet in plain text. Whether an address in a private network is meant, `allow_private` says.
  */
 export function urlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be a web address such as https://vendor.example'

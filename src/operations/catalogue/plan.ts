@@ -207,12 +207,14 @@ function compare(
   before: View | undefined,
   after: View,
 ): CatalogueChange | undefined {
-  const changes: FieldChange[] = []
-  for (const field of new Set([...(before?.keys() ?? []), ...after.keys()])) {
-    const from = before?.get(field)
-    const to = after.get(field)
-    if (from !== to) changes.push({ field, from, to })
-  }
+  const changes = changesBetween(before ?? new Map(), after)
   if (before === undefined) return { action: 'add', ...subject, changes }
   return changes.length === 0 ? undefined : { action: 'change', ...subject, changes }
+}
+
+/** Returns the fields whose texts differ. */
+export function changesBetween(before: View, after: View): readonly FieldChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((field) => ({ field, from: before.get(field), to: after.get(field) }))
+    .filter(({ from, to }) => from !== to)
 }

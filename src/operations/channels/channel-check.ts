@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { minuteMs, sleep } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
-import { readCatalogue } from '../../channels/channel-store.ts'
+import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { requestCheck } from '../../channels/cluster/channel-states.ts'
 import {
   listCheckAnswers,
@@ -66,7 +66,7 @@ export const checkChannel = operation(
   z.strictObject({ channel: channelName }),
   async (context, { channel }): Promise<ChannelCheck> => {
     const { channels } = await context.database.snapshot(readCatalogue)
-    const known = channels.filter((row) => row.retiredAtMs === undefined)
+    const known = channels.filter(isInUse)
     if (!known.some(({ name }) => name === channel)) throw noSuchChannel(channel, known)
     // Before it is sent: a check costs money, also where its answer is lost.
     await context.database.transact((transaction) =>

@@ -1,7 +1,7 @@
 /** The list prices in force, and the factor on them that the account pays. */
 import { z } from 'zod'
 import { formatUsd, picos } from '../../base/money.ts'
-import { readCatalogue } from '../../channels/channel-store.ts'
+import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { printPrices } from '../../metering/price-form.ts'
 import { pricesAt } from '../../metering/prices.ts'
 import { readVersions } from '../prices/versions.ts'
@@ -15,14 +15,12 @@ export const holderPrices = holderRead(z.strictObject({}), async ({ snapshot, ac
     currency: 'USD' as const,
     /** A millionth of a dollar is a whole number of pico-dollars, so the factor is exact. */
     multiplier: formatUsd(picos(BigInt(account.priceMultiplierPpm) * 1_000_000n)),
-    prices: models
-      .filter((model) => model.retiredAtMs === undefined)
-      .flatMap(({ id, vendor }) => {
-        const inForce = pricesAt(readVersions(byModel.get(id) ?? []), nowMs)
-        const format = formats.get(vendor)
-        if (inForce === undefined || format === undefined) return []
-        // USD per million tokens by class, before the multiplier.
-        return [{ model: id, vendor, format, price: printPrices(inForce) }]
-      }),
+    prices: models.filter(isInUse).flatMap(({ id, vendor }) => {
+      const inForce = pricesAt(readVersions(byModel.get(id) ?? []), nowMs)
+      const format = formats.get(vendor)
+      if (inForce === undefined || format === undefined) return []
+      // USD per million tokens by class, before the multiplier.
+      return [{ model: id, vendor, format, price: printPrices(inForce) }]
+    }),
   }
 })

@@ -16,7 +16,7 @@ import {
 import { newId } from '../../base/id.ts'
 import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
 import type { Secret } from '../../base/secret.ts'
-import { readCatalogue } from '../../channels/channel-store.ts'
+import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { noKeyUsage, readKeyUsage } from '../../ledger/key-usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
 import { getAccount } from '../accounts/accounts.ts'
@@ -341,7 +341,7 @@ async function addKey(
 
 async function requireModels(queryable: Queryable, ids: readonly string[]): Promise<void> {
   const { models } = await readCatalogue(queryable)
-  const known = models.filter((model) => model.retiredAtMs === undefined).map((model) => model.id)
+  const known = models.filter(isInUse).map((model) => model.id)
   const unknown = ids.filter((id) => !known.includes(id))
   if (unknown.length === 0) return
   const list =

@@ -17,7 +17,7 @@ import { encodePrices, parsePrices } from '../../metering/price-form.ts'
 import { pricesAt, type PriceChange, type Prices } from '../../metering/prices.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { recordAction } from '../actions.ts'
-import type { FieldChange } from '../catalogue/plan.ts'
+import { changesBetween, type FieldChange } from '../catalogue/plan.ts'
 import { describePrices, freeMoment, readVersions } from './versions.ts'
 import { fromTime } from '../input.ts'
 import {
@@ -271,9 +271,5 @@ function keepUnlisted(listed: Prices, before: Prices | undefined, notes: string[
 function compare(before: Prices | undefined, after: Prices): readonly FieldChange[] {
   const describe = (prices: Prices | undefined): ReadonlyMap<string, string> =>
     prices === undefined ? new Map() : describePrices([{ validFromMs: 0, prices }])
-  const from = describe(before)
-  const to = describe(after)
-  return [...new Set([...from.keys(), ...to.keys()])]
-    .filter((field) => from.get(field) !== to.get(field))
-    .map((field) => ({ field, from: from.get(field), to: to.get(field) }))
+  return changesBetween(describe(before), describe(after))
 }
