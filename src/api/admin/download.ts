@@ -37,12 +37,15 @@ export function sendDownload(
     await download.end({ isSent })
   }
   end().catch(onFault)
+  let leftBytes = download.bytes
   return new ReadableStream({
     async pull(controller) {
       try {
         const piece = await download.read()
-        if (piece === undefined) controller.close()
-        else controller.enqueue(piece)
+        if (piece !== undefined) controller.enqueue(piece)
+        leftBytes -= piece?.length ?? 0
+        // A client that has all bytes closes the connection: the answer has to have ended by then.
+        if (piece === undefined || leftBytes === 0) controller.close()
       } catch (error) {
         // The client has left, and the file is closed.
         if (outgoing.destroyed) return controller.error(error)
