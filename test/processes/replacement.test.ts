@@ -60,7 +60,7 @@ describe('a replacement of all processes', () => {
     const [one, two] = [pidOf(processes, 'here-1'), pidOf(processes, 'here-2')]
 
     const broken = await makeRelease(releases, '9.9.8')
-    await writeFile(join(broken, 'src', 'main.ts'), 'export const serve = ')
+    await writeFile(join(broken, 'src', 'gateway', 'serve.ts'), 'export const serve = ')
     await linkTo(current, broken)
     processes.signal('SIGUSR2')
     const [stopped] = await processes.until({ msg: 'replacement stopped, processes serve on' })
