@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import type { KeyKind } from '../access/key.ts'
 import { keyEndpoints } from '../operations/keys/endpoints.ts'
-import type { KeyView } from '../operations/keys/key-view.ts'
-import type { NewKey } from '../operations/keys/keys.ts'
+import type { KeyView, NewKey } from '../operations/keys/key-view.ts'
 import { command, shown, type Answer } from './command.ts'
 import { formatFields, formatTable, usdAsNumbers } from './output.ts'
 
@@ -228,12 +227,12 @@ function showKeys(keys: readonly KeyView[]): Answer {
       key.id,
       key.head,
       key.name,
-      key.status,
+      key.state,
       key.models ?? 'all',
       key.ip ?? 'all',
-      usedOf(key.used_day_usd, key.daily_usd),
-      usedOf(key.used_month_usd, key.monthly_usd),
-      usedOf(key.used_total_usd, key.total_usd),
+      usedOf(key.used.day_usd, key.daily_usd),
+      usedOf(key.used.month_usd, key.monthly_usd),
+      usedOf(key.used.total_usd, key.total_usd),
       key.rpm,
       key.tpm,
       key.created_at,
@@ -257,7 +256,7 @@ function showTokens(tokens: readonly KeyView[], more: readonly 'role'[] = []): A
       token.head,
       token.name,
       ...more.map((field) => token[field]),
-      token.status,
+      token.state,
       token.created_at,
       token.expires_at,
       token.last_used_at,

@@ -3,6 +3,7 @@
  * chose cannot move a terminal's cursor.
  */
 import { layOut } from './table-layout.ts'
+import { isObject } from '../base/object.ts'
 import { plainText } from '../base/plain-text.ts'
 
 /** A cell. Null and undefined show as a dash. */
@@ -31,11 +32,18 @@ function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined
 }
 
-/** Formats one `name  value` line per field. Values are not nested. */
-export function formatFields(fields: Readonly<Record<string, Cell>>): string {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length))
-  return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd())
+type Cells = Readonly<Record<string, Cell>>
+
+/** Formats one `name  value` line per field. A field of an object is named behind it: `used.day_usd`. */
+export function formatFields(fields: Readonly<Record<string, Cell | Cells>>): string {
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    isObject(value)
+      ? Object.entries(value).map(([inner, cell]) => [`${name}.${inner}`, cell] as const)
+      : [[name, value] as const],
+  )
+  const width = Math.max(...lines.map(([name]) => name.length))
+  return lines
+    .map(([name, cell]) => `${name.padEnd(width)}  ${cellText(cell)}`.trimEnd())
     .join('\n')
 }
 

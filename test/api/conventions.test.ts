@@ -74,7 +74,8 @@ describe('conventions', () => {
     const served = await post(`${gateway.url}/alpha/v1/messages`, secret, messagesRequest())
     assert.equal(served.status, 200)
     const used = await call('keys.show', { id })
-    assert.notEqual(valueOf(used)['used_total_usd'], '0')
+    const { total_usd: total } = valueOf(used)['used'] as Readonly<Record<string, unknown>>
+    assert.notEqual(total, '0')
     assert.equal(etagOf(used), etag)
     const first = await call('keys.edit', { id, rpm: 10 }, { 'if-match': etag })
     assert.equal(first.status, 200)
@@ -84,7 +85,7 @@ describe('conventions', () => {
     ])
       assertRefused(late, 412, 'operations.precondition_failed')
     const now = await call('keys.show', { id })
-    assert.deepEqual([valueOf(now)['rpm'], valueOf(now)['status']], [10, 'active'])
+    assert.deepEqual([valueOf(now)['rpm'], valueOf(now)['state']], [10, 'active'])
     assert.equal((await call('keys.revoke', { id }, { 'if-match': etagOf(now) })).status, 200)
   })
 

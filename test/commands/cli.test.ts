@@ -166,7 +166,7 @@ describe('key commands', () => {
       assert.equal(listed[0]?.['name'], 'mine')
       assert.doesNotMatch(JSON.stringify(listed), new RegExp(String(made[field]).slice(8)))
       const revoked = await json(folder, `${word} revoke ${String(made['id'])}`)
-      assert.equal(revoked['status'], 'revoked')
+      assert.equal(revoked['state'], 'revoked')
     }
   })
 

@@ -258,7 +258,7 @@ describe('an operator', () => {
       const secret = await readSecretOnce(page, /^ro_/)
       await rowsOf(page, 'Read-only tokens').filter({ hasText: 'accounting' }).waitFor()
       assert.deepEqual(
-        (await tokens()).map(({ name, status }) => [name, status]),
+        (await tokens()).map(({ name, state }) => [name, state]),
         [['accounting', 'active']],
       )
       assert.equal((await usage(secret)).status, 200)
@@ -266,7 +266,7 @@ describe('an operator', () => {
       await page.getByRole('menuitem', { name: 'Revoke' }).click()
       await button(page, 'Revoke token').click()
       await page.getByText('accounting is revoked.').waitFor()
-      assert.equal((await tokens())[0]?.status, 'revoked')
+      assert.equal((await tokens())[0]?.state, 'revoked')
       // The gateway follows within a second.
       await eventually(
         'the token is refused',
@@ -303,7 +303,7 @@ describe('an operator', () => {
       await choose('Revoke')
       await button(page, 'Revoke key').click()
       await page.getByText('laptop is revoked.').waitFor()
-      assert.equal((await keyOf())?.status, 'revoked')
+      assert.equal((await keyOf())?.state, 'revoked')
       await page.getByLabel('Show 2 revoked or expired').check()
       await rowsOf(page, 'Keys').filter({ hasText: 'laptop' }).getByText('revoked').waitFor()
     })

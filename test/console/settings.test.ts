@@ -121,7 +121,7 @@ describe('the page of settings', () => {
         ({ name }) => name === 'monitoring',
       )
       assert.deepEqual(
-        made.map(({ role, status }) => [role, status]),
+        made.map(({ role, state }) => [role, state]),
         [['viewer', 'revoked']],
       )
     }))

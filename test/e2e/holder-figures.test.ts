@@ -106,7 +106,7 @@ describe('figures of account holders', () => {
     const { name, state, used, limits } = items[0] ?? {}
     assert.deepEqual([name, state, limits], ['test', 'active', []])
     assert.deepEqual(used, { day_usd: cost, month_usd: cost, total_usd: cost })
-    const { key_id: id } = items[0] ?? {}
+    const { id } = items[0] ?? {}
     await context.database.query(
       `UPDATE key SET daily_limit_picos = 1000000000000, monthly_limit_picos = 2000000000000,
         total_limit_picos = 1, rpm = 7 WHERE id = $1`,

@@ -60,7 +60,7 @@ async function accessOf(context: OperationContext): Promise<readonly string[]> {
   const { status } = await showAccount(context, { account })
   const clients = await listAccountKeys(context, { account, kind: 'client' })
   const readers = await listAccountKeys(context, { account, kind: 'reader' })
-  return [status, ...[...clients, ...readers].map((key) => key.status).sort()]
+  return [status, ...[...clients, ...readers].map((key) => key.state).sort()]
 }
 
 async function demoFindings(context: OperationContext): Promise<readonly string[]> {

@@ -527,7 +527,7 @@ describe('keys', () => {
         daily_usd: '0.5',
         expires: '2026-12-31',
       })
-      assert.equal(key.status, 'active')
+      assert.equal(key.state, 'active')
       assert.deepEqual(key.models, ['large-1'])
       assert.equal(key.expires_at, '2027-01-01T00:00:00.000Z')
       const known = await findKnownKey(context.database, hashSecret(secret))
@@ -583,7 +583,7 @@ describe('keys', () => {
         rpm: 60,
         tpm: 9_000,
       })
-      assert.deepEqual([key.used_day_usd, key.used_month_usd, key.used_total_usd], ['0', '0', '0'])
+      assert.deepEqual(key.used, { day_usd: '0', month_usd: '0', total_usd: '0' })
       assert.equal((await showAccount(context, { account: 'acme' })).limits.tpm, 5_000)
       const changed = await limitAccount(context, { account: 'acme', tpm: 0 })
       assert.equal(changed.limits.tpm, 0)
@@ -678,7 +678,7 @@ describe('keys', () => {
       const revoked = await revokeKey(context, { kind: 'reader', id: key.id })
       clock.advance(1_000)
       assert.deepEqual(await revokeKey(context, { kind: 'reader', id: key.id }), revoked)
-      assert.equal(revoked.status, 'revoked')
+      assert.equal(revoked.state, 'revoked')
       const actions = await recentActions(context, {})
       assert.equal(actions.filter((one) => one.action === 'key.revoke').length, 1)
     }))
@@ -687,13 +687,13 @@ describe('keys', () => {
     withWorld(async ({ context, clock }) => {
       await createAccount(context, { name: 'acme' })
       await createClientKey(context, { account: 'acme', expires: '2026-11-21T12:00:01Z' })
-      const status = async () =>
+      const state = async () =>
         (await listAccountKeys(context, { account: 'acme', kind: 'client' })).map(
-          (key) => key.status,
+          (key) => key.state,
         )
-      assert.deepEqual(await status(), ['active'])
+      assert.deepEqual(await state(), ['active'])
       clock.advance(1_000)
-      assert.deepEqual(await status(), ['expired'])
+      assert.deepEqual(await state(), ['expired'])
     }))
 
   it('take the admin token of the settings, and drop the one before', () =>

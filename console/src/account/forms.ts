@@ -20,7 +20,7 @@ export const accountForm = record({
   limits: list(budgetForm),
   rpm: number,
   window_minutes: number,
-  tokens_per_minute: number,
+  tpm: number,
 })
 export type Account = ValueOf<typeof accountForm>
 
@@ -44,7 +44,7 @@ export const daysForm = record({
 export type DayLine = ValueOf<typeof daysForm>['days'][number]
 
 const keyForm = record({
-  key_id: text,
+  id: text,
   name: text,
   head: text,
   state: text,
@@ -53,7 +53,7 @@ const keyForm = record({
   used: record({ day_usd: number, month_usd: number, total_usd: number }),
   limits: list(budgetForm),
   rpm: number,
-  tokens_per_minute: number,
+  tpm: number,
 })
 export type Key = ValueOf<typeof keyForm>
 export const keysForm = record({ items: list(keyForm), next_cursor: nullable(text) })

@@ -34,7 +34,7 @@ export function Keys() {
           caption="Keys of the account"
           columns={columns}
           rows={keys.toSorted((one, other) => placeOf(one) - placeOf(other))}
-          rowKey={({ key_id: id }) => id}
+          rowKey={({ id }) => id}
         />
       )}
     </Card>
@@ -57,7 +57,7 @@ const columns: readonly Column<Key>[] = [
     name: 'Key',
     cell: (key) => (
       <div>
-        <ViewLink to={{ view: 'requests', key: key.key_id }}>
+        <ViewLink to={{ view: 'requests', key: key.id }}>
           {key.name === '' ? key.head : key.name}
         </ViewLink>
         {key.name !== '' && (
@@ -99,7 +99,7 @@ function usedColumn(name: string, read: (key: Key) => number): Column<Key> {
   }
 }
 
-function KeyLimits({ limits: { limits, rpm, tokens_per_minute: tpm } }: { limits: Key }) {
+function KeyLimits({ limits: { limits, rpm, tpm } }: { limits: Key }) {
   if (limits.length === 0 && rpm === 0 && tpm === 0) return <Missing why="No limits" />
   return (
     <div className="key-limits">

@@ -56,7 +56,7 @@ function Money({ account }: { account: Account }) {
 }
 
 function Limits({ account }: { account: Account }) {
-  const { limits, rpm, window_minutes: windowMinutes, tokens_per_minute: tpm } = account
+  const { limits, rpm, window_minutes: windowMinutes, tpm } = account
   const rates = [
     ...(rpm > 0 ? [ratesText(rpm, windowMinutes)] : []),
     ...(tpm > 0 ? [`${tpm.toLocaleString('en-US')} tokens per minute`] : []),

@@ -21,7 +21,7 @@ export function RequestFilters() {
         label="Key"
         value={key}
         options={withAll(
-          keys.map((each) => [each.key_id, each.name === '' ? each.head : each.name]),
+          keys.map((each) => [each.id, each.name === '' ? each.head : each.name]),
           { all: 'All keys', chosen: key },
         )}
         onChange={(chosen) => change({ key: chosen })}

@@ -17,7 +17,7 @@ export function Requests() {
   const { key, model, outcome, from, to } = address
   const query = useInfiniteQuery(requestsQuery({ key, model, outcome, from, to }))
   const { data: keys = [] } = useQuery(keysQuery)
-  const names = new Map(keys.map((each) => [each.key_id, each.name === '' ? each.head : each.name]))
+  const names = new Map(keys.map((each) => [each.id, each.name === '' ? each.head : each.name]))
   const rows = query.data?.pages.flatMap(({ items }) => items)
   const columns = columnsOf(address, names)
   const isFiltered = [key, model, outcome, from, to].some((each) => each !== undefined)

@@ -45,7 +45,7 @@ export const holderAccount = operation(
       /** Zero = no limit. */
       rpm: account.rpm,
       window_minutes: account.windowMinutes,
-      tokens_per_minute: account.tpm,
+      tpm: account.tpm,
     }
   },
 )

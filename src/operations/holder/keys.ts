@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { listKeys, type KeyRow } from '../../access/key-store.ts'
 import { usdNumber } from '../../base/money.ts'
 import { noKeyUsage, readKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
-import { timeOrNull } from '../operation.ts'
+import { viewKey } from '../keys/key-view.ts'
 import { pageFields, pageOf } from '../paging.ts'
 import { viewBudgets, type Budget } from './budget.ts'
 import { holderRead } from './holder-read.ts'
@@ -20,30 +20,30 @@ export const holderKeys = holderRead(
     return pageOf(keys, {
       limit,
       cursorOf: ({ id }) => id,
-      view: (key) => viewKey(key, used.get(key.id) ?? noKeyUsage, nowMs),
+      view: (key) => viewForHolder(key, used.get(key.id) ?? noKeyUsage, nowMs),
     })
   },
 )
 
-function viewKey(key: KeyRow, cost: KeyUsage, nowMs: number) {
+/** A key as operators see it, less what is theirs. Amounts are numbers, limits show what they leave. */
+function viewForHolder(key: KeyRow, usage: KeyUsage, nowMs: number) {
+  const { id, name, head, state, models, expires_at, rpm, tpm } = viewKey(key, usage, nowMs)
   return {
-    key_id: key.id,
-    name: key.name,
-    head: key.head,
-    state: stateOf(key, nowMs),
-    /** Null = every model. */
-    models: key.allowedModels ?? null,
-    expires_at: timeOrNull(key.expiresAtMs),
+    id,
+    name,
+    head,
+    state,
+    models,
+    expires_at,
     used: {
-      day_usd: usdNumber(cost.dayPicos),
-      month_usd: usdNumber(cost.monthPicos),
-      total_usd: usdNumber(cost.totalPicos),
+      day_usd: usdNumber(usage.dayPicos),
+      month_usd: usdNumber(usage.monthPicos),
+      total_usd: usdNumber(usage.totalPicos),
     },
     /** Those that are set. */
-    limits: viewBudgets(budgetsOf(key, cost), nowMs),
-    /** Zero = no limit. */
-    rpm: key.limits.rpm,
-    tokens_per_minute: key.limits.tpm,
+    limits: viewBudgets(budgetsOf(key, usage), nowMs),
+    rpm,
+    tpm,
   }
 }
 
@@ -53,9 +53,4 @@ function budgetsOf({ limits }: KeyRow, cost: KeyUsage): readonly Budget[] {
     { period: 'month', limitPicos: limits.monthlyPicos, usedPicos: cost.monthPicos },
     { period: 'total', limitPicos: limits.totalPicos, usedPicos: cost.totalPicos },
   ]
-}
-
-function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): string {
-  if (revokedAtMs !== undefined) return 'revoked'
-  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active'
 }

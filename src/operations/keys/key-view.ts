@@ -1,23 +1,62 @@
 /**
- * A key as operators see it: in results, and in the operators' log. Pure. It has the head of a secret and
- * never more.
+ * What a key looks like, in the same words for everybody: to operators, in their log, and to the holder of
+ * its account, who sees less of it (operations/holder/keys.ts). It has the head of a secret and never more.
  */
+import { z } from 'zod'
+import { adminRoles } from '../../access/key.ts'
 import type { KeyRow } from '../../access/key-store.ts'
 import { formatUsd } from '../../base/money.ts'
 import type { KeyUsage } from '../../ledger/key-usage.ts'
+import { moment, usd, type Answer } from '../answer-forms.ts'
 import { timeOrNull, timeText } from '../operation.ts'
 
-export type KeyView = Readonly<ReturnType<typeof viewKey>>
+export const keyForm = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['client', 'reader', 'admin']),
+  account_id: z.string().nullable().meta({ description: 'Null for admin tokens.' }),
+  role: z
+    .enum(adminRoles)
+    .nullable()
+    .meta({ description: 'What an admin token may do; null for other kinds.' }),
+  name: z.string(),
+  head: z.string().meta({ description: 'The beginning of the secret.' }),
+  state: z.enum(['active', 'expired', 'revoked']),
+  models: z.array(z.string()).nullable().meta({ description: 'Null = every model.' }),
+  ip: z.array(z.string()).nullable().meta({ description: 'Null = every address.' }),
+  daily_usd: usd.meta({ description: 'Per UTC day; 0 = only the limits of the account.' }),
+  monthly_usd: usd.meta({ description: 'Per UTC calendar month; 0 = no limit.' }),
+  total_usd: usd.meta({ description: 'In all; 0 = no limit.' }),
+  rpm: z.int().meta({ description: 'Requests per minute; 0 = no limit.' }),
+  tpm: z.int().meta({ description: 'Tokens per minute; 0 = no limit.' }),
+  used: z.strictObject({
+    day_usd: usd.meta({ description: 'Charges less refunds of the current UTC day.' }),
+    month_usd: usd.meta({ description: 'The same for the UTC calendar month.' }),
+    total_usd: usd,
+  }),
+  created_at: moment,
+  expires_at: moment.nullable(),
+  revoked_at: moment.nullable(),
+  last_used_at: moment.nullable().meta({ description: 'Up to a minute old; null = not used yet.' }),
+})
 
-export function viewKey(key: KeyRow, used: KeyUsage, nowMs: number) {
+export type KeyView = Answer<typeof keyForm>
+
+/** The only result that shows a secret. */
+export const newKeyForm = z.strictObject({
+  key: keyForm,
+  secret: z.string().meta({ description: 'Shown once, in this answer.' }),
+})
+
+export type NewKey = Answer<typeof newKeyForm>
+
+export function viewKey(key: KeyRow, used: KeyUsage, nowMs: number): KeyView {
   return {
     ...describeKey(key, nowMs),
-    /** Charges less refunds of the current UTC day. */
-    used_day_usd: formatUsd(used.dayPicos),
-    /** The same for the UTC calendar month. */
-    used_month_usd: formatUsd(used.monthPicos),
-    used_total_usd: formatUsd(used.totalPicos),
-    /** Up to a minute old; null = not used yet. */
+    used: {
+      day_usd: formatUsd(used.dayPicos),
+      month_usd: formatUsd(used.monthPicos),
+      total_usd: formatUsd(used.totalPicos),
+    },
     last_used_at: timeOrNull(key.lastUsedAtMs),
   }
 }
@@ -27,12 +66,10 @@ export function describeKey(key: KeyRow, nowMs: number) {
   return {
     id: key.id,
     kind: key.kind,
-    /** Null for admin tokens. */
     account_id: key.accountId ?? null,
-    /** What an admin token may do; null for other kinds. */
     role: key.role ?? null,
     head: key.head,
-    status: statusOf(key, nowMs),
+    state: stateOf(key, nowMs),
     ...describeSettings(key),
     created_at: timeText(key.createdAtMs),
     revoked_at: timeOrNull(key.revokedAtMs),
@@ -43,11 +80,8 @@ export function describeKey(key: KeyRow, nowMs: number) {
 export function describeSettings(key: KeyRow) {
   return {
     name: key.name,
-    /** Null = every model. */
     models: key.allowedModels ?? null,
-    /** Null = every address. */
     ip: key.ipRanges ?? null,
-    /** 0 = only the limits of the account, here and below. */
     daily_usd: formatUsd(key.limits.dailyPicos),
     monthly_usd: formatUsd(key.limits.monthlyPicos),
     total_usd: formatUsd(key.limits.totalPicos),
@@ -57,7 +91,7 @@ export function describeSettings(key: KeyRow) {
   }
 }
 
-function statusOf(key: KeyRow, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (key.revokedAtMs !== undefined) return 'revoked'
-  return key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs ? 'expired' : 'active'
+function stateOf({ revokedAtMs, expiresAtMs }: KeyRow, nowMs: number): KeyView['state'] {
+  if (revokedAtMs !== undefined) return 'revoked'
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active'
 }

@@ -31,7 +31,16 @@ import {
   tokensPerMinute,
   untilTime,
 } from '../input.ts'
-import { describeKey, describeSettings, viewKey, type KeyView } from './key-view.ts'
+import { pageOf as pageForm } from '../answer-forms.ts'
+import {
+  describeKey,
+  describeSettings,
+  keyForm,
+  newKeyForm,
+  viewKey,
+  type KeyView,
+  type NewKey,
+} from './key-view.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import {
   attempt,
@@ -45,12 +54,6 @@ import {
 } from '../operation.ts'
 
 const keyId = z.string('must be the id of a key').min(1, 'must be the id of a key')
-
-/** The only result that shows a secret. */
-export interface NewKey {
-  readonly key: KeyView
-  readonly secret: string
-}
 
 const limitFields = {
   daily_usd: limitUsd.optional(),
@@ -77,15 +80,18 @@ function readLimits(
 }
 
 export const createClientKey = operation(
-  z.strictObject({
-    account: accountReference,
-    name: label,
-    models: modelIds.optional(),
-    ip: ipRanges.optional(),
-    ...limitFields,
-    expires: untilTime.optional(),
-  }),
-  (context, given): Promise<NewKey> => {
+  {
+    input: z.strictObject({
+      account: accountReference,
+      name: label,
+      models: modelIds.optional(),
+      ip: ipRanges.optional(),
+      ...limitFields,
+      expires: untilTime.optional(),
+    }),
+    answer: newKeyForm,
+  },
+  (context, given) => {
     requireFuture(context, given.expires)
     return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
@@ -109,8 +115,8 @@ export const createClientKey = operation(
 )
 
 export const showClientKey = operation(
-  z.strictObject({ id: keyId }),
-  async ({ database, clock }, { id }): Promise<KeyView> => {
+  { input: z.strictObject({ id: keyId }), answer: keyForm },
+  async ({ database, clock }, { id }) => {
     const key = await findKey(database, id)
     if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
     return viewOne(database, key, clock.now())
@@ -119,15 +125,18 @@ export const showClientKey = operation(
 
 /** Changes what is given and keeps the rest. Null removes a restriction, 0 a limit. */
 export const editKey = operation(
-  z.strictObject({
-    id: keyId,
-    name: label.unwrap().optional(),
-    models: modelIds.nullish(),
-    ip: ipRanges.nullish(),
-    ...limitFields,
-    expires: untilTime.nullish(),
-  }),
-  (context, { id, ...given }): Promise<KeyView> => {
+  {
+    input: z.strictObject({
+      id: keyId,
+      name: label.unwrap().optional(),
+      models: modelIds.nullish(),
+      ip: ipRanges.nullish(),
+      ...limitFields,
+      expires: untilTime.nullish(),
+    }),
+    answer: keyForm,
+  },
+  (context, { id, ...given }) => {
     if (Object.values(given).every((value) => value === undefined))
       throw invalid('Give at least one thing to change.')
     requireFuture(context, given.expires)
@@ -166,8 +175,8 @@ function changed<Value>(
 
 /** A closed account gets tokens, too: its holder may still read its figures. */
 export const createReaderToken = operation(
-  z.strictObject({ account: accountReference, name: label }),
-  (context, { account: reference, name }): Promise<NewKey> =>
+  { input: z.strictObject({ account: accountReference, name: label }), answer: newKeyForm },
+  (context, { account: reference, name }) =>
     context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, reference)
       return addKey(context, transaction, {
@@ -180,12 +189,15 @@ export const createReaderToken = operation(
 )
 
 export const createAdminToken = operation(
-  z.strictObject({
-    name: label,
-    role: z.enum(adminRoles, `must be one of ${adminRoles.join(', ')}`).default('owner'),
-    expires: untilTime.optional(),
-  }),
-  async (context, { name, role, expires }): Promise<NewKey> => {
+  {
+    input: z.strictObject({
+      name: label,
+      role: z.enum(adminRoles, `must be one of ${adminRoles.join(', ')}`).default('owner'),
+      expires: untilTime.optional(),
+    }),
+    answer: newKeyForm,
+  },
+  async (context, { name, role, expires }) => {
     requireFuture(context, expires)
     const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs: expires } as const
     return context.database.transact((transaction) => addKey(context, transaction, draft))
@@ -197,13 +209,18 @@ function requireFuture({ clock }: OperationContext, expires: number | null | und
     throw invalidField('expires', 'must not be in the past')
 }
 
+const keyPage = pageForm(keyForm)
+
 export const listAccountKeys = operation(
-  z.strictObject({
-    account: accountReference,
-    kind: z.enum(['client', 'reader']),
-    ...pageFields,
-  }),
-  async ({ database, clock }, { account: reference, kind, ...page }): Promise<Page<KeyView>> => {
+  {
+    input: z.strictObject({
+      account: accountReference,
+      kind: z.enum(['client', 'reader']),
+      ...pageFields,
+    }),
+    answer: keyPage,
+  },
+  async ({ database, clock }, { account: reference, kind, ...page }) => {
     const account = await getAccount(database, reference)
     return readPage(database, { kind, accountId: account.id }, { ...page, nowMs: clock.now() })
   },
@@ -211,8 +228,8 @@ export const listAccountKeys = operation(
 
 /** Oldest first. */
 export const listAdminTokens = operation(
-  z.strictObject(pageFields),
-  ({ database, clock }, page): Promise<Page<KeyView>> =>
+  { input: z.strictObject(pageFields), answer: keyPage },
+  ({ database, clock }, page) =>
     readPage(database, { kind: 'admin', accountId: undefined }, { ...page, nowMs: clock.now() }),
 )
 
@@ -236,11 +253,11 @@ export async function hasAdminToken(queryable: Queryable): Promise<boolean> {
 
 /** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */
 export const revokeKey = operation(
-  z.strictObject({
-    kind: z.enum(['client', 'reader', 'admin']),
-    id: keyId,
-  }),
-  (context, { kind, id }): Promise<KeyView> =>
+  {
+    input: z.strictObject({ kind: z.enum(['client', 'reader', 'admin']), id: keyId }),
+    answer: keyForm,
+  },
+  (context, { kind, id }) =>
     context.database.transact(async (transaction) => {
       const key = await findKey(transaction, id)
       if (key === undefined || key.kind !== kind)

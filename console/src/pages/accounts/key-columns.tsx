@@ -6,7 +6,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Age, Time, Usd } from '../../ui/values.tsx'
 import type { Key } from './queries.ts'
 
-const statusTones: Readonly<Record<Key['status'], Tone>> = {
+const stateTones: Readonly<Record<Key['state'], Tone>> = {
   active: 'good',
   expired: 'warn',
   revoked: 'neutral',
@@ -14,11 +14,11 @@ const statusTones: Readonly<Record<Key['status'], Tone>> = {
 
 const name: Column<Key> = {
   name: 'Name',
-  cell: ({ name: given, head, status }) => (
+  cell: ({ name: given, head, state }) => (
     <div>
       <span className="key-name">
         {given === '' ? 'no name' : given}{' '}
-        {status !== 'active' && <Badge tone={statusTones[status]}>{status}</Badge>}
+        {state !== 'active' && <Badge tone={stateTones[state]}>{state}</Badge>}
       </span>
       <div>
         <code className="soft">{head}</code>
@@ -38,9 +38,9 @@ export const keyColumns: readonly Column<Key>[] = [
   {
     name: 'Spend',
     isNumber: true,
-    cell: ({ id, account_id: account, used_total_usd: used }) => (
+    cell: ({ id, account_id: account, used }) => (
       <Link to="/requests" search={{ key: id, ...(account !== null && { account }) }}>
-        <Usd value={used} />
+        <Usd value={used.total_usd} />
       </Link>
     ),
   },
@@ -63,9 +63,9 @@ export const tokenColumns: readonly Column<Key>[] = [
 function Budgets({ credential: key }: { credential: Key }) {
   const budgets = (
     [
-      ['day', key.used_day_usd, key.daily_usd],
-      ['month', key.used_month_usd, key.monthly_usd],
-      ['total', key.used_total_usd, key.total_usd],
+      ['day', key.used.day_usd, key.daily_usd],
+      ['month', key.used.month_usd, key.monthly_usd],
+      ['total', key.used.total_usd, key.total_usd],
     ] as const
   ).filter(([, , limit]) => /[1-9]/.test(limit))
   if (budgets.length === 0) return <span className="soft">none</span>

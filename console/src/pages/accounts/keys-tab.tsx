@@ -52,7 +52,7 @@ function Credentials({ account, title, hint, kind }: CredentialsProps) {
   const mayChange = useMay('operator')
   const close = (): void => setIsCreating(false)
   const New = kind === 'client' ? NewKey : NewToken
-  const ended = data?.filter(({ status }) => status !== 'active') ?? []
+  const ended = data?.filter(({ state }) => state !== 'active') ?? []
   return (
     <Card
       title={title}
@@ -85,7 +85,7 @@ function Credentials({ account, title, hint, kind }: CredentialsProps) {
           title={title}
           kind={kind}
           mayChange={mayChange}
-          keys={hasEnded ? data : data.filter(({ status }) => status === 'active')}
+          keys={hasEnded ? data : data.filter(({ state }) => state === 'active')}
         />
       )}
       <New account={account} isOpen={isCreating} onClose={close} />
@@ -110,7 +110,7 @@ function KeyTable({ title, kind, keys, mayChange }: KeyTableProps) {
   const actions: Column<Key> = {
     name: 'Actions',
     isNumber: true,
-    cell: (key) => (key.status === 'revoked' ? null : <KeyActions credential={key} />),
+    cell: (key) => (key.state === 'revoked' ? null : <KeyActions credential={key} />),
   }
   const columns = kind === 'client' ? keyColumns : tokenColumns
   return (

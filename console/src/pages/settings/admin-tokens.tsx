@@ -22,7 +22,7 @@ function readTokens(cursor: { cursor?: string }) {
 
 type Token = Awaited<ReturnType<typeof readTokens>>['items'][number]
 
-const statusTones = { active: 'good', expired: 'neutral', revoked: 'neutral' } as const
+const stateTones = { active: 'good', expired: 'neutral', revoked: 'neutral' } as const
 
 export function AdminTokens() {
   const list = useList(['settings', 'admin-tokens'], readTokens)
@@ -62,7 +62,7 @@ export function AdminTokens() {
           { name: 'Role', cell: ({ role }) => role },
           {
             name: 'Status',
-            cell: ({ status }) => <Badge tone={statusTones[status]}>{status}</Badge>,
+            cell: ({ state }) => <Badge tone={stateTones[state]}>{state}</Badge>,
           },
           { name: 'Last used', cell: ({ last_used_at: at }) => <Time at={at} /> },
           {
@@ -72,7 +72,7 @@ export function AdminTokens() {
           {
             name: 'Actions',
             cell: (token) =>
-              isOwner && token.status === 'active' ? (
+              isOwner && token.state === 'active' ? (
                 <Button onClick={() => setRevoking(token)}>Revoke</Button>
               ) : null,
           },
