@@ -1,26 +1,11 @@
-/** `turnpike alert test`: queues a message to a target and waits until its first attempt is over. */
-import type { Command } from 'commander'
-import { commandClock, sleep, type Clock } from '../base/clock.ts'
+/** Waits until the first attempt at a test message is over, and says how it ended. */
+import { sleep, type Clock } from '../base/clock.ts'
 import { alertEndpoints } from '../operations/alerts/endpoints.ts'
 import type { DeliveryView } from '../operations/alerts/log.ts'
 import type { QueuedTest } from '../operations/alerts/targets.ts'
 import type { Outcome } from '../operations/operation.ts'
-import { command, exitCodes, shown, type Answer } from './command.ts'
+import { exitCodes, type Answer } from './command.ts'
 import type { Run } from './run.ts'
-
-export function addTestCommand(alert: Command): void {
-  alert
-    .command('test')
-    .description('send a test message through a running gateway, and wait for the answer')
-    .argument('<target>', 'name or id of the target')
-    .action(
-      command({ store: 'existing' }, async ({ call, arguments: [target] }) => {
-        const queued = await call(alertEndpoints.test, { target })
-        if (queued.kind === 'refusal') return queued
-        return shown(await awaitDelivery(call, queued.value, commandClock), showTest)
-      }),
-    )
-}
 
 /** A message to the target may be under way; that one and the test have a time limit of 10 s each. */
 const testWaitMs = 30_000

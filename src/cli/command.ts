@@ -1,17 +1,14 @@
 /**
- * What every command shares: it reads its file, runs, prints the answer or the error, and sets the exit
- * code. What a command means is decided in operations. The invariant: with `--json` standard output gets
- * exactly one JSON document, also when the command fails.
+ * What every command shares: it runs, prints the answer or the error, and sets the exit code. What a
+ * command means is decided in operations. The invariant: with `--json` standard output gets exactly one
+ * JSON document, also when the command fails.
  */
-import { readFile } from 'node:fs/promises'
-import { buffer } from 'node:stream/consumers'
 import { CommanderError, InvalidArgumentError, type Command } from 'commander'
 import { GatewayError } from '../base/errors.ts'
 import { refusalOf, type OperationRefusal, type Outcome } from '../operations/operation.ts'
 import { formatJson } from './output.ts'
 import { requireThisHost } from './place.ts'
 import { ServerError } from './remote/server-error.ts'
-import { withRun, type Run } from './run.ts'
 import { SettingsError, withStore, type Given, type StoreRun, type StoreUse } from './store-run.ts'
 
 export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
@@ -25,46 +22,27 @@ export interface Answer {
   readonly ifLost?: string
 }
 
-export interface CommandSpec {
-  readonly store: StoreUse | ((given: Given) => StoreUse)
-  /** A file, or several, to read before the store is opened; `-` is standard input. */
-  readonly file?: (given: Given) => unknown
-}
-
 /** What a command returns. Undefined: it has written its answer itself. */
-type Result = Answer | OperationRefusal | undefined
+export type Result = Answer | OperationRefusal | undefined
 
-/** The text of the file that `CommandSpec.file` names; of several, the first, and all of them. */
-interface WithText {
-  readonly text: string | undefined
-  readonly texts: readonly string[]
+/** What a command does. */
+export type Work = (given: Given) => Promise<Result>
+
+/** Makes the work of a command on a store of this host only. */
+export function storeWork(store: StoreUse, work: (run: StoreRun & Given) => Promise<Result>): Work {
+  return hostWork((given) => withStore(given, store, (run) => work({ ...given, ...run })))
 }
 
-/** Makes the action of a command that works on the store, or through a server. */
-export function command(spec: CommandSpec, work: (run: Run & WithText) => Promise<Result>) {
-  return plainCommand(async (given) => {
-    const paths = [spec.file?.(given)].flat().filter((path) => typeof path === 'string')
-    const texts = await Promise.all(paths.map(readText))
-    const use = typeof spec.store === 'function' ? spec.store(given) : spec.store
-    return withRun(given, use, (run) => work({ ...run, text: texts[0], texts }))
-  })
-}
-
-/** Makes the action of a command that works on a store of this host only. */
-export function storeCommand(store: StoreUse, work: (run: StoreRun & Given) => Promise<Result>) {
-  return hostCommand((given) => withStore(given, store, (run) => work({ ...given, ...run })))
-}
-
-/** Makes the action of a command that works on this host only. */
-export function hostCommand(work: (given: Given) => Promise<Result>) {
-  return plainCommand((given) => {
+/** Makes the work of a command on this host only. */
+export function hostWork(work: Work): Work {
+  return (given) => {
     requireThisHost(given.options, 'Run it on the host of the gateway, with --local.')
     return work(given)
-  })
+  }
 }
 
-/** Makes the action of a command that opens no store, or opens it itself. */
-export function plainCommand(work: (given: Given) => Promise<Result>) {
+/** Makes the action of a command. */
+export function actionOf(work: Work) {
   return async (...parameters: unknown[]): Promise<void> => {
     const parsed = parameters.at(-1) as Command
     const given: Given = {
@@ -112,20 +90,6 @@ export function parseCount(text: string): number {
   if (count >= 1 && count <= 10_000) return count
   throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
 }
-
-/** Reads a file; `-` is standard input, read to its end. */
-async function readText(path: string): Promise<string> {
-  try {
-    const bytes = path === '-' ? await buffer(process.stdin) : await readFile(path)
-    return bytes.toString('utf8')
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const what = path === '-' ? 'Standard input' : `The file ${path}`
-    throw new InvalidArgumentError(`${what} cannot be read: ${reason}.`)
-  }
-}
-
-// --- output and errors ----------------------------------------------------------------------------
 
 function print(result: Result, wantsJson: boolean): void {
   if (result === undefined) return

@@ -39,6 +39,15 @@ export function readContexts(): Contexts {
   throw new InvalidArgumentError(`${path} is damaged. Remove it, and add your contexts again.`)
 }
 
+/** Returns a context by its name. Throws where there is none. */
+export function findContext({ contexts }: Contexts, name: string): Contexts['contexts'][string] {
+  const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+  if (found !== undefined) return found
+  throw new InvalidArgumentError(
+    `There is no context ${name}. turnpike context list shows those there are.`,
+  )
+}
+
 /** Replaces the file as a whole, so that a crash leaves the old one or the new one. Returns its path. */
 export function writeContexts(contexts: Contexts): string {
   const path = findPath()

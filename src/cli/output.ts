@@ -3,7 +3,6 @@
  * chose cannot move a terminal's cursor.
  */
 import { layOut } from './table-layout.ts'
-import { isObject } from '../base/object.ts'
 import { plainText } from '../base/plain-text.ts'
 
 /** A cell. Null and undefined show as a dash. */
@@ -32,23 +31,17 @@ function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined
 }
 
-type Cells = Readonly<Record<string, Cell>>
-
-/** Formats one `name  value` line per field. A field of an object is named behind it: `used.day_usd`. */
-export function formatFields(fields: Readonly<Record<string, Cell | Cells>>): string {
-  const lines = Object.entries(fields).flatMap(([name, value]) =>
-    isObject(value)
-      ? Object.entries(value).map(([inner, cell]) => [`${name}.${inner}`, cell] as const)
-      : [[name, value] as const],
-  )
-  const width = Math.max(...lines.map(([name]) => name.length))
-  return lines
-    .map(([name, cell]) => `${name.padEnd(width)}  ${cellText(cell)}`.trimEnd())
+/** Formats one `name  value` line per field. Values are not nested. */
+export function formatFields(fields: Readonly<Record<string, Cell>>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd())
     .join('\n')
 }
 
 function cellText(value: Cell): string {
   if (value === null || value === undefined) return '–'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   const text = typeof value === 'object' ? value.join(', ') : plainText(value)
   return text.replace(/\p{C}/gu, '�')
 }

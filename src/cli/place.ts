@@ -7,7 +7,7 @@ import { InvalidArgumentError } from 'commander'
 import { isAdminToken } from '../access/key.ts'
 import { Secret } from '../base/secret.ts'
 import { processEnvironment } from '../settings/read.ts'
-import { readContexts, type Contexts } from './contexts.ts'
+import { findContext, readContexts } from './contexts.ts'
 import type { ServerPlace } from './remote/server.ts'
 
 export type Place =
@@ -25,7 +25,7 @@ export function findPlace(options: Options): Place {
     case 'address':
       return serverPlace(named.text, named.because)
     case 'context':
-      return contextPlace(readContexts(), named.name, named.because)
+      return contextPlace(named.name, named.because)
   }
 }
 
@@ -70,12 +70,8 @@ function findNamed(options: Options): Named {
     : { kind: 'context', name: current, because: `the current context, ${current},` }
 }
 
-function contextPlace({ contexts }: Contexts, name: string, because: string): Place {
-  const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
-  if (found === undefined)
-    throw new InvalidArgumentError(
-      `There is no context ${name}. turnpike context list shows those there are.`,
-    )
+function contextPlace(name: string, because: string): Place {
+  const found = findContext(readContexts(), name)
   const url = parseServer(found.server)
   return { kind: 'server', url, token: new Secret(found.token), because }
 }

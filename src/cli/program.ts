@@ -1,25 +1,44 @@
 /** The commands of the program: their words, options and help. What a command does is in its own file. */
 import { Command, CommanderError } from 'commander'
 import { formatBuild, thisBuild } from '../base/build.ts'
-import { addAccountCommands } from './account-commands.ts'
-import { addAlertCommands } from './alert-commands.ts'
-import { addCatalogueCommands } from './catalogue-commands.ts'
-import { addChannelCommands } from './channel-commands.ts'
-import { addCompletionCommands } from './completion/completion-commands.ts'
-import { addConsoleCommand } from './console-command.ts'
-import { addContextCommands } from './context-commands.ts'
 import { endWithOutput, exitCodes, reportError } from './command.ts'
-import { addGatewayCommands } from './gateway-commands.ts'
-import { addGatewayFactsCommands } from './gateway-facts-commands.ts'
-import { addInitCommand } from './init/init-command.ts'
-import { addKeyCommands } from './key-commands.ts'
+import { accountCommands, accountGroups } from './commands/accounts.ts'
+import { alertCommands, alertGroups } from './commands/alerts.ts'
+import { catalogueCommands, catalogueGroups } from './commands/catalogue.ts'
+import { channelCommands, channelGroups } from './commands/channels.ts'
+import { consoleCommand } from './commands/console.ts'
+import { contextCommands, contextGroups } from './commands/contexts.ts'
+import { gatewayCommands } from './commands/gateway.ts'
+import { keyCommands, keyGroups } from './commands/keys.ts'
+import { reportCommand, requestCommands, requestGroups } from './commands/requests.ts'
+import { doctorCommand, storeCommands, storeGroups } from './commands/store.ts'
+import { addCompletionCommands } from './completion/completion-commands.ts'
+import { repeatable } from './field-words.ts'
+import { initCommand } from './init/init-command.ts'
 import { formatJson } from './output.ts'
-import { addReportCommand } from './report-command.ts'
-import { addRequestCommands } from './request-commands.ts'
-import { addDoctorCommand, addStoreCommands } from './store-commands.ts'
+import { addRows, type CommandRow } from './row.ts'
 
-/** Options that may be repeated; their values add up. */
-const repeatable: ReadonlySet<string> = new Set(['ip', 'map', 'metadata'])
+/** The commands by their heading in help. */
+const sections: Readonly<Record<string, readonly CommandRow[]>> = {
+  'Gateway:': [...gatewayCommands, initCommand, consoleCommand, doctorCommand],
+  'Catalogue and channels:': [...catalogueCommands, ...channelCommands],
+  'Accounts and keys:': [...accountCommands, ...keyCommands, reportCommand, ...requestCommands],
+  'Alerts:': alertCommands,
+  'Store:': storeCommands,
+  'Servers:': contextCommands,
+}
+
+/** What commands with a first word in common are for. */
+const groups = {
+  ...catalogueGroups,
+  ...channelGroups,
+  ...accountGroups,
+  ...keyGroups,
+  ...requestGroups,
+  ...alertGroups,
+  ...storeGroups,
+  ...contextGroups,
+}
 
 /**
  * Runs a command line. Returns undefined where it came to its end: the process ends with `process.exitCode`
@@ -50,7 +69,11 @@ export function buildProgram({ wantsJson }: { readonly wantsJson: boolean }): Co
     .option('--context <name>', 'work through the server that was saved under this name')
     .option('--local', 'work on the store of this host, whatever is set up')
     .helpOption('-h, --help', 'show help; works after every command')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // It says the choices and the default itself.
+      optionDescription: ({ description }) => description,
+    })
     .exitOverride()
     .configureOutput({
       // reportError prints each error once, as text or as JSON.
@@ -72,26 +95,10 @@ Examples:
 From another machine: set TURNPIKE_SERVER and TURNPIKE_TOKEN, or save the server: turnpike context add.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
     )
-  program.commandsGroup('Gateway:')
-  addGatewayCommands(program)
-  addInitCommand(program)
-  addConsoleCommand(program)
-  addDoctorCommand(program)
-  program.commandsGroup('Catalogue and channels:')
-  addCatalogueCommands(program)
-  addChannelCommands(program)
-  program.commandsGroup('Accounts and keys:')
-  addAccountCommands(program)
-  addKeyCommands(program)
-  addReportCommand(program)
-  addRequestCommands(program)
-  program.commandsGroup('Alerts:')
-  addAlertCommands(program)
-  program.commandsGroup('Store:')
-  addStoreCommands(program)
-  addGatewayFactsCommands(program)
-  program.commandsGroup('Servers:')
-  addContextCommands(program)
+  for (const [heading, rows] of Object.entries(sections)) {
+    program.commandsGroup(heading)
+    addRows(program, rows, groups)
+  }
   program.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')
   addCompletionCommands(program)
   refuseRepeatedOptions(program)
@@ -102,7 +109,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`,
 function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) {
     const name = option.name()
-    if (option.isBoolean() || option.variadic || repeatable.has(name)) continue
+    if (option.isBoolean() || option.variadic || repeatable.has(option)) continue
     let isGiven = false
     command.on(`option:${name}`, () => {
       if (isGiven) command.error(`error: option '${option.flags}' is given twice`)

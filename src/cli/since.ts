@@ -1,12 +1,22 @@
-/** Reads the option `--since`: a date, a time, or an age. */
+/** The options `--since` and `--until` of lists: a date or a time; for the first one also an age. */
 import { InvalidArgumentError } from 'commander'
 import { commandClock, parseDuration } from '../base/clock.ts'
 
+/** Hints for the fields `from` and `to`. */
+export const periodHints = {
+  from: {
+    flags: '--since <time>',
+    text: 'a date, a time, or an age such as 30m or 2h',
+    read: sinceOf,
+  },
+  to: { flags: '--until <time>', text: 'a date (included) or a time' },
+}
+
 /** An age counts back from now. */
-export function sinceOf(given: unknown): unknown {
-  const ageMs = typeof given === 'string' ? parseDuration(given.trim()) : undefined
+function sinceOf(given: string): string {
+  const ageMs = parseDuration(given.trim())
   if (ageMs === undefined) {
-    if (typeof given === 'string' && !/^\s*\d{4}-/.test(given))
+    if (!/^\s*\d{4}-/.test(given))
       throw new InvalidArgumentError('--since must be a date, a time, or an age such as 30m or 2h.')
     return given
   }

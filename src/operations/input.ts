@@ -31,32 +31,38 @@ function printableText(lengthMax: number, lengthMin = 0) {
 export const properName = printableText(64, 1)
 
 /** The name of an account. It must not look like an id, because either identifies an account. */
-export const accountName = properName.refine((text) => !ids.test(text), 'must not look like an id')
+export const accountName = properName
+  .refine((text) => !ids.test(text), 'must not look like an id')
+  .describe('A unique name, at most 64 characters.')
 
-/** An account, by name or id. */
-export const accountReference = z.string('must name an account').min(1, 'must name an account')
+export const accountReference = z
+  .string('must name an account')
+  .min(1, 'must name an account')
+  .describe('Name or id of the account.')
 
-/** A label for people; may be empty. */
-export const label = printableText(64).default('')
+export const label = printableText(64)
+  .describe('A label, at most 64 characters; may be empty.')
+  .default('')
 
-/** Makes a credit idempotent. */
-export const entryReference = printableText(128, 1)
+export const entryReference = printableText(128, 1).describe(
+  'Your own id of this entry; repeating it books nothing.',
+)
 
-export const note = printableText(256).optional()
+export const note = printableText(256)
 
-/** What an operator notes down about an account; may be empty. */
-export const accountNote = printableText(256)
+export const accountNote = note.describe('A note for operators; may be empty.')
 
-/** The address for alerts about an account; empty = none. */
 export const contact = printableText(254)
   .refine(
     (text) => text === '' || z.regexes.html5Email.test(text),
     'must be one e-mail address such as ops@customer.example, or empty',
   )
   .meta({ anyOf: [{ maxLength: 0 }, { format: 'email' }] })
+  .describe('Address for alerts about this account; empty = none.')
 
-/** The operator's own id of an account holder; empty = none. */
-export const externalId = printableText(128)
+export const externalId = printableText(128).describe(
+  'Your own id of the account holder, unique; empty = none.',
+)
 
 /** A part of a name, to search for. */
 export const namePart = printableText(64, 1)
@@ -64,7 +70,7 @@ export const namePart = printableText(64, 1)
 export const metadataCountMax = 16
 const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/
 
-/** Changes of the metadata of an account: texts by name. An empty text or null removes the name. */
+/** Changes of the metadata of an account. */
 export const metadataChanges = z
   .record(z.string(), printableText(200).nullable(), 'must be an object of texts')
   .meta({ propertyNames: { pattern: metadataName.source } })
@@ -75,6 +81,7 @@ export const metadataChanges = z
       context.addIssue({ code: 'custom', message })
     }
   })
+  .describe('Facts to keep, as texts by name; an empty text removes one, others stay.')
 
 function textOrNumber(expected: string) {
   return z.union([z.string(), z.number()], `must be ${expected}`)
@@ -109,23 +116,22 @@ function usd(
 export const entryUsd = usd(
   `an amount in USD such as 12.50 or -12.50, not 0, at most ${amountUsdMax}, with at most 12 decimals`,
   { isSigned: true, hasZero: false },
-)
+).describe('Amount in USD, such as 12.50 or -3; a negative amount takes money back.')
 
 /** A part of a charge to give back. */
 export const refundUsd = usd('an amount in USD above 0, with at most 12 decimals', {
   hasZero: false,
 })
 
-/** A request, by the gateway's id or the vendor's. */
 export const requestReference = z
   .string('must be the id of a request')
   .min(1, 'must be the id of a request')
   .max(512, 'must be the id of a request')
+  .describe("The gateway's id of the request (ex_…), or the vendor's.")
 
-/** A first credit; 0 books nothing. */
 export const balanceUsd = usd(
   `an amount in USD from 0 to ${amountUsdMax}, with at most 12 decimals`,
-)
+).describe('A first credit to book, in USD.')
 
 /** A limit; 0 means no limit. */
 export const limitUsd = usd(
@@ -144,12 +150,16 @@ function wholeNumber(range: { readonly min: number; readonly max: number }) {
     .meta(wholeNumberForm(range))
 }
 
-/** Requests per minute; 0 means no limit. */
-export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 })
-/** Tokens per minute; 0 means no limit. */
-export const tokensPerMinute = wholeNumber({ min: 0, max: 999_999_999 })
+export const requestsPerMinute = wholeNumber({ min: 0, max: 1_000_000 }).describe(
+  'Requests per minute; 0 = no limit.',
+)
+export const tokensPerMinute = wholeNumber({ min: 0, max: 999_999_999 }).describe(
+  'Tokens per minute, of requests that have ended; 0 = no limit.',
+)
 /** At most a day, because the window keeps each request in memory. */
-export const windowMinutes = wholeNumber({ min: 1, max: 1_440 })
+export const windowMinutes = wholeNumber({ min: 1, max: 1_440 }).describe(
+  'Sliding window for requests per minute, 1 to 1440 minutes.',
+)
 /** Items on one page of a list. */
 export const pageLimit = wholeNumber({ min: 1, max: 1_000 })
 /** Values of a key that a report shows one by one. */
@@ -166,6 +176,7 @@ export const priceMultiplier = textOrNumber('a factor such as 1 or 0.85')
     return z.NEVER
   })
   .meta(factorForm)
+  .describe('Factor on list prices; 0.85 = 15 % discount.')
 
 /** An empty list is refused: it could mean every address or none. */
 export const ipRanges = z
@@ -179,12 +190,14 @@ export const ipRanges = z
       context.addIssue({ code: 'custom', message })
     }
   })
+  .describe('Allow only these addresses and networks.')
 
 export const modelIds = z
   .array(z.string().min(1, 'must not hold an empty name'))
   .min(1, 'must name at least one model')
   .max(1_000, 'must name at most 1000 models')
   .transform((ids) => [...new Set(ids)])
+  .describe('Allow only these models.')
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
@@ -220,6 +233,10 @@ function parseInstant(text: string): number | undefined {
 }
 
 /** A day means its start (UTC). */
-export const fromTime = date((startMs) => startMs)
+export const fromTime = date((startMs) => startMs).describe(
+  'First day (UTC), or a time such as 2027-01-31T12:00:00Z.',
+)
 /** A day is included, so it means the start of the next day (UTC). */
-export const untilTime = date((startMs) => startMs + dayMs)
+export const untilTime = date((startMs) => startMs + dayMs).describe(
+  'Last day (UTC, included), or a time such as 2027-01-31T12:00:00Z.',
+)

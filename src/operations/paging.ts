@@ -7,15 +7,15 @@ import { z } from 'zod'
 import { pageLimit } from './input.ts'
 
 export const pageFields = {
-  /** Where the page begins: `next_cursor` of the page before. Absent = the first page. */
   cursor: z
     .string('must be the next_cursor of a page')
     .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of a page')
     .transform((text) => Buffer.from(text, 'base64url').toString('utf8'))
     // PostgreSQL holds no such text, and no key has one.
     .refine((text) => !text.includes('\0'), 'must be the next_cursor of a page')
-    .optional(),
-  limit: pageLimit.default(100),
+    .optional()
+    .describe('`next_cursor` of the page before; absent = the first page.'),
+  limit: pageLimit.default(100).describe('At most this many, up to 1000.'),
 }
 
 /** Reads a cursor of several words, written as a JSON list; undefined where it is none. */

@@ -11,6 +11,7 @@ import type {
   SessionCall,
   StreamEndpoint,
 } from '../../operations/endpoint.ts'
+import { typeOf } from '../../operations/field.ts'
 import type { OperationRefusal } from '../../operations/operation.ts'
 import { readJsonBody, type BodySource } from './json-body.ts'
 
@@ -88,7 +89,7 @@ function readQuery(target: string, fields: Places['query']): ReadQuery {
   const strangers = names.filter((name) => !fields.has(name))
   if (strangers.length > 0)
     return wrongFields(strangers, 'there is no such query parameter at this address')
-  const isList = (name: string): boolean => innermostOf(fields.get(name)) instanceof z.ZodArray
+  const isList = (name: string): boolean => isOf(z.ZodArray, fields.get(name))
   const twice = names.filter((name) => !isList(name) && parameters.getAll(name).length > 1)
   if (twice.length > 0) return wrongFields(twice, 'is given twice')
   const entries = names.map((name) => [
@@ -101,17 +102,14 @@ function readQuery(target: string, fields: Places['query']): ReadQuery {
 /** A query has text only: `true` and `false` become booleans where the field is one. */
 function fromText(text: string, type: z.ZodType | undefined): unknown {
   if (text !== 'true' && text !== 'false') return text
-  return type !== undefined && innermost(type) instanceof z.ZodBoolean ? text === 'true' : text
+  return isOf(z.ZodBoolean, type) ? text === 'true' : text
 }
 
-function innermostOf(type: z.ZodType | undefined): z.ZodType | undefined {
-  return type === undefined ? undefined : innermost(type)
-}
-
-function innermost(type: z.ZodType): z.ZodType {
-  return type instanceof z.ZodOptional || type instanceof z.ZodDefault
-    ? innermost(type.unwrap() as z.ZodType)
-    : type
+function isOf(
+  kind: typeof z.ZodArray | typeof z.ZodBoolean,
+  field: z.ZodType | undefined,
+): boolean {
+  return field !== undefined && typeOf(field) instanceof kind
 }
 
 function wrongFields(fields: readonly string[], message: string): OperationRefusal {

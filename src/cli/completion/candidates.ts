@@ -4,6 +4,7 @@
  * models come from the caller.
  */
 import type { Argument, Command, Option } from 'commander'
+import { choicesOf } from '../field-words.ts'
 
 /** Things whose names complete. An argument or option value of this name takes one of them. */
 export type NameKind = 'account' | 'channel' | 'model'
@@ -28,7 +29,7 @@ const nothing: Candidates = { kind: 'list', list: [] }
 export function candidatesFor(program: Command, words: readonly string[]): Candidates {
   const { command, position, pending, isOptionsEnd } = walk(program, words.slice(0, -1))
   const current = words.at(-1) ?? ''
-  if (pending !== undefined) return valuesOf(valueName(pending), pending.argChoices)
+  if (pending !== undefined) return valuesOf(valueName(pending), choicesOf.get(pending), current)
   if (current.startsWith('-') && !isOptionsEnd) return matching(optionsOf(command), current)
   const inner = command.createHelp().visibleCommands(command)
   if (inner.length > 0) return position === 0 ? matching(inner.map(commandOf), current) : nothing

@@ -3,7 +3,7 @@ import { Argument, type Command } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
-import { exitCodes, plainCommand } from '../command.ts'
+import { exitCodes, actionOf } from '../command.ts'
 import { withRun, type Run } from '../run.ts'
 import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
 import { filesMark, scripts, shells, type Shell } from './scripts.ts'
@@ -22,7 +22,7 @@ Add one of these lines to the start-up file of your shell:
   turnpike completion fish | source         ~/.config/fish/config.fish`,
     )
     .action(
-      plainCommand(async ({ arguments: [shell = 'bash'] }) => {
+      actionOf(async ({ arguments: [shell = 'bash'] }) => {
         const script = scripts[shell as Shell]
         return { json: { shell, script }, text: script }
       }),
@@ -32,7 +32,7 @@ Add one of these lines to the start-up file of your shell:
     .description('print what may stand in place of the last word')
     .argument('[words...]', 'the words of the line, without the name of the program')
     .action(
-      plainCommand(async ({ arguments: [words] }) => {
+      actionOf(async ({ arguments: [words] }) => {
         const lines = await completionLines(program, (words ?? []) as unknown as string[])
         return { json: lines, text: lines.join('\n') }
       }),

@@ -4,36 +4,29 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { GatewayError } from '../../base/errors.ts'
 import { makeFolder } from '../../base/folders.ts'
-import { plainCommand, type Answer } from '../command.ts'
+import type { Answer } from '../command.ts'
 import { refuseServer } from '../place.ts'
+import { plainRow } from '../row.ts'
 
 const fileNames = ['catalog.yaml', 'turnpike.yaml']
 
-export function addInitCommand(program: Command): void {
-  program
-    .command('init')
-    .description('write catalog.yaml and turnpike.yaml to begin with')
-    .option('--dir <path>', 'the folder to write them to (default: this folder)')
-    .addHelpText(
-      'after',
-      `
-The files have the addresses of well-known vendors, and comments that say what to change.
+export const initCommand = plainRow({
+  words: 'init',
+  text: 'write catalog.yaml and turnpike.yaml to begin with',
+  more: { '--dir <path>': 'the folder to write them to (default: this folder)' },
+  help: `The files have the addresses of well-known vendors, and comments that say what to change.
 Where one of the files exists, the command writes nothing.
 
 Example:
   turnpike init --dir gateway`,
-    )
-    .action(
-      plainCommand(async ({ options }) => {
-        refuseServer(options)
-        const { dir } = options
-        return writeFiles(resolve(typeof dir === 'string' ? dir : '.'))
-      }),
-    )
-}
+  work: async ({ options }) => {
+    refuseServer(options)
+    const { dir } = options
+    return writeFiles(resolve(typeof dir === 'string' ? dir : '.'))
+  },
+})
 
 function writeFiles(folder: string): Answer {
   const paths = fileNames.map((name) => join(folder, name))

@@ -44,13 +44,17 @@ export interface ListedAccountView extends AccountView {
 /** By name where `sort` is absent. Accounts with equal figures follow by id. */
 export const listAccounts = operation(
   z.strictObject({
-    status: z.enum(accountStatuses).optional(),
-    name_contains: namePart.optional(),
-    external_id: externalId.optional(),
-    /** Only active accounts without money, below their threshold, or with less than two days' spend. */
-    low: z.boolean('must be true or false').optional(),
-    sort: z.enum(accountSorts).default('name'),
-    order: z.enum(sortOrders).optional(),
+    status: z.enum(accountStatuses).optional().describe('Only accounts with this status.'),
+    name_contains: namePart.optional().describe('Only accounts whose name contains this.'),
+    external_id: externalId.optional().describe('Only the account with this external id.'),
+    low: z
+      .boolean('must be true or false')
+      .optional()
+      .describe(
+        'Only active accounts without money, below their threshold, or with less than two days of spend.',
+      ),
+    sort: z.enum(accountSorts).default('name').describe('What the list is sorted by.'),
+    order: z.enum(sortOrders).optional().describe('Direction; without it asc by name, else desc.'),
     ...pageFields,
   }),
   async (context, { cursor, limit, sort, ...given }): Promise<Page<ListedAccountView>> => {

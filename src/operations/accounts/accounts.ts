@@ -52,7 +52,7 @@ import {
 } from '../operation.ts'
 
 const limitFields = {
-  daily_usd: limitUsd.optional(),
+  daily_usd: limitUsd.optional().describe('Spending limit per day (UTC), in USD; 0 = no limit.'),
   rpm: requestsPerMinute.optional(),
   window_minutes: windowMinutes.optional(),
   tpm: tokensPerMinute.optional(),
@@ -64,7 +64,9 @@ export const accountStatuses = ['active', 'suspended', 'closed'] as const
 const profileFields = {
   note: accountNote.optional(),
   contact: contact.optional(),
-  alert_below_usd: limitUsd.optional(),
+  alert_below_usd: limitUsd
+    .optional()
+    .describe('Alert when the balance is lower, in USD; 0 = never.'),
   external_id: externalId.optional(),
   metadata: metadataChanges.optional(),
 }
@@ -240,9 +242,12 @@ export const creditAccount = operation(
     account: accountReference,
     amount_usd: entryUsd,
     reference: entryReference,
-    note,
+    note: note.optional().describe('A text that is stored with the entry.'),
     /** Books an amount that is probably a mistake; see `book`. */
-    confirm: z.boolean('must be true or false').default(false),
+    confirm: z
+      .boolean('must be true or false')
+      .default(false)
+      .describe('Book a negative or an unusually large amount without a question.'),
   }),
   (context, given): Promise<Credited> =>
     context.database.transact(async (transaction) => {

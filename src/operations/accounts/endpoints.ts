@@ -81,7 +81,7 @@ const usage = z.strictObject({
 export const accountEndpoints = endpoints('accounts', {
   list: {
     route: 'GET /accounts',
-    summary: 'List accounts with their spend of 30 days, by name, balance or spend.',
+    summary: 'List accounts with their spend of the last 30 days.',
     operation: listAccounts,
     answer: pageOf(listed),
     example: { sort: 'balance', order: 'asc', limit: 20 },
@@ -105,7 +105,7 @@ export const accountEndpoints = endpoints('accounts', {
   },
   change: {
     route: 'PATCH /accounts/{account}',
-    summary: 'Change an account: name, profile, limits, status.',
+    summary: 'Change an account: name, profile, limits, status; what you leave out stays.',
     operation: changeAccount,
     answer: account,
     read: 'show',
@@ -120,7 +120,7 @@ export const accountEndpoints = endpoints('accounts', {
   },
   credit: {
     route: 'POST /accounts/{account}/credits',
-    summary: 'Book a credit, or take money back with a negative amount.',
+    summary: 'Book a credit; a negative amount takes money back.',
     operation: creditAccount,
     answer: credited,
     repeats: 'money',

@@ -96,7 +96,7 @@ export const alertEndpoints = endpoints('alerts', {
   },
   deliveries: {
     route: 'GET /alerts/deliveries',
-    summary: 'List deliveries, newest first.',
+    summary: 'List what became of each message, newest first.',
     operation: alertDeliveries,
     answer: pageOf(delivery),
     example: { account: exampleNames.account },
@@ -110,7 +110,7 @@ export const alertEndpoints = endpoints('alerts', {
   },
   change: {
     route: 'PATCH /alerts/{target}',
-    summary: 'Change an alert target: name, address, filters, quiet hours, digest.',
+    summary: 'Change an alert target: name, address, filters, digest; what you leave out stays.',
     role: 'owner',
     operation: changeTarget,
     answer: target,
@@ -129,7 +129,7 @@ export const alertEndpoints = endpoints('alerts', {
   },
   remove: {
     route: 'DELETE /alerts/{target}',
-    summary: 'Delete an alert target.',
+    summary: 'Delete an alert target; messages that wait for it are dropped.',
     role: 'owner',
     operation: removeTarget,
     answer: target,

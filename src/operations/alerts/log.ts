@@ -12,7 +12,10 @@ import { findTarget } from './target-store.ts'
 
 /** Oldest first. An outage of the store is not among them: it is not in the store. */
 export const firingAlerts = operation(
-  z.strictObject({ account: accountReference.optional(), ...pageFields }),
+  z.strictObject({
+    account: accountReference.optional().describe('Only alerts about this account, by name or id.'),
+    ...pageFields,
+  }),
   async ({ database }, { account, cursor, limit }): Promise<Page<AlertView>> => {
     const rows = await listFiring(database, {
       accountId: await findAccountId(database, account),
@@ -26,10 +29,13 @@ export const firingAlerts = operation(
 /** Newest first. The log of a deleted target is found by its id. */
 export const alertDeliveries = operation(
   z.strictObject({
-    target: z.string().min(1, 'must name a target').optional(),
-    /** Only deliveries of alerts about this account. */
-    account: accountReference.optional(),
-    state: z.enum(deliveryStates).optional(),
+    target: z
+      .string()
+      .min(1, 'must name a target')
+      .optional()
+      .describe('Only this target, by name or id.'),
+    account: accountReference.optional().describe('Only alerts about this account, by name or id.'),
+    state: z.enum(deliveryStates).optional().describe('Only messages in this state.'),
     ...pageFields,
   }),
   async (

@@ -55,7 +55,10 @@ const targetName = properName
     (text) => !reservedNames.includes(text),
     `must not be one of ${reservedNames.join(', ')}, which name other lists`,
   )
-export const targetReference = z.string('must name a target').min(1, 'must name a target')
+export const targetReference = z
+  .string('must name a target')
+  .min(1, 'must name a target')
+  .describe('Name or id of the target.')
 const addressText = z.string('must be text').trim().min(1, 'must not be empty').max(2_048)
 
 const names = z
@@ -95,12 +98,21 @@ const digest = z
 
 /** An empty list or text removes the filter. */
 const filterFields = {
-  kinds: kindNames.optional(),
-  accounts: names.optional(),
-  channels: names.optional(),
-  min_severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
-  quiet_hours: quietHours.optional(),
-  digest: digest.optional(),
+  kinds: kindNames.optional().describe('Only these kinds of alerts; none = all.'),
+  accounts: names.optional().describe('Only alerts about these accounts; none = all.'),
+  channels: names.optional().describe('Only alerts about these channels; none = all.'),
+  min_severity: z
+    .enum(severities, `must be one of ${severities.join(', ')}`)
+    .optional()
+    .describe('The least severity that is sent.'),
+  quiet_hours: quietHours
+    .optional()
+    .describe(
+      'Hours such as "22:00-07:00 Europe/Berlin" in which only critical alerts are sent; empty = none.',
+    ),
+  digest: digest
+    .optional()
+    .describe('How long repeats of a kind are collected, such as 10m; 0 = each is sent alone.'),
 }
 
 type GivenFilters = {
@@ -116,7 +128,7 @@ export interface NewTarget {
 
 export const createTarget = operation(
   z.strictObject({
-    name: targetName,
+    name: targetName.describe('A unique name, at most 64 characters.'),
     format: z.enum(targetFormats, `must be one of ${targetFormats.join(', ')}`),
     address: addressText,
     ...filterFields,
@@ -181,8 +193,8 @@ export const showTarget = operation(
 export const changeTarget = operation(
   z.strictObject({
     target: targetReference,
-    name: targetName.optional(),
-    address: addressText.optional(),
+    name: targetName.optional().describe('A new unique name.'),
+    address: addressText.optional().describe('A new URL or e-mail address; the format stays.'),
     ...filterFields,
   }),
   (context, { target: reference, name, address, ...filters }): Promise<TargetView> => {

@@ -54,7 +54,10 @@ export interface ApplyResult {
 
 /** Refuses a file with mistakes: `details.mistakes` has each with its line, and nothing is written. */
 export const applyCatalogue = operation(
-  z.strictObject({ text: z.string(), dry_run: z.boolean().default(false) }),
+  z.strictObject({
+    text: z.string().describe('The catalogue file (YAML).'),
+    dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
+  }),
   async (context, { text, dry_run: isDryRun }): Promise<ApplyResult> => {
     const file = await readCatalogueText(text)
     if (file.kind === 'mistakes') throw hasMistakes(file.list)

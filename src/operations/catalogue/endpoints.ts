@@ -118,7 +118,7 @@ export const catalogueEndpoints = endpoints('catalogue', {
   prices: {
     id: 'prices.list',
     route: 'GET /prices',
-    summary: 'List all prices, past, current and future, by model and time.',
+    summary: 'List all prices, past, current and future, in USD per million tokens.',
     operation: listPrices,
     answer: pageOf(price),
   },

@@ -226,7 +226,7 @@ function timesView(times: HealthLine['firstEventMs']): TimesView | null {
   return times === undefined ? null : { p50: Math.round(times.p50), p95: Math.round(times.p95) }
 }
 
-export interface FailureView {
+interface FailureView {
   readonly class: string
   readonly count: number
   readonly last_at: string
@@ -238,7 +238,10 @@ function viewFailure({ outcome, count, lastAtMs }: FailureLine): FailureView {
 
 /** Newest first. A channel that is no longer in the catalogue keeps its history. */
 export const channelHistory = operation(
-  z.strictObject({ channel: channelName.optional(), ...pageFields }),
+  z.strictObject({
+    channel: channelName.optional().describe('Name of the channel; all channels without it.'),
+    ...pageFields,
+  }),
   async (context, { channel, cursor, limit }): Promise<Page<ChannelChangeView>> => {
     const before = cursor === undefined ? undefined : readPlace(cursor)
     const changes = await listChanges(context.database, { channel, before, countMax: limit + 1 })

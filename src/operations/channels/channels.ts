@@ -24,7 +24,10 @@ export async function readChannels(context: OperationContext): Promise<readonly 
   return channels.filter(isInUse).map(viewChannel)
 }
 
-export const channelName = z.string('must name a channel').min(1, 'must name a channel')
+export const channelName = z
+  .string('must name a channel')
+  .min(1, 'must name a channel')
+  .describe('Name of the channel.')
 
 /** Disables or enables a channel. Where it has that state already, nothing changes. */
 export const switchChannel = operation(

@@ -209,7 +209,7 @@ const reconciliation = z.strictObject({
 export const channelEndpoints = endpoints('channels', {
   list: {
     route: 'GET /channels',
-    summary: 'List the channels with their health, by name.',
+    summary: 'List the channels with their health.',
     operation: listChannels,
     answer: z.strictObject({ ...healthMoment, ...pageFields(listing) }),
   },

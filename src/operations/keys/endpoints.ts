@@ -22,7 +22,7 @@ export const keyEndpoints = endpoints('keys', {
   createKey: {
     id: 'keys.create',
     route: 'POST /accounts/{account}/keys',
-    summary: 'Create a key for model requests.',
+    summary: 'Create a key for model requests; its secret is shown once.',
     operation: createClientKey,
     repeats: 'secret',
     status: 201,
@@ -40,7 +40,7 @@ export const keyEndpoints = endpoints('keys', {
   editKey: {
     id: 'keys.edit',
     route: 'PATCH /keys/{id}',
-    summary: 'Change a key; absent fields stay, null removes a restriction, 0 a limit.',
+    summary: 'Change a key; what you leave out stays. Null removes a restriction, 0 a limit.',
     operation: editKey,
     read: 'showKey',
     example: { id: exampleNames.key, monthly_usd: '50', rpm: 60, expires: null },
@@ -64,7 +64,7 @@ export const keyEndpoints = endpoints('keys', {
   createToken: {
     id: 'tokens.create',
     route: 'POST /accounts/{account}/tokens',
-    summary: 'Create a read-only token.',
+    summary: 'Create a read-only token; its secret is shown once.',
     operation: createReaderToken,
     repeats: 'secret',
     status: 201,
@@ -87,7 +87,7 @@ export const keyEndpoints = endpoints('keys', {
   createAdminToken: {
     id: 'admin-tokens.create',
     route: 'POST /admin-tokens',
-    summary: 'Create an admin token.',
+    summary: 'Create an admin token; its secret is shown once.',
     role: 'owner',
     operation: createAdminToken,
     repeats: 'secret',

@@ -53,12 +53,21 @@ import {
   type Outcome,
 } from '../operation.ts'
 
-const keyId = z.string('must be the id of a key').min(1, 'must be the id of a key')
+const keyId = z
+  .string('must be the id of a key')
+  .min(1, 'must be the id of a key')
+  .describe('The id, such as key_…, as the list shows it.')
 
 const limitFields = {
-  daily_usd: limitUsd.optional(),
-  monthly_usd: limitUsd.optional(),
-  total_usd: limitUsd.optional(),
+  daily_usd: limitUsd
+    .optional()
+    .describe('Spending limit of this key per day (UTC), in USD; 0 = no limit.'),
+  monthly_usd: limitUsd
+    .optional()
+    .describe('Spending limit of this key per calendar month (UTC), in USD; 0 = no limit.'),
+  total_usd: limitUsd
+    .optional()
+    .describe('Spending limit of this key in all, in USD; 0 = no limit.'),
   rpm: requestsPerMinute.optional(),
   tpm: tokensPerMinute.optional(),
 }
@@ -192,7 +201,10 @@ export const createAdminToken = operation(
   {
     input: z.strictObject({
       name: label,
-      role: z.enum(adminRoles, `must be one of ${adminRoles.join(', ')}`).default('owner'),
+      role: z
+        .enum(adminRoles, `must be one of ${adminRoles.join(', ')}`)
+        .default('owner')
+        .describe('What the token may do.'),
       expires: untilTime.optional(),
     }),
     answer: newKeyForm,

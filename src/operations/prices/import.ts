@@ -39,14 +39,20 @@ import {
 } from './community-list.ts'
 
 const importInput = z.strictObject({
-  /** The list itself. */
-  text: z.string(),
-  /** Model → its name in the list, where they differ. */
-  names: z.record(z.string(), z.string()).default({}),
-  /** Only these models; all models of the catalogue where absent. */
-  models: z.array(z.string()).min(1, 'must name at least one model').optional(),
-  valid_from: fromTime.optional(),
-  dry_run: z.boolean().default(false),
+  text: z.string().describe('The list (JSON).'),
+  names: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Models and their names in the list, where they differ.'),
+  models: z
+    .array(z.string())
+    .min(1, 'must name at least one model')
+    .optional()
+    .describe('Import only these models; all of the catalogue without it.'),
+  valid_from: fromTime
+    .optional()
+    .describe('Day or time (UTC) from which the prices hold; now without it.'),
+  dry_run: z.boolean().default(false).describe('Show the changes and make none.'),
 })
 
 export interface ImportedModel {

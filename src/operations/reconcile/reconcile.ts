@@ -25,12 +25,17 @@ import { readVendorTexts } from '../read-file.ts'
 import { compareCounts, type Comparison, type ReconciledRow } from './vendor-comparison.ts'
 
 const reconcileInput = z.strictObject({
-  /** A channel's name, or `all`. */
-  channel: z.string().min(1, 'must name a channel, or all'),
+  channel: z
+    .string()
+    .min(1, 'must name a channel, or all')
+    .describe('Name of the channel, or all.'),
   from: fromTime,
   to: untilTime,
-  /** The vendor's exports, one or several, in forms that `vendor-counts.ts` reads. */
-  vendor_counts: z.union([z.string(), z.array(z.string()).min(1).max(1_000)]).optional(),
+  /** In forms that `vendor-counts.ts` reads. */
+  vendor_counts: z
+    .union([z.string(), z.array(z.string()).min(1).max(1_000)])
+    .optional()
+    .describe("The vendor's exports, CSV files or pages of its API; one or several."),
 })
 
 export interface Reconciliation {

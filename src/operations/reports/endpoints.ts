@@ -143,7 +143,7 @@ const overview = z.strictObject({
 
 const report = {
   route: 'GET /reports',
-  summary: 'Report requests, tokens, revenue, own cost, margin and times by any of five keys.',
+  summary: 'Report requests, tokens, revenue, own cost, margin and times of whole days (UTC).',
   example: { by: 'day,model', from: '2026-01-01', to: '2026-01-31' },
 } as const
 

@@ -48,19 +48,26 @@ const dimensions = z
   })
 
 export const reportFields = {
-  by: dimensions,
-  /** The first day; 30 days up to today without it. */
-  from: fromTime.optional(),
-  /** The last day, included; today without it. */
-  to: untilTime.optional(),
-  account: accountReference.optional(),
-  key: z.string().min(1, 'must be the id of a key').optional(),
-  model: z.string().min(1, 'must be the id of a model').optional(),
-  channel: z.string().min(1, 'must be the name of a channel').optional(),
-  /** So many values of the last key; all others are added up under an empty one. */
-  largest: largestCount.optional(),
-  /** The largest by which figure; revenue without it. Chooses nothing where `largest` is not given. */
-  largest_by: z.enum(['revenue', 'requests', 'tokens']).optional(),
+  by: dimensions.describe(`What each line is for: total, or any of ${dimensionNames.join(',')}.`),
+  from: fromTime.optional().describe('First day (UTC); 30 days up to today without it.'),
+  to: untilTime.optional().describe('Last day (UTC, included); today without it.'),
+  account: accountReference.optional().describe('Only this account, by name or id.'),
+  key: z.string().min(1, 'must be the id of a key').optional().describe('Only this key, by id.'),
+  model: z.string().min(1, 'must be the id of a model').optional().describe('Only this model.'),
+  channel: z
+    .string()
+    .min(1, 'must be the name of a channel')
+    .optional()
+    .describe('Only this channel.'),
+  /** All others are added up under an empty value. */
+  largest: largestCount
+    .optional()
+    .describe('Only so many values of the last dimension, the largest; all others as one row.'),
+  /** Chooses nothing where `largest` is not given. */
+  largest_by: z
+    .enum(['revenue', 'requests', 'tokens'])
+    .optional()
+    .describe('By which figure they are the largest; revenue without it.'),
 }
 
 type ReportInput = z.output<z.ZodObject<typeof reportFields>>

@@ -43,8 +43,10 @@ export const statementFields = {
   account: accountReference,
   from: fromTime.optional(),
   to: untilTime.optional(),
-  /** Only the end of the period: at least so many of its charges, and all else that was booked since. */
-  last: pageLimit.optional(),
+  /** All else that was booked since shows, too. */
+  last: pageLimit
+    .optional()
+    .describe('Only the end of the period, with at least so many of its charges.'),
 }
 
 interface Wanted {

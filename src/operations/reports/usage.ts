@@ -11,7 +11,10 @@ import { operation } from '../operation.ts'
 export const accountUsage = operation(
   z.strictObject({
     account: accountReference,
-    period: z.enum(['day', 'month', 'total'], 'must be day, month or total').default('day'),
+    period: z
+      .enum(['day', 'month', 'total'], 'must be day, month or total')
+      .default('day')
+      .describe('The current day or month (UTC), or all time.'),
   }),
   ({ database, clock }, { account: reference, period }): Promise<AccountUsage> =>
     database.snapshot(async (snapshot) => {

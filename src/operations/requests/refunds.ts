@@ -23,10 +23,11 @@ import {
 /** Gives back the whole charge where no amount is given. Suspended and closed accounts get it, too. */
 export const refundRequest = operation(
   z.strictObject({
-    /** The gateway's id of the request, or the vendor's. */
     request: requestReference,
-    amount_usd: refundUsd.optional(),
-    reason: note,
+    amount_usd: refundUsd
+      .optional()
+      .describe('A part of the charge, in USD; the whole charge by default.'),
+    reason: note.optional().describe('A text that the statement shows.'),
   }),
   (context, { request, amount_usd: given, reason }): Promise<Refunded> =>
     context.database.transact(async (transaction) => {

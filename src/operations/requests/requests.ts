@@ -39,11 +39,14 @@ const name = z.string('must be text').min(1, 'must not be empty').max(256, 'is t
 export const listRequests = operation(
   z.strictObject({
     account: accountReference.optional(),
-    key: name.optional(),
-    model: name.optional(),
-    channel: name.optional(),
-    status: statusRange.optional(),
-    code: z.enum(errorCodes, 'must be a code of docs/errors.md').optional(),
+    key: name.optional().describe('Id of the key.'),
+    model: name.optional().describe('Model as requested.'),
+    channel: name.optional().describe('Channel whose answer the client got.'),
+    status: statusRange.optional().describe('Status such as 402, or 4xx.'),
+    code: z
+      .enum(errorCodes, 'must be a code of docs/errors.md')
+      .optional()
+      .describe('Error code such as ledger.insufficient_balance.'),
     from: fromTime.optional(),
     to: untilTime.optional(),
     ...pageFields,
@@ -87,7 +90,9 @@ async function findOwner(
 
 /** Shows one request, by the gateway's id or the vendor's. */
 export const showRequest = operation(
-  z.strictObject({ request: name }),
+  z.strictObject({
+    request: name.describe("Its x-turnpike-request-id, or the vendor's own id."),
+  }),
   (context, { request: id }): Promise<RequestInFull> =>
     context.database.snapshot(async (snapshot) => {
       const found = await findExchange(snapshot, { id })

@@ -15,17 +15,18 @@ const actionWord = /^[a-z_-]{1,40}(\.[a-z_-]{1,40})?$/
 /** Returns what operators have done, newest first. */
 export const recentActions = operation(
   z.strictObject({
-    /** An action such as `key.revoke`, or an area such as `key`. */
+    account: accountReference
+      .optional()
+      .describe('Only on this account, its keys and tokens, by name or id.'),
     action: z
       .string('must be text')
       .regex(actionWord, 'must be an action such as key.revoke, or an area such as key')
-      .optional(),
-    /** The id or the name of an admin token, or an actor as the log shows it, such as `cli:LOGIN`. */
-    actor: word.optional(),
-    /** The id or name of the changed thing. */
-    subject: word.optional(),
-    /** Actions on an account, its keys and its tokens. */
-    account: accountReference.optional(),
+      .optional()
+      .describe('Only this action, such as `key.revoke`, or its area, such as `key`.'),
+    actor: word
+      .optional()
+      .describe('Only by this admin token (name or id), or by such as `cli:LOGIN`.'),
+    subject: word.optional().describe('Only on this: the id or name of the changed thing.'),
     from: fromTime.optional(),
     to: untilTime.optional(),
     ...pageFields,

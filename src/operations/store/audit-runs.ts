@@ -72,7 +72,10 @@ function readSequence(cursor: string | undefined): number {
 /** Shows one audit with its differences. */
 export const showAuditRun = operation(
   z.strictObject({
-    id: z.string('must be the id of an audit').min(1, 'must be the id of an audit'),
+    id: z
+      .string('must be the id of an audit')
+      .min(1, 'must be the id of an audit')
+      .describe('As turnpike audit list shows it.'),
   }),
   async ({ database }, { id }): Promise<AuditRunInFull> => {
     const run = await findAudit(database, id)

@@ -125,7 +125,7 @@ export const storeEndpoints = endpoints('audits', {
   audit: {
     id: 'audits.create',
     route: 'POST /audits',
-    summary: 'Recompute all balances and figures and report every difference.',
+    summary: 'Recompute all balances and figures; report every difference.',
     operation: runAudit,
     answer: auditInFull.extend({
       is_recorded: z
@@ -136,7 +136,7 @@ export const storeEndpoints = endpoints('audits', {
   audits: {
     id: 'audits.list',
     route: 'GET /audits',
-    summary: 'List audits of the ledger, the newest first.',
+    summary: 'List audits, those of the gateways too, newest first.',
     operation: listAuditRuns,
     answer: pageOf(auditRun),
   },
@@ -159,14 +159,14 @@ export const storeEndpoints = endpoints('audits', {
   settings: {
     id: 'settings.show',
     route: 'GET /settings',
-    summary: 'Show the settings in force of the gateway that answers, without secrets.',
+    summary: 'Show the settings in force, without secrets, and where each was given.',
     operation: showSettings,
     answer: z.strictObject({ settings: z.array(setting).readonly() }),
   },
   nodes: {
     id: 'nodes.list',
     route: 'GET /nodes',
-    summary: 'List the gateways of the store, with version and state, and unclean stops.',
+    summary: 'List the gateways of the store: version, state, unclean stops.',
     operation: listNodes,
     answer: nodes,
   },
@@ -180,7 +180,7 @@ export const storeEndpoints = endpoints('audits', {
   doctor: {
     id: 'doctor.run',
     route: 'POST /doctor',
-    summary: 'Find problems in store, catalogue and vendors.',
+    summary: 'Find problems in settings, store, catalogue and vendors.',
     operation: diagnose,
     answer: diagnosis,
   },

@@ -1,64 +1,63 @@
 /** `turnpike context …`: saved servers with their admin tokens, and which one commands use. */
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { InvalidArgumentError, type Command } from 'commander'
-import { headOf } from '../access/key.ts'
-import { describeConfig } from '../settings/read.ts'
-import { plainCommand, type Answer } from './command.ts'
-import { readContexts, writeContexts, type Contexts } from './contexts.ts'
-import { formatFields, formatTable } from './output.ts'
-import { findPlace, parseServer, parseToken } from './place.ts'
-import { readConfig, type Given } from './store-run.ts'
+import { InvalidArgumentError } from 'commander'
+import { headOf } from '../../access/key.ts'
+import { describeConfig } from '../../settings/read.ts'
+import { allLinesOf, tableOf } from '../columns.ts'
+import type { Answer } from '../command.ts'
+import { findContext, readContexts, writeContexts, type Contexts } from '../contexts.ts'
+import { findPlace, parseServer, parseToken } from '../place.ts'
+import { plainRow, type CommandRow } from '../row.ts'
+import { readConfig, type Given } from '../store-run.ts'
 
-export function addContextCommands(program: Command): void {
-  const context = program
-    .command('context')
-    .description('save servers with their admin tokens, and choose the one that commands use')
-  addAddCommand(context)
-  context
-    .command('list')
-    .description('list the saved contexts')
-    .action(plainCommand(async () => showList(readContexts())))
-  context
-    .command('use')
-    .description('make a context the current one')
-    .argument('<context>', 'name of the context')
-    .action(
-      plainCommand(async ({ arguments: [name = ''] }) => {
-        const contexts = readContexts()
-        const { server } = findContext(contexts, name)
-        writeContexts({ ...contexts, current: name })
-        return { json: { name, server }, text: `Commands now work through ${server}.` }
-      }),
-    )
-  context
-    .command('remove')
-    .description('remove a context and its token from this machine; the token stays valid')
-    .argument('<context>', 'name of the context')
-    .action(plainCommand(async ({ arguments: [name = ''] }) => removeContext(name)))
-  context
-    .command('show')
-    .description('show where commands work, and why')
-    .action(plainCommand(async ({ options }) => showPlace(options)))
+export const contextGroups = {
+  context: 'save servers with their admin tokens, and choose the one that commands use',
 }
 
-function addAddCommand(context: Command): void {
-  context
-    .command('add')
-    .description('save a server; asks for the admin token, or reads it from standard input')
-    .argument('<name>', 'a name of letters, digits, - and _')
-    .addHelpText(
-      'after',
-      `
-The token is never an argument, because other users of this machine could see it.
+const named = { '<context>': 'name of the context' }
+
+export const contextCommands: readonly CommandRow[] = [
+  plainRow({
+    words: 'context add',
+    text: 'save a server; asks for the admin token, or reads it from standard input',
+    more: { '<name>': 'a name of letters, digits, - and _' },
+    help: `The token is never an argument, because other users of this machine could see it.
 The first context becomes the current one.
 
 Examples:
   turnpike context add prod --server https://ops.example:8081
   turnpike context add prod --server https://ops.example:8081 < token.txt`,
-    )
-    .action(plainCommand(addContext))
-}
+    work: addContext,
+  }),
+  plainRow({
+    words: 'context list',
+    text: 'list the saved contexts',
+    work: async () => showList(readContexts()),
+  }),
+  plainRow({
+    words: 'context use',
+    text: 'make a context the current one',
+    more: named,
+    work: async ({ arguments: [name = ''] }) => {
+      const contexts = readContexts()
+      const { server } = findContext(contexts, name)
+      writeContexts({ ...contexts, current: name })
+      return { json: { name, server }, text: `Commands now work through ${server}.` }
+    },
+  }),
+  plainRow({
+    words: 'context remove',
+    text: 'remove a context and its token from this machine; the token stays valid',
+    more: named,
+    work: async ({ arguments: [name = ''] }) => removeContext(name),
+  }),
+  plainRow({
+    words: 'context show',
+    text: 'show where commands work, and why',
+    work: async ({ options }) => showPlace(options),
+  }),
+]
 
 async function addContext({ arguments: [name = ''], options }: Given): Promise<Answer> {
   const { server } = options
@@ -100,14 +99,6 @@ async function readToken(): Promise<string> {
   }
 }
 
-function findContext({ contexts }: Contexts, name: string): Contexts['contexts'][string] {
-  const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
-  if (found !== undefined) return found
-  throw new InvalidArgumentError(
-    `There is no context ${name}. turnpike context list shows those there are.`,
-  )
-}
-
 function removeContext(name: string): Answer {
   const contexts = readContexts()
   findContext(contexts, name)
@@ -125,14 +116,9 @@ function showList({ current, contexts }: Contexts): Answer {
     token: headOf(token),
     current: name === current,
   }))
-  const text = formatTable(
-    ['name', 'current', 'server', 'token'],
-    list.map(({ name, server, token, current: isCurrent }) => [
-      name,
-      isCurrent ? 'yes' : '',
-      server,
-      token,
-    ]),
+  const text = tableOf(
+    list,
+    ['name', ['current', ({ current: is }) => (is ? 'yes' : '')], 'server', 'token'],
     'There are no contexts. Save a server: turnpike context add NAME --server https://HOST:PORT',
   )
   return { json: list, text }
@@ -145,5 +131,5 @@ function showPlace(options: Given['options']): Answer {
       ? { server: place.url.href, token: headOf(place.token.reveal()) }
       : { store: describeConfig(readConfig(options))['store'] ?? '' }
   const shown = { ...facts, because: place.because }
-  return { json: shown, text: formatFields(shown) }
+  return { json: shown, text: allLinesOf(shown) }
 }

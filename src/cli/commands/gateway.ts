@@ -1,74 +1,77 @@
 /** `turnpike serve` and `turnpike sandbox`: the programs that run until a signal. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
-import { systemClock } from '../base/clock.ts'
-import { processEnvironment } from '../settings/read.ts'
-import type { Ready } from '../gateway/serve.ts'
-import { findSupervisor } from '../processes/supervisor-link.ts'
+import { InvalidArgumentError } from 'commander'
+import { systemClock } from '../../base/clock.ts'
+import { processEnvironment } from '../../settings/read.ts'
+import type { Ready } from '../../gateway/serve.ts'
+import { findSupervisor } from '../../processes/supervisor-link.ts'
 import {
   formatListenAddress,
   parseListenAddress,
   processesMax,
   readProcessCount,
   type ListenAddress,
-} from '../settings/schemas.ts'
-import type { Config } from '../settings/list.ts'
-import { endWithOutput } from './command.ts'
-import { formatJson } from './output.ts'
-import { refuseServer } from './place.ts'
-import { readConfig, type Given } from './store-run.ts'
+} from '../../settings/schemas.ts'
+import type { Config } from '../../settings/list.ts'
+import { endWithOutput } from '../command.ts'
+import { formatJson } from '../output.ts'
+import { refuseServer } from '../place.ts'
+import { plainRow, type CommandRow } from '../row.ts'
+import { readConfig } from '../store-run.ts'
 
-export function addGatewayCommands(program: Command): void {
-  program
-    .command('serve')
-    .description('run the gateway until SIGTERM or Ctrl-C')
-    .addOption(
-      new Option(
-        '--processes <number|auto>',
-        'gateways on the same addresses, on PostgreSQL; auto: one on each core',
-      ).argParser(readProcesses),
-    )
-    .addHelpText('after', signalHelp)
-    .action(async (_options: unknown, command: Command) => {
+export const gatewayCommands: readonly CommandRow[] = [
+  plainRow({
+    words: 'serve',
+    text: 'run the gateway until SIGTERM or Ctrl-C',
+    more: {
+      '--processes <number|auto>': {
+        text: 'gateways on the same addresses, on PostgreSQL; auto: one on each core',
+        parse: readProcesses,
+      },
+    },
+    help: `Signals: SIGTERM, SIGINT and SIGHUP let running answers finish, a second one ends at once. With several
+processes SIGUSR2 replaces them one by one, also by a new version.`,
+    work: async ({ options }) => {
       process.stdout.off('error', endWithOutput)
-      const options: Given['options'] = command.optsWithGlobals()
       refuseServer(options)
       const { processes } = options
       const config = readConfig(options, typeof processes === 'string' ? processes : undefined)
       process.exitCode = await serveHere(config, options['json'] === true)
-    })
-  program
-    .command('sandbox')
-    .description('run simulated vendors, to try the gateway')
-    .addOption(
-      new Option('--listen <address>', 'address and port to listen on')
-        .argParser(readListenAddress)
-        .default({ host: '127.0.0.1', port: 9100 }, '127.0.0.1:9100'),
-    )
-    .action(async (options: { readonly listen: ListenAddress }, command: Command) => {
-      const { runSandbox } = await import('../../sandbox/sandbox.ts')
-      const given = command.optsWithGlobals<Given['options']>()
-      refuseServer(given)
-      const isJson = given['json'] === true
-      await runSandbox(options.listen, (url) => {
+      return undefined
+    },
+  }),
+  plainRow({
+    words: 'sandbox',
+    text: 'run simulated vendors, to try the gateway',
+    more: {
+      '--listen <address>': {
+        text: 'address and port to listen on; default: 127.0.0.1:9100',
+        parse: readListenAddress,
+      },
+    },
+    work: async ({ options }) => {
+      const { runSandbox } = await import('../../../sandbox/sandbox.ts')
+      refuseServer(options)
+      const listen = options['listen'] as ListenAddress | undefined
+      await runSandbox(listen ?? sandboxAddress, (url) => {
         const text = `Simulated vendors listen on ${url}. URL of a channel: ${url}/NAME\n`
-        process.stdout.write(isJson ? formatJson({ url }) : text)
+        process.stdout.write(options['json'] === true ? formatJson({ url }) : text)
       })
-    })
-}
+      return undefined
+    },
+  }),
+]
 
-const signalHelp = `
-Signals: SIGTERM, SIGINT and SIGHUP let running answers finish, a second one ends at once. With several
-processes SIGUSR2 replaces them one by one, also by a new version.`
+const sandboxAddress: ListenAddress = { host: '127.0.0.1', port: 9100 }
 
 /** Runs the one gateway, the supervisor of several, or one of those. */
 async function serveHere(config: Config, isJson: boolean): Promise<number> {
   const supervisor = findSupervisor(processEnvironment(), systemClock)
   const logDescriptor = isJson ? 2 : 1
   if (supervisor === undefined) {
-    const { countProcesses, becomeSupervisor } = await import('../gateway/become-supervisor.ts')
+    const { countProcesses, becomeSupervisor } = await import('../../gateway/become-supervisor.ts')
     if (countProcesses(config) > 1) becomeSupervisor(config, logDescriptor)
   }
-  const { serve } = await import('../gateway/serve.ts')
+  const { serve } = await import('../../gateway/serve.ts')
   const onReady = isJson ? announceAsJson : announce
   const announces = supervisor?.announces ?? true
   return serve(config, { logDescriptor, supervisor, ...(announces ? { onReady } : {}) })

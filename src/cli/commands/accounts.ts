@@ -1,0 +1,152 @@
+/** `turnpike account …` and `turnpike usage`. */
+import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
+import type { ListedAccountView } from '../../operations/accounts/account-list.ts'
+import type { AccountView, Credited } from '../../operations/accounts/accounts.ts'
+import type { AccountUsage } from '../../operations/reports/usage.ts'
+import { refundEndpoints } from '../../operations/requests/refund-endpoints.ts'
+import type { Refunded } from '../../operations/requests/refunds.ts'
+import { allLinesOf, linesOf, tableOf } from '../columns.ts'
+import { usdAsNumbers } from '../output.ts'
+import { callRow, listRow, type CommandRow, type Input } from '../row.ts'
+import { statementCommand } from './statement.ts'
+
+export const accountGroups = { account: 'manage accounts: balance, limits, statement' }
+
+const limits = ['daily_usd', 'rpm', 'window_minutes', 'tpm', 'price_multiplier']
+const profile = ['note', 'contact', 'alert_below_usd', 'external_id', 'metadata']
+/** What all commands about one account show. */
+const one = { show: accountText, json: accountJson }
+
+export const accountCommands: readonly CommandRow[] = [
+  callRow(accountEndpoints.create, {
+    ...one,
+    words: 'account create',
+    text: 'create an account; creates the store too where there is none',
+    arguments: ['name'],
+    store: 'create',
+    help: `Example:
+  turnpike account create acme --balance 25 --daily 5 --rpm 60`,
+  }),
+  listRow(accountEndpoints.list, {
+    words: 'account list',
+    columns: [
+      'name',
+      'id',
+      'status',
+      'balance_usd',
+      'spend.today_usd',
+      ['30 days USD', 'spend.total_usd'],
+      'limits.daily_usd',
+      'limits.rpm',
+      ['window', 'limits.window_minutes'],
+    ],
+    empty: 'There are no accounts. Create one with: turnpike account create NAME --balance 10',
+    noneFits: 'No account fits these options.',
+    json: (accounts) => accounts.map(accountJson),
+  }),
+  callRow(accountEndpoints.show, { ...one, words: 'account show' }),
+  callRow(accountEndpoints.change, {
+    ...one,
+    words: 'account edit',
+    text: 'change name, note, contact, alert threshold, external id, metadata; what you leave out stays',
+    options: ['name', ...profile],
+    help: `Examples:
+  turnpike account edit acme --name acme-europe --contact billing@acme.example
+  turnpike account edit acme --metadata plan=gold --metadata region=eu
+  turnpike account edit acme --metadata region= --note ""      remove both`,
+  }),
+  callRow(accountEndpoints.change, {
+    ...one,
+    words: 'account limits',
+    text: 'change limits; what you leave out stays',
+    options: limits,
+  }),
+  callRow(accountEndpoints.credit, {
+    words: 'account credit',
+    arguments: ['account', 'amount_usd'],
+    ask: askForNegative,
+    help: `Examples:
+  turnpike account credit acme 25 --reference invoice-1042
+  turnpike account credit acme -3.50 --reference correction-7`,
+    show: creditedText,
+    json: usdAsNumbers,
+  }),
+  callRow(refundEndpoints.refund, {
+    words: 'account refund',
+    hints: { amount_usd: { flags: '--usd <amount>' } },
+    help: `Examples:
+  turnpike account refund ex_01jd8m3v9k7c2h5n8q4r6t0w1x
+  turnpike account refund ex_01jd8m3v9k7c2h5n8q4r6t0w1x --usd 0.02 --reason "half of the answer"`,
+    show: refundedText,
+  }),
+  statusRow('suspend', 'suspended', 'refuse all requests of an account'),
+  statusRow('resume', 'active', 'accept requests of a suspended account again'),
+  statusRow(
+    'close',
+    'closed',
+    'refuse all requests and credits of an account; its figures and balance stay',
+  ),
+  statusRow('reopen', 'active', 'make a closed account active again'),
+  statementCommand,
+  callRow(accountEndpoints.usage, { words: 'usage', show: usageText, json: usdAsNumbers }),
+]
+
+function statusRow(word: string, status: AccountView['status'], text: string): CommandRow {
+  return callRow(accountEndpoints.change, {
+    ...one,
+    words: `account ${word}`,
+    text,
+    options: [],
+    fixed: { status },
+  })
+}
+
+function askForNegative({ account, amount_usd: amount }: Input): string | undefined {
+  return Number(amount) < 0
+    ? `This takes ${String(amount).slice(1)} USD from the account ${String(account)}.`
+    : undefined
+}
+
+/** The answer of a change has no figures. */
+type ShownAccount = AccountView & Partial<ListedAccountView>
+
+/** A command on the store does not see the holds of a gateway on SQLite. */
+function withoutHolds({ held_usd: _held, available_usd: _available, ...account }: ShownAccount) {
+  return account
+}
+
+function accountText(shown: ShownAccount): string {
+  const { spend, ...account } = withoutHolds(shown)
+  const spent = spend && { spend: { today_usd: spend.today_usd, total_usd: spend.total_usd } }
+  return allLinesOf({ ...account, ...spent })
+}
+
+/** Names in the metadata may end in `_usd`, too; their texts stay texts. */
+function accountJson(account: ShownAccount): unknown {
+  const { metadata, ...rest } = withoutHolds(account)
+  return { ...(usdAsNumbers(rest) as object), metadata }
+}
+
+function creditedText({ repeated, amount_usd: amount, balance_usd: balance }: Credited): string {
+  const verdict = repeated
+    ? 'This reference is booked already. Nothing changed.'
+    : `Booked ${amount} USD.`
+  return `${verdict}\nbalance  ${balance} USD`
+}
+
+function refundedText(refunded: Refunded): string {
+  const verdict = refunded.repeated
+    ? 'This refund is booked already. Nothing changed.'
+    : `Gave back ${refunded.amount_usd} of ${refunded.charge_usd} USD.`
+  const facts = linesOf(refunded, [['request', 'request_id'], 'account', 'balance_usd'])
+  return `${verdict}\n${facts}`
+}
+
+function usageText({ by_model: models, ...figures }: AccountUsage): string {
+  const table = tableOf(
+    models,
+    ['model', 'requests', 'input_tokens', 'output_tokens', 'cost_usd'],
+    'No usage in this period.',
+  )
+  return `${allLinesOf(figures)}\n\n${table}`
+}

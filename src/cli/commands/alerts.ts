@@ -1,0 +1,126 @@
+/** `turnpike alert …`: targets, a test message, what is firing, and the log of deliveries. */
+import { InvalidArgumentError } from 'commander'
+import { commandClock } from '../../base/clock.ts'
+import { alertEndpoints } from '../../operations/alerts/endpoints.ts'
+import type { RotatedSecret } from '../../operations/alerts/rotate-secret.ts'
+import type { NewTarget } from '../../operations/alerts/targets.ts'
+import { awaitDelivery, showTest } from '../alert-test.ts'
+import { allLinesOf } from '../columns.ts'
+import { shown, type Answer } from '../command.ts'
+import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
+
+export const alertGroups = {
+  alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
+}
+
+/** No name in a list, or no text, removes a filter. */
+const filters = {
+  kinds: { words: { all: [] } },
+  accounts: { words: { all: [] } },
+  channels: { words: { all: [] } },
+  quiet_hours: { words: { off: '' } },
+}
+
+export const alertCommands: readonly CommandRow[] = [
+  listRow(alertEndpoints.list, {
+    words: 'alert list',
+    columns: [
+      'name',
+      'id',
+      'format',
+      'address',
+      ['severity', 'min_severity'],
+      ['kinds', ({ kinds }) => kinds ?? 'all'],
+      ['accounts', ({ accounts }) => accounts ?? 'all'],
+      ['channels', ({ channels }) => channels ?? 'all'],
+      ['quiet', 'quiet_hours'],
+      'digest',
+    ],
+    empty: 'There are no targets. Add one with: turnpike alert create NAME --webhook URL',
+  }),
+  callRow(alertEndpoints.show, { words: 'alert show' }),
+  listRow(alertEndpoints.firing, {
+    words: 'alert firing',
+    columns: [['since', 'fired_at'], 'severity', 'kind', 'title'],
+    empty: 'Nothing is wrong.',
+  }),
+  listRow(alertEndpoints.deliveries, {
+    words: 'alert log',
+    count: { flags: '--count <n>', fallback: '100' },
+    columns: ['created_at', 'target', 'state', 'attempts', 'kind', 'event', 'title', 'outcome'],
+    empty: 'There is no such message.',
+  }),
+  runRow(alertEndpoints.create, {
+    words: 'alert create',
+    arguments: ['name'],
+    without: ['format', 'address'],
+    hints: filters,
+    more: {
+      '--webhook <url>': 'send signed webhooks to this URL',
+      '--slack <url>': 'send Slack-compatible messages to this URL',
+      '--email <address>': 'send e-mail; "contact" = to the contact of each account',
+    },
+    help: `Examples:
+  turnpike alert create pager --webhook https://hooks.example/alerts --severity critical
+  turnpike alert create ops --slack https://chat.example/hooks/1 --quiet "22:00-07:00 Europe/Berlin"
+  turnpike alert create holders --email contact`,
+    work: async ({ call, options }, input) =>
+      shown(await call(alertEndpoints.create, { ...input, ...formatOf(options) }), showNew),
+  }),
+  callRow(alertEndpoints.change, {
+    words: 'alert edit',
+    hints: filters,
+  }),
+  callRow(alertEndpoints.rotateSecret, { words: 'alert rotate-secret', show: showRotated }),
+  callRow(alertEndpoints.remove, {
+    words: 'alert delete',
+    show: ({ name }) => `Deleted the target ${name}.`,
+  }),
+  runRow(alertEndpoints.test, {
+    words: 'alert test',
+    text: 'send a test message through a running gateway, and wait for the answer',
+    work: async ({ call }, input) => {
+      const queued = await call(alertEndpoints.test, input)
+      if (queued.kind === 'refusal') return queued
+      return shown(await awaitDelivery(call, queued.value, commandClock), showTest)
+    },
+  }),
+]
+
+function formatOf(options: Readonly<Record<string, unknown>>) {
+  const given = (['webhook', 'slack', 'email'] as const).filter(
+    (format) => options[format] !== undefined,
+  )
+  const [format] = given
+  if (format === undefined || given.length > 1)
+    throw new InvalidArgumentError('Give one of --webhook, --slack and --email.')
+  return { format, address: options[format] }
+}
+
+function showNew({ target, secret }: NewTarget): Answer {
+  const lines = [allLinesOf(target)]
+  if (secret !== null)
+    lines.push(
+      `secret  ${secret}`,
+      'The receiver verifies signatures with this secret. It is shown only now.',
+    )
+  lines.push(`Try it with: turnpike alert test ${target.name}`)
+  return {
+    json: { ...target, secret },
+    text: lines.join('\n'),
+    ...(secret !== null && {
+      ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
+    }),
+  }
+}
+
+function showRotated({ target, secret, old_valid_until: until }: RotatedSecret): Answer {
+  return {
+    json: { ...target, secret, old_valid_until: until },
+    text: [
+      `secret  ${secret}`,
+      `Give it to the receiver of ${target.name}. It is shown only now. The old secret is valid until ${until}.`,
+    ].join('\n'),
+    ifLost: `The secret is lost. Replace it again: turnpike alert rotate-secret ${target.id}`,
+  }
+}

@@ -1,0 +1,97 @@
+/** `turnpike key …`, `turnpike token …`, `turnpike admin-token …`. */
+import { keyEndpoints } from '../../operations/keys/endpoints.ts'
+import type { KeyView, NewKey } from '../../operations/keys/key-view.ts'
+import type { Column } from '../columns.ts'
+import type { Answer } from '../command.ts'
+import { usdAsNumbers, type Cell } from '../output.ts'
+import { callRow, listRow, type CommandRow } from '../row.ts'
+
+export const keyGroups = {
+  key: 'manage keys (cr_…) for model requests',
+  token: 'manage read-only tokens (ro_…) for /v1/usage',
+  'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
+}
+
+const limits: readonly Column<KeyView>[] = [
+  ['day USD', (key) => usedOf(key.used.day_usd, key.daily_usd)],
+  ['month USD', (key) => usedOf(key.used.month_usd, key.monthly_usd)],
+  ['total USD', (key) => usedOf(key.used.total_usd, key.total_usd)],
+  'rpm',
+  'tpm',
+]
+
+const times = ['created_at', 'expires_at', 'last_used_at'] as const
+
+const list = { empty: 'There are none.', json: usdAsNumbers }
+const revoke = { show: revokedText, json: usdAsNumbers }
+
+export const keyCommands: readonly CommandRow[] = [
+  callRow(keyEndpoints.createKey, {
+    words: 'key create',
+    help: `Example:
+  turnpike key create acme --name ci --models large-1,small-1 --daily 2 --ip 192.0.2.0/24`,
+    show: (made) => showSecret('key', made),
+  }),
+  callRow(keyEndpoints.showKey, { words: 'key show', json: usdAsNumbers }),
+  callRow(keyEndpoints.editKey, {
+    words: 'key edit',
+    help: `Examples:
+  turnpike key edit key_… --monthly 50 --rpm 60
+  turnpike key edit key_… --models all --expires never --daily 0`,
+    json: usdAsNumbers,
+  }),
+  listRow(keyEndpoints.listKeys, {
+    ...list,
+    words: 'key list',
+    columns: [
+      'id',
+      'head',
+      'name',
+      'state',
+      ['models', ({ models }): Cell => models ?? 'all'],
+      ['ip', ({ ip }): Cell => ip ?? 'all'],
+      ...limits,
+      ...times,
+    ],
+  }),
+  callRow(keyEndpoints.revokeKey, { ...revoke, words: 'key revoke' }),
+  callRow(keyEndpoints.createToken, {
+    words: 'token create',
+    show: (made) => showSecret('token', made),
+  }),
+  listRow(keyEndpoints.listTokens, {
+    ...list,
+    words: 'token list',
+    columns: ['id', 'head', 'name', 'state', ...times],
+  }),
+  callRow(keyEndpoints.revokeToken, { ...revoke, words: 'token revoke' }),
+  callRow(keyEndpoints.createAdminToken, {
+    words: 'admin-token create',
+    show: (made) => showSecret('admin-token', made),
+  }),
+  listRow(keyEndpoints.listAdminTokens, {
+    ...list,
+    words: 'admin-token list',
+    columns: ['id', 'head', 'name', 'role', 'state', ...times],
+  }),
+  callRow(keyEndpoints.revokeAdminToken, { ...revoke, words: 'admin-token revoke' }),
+]
+
+function showSecret(word: 'key' | 'token' | 'admin-token', { key, secret }: NewKey): Answer {
+  const { id, ...rest } = key
+  const field = word === 'key' ? 'key' : 'token'
+  return {
+    json: usdAsNumbers({ id, [field]: secret, ...rest }),
+    text: `${secret}\n\nCopy it now: it is not shown again. Its id is ${id}.`,
+    ifLost: `The secret is lost. Revoke it: turnpike ${word} revoke ${id}`,
+  }
+}
+
+function revokedText({ id, head }: KeyView): string {
+  return `${id} (${head}) is revoked.`
+}
+
+/** What is used, of the limit where there is one. */
+function usedOf(usedUsd: string, limitUsd: string): string {
+  return limitUsd === '0' ? usedUsd : `${usedUsd} of ${limitUsd}`
+}

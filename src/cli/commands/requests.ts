@@ -1,0 +1,127 @@
+/** `turnpike request …` and `turnpike report`: single requests, and their sums. */
+import { reportCsv, reportEndpoints } from '../../operations/reports/endpoints.ts'
+import type { ReportRow } from '../../operations/reports/report.ts'
+import { requestEndpoints } from '../../operations/requests/endpoints.ts'
+import type { Page } from '../../operations/paging.ts'
+import type { RequestInFull, RequestView } from '../../operations/requests/view.ts'
+import { allLinesOf, tableOf } from '../columns.ts'
+import { shown, write } from '../command.ts'
+import { callRow, runRow, type CommandRow } from '../row.ts'
+import { periodHints } from '../since.ts'
+
+export const requestGroups = { request: 'see what became of requests' }
+
+export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
+  words: 'report',
+  without: ['cursor', 'limit', 'format'],
+  more: { '--csv': 'print CSV' },
+  help: `Example:
+  turnpike report --by model,channel --from 2027-01-01 --to 2027-01-31`,
+  work: async ({ callAll, stream, options: { csv, json } }, input) => {
+    if (csv === true && json !== true)
+      return shown(await stream(reportCsv, { ...input, format: 'csv' }, write), () => undefined)
+    return shown(await callAll(reportEndpoints.report, input), (rows) => ({
+      json: rows,
+      text: formatReport(rows),
+    }))
+  },
+})
+
+/** The table shows names in place of ids, and fewer columns than CSV and JSON. */
+function formatReport(rows: readonly ReportRow[]): string {
+  const groups = (['day', 'account', 'key', 'model', 'channel'] as const).filter((column) =>
+    rows.some((row) => row[column] !== null),
+  )
+  return tableOf(
+    rows,
+    [
+      ...groups,
+      'requests',
+      'errors',
+      'failovers',
+      ['input', 'input_tokens'],
+      ['output', 'output_tokens'],
+      ['cache', (row) => row.cache_read_tokens + row.cache_write_tokens],
+      'revenue_usd',
+      'refunded_usd',
+      'own_cost_usd',
+      ['estimated USD', 'estimated_cost_usd'],
+      ['margin USD', 'known_margin_usd'],
+      ['without cost USD', 'unknown_cost_revenue_usd'],
+      ['p50 ms', 'first_event_p50_ms'],
+      ['p95 ms', 'first_event_p95_ms'],
+    ],
+    'No requests in this period.',
+  )
+}
+
+export const requestCommands: readonly CommandRow[] = [
+  callRow(requestEndpoints.show, {
+    words: 'request show',
+    hints: { request: { flags: '<id>' } },
+    show: requestText,
+  }),
+  callRow(requestEndpoints.list, {
+    words: 'request list',
+    hints: { ...periodHints, limit: { fallback: '50' } },
+    help: `Example:
+  turnpike request list --account acme --status 4xx --since 2h`,
+    show: listText,
+  }),
+]
+
+function listText(page: Page<RequestView>): string {
+  const table = tableOf(
+    page.items,
+    [
+      ['at', 'started_at'],
+      'id',
+      'account',
+      ['key', 'key_id'],
+      'model',
+      'channel',
+      'outcome',
+      'status',
+      'code',
+      ['in', 'input_tokens'],
+      ['out', 'output_tokens'],
+      ['USD', 'cost_usd'],
+      'requests',
+    ],
+    'There are no such requests.',
+  )
+  const sums = page.items.some(({ requests }) => requests > 1)
+    ? '\n\nA line with more than one request stands for refused or free requests of one key within a minute.'
+    : ''
+  const more =
+    page.next_cursor === null ? '' : `\n\nThere are more: add --cursor ${page.next_cursor}`
+  return table + sums + more
+}
+
+function requestText(view: RequestInFull): string {
+  const { attempts, bill, refund, tokens, error, account_id: accountId, ...fields } = view
+  const text = allLinesOf({
+    ...fields,
+    account: `${view.account} (${accountId})`,
+    tokens,
+    error: error === null ? null : `${error.meaning} ${error.advice}`,
+    calculation: bill?.calculation,
+    refund: refund === null ? null : `${refund.amount_usd} USD at ${refund.at}`,
+  })
+  const numbered = attempts.map((one, index) => ({ attempt: index + 1, ...one }))
+  const table = tableOf(
+    numbered,
+    [
+      'attempt',
+      'channel',
+      'status',
+      'class',
+      'blame',
+      'started_ms',
+      'first_event_ms',
+      'duration_ms',
+    ],
+    'The gateway made no attempt.',
+  )
+  return `${text}\n\n${table}`
+}

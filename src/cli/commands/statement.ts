@@ -1,0 +1,88 @@
+/** `turnpike account statement`: text, CSV or one JSON document, written while it is read. */
+import { accountStreams } from '../../operations/accounts/endpoints.ts'
+import type {
+  StatementEnd,
+  StatementHead,
+  StatementLine,
+  StatementSink,
+} from '../../operations/reports/statement.ts'
+import { readStatementText } from '../../operations/reports/statement-text.ts'
+import { linesOf, tableOf, type Column } from '../columns.ts'
+import { shown, write } from '../command.ts'
+import { runRow } from '../row.ts'
+
+export const statementCommand = runRow(accountStreams.statement, {
+  words: 'account statement',
+  text: 'show credits and charges, oldest first, with the calculation of each charge',
+  without: ['format'],
+  more: { '--csv': 'print CSV' },
+  work: async ({ stream, options: { json, csv } }, input) => {
+    const format = csv === true && json !== true ? 'csv' : 'json'
+    const sink = json === true || csv === true ? write : readStatementText(textSink())
+    const outcome = await stream(accountStreams.statement, { ...input, format }, sink)
+    return shown(outcome, () => undefined)
+  },
+})
+
+const linesPerTable = 200
+
+const columns: readonly Column<StatementLine>[] = [
+  'at',
+  'kind',
+  ['USD', 'amount'],
+  'balance',
+  'reference',
+  'exchange.key',
+  'exchange.model',
+  'exchange.channel',
+  'exchange.outcome',
+  'exchange.marks',
+  ['calculation', ({ exchange, note }) => exchange?.calculation ?? note],
+]
+
+function textSink(): StatementSink {
+  let lines: StatementLine[] = []
+  const flush = async (): Promise<void> => {
+    if (lines.length > 0) await write(`${tableOf(lines, columns)}\n\n`)
+    lines = []
+  }
+  return {
+    begin: (head) => write(`${headText(head)}\n\n`),
+    async line(line) {
+      lines.push(line)
+      if (lines.length === linesPerTable) await flush()
+    },
+    async end(end) {
+      await flush()
+      await write(`${endText(end)}\n`)
+    },
+  }
+}
+
+function headText(head: StatementHead): string {
+  return linesOf(head, [
+    ['account', 'name'],
+    ['from', () => head.from ?? 'the beginning'],
+    ['to', () => head.to ?? 'now'],
+    ...(head.explained_from === null ? [] : (['explained_from'] as const)),
+    ['opening balance USD', 'opening_balance'],
+  ])
+}
+
+function endText(end: StatementEnd): string {
+  const { totals } = end
+  return linesOf(end, [
+    'totals.requests',
+    'totals.input_tokens',
+    'totals.output_tokens',
+    'totals.cache_tokens',
+    ...(totals.unexplained > 0
+      ? ([['charges without details', 'totals.unexplained']] as const)
+      : []),
+    ['charged USD', 'totals.charged'],
+    ['booked by operators USD', 'totals.booked_by_operators'],
+    ...(totals.refunded === '0' ? [] : ([['of this refunds USD', 'totals.refunded']] as const)),
+    ['sum USD', 'sum'],
+    ['closing balance USD', 'closing_balance'],
+  ])
+}

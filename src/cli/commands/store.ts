@@ -1,0 +1,251 @@
+/** Commands on the store as a whole: audit, actions, backup, restore, doctor, facts about gateways. */
+import { systemClock } from '../../base/clock.ts'
+import type { Outcome } from '../../operations/operation.ts'
+import type { AuditDone, AuditRunInFull } from '../../operations/store/audit-runs.ts'
+import { restoreStore, type BackupView, type RestoredView } from '../../operations/store/backup.ts'
+import { diagnoseOutage, type Diagnosis } from '../../operations/store/doctor.ts'
+import { storeEndpoints } from '../../operations/store/endpoints.ts'
+import type { NodeList } from '../../operations/store/nodes.ts'
+import { copyStoreTo } from '../../operations/store/store-copy.ts'
+import type { SettingInForce } from '../../settings/in-force.ts'
+import { describeConfig } from '../../settings/read.ts'
+import { parseStoreLocation } from '../../storage/location.ts'
+import type { Migrated } from '../../storage/migrate.ts'
+import { allLinesOf, linesOf, tableOf } from '../columns.ts'
+import { exitCodes, hostWork, shown, storeWork, type Answer } from '../command.ts'
+import { formatAge } from '../output.ts'
+import { callRow, listRow, plainRow, type CommandRow } from '../row.ts'
+import { withRun } from '../run.ts'
+import { periodHints } from '../since.ts'
+import { readConfig, type Given } from '../store-run.ts'
+
+export const storeGroups = { store: 'move the store to another database' }
+
+const hundred = { flags: '--count <n>', fallback: '100' }
+
+export const doctorCommand = plainRow({
+  words: 'doctor',
+  text: 'find problems in settings, store, catalogue and vendors',
+  work: async (given) => shown(await examine(given), showDiagnosis),
+})
+
+export const storeCommands: readonly CommandRow[] = [
+  callRow(storeEndpoints.audit, {
+    words: 'audit',
+    show: doneText,
+    hasFailed: ({ clean }) => !clean,
+  }),
+  listRow(storeEndpoints.audits, {
+    words: 'audit list',
+    count: hundred,
+    columns: [
+      'at',
+      'id',
+      ['by', 'actor'],
+      'scope',
+      'result',
+      'counts.differences',
+      'counts.accounts',
+      'counts.entries',
+      ['ms', 'duration_ms'],
+    ],
+    empty: 'No audits yet.',
+  }),
+  callRow(storeEndpoints.showAudit, {
+    words: 'audit show',
+    show: auditText,
+  }),
+  listRow(storeEndpoints.actions, {
+    words: 'actions',
+    count: hundred,
+    hints: periodHints,
+    columns: [
+      'at',
+      ['actor', ({ actor, actor_name: name }) => (name === null ? actor : `${name} (${actor})`)],
+      'action',
+      'subject',
+      ['detail', ({ detail }) => JSON.stringify(detail)],
+    ],
+    empty: 'No actions yet.',
+    noneFits: 'No action fits these options.',
+  }),
+  plainRow({
+    words: 'migrate',
+    text: 'create the store, or bring its schema up to date',
+    work: storeWork('create', async ({ migrated }) => showMigrated(migrated)),
+  }),
+  plainRow({
+    words: 'backup',
+    text: 'copy the store (SQLite) to a new file on this machine, and check the copy',
+    more: { '<file>': 'the new file; it must not exist. Gateways may run meanwhile' },
+    work: (given) =>
+      withRun(given, 'existing', async ({ backup, arguments: [file = ''] }) =>
+        shown(await backup({ file }), (made) =>
+          showCopy(
+            made,
+            'The backup does not hold the master key. Keep a copy of that file in another place.',
+          ),
+        ),
+      ),
+  }),
+  plainRow({
+    words: 'restore',
+    text: "put a backup in the store's place",
+    more: { '<file>': 'the backup. Where the store belongs there must be none' },
+    work: hostWork(async ({ arguments: [file = ''], options }) => {
+      const location = parseStoreLocation(readConfig(options).store)
+      return shown(await restoreStore({ file, location }), (restored) =>
+        showCopy(restored, 'Put the master key beside it before you start the gateway.'),
+      )
+    }),
+  }),
+  plainRow({
+    words: 'store copy',
+    text: 'copy a SQLite store to PostgreSQL; run it again to continue after a failure',
+    more: {
+      '--from <store>': { text: 'sqlite:PATH; no gateway may run on it', isRequired: true },
+      '--to <store>': {
+        text: 'postgres://user@host/db; the database must be empty',
+        isRequired: true,
+      },
+    },
+    work: hostWork(async ({ options: { from, to } }) =>
+      shown(
+        await copyStoreTo({ from: String(from), to: String(to), clock: systemClock }),
+        (copied) => ({
+          json: copied,
+          text: `${tableOf(copied.tables, ['table', 'rows'])}\n\n${copyAdvice}`,
+        }),
+      ),
+    ),
+  }),
+  callRow(storeEndpoints.settings, {
+    words: 'settings',
+    show: settingsText,
+    json: ({ settings }) => settings,
+  }),
+  callRow(storeEndpoints.nodes, { words: 'nodes', show: nodesText }),
+  listRow(storeEndpoints.backups, {
+    words: 'backups',
+    count: hundred,
+    columns: [
+      'at',
+      ['by', ({ actor, actor_name: name }) => name ?? actor],
+      ['file', ({ file }) => file ?? 'sent to another machine'],
+      'bytes',
+      'audit',
+      'sha256',
+    ],
+    empty: 'No backup is recorded. Make one with: turnpike backup FILE',
+  }),
+]
+
+async function examine(given: Given): Promise<Outcome<Diagnosis>> {
+  try {
+    return await withRun(given, 'as_it_is', ({ call }) => call(storeEndpoints.doctor, {}))
+  } catch (error) {
+    const diagnosis = diagnoseOutage(error, describeConfig(readConfig(given.options)))
+    if (diagnosis === undefined) throw error
+    return { kind: 'done', value: diagnosis }
+  }
+}
+
+function showDiagnosis({ ok, settings, findings }: Diagnosis): Answer {
+  const table = tableOf(findings, [['', 'status'], 'area', ['finding', 'message']])
+  const verdict = ok ? 'No problems found.' : 'There are problems. Solve them from top to bottom.'
+  return {
+    json: { ok, settings, findings },
+    text: `${allLinesOf(settings)}\n\n${table}\n\n${verdict}`,
+    exitCode: ok ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+function doneText(audit: AuditDone): string {
+  const { is_recorded: isRecorded, ...run } = audit
+  const { clean, counts } = run
+  const verdict = clean
+    ? 'Ledger audit passed.'
+    : `Ledger audit failed: ${counts.differences} differences.`
+  const note = isRecorded ? [] : ['The audit is not recorded: the store could not be written.']
+  return [auditText(run), ...note, verdict].join('\n')
+}
+
+function auditText(audit: AuditRunInFull): string {
+  const { counts, differences, ...facts } = audit
+  return [allLinesOf({ ...facts, ...counts }), ...differences.map(differenceText)].join('\n')
+}
+
+function differenceText(difference: AuditRunInFull['differences'][number]): string {
+  const { invariant, account_id: accountId, row, message } = difference
+  return [invariant, accountId, `(${row})`, message].filter((word) => word !== '').join(' ')
+}
+
+function showMigrated(migrated: Migrated | undefined): Answer {
+  const { version, applied } = migrated ?? { version: 0, applied: [] }
+  const text =
+    applied.length === 0
+      ? `The store is up to date: schema version ${version}.`
+      : `Applied ${applied.join(', ')}. The store has schema version ${version}.`
+  return { json: migrated, text }
+}
+
+/** Of a backup that was just made, or of a store that was put in its place. */
+function showCopy(view: RestoredView & Partial<BackupView>, note: string): Answer {
+  const { audit, last_entry: last } = view
+  const fields = linesOf(view, [
+    'file',
+    ...(view.taken_at === undefined ? [] : (['taken_at'] as const)),
+    ...(view.is_recorded === false
+      ? ([['recorded', () => 'no: the store could not be written']] as const)
+      : []),
+    'schema_version',
+    ['last entry', () => last && `${last.sequence} at ${last.at}`],
+    ['accounts', () => audit.counts.accounts],
+    ['entries', () => audit.counts.entries],
+    [
+      'ledger audit',
+      () => (audit.clean ? 'passed' : `failed: ${audit.counts.differences} differences`),
+    ],
+  ])
+  const differences = audit.differences.map(
+    ({ invariant, row, message }) => `${invariant} (${row}) ${message}`,
+  )
+  return {
+    json: view,
+    text: [fields, ...differences, note].join('\n'),
+    exitCode: audit.clean ? exitCodes.done : exitCodes.failed,
+  }
+}
+
+const copyAdvice =
+  'The copy is complete, and both stores pass the ledger audit. Set TURNPIKE_STORE to the new store, and ' +
+  'TURNPIKE_MASTER_KEY or TURNPIKE_MASTER_KEY_FILE to the master key of the old one. Then start the gateways.'
+
+function settingsText({ settings }: { readonly settings: readonly SettingInForce[] }): string {
+  return tableOf(settings, [
+    ['setting', 'name'],
+    'value',
+    ['from', ({ source, place }) => place ?? source],
+  ])
+}
+
+function nodesText(listing: NodeList): string {
+  const table = tableOf(
+    listing.nodes,
+    [
+      'name',
+      'id',
+      'region',
+      'version',
+      'commit',
+      'state',
+      'started_at',
+      ['last seen', (node) => `${formatAge(node.age_ms)} ago`],
+    ],
+    'No gateway has used this store.',
+  )
+  const stops = listing.unclean_stops.map(
+    ({ node, from, to }) => `${node} stopped uncleanly between ${from} and ${to ?? 'now'}.`,
+  )
+  return [table, ...stops].join('\n')
+}
