@@ -32,6 +32,7 @@ before(async () => {
   await json(folder, 'apply -f catalog.yaml')
   await run(folder, ['account', 'create', 'north wind'])
   await run(folder, ['account', 'create', "o'neill & sons"])
+  await json(folder, 'alert create pager --webhook https://hooks.example/alerts')
 })
 
 /** Types each line at a terminal of the shell; `expected` must show before the next one is typed. */
@@ -127,6 +128,8 @@ describe('words of an unfinished line', () => {
   it('complete values of options, and what follows --', async () => {
     assert.deepEqual(await candidates('completion', ''), ['bash', 'zsh', 'fish'])
     assert.deepEqual(await candidates('apply', '-f', ''), [':files'])
+    assert.deepEqual(await candidates('usage', 'north wind', '--period', 'm'), ['month'])
+    assert.deepEqual(await candidates('alert', 'edit', 'pa'), ['pager'])
     assert.deepEqual(await candidates('account', 'show', '--', 'nor'), ['north wind'])
     assert.deepEqual(await candidates('--json', 'account', 'show', 'nor'), ['north wind'])
     assert.deepEqual(await candidates('account', 'show', 'acme', '--jso'), ['--json'])

@@ -1,13 +1,13 @@
 /**
  * Finds what may follow the words of an unfinished command line: from commander's own tree, so that a new
- * command or option completes without an entry here. It opens no store: names of accounts, channels and
- * models come from the caller.
+ * command or option completes without an entry here. It opens no store: names of accounts and other things
+ * come from the caller.
  */
 import type { Argument, Command, Option } from 'commander'
 import { choicesOf } from '../field-words.ts'
 
 /** Things whose names complete. An argument or option value of this name takes one of them. */
-export type NameKind = 'account' | 'channel' | 'model'
+export type NameKind = 'account' | 'channel' | 'model' | 'target'
 
 export interface Candidate {
   readonly value: string
@@ -21,7 +21,7 @@ export type Candidates =
   /** Paths, which the shell itself completes. */
   | { readonly kind: 'files' }
 
-const nameKinds: ReadonlySet<string> = new Set<NameKind>(['account', 'channel', 'model'])
+const nameKinds: ReadonlySet<string> = new Set<NameKind>(['account', 'channel', 'model', 'target'])
 const fileNames: ReadonlySet<string> = new Set(['file', 'path'])
 const nothing: Candidates = { kind: 'list', list: [] }
 

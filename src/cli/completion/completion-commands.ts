@@ -2,7 +2,11 @@
 import { Argument, type Command } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { accountEndpoints } from '../../operations/accounts/endpoints.ts'
+import { alertEndpoints } from '../../operations/alerts/endpoints.ts'
+import { catalogueEndpoints } from '../../operations/catalogue/endpoints.ts'
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
+import type { Endpoint } from '../../operations/endpoint.ts'
+import type { Page } from '../../operations/paging.ts'
 import { exitCodes, actionOf } from '../command.ts'
 import { withRun, type Run } from '../run.ts'
 import { candidatesFor, readOptions, type Candidate, type NameKind } from './candidates.ts'
@@ -76,20 +80,18 @@ async function findNames(
   }
 }
 
+/** The lists that names come from. */
+const lists: Readonly<Record<NameKind, Endpoint<Page<Named>>>> = {
+  account: accountEndpoints.list,
+  channel: channelEndpoints.list,
+  model: catalogueEndpoints.models,
+  target: alertEndpoints.list,
+}
+
+type Named = { readonly name: string } | { readonly id: string }
+
 async function readNames(kind: NameKind, run: Run): Promise<readonly string[]> {
-  switch (kind) {
-    case 'account': {
-      const listed = await run.callAll(accountEndpoints.list)
-      return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
-    }
-    case 'channel': {
-      const listed = await run.callAll(channelEndpoints.list)
-      return listed.kind === 'done' ? listed.value.map(({ name }) => name) : []
-    }
-    case 'model': {
-      const { catalogueEndpoints } = await import('../../operations/catalogue/endpoints.ts')
-      const listed = await run.callAll(catalogueEndpoints.models)
-      return listed.kind === 'done' ? listed.value.map(({ id }) => id) : []
-    }
-  }
+  const listed = await run.callAll(lists[kind])
+  if (listed.kind !== 'done') return []
+  return listed.value.map((one) => ('name' in one ? one.name : one.id))
 }
