@@ -175,7 +175,7 @@ describe('key commands', () => {
     await json(folder, 'account create acme')
     await json(folder, 'admin-token create --name board --role viewer')
     const { out } = await run(folder, ['admin-token', 'list'])
-    assert.match(out, / name +role +status [^]* board +viewer +active /)
+    assert.match(out, / name +role +state [^]* board +viewer +active /)
   })
 
   it('restrict a key, and report every mistake at once', async () => {
