@@ -1,4 +1,6 @@
 /** `turnpike channel …`: list, health, history, enable and disable, check, reconcile. */
+import { channelFields } from '../../channels/catalogue/channel-fields.ts'
+import { shownShape, type ShownEntry } from '../../channels/catalogue/field.ts'
 import type { ChannelCheck } from '../../operations/channels/channel-check.ts'
 import type {
   ChannelChangeView,
@@ -113,18 +115,19 @@ function nodeText({ id, name, region, makes_checks: makesChecks }: NodeView): st
   return `gateway ${name} (${region}, ${id}${makesChecks ? ', sends the regular checks' : ''})`
 }
 
+type Setting = Exclude<keyof ShownEntry<typeof channelFields>, 'models'>
+
+/** What the catalogue says of a channel. Its models follow, each with its health. */
+const settingColumns = Object.keys(shownShape(channelFields)).filter(
+  (key): key is Setting => key !== 'models',
+)
+
 function detailText(detail: ChannelDetail): string {
   const { month, count, usd } = detail.check_cost
   const fields = linesOf(detail, [
     ['channel', 'name'],
-    'vendor',
-    'url',
-    'credential',
     ['enabled', () => (detail.enabled ? 'yes' : 'no: disabled by an operator')],
-    'rank',
-    'weight',
-    ['max concurrent', () => detail.max_concurrent ?? 'no limit'],
-    'check',
+    ...settingColumns,
     ['cost of checks', () => `${usd} USD in ${month}, ${count} checks`],
   ])
   const models = healthRows(detail, detail.at).map((row) =>
