@@ -36,6 +36,7 @@ const usualHints: Readonly<Record<string, Hint>> = {
   contact: { flags: '--contact <email>' },
   digest: { flags: '--digest <duration>' },
   expires: { flags: '--expires <date>' },
+  expires_in: { flags: '--expires-in <duration>' },
   from: { flags: '--from <date>' },
   ip: { flags: '--ip <cidr>', isRepeated: true },
   key: { flags: '--key <id>' },

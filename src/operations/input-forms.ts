@@ -63,18 +63,27 @@ export const dateForm: Form = {
   anyOf: [{ format: 'date' }, { format: 'date-time' }],
 }
 
-/** A duration from 0 to a day. */
-export const durationForm: Form = {
-  type: 'string',
-  pattern: `^(0|${[
+/** A duration of at most so many days. */
+export function durationForm({
+  days,
+  hasZero,
+}: {
+  readonly days: number
+  readonly hasZero: boolean
+}): Form {
+  const units = [
     ['ms', 86_400_000],
     ['s', 86_400],
     ['m', 1_440],
     ['h', 24],
     ['d', 1],
-  ]
-    .map(([unit, max]) => `(${digitsOf(0, Number(max))})${unit}`)
-    .join('|')})$`,
+  ] as const
+  // No duration is written with more than nine digits.
+  const choices = units.map(
+    ([unit, perDay]) =>
+      `(${digitsOf(hasZero ? 0 : 1, Math.min(days * perDay, 999_999_999))})${unit}`,
+  )
+  return { type: 'string', pattern: `^(${[...(hasZero ? ['0'] : []), ...choices].join('|')})$` }
 }
 
 /** Returns the pattern of the whole numbers from 0 or 1 to `max`, without leading zeros. */

@@ -3,11 +3,18 @@
  * command line and JSON from an API alike. The invariant: nothing is guessed; a message says what fits.
  */
 import { z } from 'zod'
-import { dayMs } from '../base/clock.ts'
+import { dayMs, parseDuration } from '../base/clock.ts'
 import { isIpRange } from '../base/ip-address.ts'
 import { formatUsd, parseUsd, type Picos } from '../base/money.ts'
 import { balanceMax } from '../ledger/entry-store.ts'
-import { dateForm, factorForm, printableForm, usdForm, wholeNumberForm } from './input-forms.ts'
+import {
+  dateForm,
+  durationForm,
+  factorForm,
+  printableForm,
+  usdForm,
+  wholeNumberForm,
+} from './input-forms.ts'
 
 /** The largest amount: no balance may be larger. */
 export const amountUsdMax = formatUsd(balanceMax)
@@ -240,3 +247,19 @@ export const fromTime = date((startMs) => startMs).describe(
 export const untilTime = date((startMs) => startMs + dayMs).describe(
   'Last day (UTC, included), or a time such as 2027-01-31T12:00:00Z.',
 )
+
+const lifetimeDaysMax = 3_650
+
+/** Milliseconds from now. */
+export const lifetime = z
+  .string('must be a duration')
+  .transform((text, context): number => {
+    const durationMs = parseDuration(text.trim())
+    if (durationMs !== undefined && durationMs > 0 && durationMs <= lifetimeDaysMax * dayMs)
+      return durationMs
+    const message = `must be a duration such as 12h or 30d, of at most ${lifetimeDaysMax}d`
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+  .meta(durationForm({ days: lifetimeDaysMax, hasZero: false }))
+  .describe('How long from now, such as 12h or 30d; in place of a last day.')

@@ -9,6 +9,7 @@ import * as fc from 'fast-check'
 import { hashSecret } from '../../src/access/key.ts'
 import { findKeyBySecretHash, findKnownKey } from '../../src/access/key-store.ts'
 import { GatewayError, type ErrorCode } from '../../src/base/errors.ts'
+import { hourMs } from '../../src/base/clock.ts'
 import { Secret } from '../../src/base/secret.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -544,6 +545,19 @@ describe('keys', () => {
       }
     }))
 
+  it('expire a given time from now, counted when they are made or edited', () =>
+    withWorld(async ({ context, clock }) => {
+      await createAccount(context, { name: 'acme' })
+      const madeAtMs = clock.now()
+      const { key, secret } = await createClientKey(context, { account: 'acme', expires_in: '12h' })
+      assert.equal(key.expires_at, new Date(madeAtMs + 12 * hourMs).toISOString())
+      clock.advance(11 * hourMs)
+      const edited = await editKey(context, { id: key.id, expires_in: '30d' })
+      assert.equal(edited.expires_at, new Date(madeAtMs + (11 + 720) * hourMs).toISOString())
+      const known = await findKnownKey(context.database, hashSecret(secret))
+      assert.equal(known?.expiresAtMs, madeAtMs + (11 + 720) * hourMs)
+    }))
+
   it('refuse invalid values', () =>
     withWorld(async ({ context }) => {
       await applyCatalogue(context, { text: catalogue })
@@ -555,6 +569,9 @@ describe('keys', () => {
         [{ expires: 'soon' }, /expires: must be a date/],
         [{ expires: '2026-11-20' }, /expires: must not be in the past/],
         [{ expires: '2026-11-21T12:00:00Z' }, /expires: must not be in the past/],
+        [{ expires_in: '0s' }, /expires_in: must be a duration such as 12h or 30d/],
+        [{ expires_in: '3651d' }, /expires_in: .* of at most 3650d/],
+        [{ expires_in: '1d', expires: '2027-01-01' }, /expires_in: and expires are both given/],
         [{ daily_usd: '-1' }, /daily_usd: must be an amount/],
         [{ name: 'x'.repeat(65) }, /name: must have at most 64/],
       ] as const) {

@@ -94,7 +94,7 @@ const digest = z
     context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
-  .meta(durationForm)
+  .meta(durationForm({ days: 1, hasZero: true }))
 
 /** An empty list or text removes the filter. */
 const filterFields = {

@@ -25,6 +25,7 @@ import {
   accountReference,
   ipRanges,
   label,
+  lifetime,
   limitUsd,
   modelIds,
   requestsPerMinute,
@@ -97,11 +98,12 @@ export const createClientKey = operation(
       ip: ipRanges.optional(),
       ...limitFields,
       expires: untilTime.optional(),
+      expires_in: lifetime.optional(),
     }),
     answer: newKeyForm,
   },
   (context, given) => {
-    requireFuture(context, given.expires)
+    const expiresAtMs = readExpiry(context, given) ?? undefined
     return context.database.transact(async (transaction) => {
       const account = await getAccount(transaction, given.account)
       if (account.status === 'closed')
@@ -117,7 +119,7 @@ export const createClientKey = operation(
         allowedModels: given.models,
         ipRanges: given.ip,
         limits: readLimits(given, noKeyLimits),
-        expiresAtMs: given.expires,
+        expiresAtMs,
       })
     })
   },
@@ -142,13 +144,14 @@ export const editKey = operation(
       ip: ipRanges.nullish(),
       ...limitFields,
       expires: untilTime.nullish(),
+      expires_in: lifetime.optional(),
     }),
     answer: keyForm,
   },
   (context, { id, ...given }) => {
     if (Object.values(given).every((value) => value === undefined))
       throw invalid('Give at least one thing to change.')
-    requireFuture(context, given.expires)
+    const expiresAtMs = readExpiry(context, given)
     return context.database.transact(async (transaction) => {
       const key = await findKey(transaction, id)
       if (key?.kind !== 'client') throw noSuchKey(id, 'client', key?.kind)
@@ -160,7 +163,7 @@ export const editKey = operation(
         allowedModels: changed(given.models, key.allowedModels),
         ipRanges: changed(given.ip, key.ipRanges),
         limits: readLimits(given, key.limits),
-        expiresAtMs: changed(given.expires, key.expiresAtMs),
+        expiresAtMs: changed(expiresAtMs, key.expiresAtMs),
       }
       await changeKey(transaction, id, changes)
       const edited = { ...key, ...changes }
@@ -206,19 +209,34 @@ export const createAdminToken = operation(
         .default('owner')
         .describe('What the token may do.'),
       expires: untilTime.optional(),
+      expires_in: lifetime.optional(),
     }),
     answer: newKeyForm,
   },
-  async (context, { name, role, expires }) => {
-    requireFuture(context, expires)
-    const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs: expires } as const
+  async (context, { name, role, ...expiry }) => {
+    const expiresAtMs = readExpiry(context, expiry) ?? undefined
+    const draft = { ...plainKey, kind: 'admin', name, role, expiresAtMs } as const
     return context.database.transact((transaction) => addKey(context, transaction, draft))
   },
 )
 
-function requireFuture({ clock }: OperationContext, expires: number | null | undefined): void {
+interface Expiry {
+  readonly expires?: number | null | undefined
+  /** Milliseconds from now. */
+  readonly expires_in?: number | undefined
+}
+
+/** Null removes an expiry, undefined keeps what is there. */
+function readExpiry(
+  { clock }: OperationContext,
+  { expires, expires_in: lifetimeMs }: Expiry,
+): number | null | undefined {
+  if (lifetimeMs !== undefined && expires !== undefined)
+    throw invalidField('expires_in', 'and expires are both given; give only one of them')
+  if (lifetimeMs !== undefined) return clock.now() + lifetimeMs
   if (typeof expires === 'number' && expires <= clock.now())
     throw invalidField('expires', 'must not be in the past')
+  return expires
 }
 
 const keyPage = pageForm(keyForm)
