@@ -15,18 +15,23 @@ type Path<Item> = {
 export type Column<Item> =
   Path<Item> | readonly [heading: string, of: Path<Item> | ((item: Item) => Cell)]
 
+/** Columns; false stands for one that is left out this time. */
+type Columns<Item> = readonly (Column<Item> | false)[]
+
 /** Formats items as a table, or returns `empty` where there are none. */
 export function tableOf<Item>(
   items: readonly Item[],
-  columns: readonly Column<Item>[],
+  given: Columns<NoInfer<Item>>,
   empty = '',
 ): string {
+  const columns = given.filter((column) => column !== false)
   const rows = items.map((item) => columns.map((column) => cellOf(item, column)))
   return formatTable(columns.map(headingOf), rows, empty)
 }
 
 /** Formats chosen fields of an item, one in a line. */
-export function linesOf<Item>(item: Item, columns: readonly Column<Item>[]): string {
+export function linesOf<Item>(item: Item, given: Columns<NoInfer<Item>>): string {
+  const columns = given.filter((column) => column !== false)
   return formatFields(
     Object.fromEntries(columns.map((column) => [headingOf(column), cellOf(item, column)])),
   )

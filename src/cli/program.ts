@@ -2,16 +2,16 @@
 import { Command, CommanderError } from 'commander'
 import { formatBuild, thisBuild } from '../base/build.ts'
 import { endWithOutput, exitCodes, reportError } from './command.ts'
-import { accountCommands, accountGroups } from './commands/accounts.ts'
-import { alertCommands, alertGroups } from './commands/alerts.ts'
-import { catalogueCommands, catalogueGroups } from './commands/catalogue.ts'
-import { channelCommands, channelGroups } from './commands/channels.ts'
+import { accountCommands } from './commands/accounts.ts'
+import { alertCommands } from './commands/alerts.ts'
+import { catalogueCommands } from './commands/catalogue.ts'
+import { channelCommands } from './commands/channels.ts'
 import { consoleCommand } from './commands/console.ts'
-import { contextCommands, contextGroups } from './commands/contexts.ts'
+import { contextCommands } from './commands/contexts.ts'
 import { gatewayCommands } from './commands/gateway.ts'
-import { keyCommands, keyGroups } from './commands/keys.ts'
-import { reportCommand, requestCommands, requestGroups } from './commands/requests.ts'
-import { doctorCommand, storeCommands, storeGroups } from './commands/store.ts'
+import { keyCommands } from './commands/keys.ts'
+import { reportCommand, requestCommands } from './commands/requests.ts'
+import { doctorCommand, storeCommands } from './commands/store.ts'
 import { addCompletionCommands } from './completion/completion-commands.ts'
 import { repeatable } from './field-words.ts'
 import { initCommand } from './init/init-command.ts'
@@ -30,14 +30,16 @@ const sections: Readonly<Record<string, readonly CommandRow[]>> = {
 
 /** What commands with a first word in common are for. */
 const groups = {
-  ...catalogueGroups,
-  ...channelGroups,
-  ...accountGroups,
-  ...keyGroups,
-  ...requestGroups,
-  ...alertGroups,
-  ...storeGroups,
-  ...contextGroups,
+  price: 'list prices, or import them from a public list',
+  channel: 'show, check, enable and disable channels',
+  account: 'manage accounts: balance, limits, statement',
+  key: 'manage keys (cr_…) for model requests',
+  token: 'manage read-only tokens (ro_…) for /v1/usage',
+  'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
+  request: 'see what became of requests',
+  alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
+  store: 'move the store to another database',
+  context: 'save servers with their admin tokens, and choose the one that commands use',
 }
 
 /**

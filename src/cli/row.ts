@@ -158,7 +158,8 @@ interface ListHints<Item> extends Hints {
   readonly json?: (items: readonly Item[]) => unknown
 }
 
-const countHint = { text: 'show at most this many, 1 to 10000', parse: parseCount }
+/** For a field that says how many items are shown. */
+export const countHint = { text: 'show at most this many, 1 to 10000', parse: parseCount }
 
 /** Makes the row of a command that shows a list, from as many pages as it needs, as one table. */
 export function listRow<Item>(endpoint: Endpoint<Page<Item>>, row: ListHints<Item>): CommandRow {

@@ -10,8 +10,6 @@ import { usdAsNumbers } from '../output.ts'
 import { callRow, listRow, type CommandRow, type Input } from '../row.ts'
 import { statementCommand } from './statement.ts'
 
-export const accountGroups = { account: 'manage accounts: balance, limits, statement' }
-
 const limits = ['daily_usd', 'rpm', 'window_minutes', 'tpm', 'price_multiplier']
 const profile = ['note', 'contact', 'alert_below_usd', 'external_id', 'metadata']
 /** What all commands about one account show. */

@@ -9,10 +9,6 @@ import { allLinesOf } from '../columns.ts'
 import { shown, type Answer } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 
-export const alertGroups = {
-  alert: 'send alerts to webhooks, Slack-compatible channels and e-mail',
-}
-
 /** No name in a list, or no text, removes a filter. */
 const filters = {
   kinds: { words: { all: [] } },

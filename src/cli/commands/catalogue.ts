@@ -9,8 +9,6 @@ import { catalogueEndpoints } from '../../operations/catalogue/endpoints.ts'
 import type { ImportedModel, ImportResult } from '../../operations/prices/import.ts'
 import { callRow, listRow, type CommandRow } from '../row.ts'
 
-export const catalogueGroups = { price: 'list prices, or import them from a public list' }
-
 export const catalogueCommands: readonly CommandRow[] = [
   callRow(catalogueEndpoints.apply, {
     words: 'apply',

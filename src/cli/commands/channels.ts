@@ -11,14 +11,12 @@ import type {
 import { channelEndpoints } from '../../operations/channels/endpoints.ts'
 import type { Outcome } from '../../operations/operation.ts'
 import { linesOf, tableOf } from '../columns.ts'
-import { parseCount, shown, type Answer } from '../command.ts'
+import { shown, type Answer } from '../command.ts'
 import { formatAge } from '../output.ts'
-import { callRow, runRow, type CommandRow } from '../row.ts'
+import { callRow, countHint, runRow, type CommandRow } from '../row.ts'
 import type { Run } from '../run.ts'
 import { healthColumns, healthRows, moreHealth } from './channel-health.ts'
 import { reconcileCommand } from './reconcile.ts'
-
-export const channelGroups = { channel: 'show, check, enable and disable channels' }
 
 export const channelCommands: readonly CommandRow[] = [
   runRow(channelEndpoints.list, {
@@ -31,9 +29,7 @@ export const channelCommands: readonly CommandRow[] = [
     words: 'channel history',
     text: 'list state changes and their reasons, newest first',
     options: ['limit'],
-    hints: {
-      limit: { text: 'show at most this many, 1 to 10000', fallback: '50', parse: parseCount },
-    },
+    hints: { limit: { ...countHint, fallback: '50' } },
     work: async ({ callAll }, { channel, limit }) => {
       const [list, input] =
         channel === undefined
@@ -91,7 +87,7 @@ function showReport(report: ChannelPage): Answer {
       'channel.check',
       'model',
       ...healthColumns,
-      ...(report.nodes.length > 1 ? ([['gateway', 'health.node']] as const) : []),
+      report.nodes.length > 1 && ['gateway', 'health.node'],
     ],
     'There are no channels. A catalogue sets them: turnpike apply -f catalog.yaml',
   )
@@ -136,7 +132,7 @@ function detailText(detail: ChannelDetail): string {
       ['name at the vendor', () => detail.models[row.model] ?? row.model],
       ...healthColumns,
       ...(row.health === undefined ? [] : moreHealth),
-      ...(detail.nodes.length > 1 ? ([['gateway', 'health.node']] as const) : []),
+      detail.nodes.length > 1 && ['gateway', 'health.node'],
     ]),
   )
   const history = `history, newest first\n${historyTable(detail.history)}`
@@ -181,7 +177,7 @@ function checkText(check: ChannelCheck): string {
     'channel',
     ['result', ({ ok }) => (ok ? 'ok' : 'failed')],
     ['gateways asked to check', 'gateways_asked'],
-    ...(check.gateways_asked === 0 ? ([['note', () => checkedHere]] as const) : []),
+    check.gateways_asked === 0 && ['note', () => checkedHere],
   ])
   return `${head}\n\n${table}`
 }

@@ -11,10 +11,6 @@ import { findPlace, parseServer, parseToken } from '../place.ts'
 import { plainRow, type CommandRow } from '../row.ts'
 import { readConfig, type Given } from '../store-run.ts'
 
-export const contextGroups = {
-  context: 'save servers with their admin tokens, and choose the one that commands use',
-}
-
 const named = { '<context>': 'name of the context' }
 
 export const contextCommands: readonly CommandRow[] = [

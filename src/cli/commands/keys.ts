@@ -6,12 +6,6 @@ import type { Answer } from '../command.ts'
 import { usdAsNumbers, type Cell } from '../output.ts'
 import { callRow, listRow, type CommandRow } from '../row.ts'
 
-export const keyGroups = {
-  key: 'manage keys (cr_…) for model requests',
-  token: 'manage read-only tokens (ro_…) for /v1/usage',
-  'admin-token': 'manage admin tokens (ad_…) for the admin API and /metrics',
-}
-
 const limits: readonly Column<KeyView>[] = [
   ['day USD', (key) => usedOf(key.used.day_usd, key.daily_usd)],
   ['month USD', (key) => usedOf(key.used.month_usd, key.monthly_usd)],

@@ -9,8 +9,6 @@ import { shown, write } from '../command.ts'
 import { callRow, runRow, type CommandRow } from '../row.ts'
 import { periodHints } from '../since.ts'
 
-export const requestGroups = { request: 'see what became of requests' }
-
 export const reportCommand: CommandRow = runRow(reportEndpoints.report, {
   words: 'report',
   without: ['cursor', 'limit', 'format'],

@@ -64,7 +64,7 @@ function headText(head: StatementHead): string {
     ['account', 'name'],
     ['from', () => head.from ?? 'the beginning'],
     ['to', () => head.to ?? 'now'],
-    ...(head.explained_from === null ? [] : (['explained_from'] as const)),
+    head.explained_from !== null && 'explained_from',
     ['opening balance USD', 'opening_balance'],
   ])
 }
@@ -76,12 +76,10 @@ function endText(end: StatementEnd): string {
     'totals.input_tokens',
     'totals.output_tokens',
     'totals.cache_tokens',
-    ...(totals.unexplained > 0
-      ? ([['charges without details', 'totals.unexplained']] as const)
-      : []),
+    totals.unexplained > 0 && ['charges without details', 'totals.unexplained'],
     ['charged USD', 'totals.charged'],
     ['booked by operators USD', 'totals.booked_by_operators'],
-    ...(totals.refunded === '0' ? [] : ([['of this refunds USD', 'totals.refunded']] as const)),
+    totals.refunded !== '0' && ['of this refunds USD', 'totals.refunded'],
     ['sum USD', 'sum'],
     ['closing balance USD', 'closing_balance'],
   ])

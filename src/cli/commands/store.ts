@@ -19,8 +19,6 @@ import { withRun } from '../run.ts'
 import { periodHints } from '../since.ts'
 import { readConfig, type Given } from '../store-run.ts'
 
-export const storeGroups = { store: 'move the store to another database' }
-
 const hundred = { flags: '--count <n>', fallback: '100' }
 
 export const doctorCommand = plainRow({
@@ -194,10 +192,8 @@ function showCopy(view: RestoredView & Partial<BackupView>, note: string): Answe
   const { audit, last_entry: last } = view
   const fields = linesOf(view, [
     'file',
-    ...(view.taken_at === undefined ? [] : (['taken_at'] as const)),
-    ...(view.is_recorded === false
-      ? ([['recorded', () => 'no: the store could not be written']] as const)
-      : []),
+    view.taken_at !== undefined && ['taken at', 'taken_at'],
+    view.is_recorded === false && ['recorded', () => 'no: the store could not be written'],
     'schema_version',
     ['last entry', () => last && `${last.sequence} at ${last.at}`],
     ['accounts', () => audit.counts.accounts],
