@@ -3,8 +3,10 @@
  * the use of a key or judges it. Reads daily and monthly sums only, so a list costs the same in any year.
  */
 import { utcDay, utcMonth } from '../base/clock.ts'
+import type { KeyLimits } from '../base/key-limits.ts'
 import { addPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Queryable, Row, SqlValue } from '../storage/database.ts'
+import type { UsagePeriod } from './ledger.ts'
 import { places, readPicos, totalMonth } from './usage.ts'
 
 /** The periods of a key's limits in USD, and of what counts toward each. */
@@ -18,6 +20,28 @@ export const noKeyUsage: KeyUsage = {
   dayPicos: zeroPicos,
   monthPicos: zeroPicos,
   totalPicos: zeroPicos,
+}
+
+/** A limit of a key in USD, and what counts toward it. */
+export interface KeyBudget {
+  readonly period: UsagePeriod
+  /** Zero = no limit. */
+  readonly limitPicos: Picos
+  readonly usedPicos: Picos
+}
+
+type Budgets = Pick<KeyLimits, 'dailyPicos' | 'monthlyPicos' | 'totalPicos'>
+
+const usedOf = { day: 'dayPicos', month: 'monthPicos', total: 'totalPicos' } as const
+const limitOf = { day: 'dailyPicos', month: 'monthlyPicos', total: 'totalPicos' } as const
+
+export function keyBudget(period: UsagePeriod, limits: Budgets, used: KeyUsage): KeyBudget {
+  return { period, limitPicos: limits[limitOf[period]], usedPicos: used[usedOf[period]] }
+}
+
+/** Returns the limits of a key for the day, the month and in all, with their use. */
+export function keyBudgets(limits: Budgets, used: KeyUsage): readonly KeyBudget[] {
+  return (['day', 'month', 'total'] as const).map((period) => keyBudget(period, limits, used))
 }
 
 export interface KeyUsageQuestion {

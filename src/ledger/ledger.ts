@@ -60,8 +60,7 @@ export type HoldRefusal =
       readonly kind: 'spending_limit'
       /** Whose limit: the account's or the key's own. */
       readonly scope: 'account' | 'key'
-      /** The current UTC day or calendar month, or all time. */
-      readonly period: 'day' | 'month' | 'total'
+      readonly period: UsagePeriod
       readonly limitPicos: Picos
       readonly usedPicos: Picos
       readonly heldPicos: Picos
@@ -147,6 +146,7 @@ export interface ExchangeRecord {
   readonly made?: MadeStates | undefined
 }
 
+/** The current UTC day, the calendar month, or all time. */
 export type UsagePeriod = 'day' | 'month' | 'total'
 
 export interface ModelFigures {
@@ -171,9 +171,7 @@ export interface UsageFigures {
 
 export interface Ledger {
   /**
-   * Admits or refuses. The first of these limits that the request would pass refuses it: requests per
-   * minute of the account, of the key; tokens per minute of the account, of the key; balance; the
-   * account's day; the key's day, month and total.
+   * Admits or refuses. The first limit of `limits` (limits.ts) that the request would pass refuses it.
    * At most one hold per exchange: repeating it returns the hold there is. A limit in USD counts the
    * charges less refunds booked in the period of `atMs` and every open hold, whenever it was placed: its
    * charge is booked when its exchange ends. A limit of tokens per minute refuses while the tokens of

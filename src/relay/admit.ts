@@ -6,11 +6,19 @@
  * stages leave out for it follows from the missing hold.
  */
 import { nextUtcMidnight, nextUtcMonth } from '../base/clock.ts'
-import { refuse, type ErrorCode, type Refusal } from '../base/errors.ts'
+import { refuse, type Refusal } from '../base/errors.ts'
 import { formatUsd, picos, subtractPicos, zeroPicos, type Picos } from '../base/money.ts'
 import type { Channel } from '../channels/channel.ts'
 import type { VendorOperation } from '../formats/format.ts'
-import type { CountRequest, Hold, HoldRefusal, HoldRequest, Ledger } from '../ledger/ledger.ts'
+import type {
+  CountRequest,
+  Hold,
+  HoldRefusal,
+  HoldRequest,
+  Ledger,
+  UsagePeriod,
+} from '../ledger/ledger.ts'
+import { spendingCode } from '../ledger/limits.ts'
 import { affordableOutputTokens, quote, type QuoteFacts } from '../metering/charge.ts'
 import { costPricesAt } from '../metering/cost-prices.ts'
 import { pricesAt, unchangedPpm } from '../metering/prices.ts'
@@ -296,7 +304,7 @@ function spendingLimit(
   refusal: SpendingLimit,
   { prepared, request: { amountPicos, atMs } }: Refused,
 ): Refusal {
-  const { code, limitName, within, end } = periods[refusal.period]
+  const { limitName, within, end } = periods[refusal.period]
   const owner = refusal.scope === 'account' ? "account's" : "key's"
   const committed = formatUsd(picos(refusal.usedPicos + refusal.heldPicos))
   const limit = `The ${owner} ${limitName} of ${formatUsd(refusal.limitPicos)} USD`
@@ -306,32 +314,28 @@ function spendingLimit(
       ? `${limit} is reached: ${spent}.`
       : `${limit} would be exceeded: ${spent} and this request ` +
         `could cost up to ${formatUsd(amountPicos)} USD.`
-  return refuse(code, `${state} ${end(atMs)}`, neverRetry)
+  return refuse(spendingCode(refusal.period), `${state} ${end(atMs)}`, neverRetry)
 }
 
 interface PeriodText {
-  readonly code: ErrorCode
   readonly limitName: string
   readonly within: string
   /** Says what to do. */
   readonly end: (atMs: number) => string
 }
 
-const periods: Readonly<Record<SpendingLimit['period'], PeriodText>> = {
+const periods: Readonly<Record<UsagePeriod, PeriodText>> = {
   day: {
-    code: 'ledger.daily_limit_reached',
     limitName: 'daily limit',
     within: ' today',
     end: (atMs) => resetsAt(nextUtcMidnight(atMs)),
   },
   month: {
-    code: 'ledger.monthly_limit_reached',
     limitName: 'monthly limit',
     within: ' this month',
     end: (atMs) => resetsAt(nextUtcMonth(atMs)),
   },
   total: {
-    code: 'ledger.total_limit_reached',
     limitName: 'total limit',
     within: '',
     end: () => 'This limit does not reset. Ask the operator of this gateway to raise it.',

@@ -3,9 +3,11 @@ import { openEmbedded } from './embedded-harness.ts'
 import { describeAnswerStates } from './answer-states.ts'
 import { describeFigures } from './figures-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
+import { describeLimitOrder } from './limit-order-conformance.ts'
 import { describeLimits } from './limits-conformance.ts'
 
 describeLedger('the embedded ledger', () => openEmbedded())
 describeLimits('limits of the embedded ledger', () => openEmbedded())
+describeLimitOrder('order of limits in the embedded ledger', () => openEmbedded())
 describeFigures('figures of the embedded ledger', () => openEmbedded())
 describeAnswerStates('state of answers in the embedded ledger', () => openEmbedded())

@@ -349,20 +349,6 @@ export function describeLimits(name: string, open: () => Promise<LedgerHarness>)
         assert.equal(placed.filter(({ kind }) => kind === 'hold').length, 30)
       })
 
-      it('come after those of the account and before the balance', async () => {
-        await harness.database.query('UPDATE account SET rpm = 2 WHERE id = $1', [accountId])
-        await harness.becomeCurrent()
-        const scopeOf = async (amountPicos: bigint, rpm: number): Promise<string> => {
-          const placed = await place(amountPicos, { rpm })
-          return 'scope' in placed ? `${placed.kind} ${placed.scope}` : placed.kind
-        }
-        assert.equal(await scopeOf(1n, 1), 'hold')
-        assert.equal(await scopeOf(10_001n, 1), 'rate_limited key')
-        assert.equal(await scopeOf(10_001n, 2), 'insufficient_balance')
-        assert.equal(await scopeOf(1n, 2), 'hold')
-        assert.equal(await scopeOf(1n, 2), 'rate_limited account')
-      })
-
       it('keep the requests of the minute over a restart', async () => {
         for (let index = 0; index < 2; index++)
           await settle(await mustPlace(harness.ledger, requestOf(1n, limits)), 1n)
@@ -494,15 +480,6 @@ export function describeLimits(name: string, open: () => Promise<LedgerHarness>)
             assert.equal(await kindOf(1n, limits, { keyId: other }), kind)
             accountId = await makeAccount(harness, { balancePicos: 100n })
             assert.equal(await kindOf(1n, {}), 'hold')
-          })
-
-          it('come after requests per minute and before the balance', async () => {
-            limits = { ...limits, rpm: 2 }
-            await use()
-            await use()
-            assert.equal(await kindOf(1n, limits, { keyId }), 'rate_limited')
-            limits = { ...limits, rpm: 3 }
-            assert.equal(await kindOf(10_001n, limits, { keyId }), 'token_limited')
           })
         })
     })

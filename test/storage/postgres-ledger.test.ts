@@ -5,6 +5,7 @@ import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { describeAnswerStates } from './answer-states.ts'
 import { describeFigures } from './figures-conformance.ts'
 import { describeLedger } from './ledger-conformance.ts'
+import { describeLimitOrder } from './limit-order-conformance.ts'
 import { describeLimits } from './limits-conformance.ts'
 import { holdRequest, makeAccount, mustPlace, recordOf } from './ledger-harness.ts'
 import { openPostgresHarness } from './postgres-harness.ts'
@@ -20,6 +21,7 @@ after(() => server.close())
 
 describeLedger('the ledger on PostgreSQL', () => openPostgresHarness(url))
 describeLimits('limits of the ledger on PostgreSQL', () => openPostgresHarness(url))
+describeLimitOrder('order of limits in the ledger on PostgreSQL', () => openPostgresHarness(url))
 describeFigures('figures of the ledger on PostgreSQL', async () =>
   openPostgresHarness(await server.createDatabase()),
 )

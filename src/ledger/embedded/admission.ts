@@ -71,7 +71,7 @@ export class Admission {
     const already = this.#holds.get(request.exchangeId)
     if (already !== undefined) return already.hold
     const key = keyOf(account, request.keyId)
-    const refusal = refuseHold(account, key, { request, nowMs })
+    const refusal = refuseHold({ account, key, request, nowMs })
     if (refusal !== undefined) return refusal
     countRequest(account, key, request.keyLimits, nowMs)
     return this.#open(account, key, request)
@@ -81,7 +81,8 @@ export class Admission {
   check(request: HoldRequest, nowMs: number): HoldRefusal | null | undefined {
     const account = this.#current(request, nowMs)
     if (account === undefined) return undefined
-    return refuseHold(account, keyOf(account, request.keyId), { request, nowMs }) ?? null
+    const key = keyOf(account, request.keyId)
+    return refuseHold({ account, key, request, nowMs }) ?? null
   }
 
   /** Undefined = the account has to be loaded first, null = counted. */
@@ -91,7 +92,7 @@ export class Admission {
     const key = keyOf(account, request.keyId)
     const { keyLimits } = request
     if (request.allowance === 'free_requests') return countFree(account, key, request, nowMs)
-    const refusal = refuseRequest(account, key, { keyRpm: keyLimits.rpm, nowMs })
+    const refusal = refuseRequest({ account, key, request, nowMs })
     if (refusal !== undefined) return refusal
     countRequest(account, key, keyLimits, nowMs)
     return null

@@ -1,43 +1,67 @@
 /**
- * The rules of admission over figures in memory, in their order: requests per minute of the account, of
- * the key; tokens per minute of the account, of the key; balance; the account's day; the key's day, month
- * and total. Pure, apart from windows that forget what has left them. On PostgreSQL the function
- * decide_requests has the same rules.
+ * The rules of admission over figures in memory, in the order of `limits`. Pure, apart from windows that
+ * forget what has left them. On PostgreSQL the function decide_requests has the same rules.
  */
 import { minuteMs } from '../../base/clock.ts'
 import type { Picos } from '../../base/money.ts'
-import type { HoldRefusal, HoldRequest } from '../ledger.ts'
+import { keyBudget, noKeyUsage } from '../key-usage.ts'
+import type { CountRequest, HoldRefusal, HoldRequest } from '../ledger.ts'
+import { limits, type Limit, type SpendingLimit } from '../limits.ts'
 import type { Account, KeyFigures } from './figures.ts'
 import type { RequestWindow } from './request-window.ts'
-import type { TokenWindow } from './token-window.ts'
 
-/** The key's figures that its limits need have been loaded. */
-export function refuseHold(
-  account: Account,
-  key: KeyFigures,
-  { request, nowMs }: { readonly request: HoldRequest; readonly nowMs: number },
-): HoldRefusal | undefined {
-  const { keyLimits } = request
-  return (
-    refuseRequest(account, key, { keyRpm: keyLimits.rpm, nowMs }) ??
-    refuseTokens(account.tokens, { scope: 'account', tpm: account.facts.tpm, nowMs }) ??
-    refuseTokens(key.tokens, { scope: 'key', tpm: keyLimits.tpm, nowMs }) ??
-    refuseBalance(account, request.amountPicos) ??
-    refuseSpending(account, key, request)
-  )
+/** Who asks, and when. The figures of the key that its limits need have been loaded. */
+interface Asking<Request> {
+  readonly account: Account
+  readonly key: KeyFigures
+  readonly request: Request
+  readonly nowMs: number
 }
 
-/** Requests per minute alone, of the account and of the key. */
-export function refuseRequest(
-  { window, facts }: Account,
-  key: KeyFigures,
-  { keyRpm, nowMs }: { readonly keyRpm: number; readonly nowMs: number },
+export function refuseHold(asking: Asking<HoldRequest>): HoldRefusal | undefined {
+  for (const limit of limits) {
+    const refusal = refuseBy(limit, asking)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+const rateLimits = limits.filter(({ refuses }) => refuses === 'rate_limited')
+
+/** Requests per minute alone. */
+export function refuseRequest(asking: Asking<CountRequest>): HoldRefusal | undefined {
+  for (const { scope } of rateLimits) {
+    const refusal = refuseByRate(scope, asking)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+function refuseBy(limit: Limit, asking: Asking<HoldRequest>): HoldRefusal | undefined {
+  switch (limit.refuses) {
+    case 'rate_limited':
+      return refuseByRate(limit.scope, asking)
+    case 'token_limited':
+      return refuseByTokens(limit.scope, asking)
+    case 'insufficient_balance':
+      return refuseByBalance(asking.account, asking.request.amountPicos)
+    case 'spending_limit':
+      return refuseBySpending(limit, asking)
+  }
+}
+
+type Scope = Limit['scope']
+
+function refuseByRate(
+  scope: Scope,
+  { account, key, request, nowMs }: Asking<HoldRequest | CountRequest>,
 ): HoldRefusal | undefined {
-  const { rpm, windowMinutes } = facts
-  return (
-    refuseRate(window, { scope: 'account', rpm, windowMinutes, nowMs }) ??
-    refuseRate(key.requests, { scope: 'key', rpm: keyRpm, windowMinutes: 1, nowMs })
-  )
+  if (scope === 'key') {
+    const { rpm } = request.keyLimits
+    return refuseRate(key.requests, { scope, rpm, windowMinutes: 1, nowMs })
+  }
+  const { rpm, windowMinutes } = account.facts
+  return refuseRate(account.window, { scope, rpm, windowMinutes, nowMs })
 }
 
 interface RateLimit {
@@ -61,66 +85,36 @@ export function refuseRate(
   return { kind: 'rate_limited', scope, retryAfterMs, rpm, windowMinutes }
 }
 
-function refuseTokens(
-  window: TokenWindow | undefined,
-  {
-    scope,
-    tpm,
-    nowMs,
-  }: { readonly scope: 'account' | 'key'; readonly tpm: number; readonly nowMs: number },
+function refuseByTokens(
+  scope: Scope,
+  { account, key, request, nowMs }: Asking<HoldRequest>,
 ): HoldRefusal | undefined {
+  const { tokens: window } = scope === 'account' ? account : key
+  const { tpm } = scope === 'account' ? account.facts : request.keyLimits
   if (tpm === 0 || window === undefined || window.countAt(nowMs) < tpm) return undefined
   return { kind: 'token_limited', scope, tpm, retryAfterMs: window.waitMs(tpm, nowMs) }
 }
 
-function refuseBalance(account: Account, amountPicos: Picos): HoldRefusal | undefined {
-  const { heldPicos, facts } = account
-  const { balancePicos } = facts
+function refuseByBalance(
+  { heldPicos, facts: { balancePicos } }: Account,
+  amountPicos: Picos,
+): HoldRefusal | undefined {
   if (balancePicos - heldPicos >= amountPicos) return undefined
   const isHeldOnly = balancePicos >= amountPicos
   return { kind: 'insufficient_balance', balancePicos, heldPicos, isHeldOnly }
 }
 
-function refuseSpending(
-  { facts, usedPicos, heldPicos }: Account,
-  key: KeyFigures,
-  { amountPicos, keyLimits }: HoldRequest,
+function refuseBySpending(
+  limit: SpendingLimit,
+  { account, key, request }: Asking<HoldRequest>,
 ): HoldRefusal | undefined {
-  const limitPicos = facts.dailyLimitPicos
-  if (isOver({ limitPicos, usedPicos, heldPicos }, amountPicos))
-    return {
-      kind: 'spending_limit',
-      scope: 'account',
-      period: 'day',
-      limitPicos,
-      usedPicos,
-      heldPicos,
-    }
-  const { used } = key
-  if (used === undefined) return undefined
-  const { dailyPicos, monthlyPicos, totalPicos } = keyLimits
-  const periods = [
-    ['day', dailyPicos, used.dayPicos],
-    ['month', monthlyPicos, used.monthPicos],
-    ['total', totalPicos, used.totalPicos],
-  ] as const
-  for (const [period, limit, usedOfPeriod] of periods) {
-    const figures = { limitPicos: limit, usedPicos: usedOfPeriod, heldPicos: key.heldPicos }
-    if (isOver(figures, amountPicos))
-      return { kind: 'spending_limit', scope: 'key', period, ...figures }
-  }
-  return undefined
-}
-
-interface SpendingFigures {
-  readonly limitPicos: Picos
-  readonly usedPicos: Picos
-  readonly heldPicos: Picos
-}
-
-function isOver(
-  { limitPicos, usedPicos, heldPicos }: SpendingFigures,
-  amountPicos: Picos,
-): boolean {
-  return limitPicos > 0n && usedPicos + heldPicos + amountPicos > limitPicos
+  const { scope, period } = limit
+  const { heldPicos } = scope === 'account' ? account : key
+  const { limitPicos, usedPicos } =
+    scope === 'account'
+      ? { limitPicos: account.facts.dailyLimitPicos, usedPicos: account.usedPicos }
+      : keyBudget(period, request.keyLimits, key.used ?? noKeyUsage)
+  if (limitPicos === 0n || usedPicos + heldPicos + request.amountPicos <= limitPicos)
+    return undefined
+  return { kind: 'spending_limit', scope, period, limitPicos, usedPicos, heldPicos }
 }

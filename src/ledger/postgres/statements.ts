@@ -5,7 +5,6 @@
  */
 import { utcDay } from '../../base/clock.ts'
 import { invariant } from '../../base/errors.ts'
-import type { KeyLimits } from '../../base/key-limits.ts'
 import { addPicos, minPicos, picos, zeroPicos, type Picos } from '../../base/money.ts'
 import type { Row, SqlValue } from '../../storage/database.ts'
 import type { PostgresConnection, PostgresValue } from '../../storage/postgres/connection.ts'
@@ -19,6 +18,7 @@ import {
   type HoldRefusal,
   type HoldRequest,
 } from '../ledger.ts'
+import { limits } from '../limits.ts'
 import { firstEventBucket } from '../report-day.ts'
 import { readPicos } from '../usage.ts'
 
@@ -230,41 +230,31 @@ const unknownAccount: Decision = {
   keyWindow: undefined,
 }
 
-function readDecision(row: Row, { keyLimits }: AdmissionRequest): Decision {
-  const rpm = Number(row['rpm'])
-  const windowMinutes = Number(row['window_minutes'])
+function readDecision(row: Row, request: AdmissionRequest): Decision {
   return {
-    verdict: readVerdict(row, keyLimits),
-    window: readWindow({ rpm, windowMinutes }, row['counted'], row['oldest_age_ms']),
-    keyWindow: readWindow(
-      { rpm: keyLimits.rpm, windowMinutes: 1 },
-      row['key_counted'],
-      row['key_oldest_age_ms'],
-    ),
+    verdict: readVerdict(row, request),
+    window: readWindow(rateOf(row), row['counted'], row['oldest_age_ms']),
+    keyWindow: readWindow(rateOfKey(request), row['key_counted'], row['key_oldest_age_ms']),
   }
 }
 
-function readVerdict(row: Row, keyLimits: KeyLimits): Decision['verdict'] {
-  const outcome = row['outcome']
+function readVerdict(row: Row, request: AdmissionRequest): Decision['verdict'] {
+  const { outcome } = row
+  if (outcome === 'hold') return { kind: 'admitted', amountPicos: readPicos(row, 'amount_picos') }
+  const limit = limits.find(({ name }) => name === outcome)
+  invariant(limit !== undefined, 'the store returns a known outcome')
+  const { scope } = limit
+  const { keyLimits } = request
   const retryAfterMs = Number(row['retry_after_ms'] ?? 0)
-  switch (outcome) {
-    case 'hold':
-      return { kind: 'admitted', amountPicos: readPicos(row, 'amount_picos') }
+  switch (limit.refuses) {
     case 'rate_limited': {
-      const rpm = Number(row['rpm'])
-      const windowMinutes = Number(row['window_minutes'])
-      return { kind: 'rate_limited', scope: 'account', retryAfterMs, rpm, windowMinutes }
+      const rate = scope === 'account' ? rateOf(row) : rateOfKey(request)
+      return { kind: 'rate_limited', scope, retryAfterMs, ...rate }
     }
-    case 'key_rate_limited':
-    case 'key_free_limited': {
-      const factor = outcome === 'key_free_limited' ? freeRequestsPerRequest : 1
-      const rpm = keyLimits.rpm * factor
-      return { kind: 'rate_limited', scope: 'key', retryAfterMs, rpm, windowMinutes: 1 }
+    case 'token_limited': {
+      const tpm = scope === 'account' ? Number(row['tpm']) : keyLimits.tpm
+      return { kind: 'token_limited', scope, retryAfterMs, tpm }
     }
-    case 'token_limited':
-      return { kind: 'token_limited', scope: 'account', retryAfterMs, tpm: Number(row['tpm']) }
-    case 'key_token_limited':
-      return { kind: 'token_limited', scope: 'key', retryAfterMs, tpm: keyLimits.tpm }
     case 'insufficient_balance':
       return {
         kind: 'insufficient_balance',
@@ -272,37 +262,36 @@ function readVerdict(row: Row, keyLimits: KeyLimits): Decision['verdict'] {
         heldPicos: readPicos(row, 'held_picos'),
         isHeldOnly: row['is_held_only'] === 1n,
       }
-    case 'account_daily_limit':
-      return spendingLimit(row, 'account', 'day')
-    case 'key_daily_limit':
-      return spendingLimit(row, 'key', 'day')
-    case 'key_monthly_limit':
-      return spendingLimit(row, 'key', 'month')
-    case 'key_total_limit':
-      return spendingLimit(row, 'key', 'total')
-    default:
-      invariant(false, 'the store returns a known outcome')
+    case 'spending_limit':
+      return {
+        kind: 'spending_limit',
+        scope,
+        period: limit.period,
+        limitPicos: readPicos(row, 'limit_picos'),
+        usedPicos: readPicos(row, 'used_picos'),
+        heldPicos: readPicos(row, 'held_picos'),
+      }
   }
 }
 
-function spendingLimit(
-  row: Row,
-  scope: 'account' | 'key',
-  period: 'day' | 'month' | 'total',
-): HoldRefusal {
-  return {
-    kind: 'spending_limit',
-    scope,
-    period,
-    limitPicos: readPicos(row, 'limit_picos'),
-    usedPicos: readPicos(row, 'used_picos'),
-    heldPicos: readPicos(row, 'held_picos'),
-  }
+interface Rate {
+  readonly rpm: number
+  readonly windowMinutes: number
+}
+
+function rateOf(row: Row): Rate {
+  return { rpm: Number(row['rpm']), windowMinutes: Number(row['window_minutes']) }
+}
+
+function rateOfKey(request: AdmissionRequest): Rate {
+  const isFree = request.kind === 'count' && request.allowance === 'free_requests'
+  const { rpm } = request.keyLimits
+  return { rpm: isFree ? rpm * freeRequestsPerRequest : rpm, windowMinutes: 1 }
 }
 
 /** Undefined without a limit, and where the row says nothing of the window. */
 function readWindow(
-  limit: { readonly rpm: number; readonly windowMinutes: number },
+  limit: Rate,
   counted: SqlValue | undefined,
   oldestAgeMs: SqlValue | undefined,
 ): WindowFigures | undefined {

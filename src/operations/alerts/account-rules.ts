@@ -19,7 +19,9 @@ import {
   type Picos,
 } from '../../base/money.ts'
 import type { WatchedAccount } from '../../ledger/account-store.ts'
-import { noKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
+import { keyBudgets, noKeyUsage, type KeyBudget, type KeyUsage } from '../../ledger/key-usage.ts'
+import type { UsagePeriod } from '../../ledger/ledger.ts'
+import { limits, spendingCode } from '../../ledger/limits.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
 import type { Alert, AlertKind, Finding } from './alert-kind.ts'
 
@@ -208,17 +210,6 @@ function dailyLimitReached(
   }
 }
 
-export type KeyPeriodName = 'day' | 'month' | 'total'
-
-interface KeyPeriod {
-  readonly name: KeyPeriodName
-  readonly limit: Picos
-  readonly used: Picos
-  /** A UTC day or month, or `total`. */
-  readonly period: string
-  readonly until: string
-}
-
 function keyLimitsReached(
   situation: AccountSituation,
   key: LimitedKey,
@@ -227,51 +218,33 @@ function keyLimitsReached(
   const spend = situation.spend.filter(({ keyId }) => keyId === key.id)
   const { averagePicos } = spendingOf(spend, moment)
   const usage = situation.usage.get(key.id) ?? noKeyUsage
-  return keyPeriods(key, usage, moment.today).flatMap(
-    (one) => keyLimitReached(situation, key, one, averagePicos) ?? [],
+  return keyBudgets(key.limits, usage).flatMap(
+    (budget) =>
+      keyLimitReached(situation, key, budget, { today: moment.today, averagePicos }) ?? [],
   )
 }
 
-/** Returns what a key has used of each limit. */
-export function keyPeriods(
-  { limits }: LimitedKey,
-  { dayPicos, monthPicos, totalPicos }: KeyUsage,
-  today: string,
-): readonly KeyPeriod[] {
-  return [
-    {
-      name: 'day',
-      limit: limits.dailyPicos,
-      used: dayPicos,
-      period: today,
-      until: 'until 00:00 UTC',
-    },
-    {
-      name: 'month',
-      limit: limits.monthlyPicos,
-      used: monthPicos,
-      period: today.slice(0, 7),
-      until: 'until the next month (UTC) begins',
-    },
-    {
-      name: 'total',
-      limit: limits.totalPicos,
-      used: totalPicos,
-      period: 'total',
-      until: 'until the limit is raised',
-    },
-  ]
+const untilWords = {
+  day: 'until 00:00 UTC',
+  month: 'until the next month (UTC) begins',
+  total: 'until the limit is raised',
+} as const
+
+/** Returns the UTC day or month, or `total`. */
+function currentOf(period: UsagePeriod, today: string): string {
+  return period === 'day' ? today : period === 'month' ? today.slice(0, 7) : 'total'
 }
 
 function keyLimitReached(
   { account, refused, firing }: AccountSituation,
   key: LimitedKey,
-  { name: periodName, limit, used, period, until }: KeyPeriod,
-  average: Picos,
+  { period: periodName, limitPicos: limit, usedPicos: used }: KeyBudget,
+  { today, averagePicos: average }: { readonly today: string; readonly averagePicos: Picos },
 ): Finding | undefined {
   const subject = `${key.id} ${periodName}`
   const before = firing.get(keyOf('key.limit_reached', subject))
-  const isRefused = refused.has(`${key.id} ${refusalCodes[periodName]}`)
+  const isRefused = refused.has(`${key.id} ${spendingCode(periodName)}`)
+  const period = currentOf(periodName, today)
   if (!isUsedUp({ used, average, limit, period, isRefused }, before)) return undefined
   const name = key.name === '' ? key.head : key.name
   return {
@@ -280,7 +253,7 @@ function keyLimitReached(
     title: `Limit of the key ${name} of ${account.name} is reached (${periodName})`,
     text:
       `The key ${name} (${key.id}) of the account ${account.name} has spent ${formatUsd(used)} of ` +
-      `${formatUsd(limit)} USD (${periodName}). Its requests get 429 ${until}.`,
+      `${formatUsd(limit)} USD (${periodName}). Its requests get 429 ${untilWords[periodName]}.`,
     facts: {
       account: account.name,
       key_id: key.id,
@@ -317,17 +290,13 @@ function isUsedUp(
   return wasReached || (now.used > 0n && rest < now.average)
 }
 
-/** The codes with which the gateway refuses requests for a limit, by its period. */
-const refusalCodes = {
-  day: 'ledger.daily_limit_reached',
-  month: 'ledger.monthly_limit_reached',
-  total: 'ledger.total_limit_reached',
-} as const
-
 /** Refusals that say that money is used up. */
 export const usedUpCodes: readonly string[] = [
-  'ledger.insufficient_balance',
-  ...Object.values(refusalCodes),
+  ...new Set(
+    limits
+      .filter(({ refuses }) => refuses === 'insufficient_balance' || refuses === 'spending_limit')
+      .map(({ code }) => code),
+  ),
 ]
 
 const fewRequests = 20n

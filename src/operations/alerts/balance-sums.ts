@@ -5,15 +5,10 @@
  */
 import { picos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
 import type { WatchedAccount } from '../../ledger/account-store.ts'
-import { noKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
+import { keyBudgets, noKeyUsage, type KeyBudget, type KeyUsage } from '../../ledger/key-usage.ts'
+import type { UsagePeriod } from '../../ledger/ledger.ts'
 import type { KeySpend } from '../../ledger/usage.ts'
-import {
-  keyPeriods,
-  spendingOf,
-  type KeyPeriodName,
-  type LimitedKey,
-  type RuleMoment,
-} from './account-rules.ts'
+import { spendingOf, type LimitedKey, type RuleMoment } from './account-rules.ts'
 
 /** Of each list below. */
 const shownMax = 100
@@ -32,7 +27,7 @@ interface ShownLimit {
 
 interface ShownKeyLimit {
   readonly key: string
-  readonly period: KeyPeriodName
+  readonly period: UsagePeriod
   readonly usedShare: number
 }
 
@@ -90,7 +85,7 @@ export class BalanceSums {
     const usedShare = shareOf(todayPicos, dailyLimitPicos)
     if (usedShare > 0) this.#limits.add({ account: id, usedShare }, -usedShare)
     for (const key of keys)
-      this.#addKey(key, keyPeriods(key, usage.get(key.id) ?? noKeyUsage, moment.today))
+      this.#addKey(key, keyBudgets(key.limits, usage.get(key.id) ?? noKeyUsage))
   }
 
   figures(): BalanceFigures {
@@ -104,9 +99,9 @@ export class BalanceSums {
     }
   }
 
-  #addKey({ id }: LimitedKey, periods: ReturnType<typeof keyPeriods>): void {
-    for (const { name: period, used, limit } of periods) {
-      const usedShare = shareOf(used, limit)
+  #addKey({ id }: LimitedKey, budgets: readonly KeyBudget[]): void {
+    for (const { period, usedPicos, limitPicos } of budgets) {
+      const usedShare = shareOf(usedPicos, limitPicos)
       if (usedShare > 0) this.#keyLimits.add({ key: id, period, usedShare }, -usedShare)
     }
   }

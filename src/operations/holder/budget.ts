@@ -1,10 +1,11 @@
 /** How a spending limit shows to the account holder: its use, its rest, and when it starts anew. */
 import { nextUtcMidnight, nextUtcMonth } from '../../base/clock.ts'
 import { maxPicos, subtractPicos, usdNumber, zeroPicos, type Picos } from '../../base/money.ts'
+import type { UsagePeriod } from '../../ledger/ledger.ts'
 import { timeText } from '../operation.ts'
 
 export interface Budget {
-  readonly period: 'day' | 'month' | 'total'
+  readonly period: UsagePeriod
   /** Zero = no limit. */
   readonly limitPicos: Picos
   readonly usedPicos: Picos

@@ -5,10 +5,10 @@
 import { z } from 'zod'
 import { listKeys, type KeyRow } from '../../access/key-store.ts'
 import { usdNumber } from '../../base/money.ts'
-import { noKeyUsage, readKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
+import { keyBudgets, noKeyUsage, readKeyUsage, type KeyUsage } from '../../ledger/key-usage.ts'
 import { viewKey } from '../keys/key-view.ts'
 import { pageFields, pageOf } from '../paging.ts'
-import { viewBudgets, type Budget } from './budget.ts'
+import { viewBudgets } from './budget.ts'
 import { holderRead } from './holder-read.ts'
 
 export const holderKeys = holderRead(
@@ -41,16 +41,8 @@ function viewForHolder(key: KeyRow, usage: KeyUsage, nowMs: number) {
       total_usd: usdNumber(usage.totalPicos),
     },
     /** Those that are set. */
-    limits: viewBudgets(budgetsOf(key, usage), nowMs),
+    limits: viewBudgets(keyBudgets(key.limits, usage), nowMs),
     rpm,
     tpm,
   }
-}
-
-function budgetsOf({ limits }: KeyRow, cost: KeyUsage): readonly Budget[] {
-  return [
-    { period: 'day', limitPicos: limits.dailyPicos, usedPicos: cost.dayPicos },
-    { period: 'month', limitPicos: limits.monthlyPicos, usedPicos: cost.monthPicos },
-    { period: 'total', limitPicos: limits.totalPicos, usedPicos: cost.totalPicos },
-  ]
 }

@@ -57,7 +57,7 @@ BEGIN
        WHERE w.account_id = v_request.id AND w.at_ms > v_moment - v_window_ms
        ORDER BY w.at_ms LIMIT 1;
       IF v_last - v_first + 1 >= v_limit THEN
-        outcome := 'rate_limited';
+        outcome := 'account_rpm';
         SELECT w.at_ms - v_moment + v_window_ms INTO retry_after_ms FROM token_count_window w
          WHERE w.account_id = v_request.id AND w.at_ms > v_moment - v_window_ms
            AND w.last_number > v_last - v_limit
@@ -78,7 +78,7 @@ BEGIN
          AND w.allowance = 'free_requests' AND w.at_ms > v_key_moment - 60000
        ORDER BY w.at_ms LIMIT 1;
       IF v_key_last - v_key_first + 1 >= v_key_limit THEN
-        outcome := 'key_free_limited';
+        outcome := 'key_rpm';
         SELECT w.at_ms - v_key_moment + 60000 INTO retry_after_ms FROM key_request_window w
          WHERE w.account_id = v_request.id AND w.key_id = v_request.key_id
            AND w.allowance = 'free_requests' AND w.at_ms > v_key_moment - 60000

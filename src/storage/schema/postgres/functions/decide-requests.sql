@@ -1,9 +1,9 @@
 -- Decides a batch of requests and writes nothing. Requests of one account are decided in the order they
--- stand in; what is admitted counts toward the next, unless each is only checked. The order of the rules:
--- requests per minute of the account, of the key; tokens per minute of the account, of the key; balance;
--- the account's day; the key's day, month and total. Figures of a key are read once for a batch, and only
--- those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it directly, so it
--- keeps one plan for each statement itself; plans made while tables were small would read them as a whole.
+-- stand in; what is admitted counts toward the next, unless each is only checked. The order of the rules and
+-- the names of the outcomes are those of `limits` in src/ledger/limits.ts. Figures of a key are read once for a
+-- batch, and only those that a limit needs. STABLE: it sees what the calling statement sees. A check calls it
+-- directly, so it keeps one plan for each statement itself; plans made while tables were small would read
+-- them as a whole.
 CREATE OR REPLACE FUNCTION decide_requests(
   p_now_ms BIGINT, -- of store_time
   p_is_check BOOLEAN,
@@ -155,7 +155,7 @@ BEGIN
          AND w.last_number > v_last - rpm::bigint * window_minutes
        ORDER BY w.at_ms LIMIT 1;
       retry_after_ms := COALESCE(retry_after_ms, v_moment) - v_moment + v_window_ms;
-      outcome := 'rate_limited';
+      outcome := 'account_rpm';
       RETURN NEXT;
       CONTINUE;
     END IF;
@@ -200,7 +200,7 @@ BEGIN
            AND w.last_number > v_key_lasts[v_key] - v_request.key_rpm
          ORDER BY w.at_ms LIMIT 1;
         retry_after_ms := COALESCE(retry_after_ms, v_key_moments[v_key]) - v_key_moments[v_key] + 60000;
-        outcome := 'key_rate_limited';
+        outcome := 'key_rpm';
         RETURN NEXT;
         CONTINUE;
       END IF;
@@ -218,7 +218,7 @@ BEGIN
               FROM token_minute m WHERE m.account_id = v_account_id AND m.second > v_second
              GROUP BY m.second) t
            WHERE t.later < tpm ORDER BY t.second LIMIT 1;
-          outcome := 'token_limited';
+          outcome := 'account_tpm';
           RETURN NEXT;
           CONTINUE;
         END IF;
@@ -236,14 +236,14 @@ BEGIN
               FROM token_minute m
              WHERE m.account_id = v_account_id AND m.key_id = v_request.key_id AND m.second > v_second) t
            WHERE t.later < v_request.key_tpm ORDER BY t.second LIMIT 1;
-          outcome := 'key_token_limited';
+          outcome := 'key_tpm';
           RETURN NEXT;
           CONTINUE;
         END IF;
       END IF;
 
       IF balance_picos - v_held < v_request.amount_picos THEN
-        outcome := 'insufficient_balance';
+        outcome := 'balance';
         is_held_only := balance_picos >= v_request.amount_picos;
         RETURN NEXT;
         CONTINUE;
@@ -257,7 +257,7 @@ BEGIN
            WHERE u.account_id = v_account_id AND u.day = v_day;
         END IF;
         IF v_used > v_request.daily_limit_picos - v_held - v_request.amount_picos THEN
-          outcome := 'account_daily_limit';
+          outcome := 'account_day';
           used_picos := v_used;
           limit_picos := v_request.daily_limit_picos;
           RETURN NEXT;
@@ -293,17 +293,17 @@ BEGIN
         END IF;
         IF v_request.key_daily > 0 AND v_key_day_used[v_key]
             > v_request.key_daily - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_daily_limit';
+          outcome := 'key_day';
           used_picos := v_key_day_used[v_key];
           limit_picos := v_request.key_daily;
         ELSIF v_request.key_monthly > 0 AND v_key_month_used[v_key]
             > v_request.key_monthly - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_monthly_limit';
+          outcome := 'key_month';
           used_picos := v_key_month_used[v_key];
           limit_picos := v_request.key_monthly;
         ELSIF v_request.key_total > 0 AND v_key_total_used[v_key]
             > v_request.key_total - v_key_held[v_key] - v_request.amount_picos THEN
-          outcome := 'key_total_limit';
+          outcome := 'key_total';
           used_picos := v_key_total_used[v_key];
           limit_picos := v_request.key_total;
         END IF;

@@ -1,0 +1,57 @@
+/**
+ * The limits that refuse a request, in the order in which they do: the first one that it would pass refuses
+ * it. Both engines keep this order, and the conformance suite holds them to it for any two reached at once.
+ *
+ *     refuses                compares
+ *     rate_limited           requests admitted in the window                  with the requests per minute
+ *     token_limited          tokens of requests that ended within a minute    with the tokens per minute
+ *     insufficient_balance   amount + open holds                              with the balance
+ *     spending_limit         amount + open holds + charges of the period      with the limit in USD
+ */
+import type { ErrorCode } from '../base/errors.ts'
+import type { UsagePeriod } from './ledger.ts'
+
+export type Limit = {
+  /** As the functions of PostgreSQL name it. */
+  readonly name: string
+  /** Whose limit it is, and whose requests it counts. */
+  readonly scope: 'account' | 'key'
+  /** With which an exchange is refused. */
+  readonly code: ErrorCode
+} & (
+  { readonly refuses: 'rate_limited' | 'token_limited' | 'insufficient_balance' } | SpendingLimit
+)
+
+export type SpendingLimit = { readonly refuses: 'spending_limit' } & (
+  | { readonly scope: 'account'; readonly period: 'day' }
+  | { readonly scope: 'key'; readonly period: UsagePeriod }
+)
+
+const requests = { refuses: 'rate_limited', code: 'access.rate_limited' } as const
+const tokens = { refuses: 'token_limited', code: 'access.tokens_limited' } as const
+const balance = { refuses: 'insufficient_balance', code: 'ledger.insufficient_balance' } as const
+const day = spending('day', 'ledger.daily_limit_reached')
+const month = spending('month', 'ledger.monthly_limit_reached')
+const total = spending('total', 'ledger.total_limit_reached')
+
+function spending<Period extends UsagePeriod>(period: Period, code: ErrorCode) {
+  return { refuses: 'spending_limit', period, code } as const
+}
+
+/** A limit of zero is none, but for the balance. */
+export const limits: readonly Limit[] = [
+  { name: 'account_rpm', scope: 'account', ...requests },
+  { name: 'key_rpm', scope: 'key', ...requests },
+  { name: 'account_tpm', scope: 'account', ...tokens },
+  { name: 'key_tpm', scope: 'key', ...tokens },
+  { name: 'balance', scope: 'account', ...balance },
+  { name: 'account_day', scope: 'account', ...day },
+  { name: 'key_day', scope: 'key', ...day },
+  { name: 'key_month', scope: 'key', ...month },
+  { name: 'key_total', scope: 'key', ...total },
+]
+
+/** Returns the code with which a limit in USD refuses. */
+export function spendingCode(period: UsagePeriod): ErrorCode {
+  return { day, month, total }[period].code
+}
