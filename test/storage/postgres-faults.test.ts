@@ -10,7 +10,7 @@ import { findDifferences, holdRequest, makeAccount, mustPlace, recordOf } from '
 import { openPostgresHarness, type PostgresHarness } from './postgres-harness.ts'
 
 /** So many charges are made at least, and go on until so many connections were cut. */
-const chargesMin = 300
+const chargesMin = 100
 const cutsMin = 5
 const chargesMax = 50_000
 
