@@ -27,6 +27,12 @@ export interface PlaceHolder {
   giveWay(): boolean
 }
 
+/** Who has connected, and the place that the connection got. */
+export interface Arrival {
+  readonly peer: Peer
+  readonly place: Place
+}
+
 /** A new connection has this long to show its key. */
 const graceMs = 1_000
 /** One place in so many is for `/health` only. */

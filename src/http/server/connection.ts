@@ -11,19 +11,13 @@ import type { Socket } from 'node:net'
 import { unwatched, type Watchdog, type Watched } from '../../base/watchdog.ts'
 import type { ClientAddresses, Peer } from './client-address.ts'
 import { ClientOutput, type OutputOwner } from './client-output.ts'
-import type { Place, PlaceHolder } from './connection-places.ts'
+import type { Arrival, Place, PlaceHolder } from './connection-places.ts'
 import { discardBody, IncomingBody, type BodySource, IncomingRequest } from './request.ts'
-import { headTooLarge, notHttp, plainRefusal, requestTimeout } from './reply.ts'
+import { notHttp, plainRefusal, requestTimeout } from './reply.ts'
 import { ResponseWriter, type AnswerConnection } from './response-writer.ts'
 import type { UnacknowledgedBytes } from './unacknowledged-bytes.ts'
-import { HeadReader, type HeadReading } from '../wire/head-reader.ts'
-import {
-  mayBecomeRequest,
-  parseRequestHead,
-  requestStart,
-  type RequestFault,
-  type RequestHead,
-} from '../wire/request-head.ts'
+import { UnreadInput } from './unread-input.ts'
+import type { RequestFault, RequestHead } from '../wire/request-head.ts'
 
 /** What all connections of a listener share. */
 export interface ConnectionParts {
@@ -43,8 +37,6 @@ export interface ConnectionParts {
   readonly handle: (request: IncomingRequest, response: ResponseWriter) => void
 }
 
-/** What a client may send ahead of its answers before the connection stops reading. */
-const aheadBytesMax = 16_384
 /** Behind a refused request at most this much is still read. */
 const discardedBytesMax = 65_536
 /** How long a client has to close its side once it has received its answer. */
@@ -52,15 +44,7 @@ const lingerMs = 1_000
 /** How often the connection checks whether a client receives what is written. */
 const stallCheckMs = 1_000
 
-const nothing = Buffer.alloc(0)
-
 type State = 'idle' | 'serving' | 'discarding' | 'closing' | 'closed'
-
-/** Who has connected, and the place that the connection got. */
-export interface Arrival {
-  readonly peer: Peer
-  readonly place: Place
-}
 
 export class ServerConnection
   implements AnswerConnection, BodySource, OutputOwner, PlaceHolder, Watched
@@ -70,12 +54,11 @@ export class ServerConnection
   readonly output: ClientOutput
   readonly #socket: Socket
   readonly #parts: ConnectionParts
-  readonly #heads: HeadReader
+  /** Behind the request under way. */
+  readonly #ahead: UnreadInput
   readonly #peer: Peer
   readonly #place: Place
   #state: State = 'idle'
-  /** Received but not read: it is behind the request under way. */
-  #ahead: Buffer = nothing
   /** The next request that has arrived is read in the next turn of the event loop. */
   #isTurnDue = false
   /** The client closed its side while requests waited for their turn. */
@@ -94,7 +77,7 @@ export class ServerConnection
     this.output = new ClientOutput(socket, this, parts.unacknowledgedBytes)
     this.#socket = socket
     this.#parts = parts
-    this.#heads = new HeadReader(parts.headBytesMax)
+    this.#ahead = new UnreadInput(parts.headBytesMax)
     this.#peer = peer
     this.#place = place
     place.holder = this
@@ -141,7 +124,7 @@ export class ServerConnection
   }
 
   #isIdle(): boolean {
-    return this.#state === 'idle' && !this.#heads.hasBegun && this.#ahead.length === 0
+    return this.#state === 'idle' && !this.#ahead.hasBegunHead && this.#ahead.length === 0
   }
 
   /** Closes the connection at once; written bytes go out as far as the socket has room for them. */
@@ -152,7 +135,7 @@ export class ServerConnection
 
   onDue(): void {
     const isUnread = this.#state === 'serving' && this.#body?.isComplete === false
-    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#onIdleDue()
+    if (this.#state === 'idle' && !this.#ahead.hasBegunHead) this.#onIdleDue()
     else if (this.#state === 'idle' || isUnread) this.#refuse(requestTimeout)
     else if (this.#state === 'serving') this.#checkStall()
     else if (this.#state === 'closing' && this.output.unsentBytes > 0) this.#checkStall()
@@ -212,7 +195,7 @@ export class ServerConnection
 
   /** What is kept ahead stays within its bound, also while it is served one request per turn. */
   #readOn(): void {
-    if (this.#ahead.length <= aheadBytesMax) this.resumeReading()
+    if (!this.#ahead.isFull) this.resumeReading()
   }
 
   /** The keep-alive time starts only when the client has received its answer. */
@@ -232,13 +215,13 @@ export class ServerConnection
     }
     const body = this.#body
     const at = body === undefined || body.isComplete ? 0 : this.#readBody(body, piece)
-    if (at < piece.length) this.#keepAhead(at === 0 ? piece : piece.subarray(at))
+    if (at < piece.length) this.#ahead.keep(at === 0 ? piece : piece.subarray(at))
     if (body?.isComplete === true && this.#state === 'discarding') this.#becomeIdle()
     else if (this.#state === 'idle') this.#advance()
     else if (this.#state === 'serving' && body?.isComplete === true)
       if (at > 0) this.#checkArrivedAhead()
       else this.#checkLaterAhead()
-    if (this.#ahead.length > aheadBytesMax) this.pauseReading()
+    if (this.#ahead.isFull) this.pauseReading()
   }
 
   /** Returns the offset behind the body. */
@@ -257,24 +240,20 @@ export class ServerConnection
     this.#place.onBusy()
   }
 
-  #keepAhead(piece: Buffer): void {
-    this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece])
-  }
-
   /**
    * What a client sends ahead is read later. If it cannot become a request, client and gateway disagree about
    * where requests begin: the request that came with it is answered, and the connection ends behind that.
    */
   #checkArrivedAhead(): void {
-    if (mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)) return
+    if (this.#ahead.mayBecomeRequest) return
     this.#isLost = true
-    this.#ahead = nothing
+    this.#ahead.drop()
     this.#response?.closeAfterwards()
   }
 
   /** The client could take what is being written for another answer: the connection is cut. */
   #checkLaterAhead(): void {
-    if (!mayBecomeRequest(this.#ahead, this.#parts.headBytesMax)) this.cut()
+    if (!this.#ahead.mayBecomeRequest) this.cut()
   }
 
   /** Reads one request. Those behind it wait for later turns, so that other clients are served between. */
@@ -302,23 +281,10 @@ export class ServerConnection
   }
 
   #readHead(): void {
-    const piece = this.#ahead
-    this.#ahead = nothing
-    const hadBegun = this.#heads.hasBegun
-    const reading = this.#heads.read(piece, hadBegun ? 0 : requestStart(piece))
-    if (reading !== 'whole') {
-      this.#awaitHead(reading, hadBegun)
-      return
-    }
-    if (this.#heads.next < piece.length) this.#ahead = piece.subarray(this.#heads.next)
-    const head = parseRequestHead(this.#heads.text)
-    if (head.kind === 'head') this.#serve(head)
-    else this.#refuse(head)
-  }
-
-  #awaitHead(reading: HeadReading, hadBegun: boolean): void {
-    if (reading === 'too_large') this.#refuse(headTooLarge)
-    else if (reading === 'malformed') this.#refuse(notHttp)
+    const hadBegun = this.#ahead.hasBegunHead
+    const head = this.#ahead.readHead()
+    if (head?.kind === 'head') this.#serve(head)
+    else if (head !== undefined) this.#refuse(head)
     // The time runs from the first byte of a head; on a new connection it runs already.
     else if (!hadBegun && this.#hasServed)
       this.dueMs = this.#parts.monotonic() + this.#parts.headTimeoutMs
@@ -330,9 +296,7 @@ export class ServerConnection
     this.#hasServed = true
     this.#body = body
     if (!body.isComplete && this.#ahead.length > 0) {
-      const piece = this.#ahead
-      const at = body.push(piece, 0)
-      this.#ahead = at < piece.length ? piece.subarray(at) : nothing
+      this.#ahead.readInto(body)
       if (body.isBroken) {
         this.#refuse(notHttp)
         return
@@ -384,7 +348,7 @@ export class ServerConnection
     const nowMs = this.#parts.monotonic()
     const mayHaveMore = hasUnread || this.#ahead.length > 0 || this.#body?.isComplete === false
     this.#state = 'closing'
-    this.#ahead = nothing
+    this.#ahead.drop()
     this.#body = undefined
     this.dueMs = nowMs + lingerMs
     this.output.startWatching(nowMs)
@@ -404,7 +368,7 @@ export class ServerConnection
 
   #leave(): void {
     this.#dropExchange()
-    this.#ahead = nothing
+    this.#ahead.drop()
     if (this.#state === 'closing') this.output.close()
     else this.#close()
   }
@@ -412,7 +376,7 @@ export class ServerConnection
   #onClose(): void {
     this.#state = 'closed'
     this.#place.release()
-    this.#ahead = nothing
+    this.#ahead.drop()
     this.output.drop()
     this.#parts.watchdog.unwatch(this)
     this.#dropExchange()
@@ -420,7 +384,7 @@ export class ServerConnection
 
   writeOut(): void {
     this.output.flush()
-    if (this.#state === 'idle' && !this.#heads.hasBegun) this.#awaitRequest()
+    if (this.#state === 'idle' && !this.#ahead.hasBegunHead) this.#awaitRequest()
   }
 
   #onDrain(): void {
@@ -429,7 +393,7 @@ export class ServerConnection
     if (this.#state === 'serving' && this.#body?.isComplete === true) this.dueMs = Infinity
     this.#response?.watcher?.onDrain()
     if (this.#state !== 'idle') return
-    if (!this.#heads.hasBegun) this.#awaitRequest()
+    if (!this.#ahead.hasBegunHead) this.#awaitRequest()
     this.#readOn()
     this.#advance()
   }
