@@ -77,11 +77,11 @@ export class SupervisorLink {
       const parsed = order.safeParse(message)
       if (parsed.success) this.#onOrder(parsed.data, orders)
     })
-    process.on('disconnect', () => this.#onAlone(orders))
+    process.on('disconnect', () => this.#onSupervisorLost(orders))
     // The connection must not keep a gateway that has ended alive.
     process.channel?.unref()
-    if (process.connected) void this.#say({ kind: 'ready' })
-    else this.#onAlone(orders)
+    if (process.connected) void this.#send({ kind: 'ready' })
+    else this.#onSupervisorLost(orders)
     return this.#ending.promise
   }
 
@@ -92,7 +92,7 @@ export class SupervisorLink {
 
   /** Leaves the last metrics to the supervisor and parts from it. */
   async part(metrics: MetricsReport): Promise<void> {
-    await this.#say({ kind: 'reported', metrics })
+    await this.#send({ kind: 'reported', metrics })
     this.#isEnding = true
     if (process.connected) process.disconnect?.()
   }
@@ -112,7 +112,7 @@ export class SupervisorLink {
     const { promise, resolve } = Promise.withResolvers<Collected | undefined>()
     this.#collecting.set(id, resolve)
     const timer = this.#clock.after(collectTimeoutMs, () => resolve(undefined))
-    void this.#say({ kind: 'collect', id })
+    void this.#send({ kind: 'collect', id })
     const found = await promise
     timer.cancel()
     this.#collecting.delete(id)
@@ -129,7 +129,7 @@ export class SupervisorLink {
 
   async #report(id: number, { reportMetrics, log }: Orders): Promise<void> {
     try {
-      await this.#say({ kind: 'reported', id, metrics: await reportMetrics() })
+      await this.#send({ kind: 'reported', id, metrics: await reportMetrics() })
     } catch (error) {
       log.error({ error }, 'metrics not reported')
     }
@@ -149,7 +149,7 @@ export class SupervisorLink {
     this.#signalledAtMs = this.#clock.monotonic()
   }
 
-  #onAlone({ retire, log }: Orders): void {
+  #onSupervisorLost({ retire, log }: Orders): void {
     for (const resolve of this.#collecting.values()) resolve(undefined)
     this.#isAlone = true
     if (this.#isEnding) return
@@ -159,7 +159,7 @@ export class SupervisorLink {
   }
 
   /** Resolves when the message is on its way, or cannot be sent. */
-  #say(notice: Notice): Promise<void> {
+  #send(notice: Notice): Promise<void> {
     return new Promise((resolve) => {
       if (process.send === undefined) resolve()
       else process.send(notice, undefined, undefined, () => resolve())

@@ -30,8 +30,8 @@ interface Address {
   readonly port: number
 }
 
-/** The supervisor ends so long after its second signal, whatever its processes do. */
-const lastWordsMs = 1_000
+/** The supervisor ends this long after its second signal, whatever its processes do. */
+const forcedEndMs = 1_000
 
 /** Serves until a signal and resolves with the exit code. Rejects where an address cannot be bound. */
 export async function supervise(options: SupervisorOptions): Promise<number> {
@@ -132,7 +132,7 @@ class Supervisor {
     const { log, clock } = this.#options
     if (this.#isStopping) {
       this.#sendAll({ kind: 'end' })
-      clock.after(lastWordsMs, () => {
+      clock.after(forcedEndMs, () => {
         for (const child of this.#children()) child.kill()
         this.#ending.resolve(1)
       })

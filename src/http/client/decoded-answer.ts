@@ -28,7 +28,7 @@ import type {
 
 /** Text compresses to a tenth; repeated events, each flushed, to a fiftieth at most. */
 const ratioMax = 100
-/** So much may come out however little went in. */
+/** An answer of up to this size has no limit of its ratio. */
 const unratedBytesMax = 1_048_576
 
 /** Sends a request like `Upstream.send`, for an answer of at most `bytesMax` decoded bytes. */

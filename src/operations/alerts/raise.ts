@@ -40,7 +40,7 @@ export interface Observation {
   readonly firing: FiringAlerts
 }
 
-/** Brings the alerts in line with what was observed; returns what has begun to fire and been resolved. */
+/** Raises the alerts that were found and are not firing; resolves those that are not found any more. */
 export async function applyObservation(
   database: Database,
   { kinds, findings, firing }: Observation,
