@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { createFirstAdminToken } from '../../src/operations/keys/keys.ts'
+import { createFirstAdminToken } from '../../src/operations/keys/first-admin-token.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { exchangesOf } from '../support/money.ts'
 import { sendAsk } from '../support/requests.ts'

@@ -18,7 +18,7 @@ import { readStatement } from '../support/statement.ts'
 import { auditLedger } from '../../src/operations/store/audit.ts'
 import type { RunCheck } from '../../src/operations/channels/run-check.ts'
 import type { OperationContext } from '../../src/operations/operation.ts'
-import { createFirstAdminToken } from '../../src/operations/keys/keys.ts'
+import { createFirstAdminToken } from '../../src/operations/keys/first-admin-token.ts'
 import {
   changeAccount,
   createAccount,

@@ -9,6 +9,7 @@ import * as catalogue from '../../src/operations/catalogue/catalogue.ts'
 import * as channelHealth from '../../src/operations/channels/channel-health.ts'
 import * as channelCheck from '../../src/operations/channels/channel-check.ts'
 import * as channels from '../../src/operations/channels/channels.ts'
+import * as firstAdminToken from '../../src/operations/keys/first-admin-token.ts'
 import * as keys from '../../src/operations/keys/keys.ts'
 import { valueOf, type OperationContext, type Outcome } from '../../src/operations/operation.ts'
 import * as prices from '../../src/operations/prices/import.ts'
@@ -72,7 +73,7 @@ export const createAdminToken = orThrow(keys.createAdminToken)
 export const listAccountKeys = itemsOf(keys.listAccountKeys)
 export const listAdminTokens = itemsOf(keys.listAdminTokens)
 export const revokeKey = orThrow(keys.revokeKey)
-export const adoptAdminToken = orThrow(keys.adoptAdminToken)
+export const adoptAdminToken = orThrow(firstAdminToken.adoptAdminToken)
 export const importPrices = orThrow(prices.importPrices)
 export const listPrices = itemsOf(versions.listPrices)
 export const reconcileChannel = orThrow(reconcile.reconcileChannel)

@@ -5,10 +5,20 @@
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { hashSecret } from '../../access/key.ts'
+import { findKeyBySecretHash, listKeys, revokeKey } from '../../access/key-store.ts'
 import type { Secret } from '../../base/secret.ts'
+import type { Queryable } from '../../storage/database.ts'
 import { parseStoreLocation } from '../../storage/location.ts'
-import { valueOf, type OperationContext } from '../operation.ts'
-import { adoptAdminToken, createFirstAdminToken, hasAdminToken } from './keys.ts'
+import {
+  attempt,
+  invalidField,
+  valueOf,
+  type OperationContext,
+  type Outcome,
+} from '../operation.ts'
+import type { NewKey } from './key-view.ts'
+import { addKey, ownerKey } from './keys.ts'
 
 /** `saved` where output is kept by others, so that the token is in a file. */
 export type FirstAdminToken =
@@ -76,4 +86,46 @@ function tokenPath(store: string): string {
   const name =
     location.kind === 'sqlite' ? location.path : resolve(encodeURIComponent(location.database))
   return `${name}.admin-token`
+}
+
+/** Whether the store has, or has had, an admin token. */
+async function hasAdminToken(queryable: Queryable): Promise<boolean> {
+  const owner = { kind: 'admin', accountId: undefined } as const
+  return (await listKeys(queryable, owner, { afterId: '', countMax: 1 })).length > 0
+}
+
+/** The name of the token that the `admin_token` setting gives. */
+const settingTokenName = 'admin_token setting'
+
+/**
+ * Makes the token of the settings valid and revokes the one of an earlier start. Idempotent, so that
+ * every start can call it.
+ */
+export function adoptAdminToken(context: OperationContext, token: Secret): Promise<Outcome<void>> {
+  const secret = token.reveal()
+  return attempt(() =>
+    context.database.transact(async (transaction) => {
+      const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+      const existing = await findKeyBySecretHash(transaction, hashSecret(secret))
+      for (const earlier of admins) {
+        const isOther = earlier.name === settingTokenName && earlier.id !== existing?.id
+        if (isOther && earlier.revokedAtMs === undefined)
+          await revokeKey(transaction, { id: earlier.id, atMs: context.clock.now() })
+      }
+      if (existing === undefined) {
+        const draft = { ...ownerKey, name: settingTokenName }
+        await addKey(context, transaction, draft, secret)
+      } else if (existing.revokedAtMs !== undefined)
+        throw invalidField('admin_token', 'this token has been revoked; choose a new one')
+    }),
+  )
+}
+
+/** Creates the first admin token of a store. Undefined where the store has had one before. */
+export function createFirstAdminToken(context: OperationContext): Promise<NewKey | undefined> {
+  return context.database.transact(async (transaction) => {
+    const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
+    if (admins.length > 0) return undefined
+    return addKey(context, transaction, { ...ownerKey, name: 'first' })
+  })
 }

@@ -7,7 +7,6 @@ import { adminRoles, hashSecret, headOf, makeSecret, type KeyKind } from '../../
 import {
   changeKey,
   findKey,
-  findKeyBySecretHash,
   insertKey,
   listKeys,
   revokeKey as storeRevocation,
@@ -15,7 +14,6 @@ import {
 } from '../../access/key-store.ts'
 import { newId } from '../../base/id.ts'
 import { noKeyLimits, type KeyLimits } from '../../base/key-limits.ts'
-import type { Secret } from '../../base/secret.ts'
 import { isInUse, readCatalogue } from '../../channels/channel-store.ts'
 import { noKeyUsage, readKeyUsage } from '../../ledger/key-usage.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
@@ -44,14 +42,12 @@ import {
 } from './key-view.ts'
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import {
-  attempt,
   conflict,
   invalid,
   invalidField,
   notFound,
   operation,
   type OperationContext,
-  type Outcome,
 } from '../operation.ts'
 
 const keyId = z
@@ -275,12 +271,6 @@ async function readPage(
   return pageOf(rows, { limit, cursorOf: ({ id }) => id, view })
 }
 
-/** Whether the store has, or has had, an admin token. */
-export async function hasAdminToken(queryable: Queryable): Promise<boolean> {
-  const owner = { kind: 'admin', accountId: undefined } as const
-  return (await listKeys(queryable, owner, { afterId: '', countMax: 1 })).length > 0
-}
-
 /** Revokes a key; it cannot be restored. Where it is revoked already, nothing changes. */
 export const revokeKey = operation(
   {
@@ -318,42 +308,6 @@ export async function revokeStoredKey(
   return atMs
 }
 
-/** The name of the token that the `admin_token` setting gives. */
-const settingTokenName = 'admin_token setting'
-
-/**
- * Makes the token of the settings valid and revokes the one of an earlier start. Idempotent, so that
- * every start can call it.
- */
-export function adoptAdminToken(context: OperationContext, token: Secret): Promise<Outcome<void>> {
-  const secret = token.reveal()
-  return attempt(() =>
-    context.database.transact(async (transaction) => {
-      const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
-      const existing = await findKeyBySecretHash(transaction, hashSecret(secret))
-      for (const earlier of admins) {
-        const isOther = earlier.name === settingTokenName && earlier.id !== existing?.id
-        if (isOther && earlier.revokedAtMs === undefined)
-          await storeRevocation(transaction, { id: earlier.id, atMs: context.clock.now() })
-      }
-      if (existing === undefined) {
-        const draft = { ...ownerKey, name: settingTokenName }
-        await addKey(context, transaction, draft, secret)
-      } else if (existing.revokedAtMs !== undefined)
-        throw invalidField('admin_token', 'this token has been revoked; choose a new one')
-    }),
-  )
-}
-
-/** Creates the first admin token of a store. Undefined where the store has had one before. */
-export function createFirstAdminToken(context: OperationContext): Promise<NewKey | undefined> {
-  return context.database.transact(async (transaction) => {
-    const admins = await listKeys(transaction, { kind: 'admin', accountId: undefined })
-    if (admins.length > 0) return undefined
-    return addKey(context, transaction, { ...ownerKey, name: 'first' })
-  })
-}
-
 type KeyDraft = Omit<KeyRow, 'id' | 'head' | 'createdAtMs' | 'revokedAtMs' | 'lastUsedAtMs'>
 
 /** A key without restrictions. */
@@ -366,9 +320,11 @@ const plainKey = {
   expiresAtMs: undefined,
 } as const
 
-const ownerKey = { ...plainKey, kind: 'admin', role: 'owner' } as const
+/** An admin token that may do everything. */
+export const ownerKey = { ...plainKey, kind: 'admin', role: 'owner' } as const
 
-async function addKey(
+/** Adds a key with a new secret, or with a given one. */
+export async function addKey(
   context: OperationContext,
   transaction: Transaction,
   draft: KeyDraft,
