@@ -203,6 +203,7 @@ export default defineConfig({
         'turnpike/vocabulary': 'error',
       },
     },
+    { files: ['src/**', 'console/src/**'], rules: { 'eslint/max-lines': ['error', { max: 400 }] } },
     {
       files: ['src/**', 'sandbox/**', 'test/**', 'bench/**'],
       rules: { 'turnpike/comment-width': 'error' },
@@ -229,6 +230,7 @@ export default defineConfig({
       files: ['**/*.test.ts'],
       rules: {
         'typescript/no-floating-promises': 'off',
+        'eslint/max-lines': 'off',
         'eslint/max-lines-per-function': 'off',
         'turnpike/layers': 'off',
         'turnpike/no-assigned-function': 'off',

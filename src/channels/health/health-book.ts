@@ -14,6 +14,7 @@ import { describePlace, shareAlone, shareInRoute, type HealthLine } from './heal
 import {
   createChannelLoad,
   isSameUpstream,
+  isUnanswered,
   newPlace,
   noteAttempt,
   noteFailure,
@@ -389,11 +390,6 @@ export class HealthBook implements ChannelFacts {
     const channel = this.#snapshot?.channels.get(name)
     return channel?.models.has(model) === true ? channel : undefined
   }
-}
-
-/** A timed request of a client without any part of an answer yet. */
-function isUnanswered({ isProbe, kind, progress }: OpenAttempt): boolean {
-  return !isProbe && kind !== undefined && progress !== 'answered'
 }
 
 function formOf({ isStream }: LatencyTraits): Form {

@@ -31,6 +31,11 @@ export interface OpenAttempt {
   progress: 'waiting' | 'overdue' | 'answered'
 }
 
+/** A timed request of a client without any part of an answer yet. */
+export function isUnanswered({ isProbe, kind, progress }: OpenAttempt): boolean {
+  return !isProbe && kind !== undefined && progress !== 'answered'
+}
+
 export interface Place {
   state: HealthState
   /** Streams without a first event that are not overdue yet, oldest first. */

@@ -38,6 +38,7 @@ import { RequestWindows } from './request-windows.ts'
 import {
   countsAsRequest,
   decideRequests,
+  isAboutMoney,
   settleHolds,
   type AdmissionRequest,
   type Decision,
@@ -390,10 +391,6 @@ function isOutage(error: unknown): boolean {
     faultOf(error) !== 'statement' ||
     (error instanceof GatewayError && error.code === 'ledger.unavailable')
   )
-}
-
-function isAboutMoney({ kind }: Decision['verdict']): boolean {
-  return kind === 'insufficient_balance' || kind === 'spending_limit'
 }
 
 function closedError(): GatewayError {

@@ -58,6 +58,11 @@ export interface Decision {
   readonly keyWindow: WindowFigures | undefined
 }
 
+/** Whether money that other exchanges free may change the verdict. */
+export function isAboutMoney({ kind }: Decision['verdict']): boolean {
+  return kind === 'insufficient_balance' || kind === 'spending_limit'
+}
+
 /** A node as the store knows it. */
 interface NodeLease {
   readonly boot: bigint
