@@ -66,7 +66,7 @@ export async function readReportLines(
   const { table, summed } = sourceOf(by, { conditions, parts })
   const keys = columns.map((column, index) => `${column} AS key_${index}, `).join('')
   const found = await queryable.query(
-    `SELECT ${keys}${sumsOf(summed)} FROM ${table}
+    `SELECT ${keys}${summed === parts ? reportSums : sumsOf(summed)} FROM ${table}
       ${columns.length === 0 ? '' : `GROUP BY ${order} ORDER BY ${order}`}
       LIMIT ${place(countMax)}`,
     values,
@@ -178,7 +178,7 @@ export async function readDayTraffic(
   day: string,
 ): Promise<readonly DayTraffic[]> {
   const rows = await queryable.query(
-    `SELECT model, channel, ${sumsOf(trafficParts)} FROM report_day
+    `SELECT model, channel, ${trafficSums} FROM report_day
       WHERE day = $1 GROUP BY model, channel`,
     [day],
   )
@@ -209,10 +209,12 @@ function amountParts(columns: readonly string[]): Parts {
 
 const parts = { ...countParts(reportCountColumns), ...amountParts(reportAmountColumns) }
 
-const trafficParts = {
+/** The overview asks for these every few seconds. */
+const reportSums = sumsOf(parts)
+const trafficSums = sumsOf({
   ...countParts(['requests', 'errors', 'known_cost_requests']),
   ...amountParts(['own_cost_picos', 'lost_cost_picos']),
-}
+})
 
 function readSums(row: Row): ReportFigures {
   const figures = noReport()
