@@ -230,7 +230,7 @@ test('the contact of an account gets no kind that is for the operator, and no fa
   valueOf(await alertEndpoints.create.operation(bench.context, create))
   const contact = 'billing@acme.example'
   const { id: accountId } = await createAccount(bench.context, { name: 'acme', contact })
-  // Every kind is about this account, as an error rate is.
+  // Every kind is about this account.
   for (const kind of alertKindNames) {
     const facts = { operator: 'operator-fact', balance_usd: '1', limit_usd: '2', used_usd: '2' }
     const text = 'operator-text'

@@ -213,6 +213,5 @@ const calm: HealthLine = {
   firstEventMs: undefined,
   usualFirstEventMs: undefined,
   failures: [],
-  attempts: noAttempts,
   recentAttempts: noAttempts,
 }

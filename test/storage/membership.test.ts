@@ -94,7 +94,6 @@ function line(change: Partial<HealthLine> = {}): HealthLine {
     firstEventMs: undefined,
     usualFirstEventMs: undefined,
     failures: [],
-    attempts: { ended: 0, failed: 0 },
     recentAttempts: { ended: 0, failed: 0 },
     ...change,
   }

@@ -21,7 +21,6 @@ const line: HealthLine = {
   lastOkAtMs: undefined,
   running: 0,
   firstEventMs: { p50: 400, p95: 900 },
-  attempts: { ended: 0, failed: 0 },
   recentAttempts: { ended: 0, failed: 0 },
   usualFirstEventMs: undefined,
   failures: [

@@ -40,12 +40,11 @@ export interface HealthLine {
   readonly usualFirstEventMs: { readonly p50: number; readonly p95: number } | undefined
   /** Failures since the process started, by class. */
   readonly failures: readonly FailureLine[]
-  readonly attempts: AttemptCounts
-  /** Those of the last `recentMinutes`. */
+  /** Of the last `recentMinutes`. */
   readonly recentAttempts: AttemptCounts
 }
 
-/** Attempts of traffic since the process started or an operator renewed the channel, without probes. */
+/** Attempts of traffic, without probes. */
 export interface AttemptCounts {
   /** Those that say something about the channel: not requests at fault, nor clients that left. */
   readonly ended: number
@@ -69,7 +68,6 @@ interface Shown {
     readonly state: HealthState
     readonly recentMs: readonly number[]
     readonly failures: ReadonlyMap<Outcome, { readonly count: number; readonly at: number }>
-    readonly attempts: AttemptCounts
     readonly recentAttempts: RecentAttempts
   }
 }
@@ -107,7 +105,6 @@ export function describePlace(
       count,
       lastAtMs: wallTime(at),
     })),
-    attempts: { ...place.attempts },
     recentAttempts: sumRecent(place.recentAttempts, now),
   }
 }

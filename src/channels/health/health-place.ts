@@ -47,7 +47,6 @@ export interface Place {
   readonly recentMs: number[]
   recentCount: number
   readonly failures: Map<Outcome, { count: number; at: number }>
-  readonly attempts: { ended: number; failed: number }
   readonly recentAttempts: RecentAttempts
 }
 
@@ -70,7 +69,6 @@ export function newPlace(channel: Channel, now: number): Place {
     recentMs: [],
     recentCount: 0,
     failures: new Map(),
-    attempts: { ended: 0, failed: 0 },
     recentAttempts: [],
   }
 }
@@ -85,14 +83,8 @@ export function noteFailure(place: Place, outcome: Outcome, now: number): void {
 }
 
 /** Counts an attempt of traffic that says something about the channel; a suspect request does not. */
-export function noteAttempt(
-  { attempts, recentAttempts }: Place,
-  outcome: Outcome,
-  now: number,
-): void {
+export function noteAttempt({ recentAttempts }: Place, outcome: Outcome, now: number): void {
   if (outcome === 'suspect') return
-  attempts.ended++
-  if (outcome !== 'ok') attempts.failed++
   noteRecent(recentAttempts, outcome !== 'ok', now)
 }
 

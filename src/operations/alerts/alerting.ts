@@ -13,19 +13,12 @@ import { watchAudits } from './audit-rules.ts'
 import { noFigures } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
 import { packDue } from './outbox.ts'
-import { ErrorRates, errorRateKinds } from './error-rates.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { targetsMax } from './raise.ts'
 import type { Sending, SendResult } from './send.ts'
 import { AlertSender } from './sender.ts'
 import { listTargets, type AlertTarget } from './target-store.ts'
-import {
-  ChannelWatch,
-  watchAccounts,
-  watchBackups,
-  watchErrorRates,
-  type WatchOptions,
-} from './watch.ts'
+import { ChannelWatch, watchAccounts, watchBackups, type WatchOptions } from './watch.ts'
 
 export interface AlertingOptions extends WatchOptions {
   readonly random: Random
@@ -130,7 +123,6 @@ export class Alerting {
   #newLooks(): readonly Look[] {
     const options = this.#options
     const look = (everyMs: number, run: Look['run']): Look => ({ everyMs, run, dueMs: 0 })
-    const errorRates = errorRateKinds.map((kind) => new ErrorRates(kind))
     const channels = new ChannelWatch(options)
     return [
       look(channelsMs, (nowMs) => channels.look(nowMs)),
@@ -138,9 +130,6 @@ export class Alerting {
       look(accountsMs, () => this.#countWaiting()),
       look(minuteMs, (nowMs) => watchBackups(options, nowMs)),
       look(minuteMs, (nowMs) => watchAudits(options.database, nowMs)),
-      ...errorRates.map((rates) =>
-        look(minuteMs, (nowMs) => watchErrorRates(options, rates, nowMs)),
-      ),
       look(minuteMs, (nowMs) => this.#removeOld(nowMs)),
     ]
   }

@@ -10,7 +10,6 @@ import { listStates, type PublishedState } from '../../channels/cluster/channel-
 import { listWatchedAccounts } from '../../ledger/account-store.ts'
 import { listRefused } from '../../ledger/free-exchange-store.ts'
 import { readKeyUsage } from '../../ledger/key-usage.ts'
-import { readReportLines, type ReportLine } from '../../ledger/report-store.ts'
 import { readSpend } from '../../ledger/usage.ts'
 import type { Database } from '../../storage/database.ts'
 import { isRunning, listNodes } from '../../storage/node-store.ts'
@@ -25,7 +24,6 @@ import {
 } from './account-rules.ts'
 import type { Alert, Finding } from './alert-kind.ts'
 import { BalanceSums, type BalanceFigures } from './balance-sums.ts'
-import type { ErrorCount, ErrorRates } from './error-rates.ts'
 import { channelKinds, findChannelConditions, type MissingModel } from './channel-rules.ts'
 import { applyObservation, readFiring, type FiringAlerts } from './raise.ts'
 
@@ -154,59 +152,6 @@ async function readPage(database: Database, afterId: string, nowMs: number): Pro
     keys: Map.groupBy(keys, ({ accountId }) => accountId ?? ''),
     nextId: accounts.length < accountsPerPage ? undefined : accountIds.at(-1),
   }
-}
-
-export async function watchErrorRates(
-  { database }: WatchOptions,
-  rates: ErrorRates,
-  nowMs: number,
-): Promise<void> {
-  const counts =
-    rates.kind === 'account.error_rate'
-      ? await countRequests(database, nowMs)
-      : await countAttempts(database)
-  const firing = await readFiring(database)
-  const findings = rates.observe(counts, nowMs, byKey(firing))
-  if (findings === undefined) return
-  await applyObservation(database, { kinds: [rates.kind], findings, firing }, nowMs)
-}
-
-const linesPerPage = 1_000
-
-/** Requests of accounts that have ended today, as their clients saw them. */
-async function countRequests(database: Database, nowMs: number): Promise<readonly ErrorCount[]> {
-  const day = utcDay(nowMs)
-  const counts: ErrorCount[] = []
-  let after: readonly string[] | undefined
-  do {
-    const lines: readonly ReportLine[] = await readReportLines(database, {
-      by: ['account'],
-      fromDay: day,
-      toDay: utcDay(nowMs + dayMs),
-      only: {},
-      after,
-      countMax: linesPerPage,
-    })
-    for (const { key, figures } of lines) {
-      const [subject = ''] = key
-      const ended = figures.requests
-      const failed = figures.errors
-      // The counts begin anew with each day.
-      if (subject !== '') counts.push({ subject, source: day, ended, failed })
-    }
-    after = lines.length < linesPerPage ? undefined : lines.at(-1)?.key
-  } while (after !== undefined)
-  return counts
-}
-
-/** Attempts on channels, as every gateway counts them. */
-async function countAttempts(database: Database): Promise<readonly ErrorCount[]> {
-  const states = await listStates(database)
-  return states.map(({ node, line: { channel, model, attempts } }) => ({
-    subject: channel,
-    source: `${node} ${model}`,
-    ...attempts,
-  }))
 }
 
 export async function watchBackups(options: WatchOptions, nowMs: number): Promise<void> {

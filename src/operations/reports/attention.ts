@@ -95,8 +95,6 @@ const steps: Readonly<Record<AlertKind, (alert: FiringAlert) => string>> = {
     `Correct the model of ${channel} in the catalogue, then: turnpike apply -f catalog.yaml`,
   'channel.off': showChannel,
   'model.reserve_only': () => 'turnpike channel list',
-  'channel.error_rate': ({ channel = '' }) => `turnpike request list --channel ${channel}`,
-  'account.error_rate': ({ subject }) => `turnpike request list --account ${subject}`,
   'backup.too_old': () => 'turnpike backup FILE',
   'account.running_out': credit,
   'account.balance_low': credit,

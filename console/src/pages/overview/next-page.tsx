@@ -27,17 +27,6 @@ export function NextPage({ item }: { item: Item }) {
 }
 
 function nextPageOf({ kind, account_id: account, channel, model, audit_id: audit }: Item) {
-  if (kind.endsWith('.error_rate'))
-    return {
-      action: 'See its requests',
-      page: linkOptions({
-        to: '/requests',
-        search: {
-          ...(channel !== null && { channel }),
-          ...(account !== null && { account }),
-        },
-      }),
-    }
   if (channel !== null)
     return {
       action: 'Open channel',
