@@ -112,9 +112,9 @@ test('the message of an alert in docs/alerts.md has the fields of a real one', (
     firedAtMs: Date.parse(shown.data['fired_at'] ?? ''),
     resolvedAtMs: undefined,
   }
-  const atMs = Date.parse(shown.timestamp)
-  const content = { id: shown.data['message_id'] ?? '', atMs, region: 'eu-1' }
-  const body = webhookBody({ ...content, alerts: [{ alert, event: 'firing' }] })
+  const createdAtMs = Date.parse(shown.timestamp)
+  const id = shown.data['message_id'] ?? ''
+  const body = webhookBody({ id, createdAtMs, alert, event: 'firing', region: 'eu-1' })
   assert.deepEqual(JSON.parse(body), shown)
 })
 

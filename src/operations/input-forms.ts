@@ -63,14 +63,8 @@ export const dateForm: Form = {
   anyOf: [{ format: 'date' }, { format: 'date-time' }],
 }
 
-/** A duration of at most so many days. */
-export function durationForm({
-  days,
-  hasZero,
-}: {
-  readonly days: number
-  readonly hasZero: boolean
-}): Form {
+/** A duration of at least one unit, and at most so many days. */
+export function durationForm(days: number): Form {
   const units = [
     ['ms', 86_400_000],
     ['s', 86_400],
@@ -80,10 +74,9 @@ export function durationForm({
   ] as const
   // No duration is written with more than nine digits.
   const choices = units.map(
-    ([unit, perDay]) =>
-      `(${digitsOf(hasZero ? 0 : 1, Math.min(days * perDay, 999_999_999))})${unit}`,
+    ([unit, perDay]) => `(${digitsOf(1, Math.min(days * perDay, 999_999_999))})${unit}`,
   )
-  return { type: 'string', pattern: `^(${[...(hasZero ? ['0'] : []), ...choices].join('|')})$` }
+  return { type: 'string', pattern: `^(${choices.join('|')})$` }
 }
 
 /** Returns the pattern of the whole numbers from 0 or 1 to `max`, without leading zeros. */

@@ -261,5 +261,5 @@ export const lifetime = z
     context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
-  .meta(durationForm({ days: lifetimeDaysMax, hasZero: false }))
+  .meta(durationForm(lifetimeDaysMax))
   .describe('How long from now, such as 12h or 30d; in place of a last day.')

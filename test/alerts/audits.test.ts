@@ -30,7 +30,7 @@ beforeEach(async () => {
     settings: { alert_networks: '127.0.0.0/8', node_name: 'north' },
   })
   await adoptAdminToken(gateway.context, new Secret(adminToken))
-  const input = { name: 'all', format: 'webhook', address: receiver.url, digest: '0' }
+  const input = { name: 'all', format: 'webhook', address: receiver.url }
   valueOf(await alertEndpoints.create.operation(gateway.context, input))
 })
 afterEach(async () => {

@@ -26,7 +26,7 @@ beforeEach(async () => {
     account: { balance_usd: '0.01' },
     settings: { alert_networks: '127.0.0.0/8', backup_max_age: '1d', max_failed_sign_ins: '0' },
   })
-  const input = { name: 'all', format: 'webhook', address: receiver.url, digest: '0' }
+  const input = { name: 'all', format: 'webhook', address: receiver.url }
   valueOf(await alertEndpoints.create.operation(gateway.context, input))
 })
 afterEach(async () => {

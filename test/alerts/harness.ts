@@ -134,7 +134,7 @@ export async function openBench(startAt = '2026-11-21T12:00:00Z'): Promise<Alert
         ...options,
       }),
     async addWebhook(name, url, filters = {}) {
-      const input = { name, format: 'webhook', address: url, digest: '0', ...filters }
+      const input = { name, format: 'webhook', address: url, ...filters }
       const made = valueOf(await alertEndpoints.create.operation(context, input)) as {
         readonly secret: string
       }

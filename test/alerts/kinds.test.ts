@@ -272,7 +272,7 @@ async function openWorld(
     ...options,
     settings: { alert_networks: '127.0.0.0/8', ...settings },
   })
-  const target = { name: 'pager', format: 'webhook', address: receiver.url, digest: '0' }
+  const target = { name: 'pager', format: 'webhook', address: receiver.url }
   valueOf(await alertEndpoints.create.operation(gateway.context, { ...target, kinds: [kind] }))
   const { alerting } = gateway.app
   return {

@@ -50,7 +50,7 @@ function nodeOf(bench: AlertBench, url: string) {
 }
 
 async function addEmail(bench: AlertBench, name: string, address: string): Promise<void> {
-  const input = { name, format: 'email', address, digest: '0' }
+  const input = { name, format: 'email', address }
   valueOf(await alertEndpoints.create.operation(bench.context, input))
 }
 
@@ -63,11 +63,11 @@ test('a mail tells what is wrong and since when, under the id of the message', a
   const [mail = ''] = await mails(1)
   assert.match(mail, /^Subject: \[Turnpike eu-1\] channel\.off of main$/m)
   assert.match(mail, /^To: ops@example\.com$/m)
-  assert.match(mail, /^Message-ID: <msg_[0-9a-z]{26}@turnpike>$/m)
+  assert.match(mail, /^Message-ID: <dlv_[0-9a-z]{26}@turnpike>$/m)
   assert.match(mail, /\[warning\] channel\.off of main\s+Look at it\.\s+subject: main/)
   const [line] = valueOf(await alertDeliveries(bench.context, {})).items
   assert.equal(line?.state, 'delivered')
-  assert.ok(mail.includes(line.message_id ?? 'no id'))
+  assert.ok(mail.includes(line.id))
   await node.close()
   await bench.close()
 })

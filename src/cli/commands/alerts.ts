@@ -9,13 +9,8 @@ import { allLinesOf } from '../columns.ts'
 import { shown, type Answer } from '../command.ts'
 import { callRow, listRow, runRow, type CommandRow } from '../row.ts'
 
-/** No name in a list, or no text, removes a filter. */
-const filters = {
-  kinds: { words: { all: [] } },
-  accounts: { words: { all: [] } },
-  channels: { words: { all: [] } },
-  quiet_hours: { words: { off: '' } },
-}
+/** No kind in the list removes the filter. */
+const filters = { kinds: { words: { all: [] } } }
 
 export const alertCommands: readonly CommandRow[] = [
   listRow(alertEndpoints.list, {
@@ -27,10 +22,6 @@ export const alertCommands: readonly CommandRow[] = [
       'address',
       ['severity', 'min_severity'],
       ['kinds', ({ kinds }) => kinds ?? 'all'],
-      ['accounts', ({ accounts }) => accounts ?? 'all'],
-      ['channels', ({ channels }) => channels ?? 'all'],
-      ['quiet', 'quiet_hours'],
-      'digest',
     ],
     empty: 'There are no targets. Add one with: turnpike alert create NAME --webhook URL',
   }),
@@ -58,7 +49,7 @@ export const alertCommands: readonly CommandRow[] = [
     },
     help: `Examples:
   turnpike alert create pager --webhook https://hooks.example/alerts --severity critical
-  turnpike alert create ops --slack https://chat.example/hooks/1 --quiet "22:00-07:00 Europe/Berlin"
+  turnpike alert create ops --slack https://chat.example/hooks/1 --severity warning
   turnpike alert create holders --email contact`,
     work: async ({ call, options }, input) =>
       shown(await call(alertEndpoints.create, { ...input, ...formatOf(options) }), showNew),

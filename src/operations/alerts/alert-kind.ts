@@ -45,7 +45,7 @@ export interface Finding {
   readonly kind: AlertKind
   /** With the kind it identifies the condition: the id or name of what it is about; empty: everything. */
   readonly subject: string
-  /** Whose contact and whose filters it concerns. */
+  /** Whose contact gets it too. */
   readonly accountId?: string
   readonly channel?: string
   /** One line. */

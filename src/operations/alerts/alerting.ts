@@ -12,7 +12,6 @@ import { removeOldAlerts } from './alert-store.ts'
 import { watchAudits } from './audit-rules.ts'
 import { noFigures } from './balance-sums.ts'
 import { countWaiting, removeOldDeliveries } from './delivery-store.ts'
-import { packDue } from './outbox.ts'
 import { OutageWatch } from './outage-watch.ts'
 import { targetsMax } from './raise.ts'
 import type { Sending, SendResult } from './send.ts'
@@ -115,8 +114,7 @@ export class Alerting {
     if (this.#looks.length === 0) this.#looks = this.#newLooks()
     const nowMs = await this.#readTime()
     const targets = new Map(list.map((target) => [target.id, target]))
-    await packDue(database, { targets, nowMs })
-    if (this.#isLeader()) await this.#sender.sendDue(targets, nowMs)
+    await this.#sender.sendDue(targets, nowMs)
     await this.#watch(nowMs)
   }
 

@@ -1,16 +1,17 @@
 /**
- * SQL of table alert_delivery, the outbox: which alert goes to which target, packed into which message.
- * Invariant: a message keeps its id and its alerts from the first attempt on, so that a receiver can
- * recognise a repeat. It joins table alert.
+ * SQL of table alert_delivery, the outbox: which alert goes to which target. Each delivery is one message.
+ * Invariant: its id and its alert never change, so that a receiver can recognise a repeat. It joins table
+ * alert.
  */
 import type { Queryable, Row, Transaction } from '../../storage/database.ts'
-import type { Alert, AlertEvent, AlertKind, Severity } from './alert-kind.ts'
+import type { Alert, AlertEvent, AlertKind } from './alert-kind.ts'
 import { readAlert } from './alert-store.ts'
 
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 type DeliveryState = (typeof deliveryStates)[number]
 
 export interface Delivery {
+  /** The receiver sees it as the id of the message. */
   readonly id: string
   readonly alertId: string
   readonly targetId: string
@@ -18,14 +19,8 @@ export interface Delivery {
   readonly recipient: string
   readonly event: AlertEvent
   readonly kind: AlertKind
-  readonly severity: Severity
   readonly state: DeliveryState
   readonly dueAtMs: number
-  /** Undefined until it is packed. */
-  readonly messageId: string | undefined
-  readonly packedAtMs: number | undefined
-  /** It has waited for the end of quiet hours. */
-  readonly wasQuiet: boolean
   readonly attempts: number
   /** Of the last attempt, in words. */
   readonly outcome: string
@@ -38,13 +33,13 @@ export async function insertDelivery(
   transaction: Transaction,
   delivery: Pick<
     Delivery,
-    'id' | 'alertId' | 'targetId' | 'recipient' | 'event' | 'kind' | 'severity' | 'createdAtMs'
+    'id' | 'alertId' | 'targetId' | 'recipient' | 'event' | 'kind' | 'createdAtMs'
   > & { readonly state: 'waiting' | 'dropped' },
 ): Promise<void> {
   await transaction.query(
-    `INSERT INTO alert_delivery (id, alert_id, target_id, event, kind, severity, state, due_at_ms,
-       outcome, created_at_ms, ended_at_ms, recipient)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $8, $10, $11)
+    `INSERT INTO alert_delivery (id, alert_id, target_id, event, kind, state, due_at_ms, outcome,
+       created_at_ms, ended_at_ms, recipient)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7, $9, $10)
      ON CONFLICT (alert_id, target_id, event) DO NOTHING`,
     [
       delivery.id,
@@ -52,7 +47,6 @@ export async function insertDelivery(
       delivery.targetId,
       delivery.event,
       delivery.kind,
-      delivery.severity,
       delivery.state,
       delivery.createdAtMs,
       delivery.state === 'dropped' ? 'too many messages wait for this target' : '',
@@ -71,120 +65,53 @@ export async function countWaiting(queryable: Queryable): Promise<Map<string, nu
   return new Map(rows.map((row) => [String(row['target_id']), Number(row['waiting'])]))
 }
 
-/** Lists due deliveries that have no message yet, oldest first. */
-export async function listUnpacked(
-  queryable: Queryable,
-  { nowMs, countMax }: { readonly nowMs: number; readonly countMax: number },
-): Promise<Delivery[]> {
-  const rows = await queryable.query(
-    `SELECT * FROM alert_delivery
-     WHERE state = 'waiting' AND message_id IS NULL AND due_at_ms <= $1
-     ORDER BY due_at_ms, id LIMIT $2`,
-    [nowMs, countMax],
-  )
-  return rows.map(readDelivery)
-}
-
-/** Returns when the last message of this kind and event was packed for the target. */
-export async function lastPackedAt(
-  queryable: Queryable,
-  group: Pick<Delivery, 'targetId' | 'recipient' | 'kind' | 'event'>,
-): Promise<number | undefined> {
-  const [row] = await queryable.query(
-    `SELECT MAX(packed_at_ms) AS packed_at_ms FROM alert_delivery
-     WHERE target_id = $1 AND recipient = $2 AND kind = $3 AND event = $4`,
-    [group.targetId, group.recipient, group.kind, group.event],
-  )
-  const packedAtMs = row?.['packed_at_ms'] ?? null
-  return packedAtMs === null ? undefined : Number(packedAtMs)
-}
-
-/** Lets an unpacked delivery wait. */
-export async function postpone(
-  transaction: Transaction,
-  id: string,
-  until: { readonly dueAtMs: number; readonly isQuiet: boolean },
-): Promise<void> {
-  await transaction.query(
-    `UPDATE alert_delivery SET due_at_ms = $2, was_quiet = $3
-     WHERE id = $1 AND message_id IS NULL AND state = 'waiting'`,
-    [id, until.dueAtMs, until.isQuiet ? 1 : 0],
-  )
-}
-
-/** Puts a delivery into a message; one that is in a message already stays there. */
-export async function pack(
-  transaction: Transaction,
-  id: string,
-  message: { readonly id: string; readonly atMs: number },
-): Promise<void> {
-  await transaction.query(
-    `UPDATE alert_delivery SET message_id = $2, packed_at_ms = $3
-     WHERE id = $1 AND message_id IS NULL AND state = 'waiting'`,
-    [id, message.id, message.atMs],
-  )
-}
-
-export interface PackedAlert {
-  readonly alert: Alert
-  readonly event: AlertEvent
-}
-
-/** A message to one target: one alert, or several. */
+/** A delivery with its alert, to be sent. */
 export interface Message {
   readonly id: string
   readonly targetId: string
+  /** The contact of an account; empty: the address of the target. */
   readonly recipient: string
-  readonly packedAtMs: number
+  readonly event: AlertEvent
+  readonly alert: Alert
   readonly attempts: number
-  readonly alerts: readonly PackedAlert[]
+  readonly createdAtMs: number
 }
 
 /** An operator waits for the result of a test. */
 const testsFirst = "CASE WHEN kind = 'alert.test' THEN 0 ELSE 1 END"
 
-/** Lists messages that are due, the longest due first, at most so many of each target. */
+/** Lists messages that are due, tests first and then by age; at most so many of each target. */
 export async function listDueMessages(
   queryable: Queryable,
   { nowMs, perTargetMax }: { readonly nowMs: number; readonly perTargetMax: number },
 ): Promise<Message[]> {
   const rows = await queryable.query(
-    `SELECT d.message_id, d.target_id, d.recipient, d.packed_at_ms, d.attempts, d.event, a.*
-     FROM alert_delivery d JOIN alert a ON a.id = d.alert_id
-     WHERE d.message_id IN
-       (SELECT message_id FROM
-         (SELECT message_id, ROW_NUMBER() OVER
-            (PARTITION BY target_id ORDER BY MIN(${testsFirst}), MIN(due_at_ms), message_id) AS place
-          FROM alert_delivery
-          WHERE state = 'waiting' AND message_id IS NOT NULL AND due_at_ms <= $1
-          GROUP BY target_id, message_id) AS due
-        WHERE place <= $2)
-     ORDER BY CASE WHEN d.kind = 'alert.test' THEN 0 ELSE 1 END, d.packed_at_ms, d.message_id, d.id`,
+    `SELECT d.delivery_id, d.target_id, d.recipient, d.event, d.attempts, d.created_at_ms, a.*
+     FROM
+       (SELECT id AS delivery_id, alert_id, target_id, recipient, event, attempts, created_at_ms,
+          ${testsFirst} AS is_no_test, ROW_NUMBER() OVER
+            (PARTITION BY target_id ORDER BY ${testsFirst}, due_at_ms, id) AS place
+        FROM alert_delivery WHERE state = 'waiting' AND due_at_ms <= $1) AS d
+     JOIN alert a ON a.id = d.alert_id
+     WHERE d.place <= $2
+     ORDER BY d.is_no_test, d.delivery_id`,
     [nowMs, perTargetMax],
   )
-  const messages = new Map<string, Message & { alerts: PackedAlert[] }>()
-  for (const row of rows) {
-    const id = String(row['message_id'])
-    const packed = { alert: readAlert(row), event: String(row['event']) as AlertEvent }
-    const known = messages.get(id)
-    if (known !== undefined) known.alerts.push(packed)
-    else
-      messages.set(id, {
-        id,
-        targetId: String(row['target_id']),
-        recipient: String(row['recipient']),
-        packedAtMs: Number(row['packed_at_ms']),
-        attempts: Number(row['attempts']),
-        alerts: [packed],
-      })
-  }
-  return [...messages.values()]
+  return rows.map((row) => ({
+    id: String(row['delivery_id']),
+    targetId: String(row['target_id']),
+    recipient: String(row['recipient']),
+    event: String(row['event']) as AlertEvent,
+    alert: readAlert(row),
+    attempts: Number(row['attempts']),
+    createdAtMs: Number(row['created_at_ms']),
+  }))
 }
 
 /** Writes the result of an attempt: an end, or when the next one is due. */
 export async function saveAttempt(
   transaction: Transaction,
-  messageId: string,
+  id: string,
   result: {
     readonly atMs: number
     readonly outcome: string
@@ -198,8 +125,8 @@ export async function saveAttempt(
   await transaction.query(
     `UPDATE alert_delivery SET attempts = attempts + 1, outcome = $2, state = $3,
        due_at_ms = $4, ended_at_ms = $5
-     WHERE message_id = $1 AND state = 'waiting'`,
-    [messageId, outcome, next.state, isWaiting ? next.dueAtMs : atMs, isWaiting ? null : atMs],
+     WHERE id = $1 AND state = 'waiting'`,
+    [id, outcome, next.state, isWaiting ? next.dueAtMs : atMs, isWaiting ? null : atMs],
   )
 }
 
@@ -270,7 +197,7 @@ export async function removeOldDeliveries(
 }
 
 function readDelivery(row: Row): Delivery {
-  const messageId = row['message_id']
+  const endedAtMs = row['ended_at_ms'] ?? null
   return {
     id: String(row['id']),
     alertId: String(row['alert_id']),
@@ -278,20 +205,11 @@ function readDelivery(row: Row): Delivery {
     recipient: String(row['recipient']),
     event: String(row['event']) as AlertEvent,
     kind: String(row['kind']) as AlertKind,
-    severity: String(row['severity']) as Severity,
     state: String(row['state']) as DeliveryState,
     dueAtMs: Number(row['due_at_ms']),
-    messageId: typeof messageId === 'string' ? messageId : undefined,
-    packedAtMs: readTime(row, 'packed_at_ms'),
-    wasQuiet: Number(row['was_quiet']) === 1,
     attempts: Number(row['attempts']),
     outcome: String(row['outcome']),
     createdAtMs: Number(row['created_at_ms']),
-    endedAtMs: readTime(row, 'ended_at_ms'),
+    endedAtMs: endedAtMs === null ? undefined : Number(endedAtMs),
   }
-}
-
-function readTime(row: Row, column: string): number | undefined {
-  const value = row[column] ?? null
-  return value === null ? undefined : Number(value)
 }

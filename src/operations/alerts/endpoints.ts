@@ -15,8 +15,6 @@ import {
 import { endpoints, exampleNames } from '../endpoint.ts'
 import { moment, pageOf } from '../answer-forms.ts'
 
-const names = z.array(z.string()).nullable().meta({ description: 'Null = all.' })
-
 const target = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -26,12 +24,8 @@ const target = z.strictObject({
     .string()
     .nullable()
     .meta({ description: 'Differs after each change of the URL or the secret; null for e-mail.' }),
-  kinds: names,
-  accounts: names,
-  channels: names,
+  kinds: z.array(z.string()).nullable().meta({ description: 'Null = all.' }),
   min_severity: z.enum(severities),
-  quiet_hours: z.string().nullable(),
-  digest: z.string().meta({ description: 'A duration; 0 = each alert alone.' }),
   created_at: moment,
 })
 
@@ -64,7 +58,6 @@ const delivery = z.strictObject({
   state: z.enum(['waiting', 'delivered', 'failed', 'dropped']),
   attempts: z.int(),
   outcome: z.string(),
-  message_id: z.string().nullable(),
   created_at: moment,
   due_at: moment.nullable(),
   ended_at: moment.nullable(),
@@ -110,12 +103,12 @@ export const alertEndpoints = endpoints('alerts', {
   },
   change: {
     route: 'PATCH /alerts/{target}',
-    summary: 'Change an alert target: name, address, filters, digest; what you leave out stays.',
+    summary: 'Change an alert target: name, address, kinds, severity; what you leave out stays.',
     role: 'owner',
     operation: changeTarget,
     answer: target,
     read: 'show',
-    example: { quiet_hours: '22:00-07:00 Europe/Berlin' },
+    example: { min_severity: 'critical' },
   },
   rotateSecret: {
     id: 'alerts.rotate_secret',

@@ -90,6 +90,7 @@ function viewDelivery(delivery: LoggedDelivery) {
   const { id, kind, event, state, title, attempts, outcome } = delivery
   const isWaiting = state === 'waiting'
   return {
+    /** The receiver sees it as the id of the message. */
     id,
     target: delivery.targetId,
     /** Firing or resolved. */
@@ -102,8 +103,6 @@ function viewDelivery(delivery: LoggedDelivery) {
     attempts,
     /** Of the last attempt. */
     outcome,
-    /** The id that the receiver sees; deliveries in one digest share it. */
-    message_id: delivery.messageId ?? null,
     created_at: timeText(delivery.createdAtMs),
     /** When it is sent next; null when it is over. */
     due_at: isWaiting ? timeText(delivery.dueAtMs) : null,

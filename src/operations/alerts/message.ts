@@ -1,33 +1,30 @@
 /**
- * What a message looks like in each format. Pure. A message about several alerts has the type
- * `alert.digest`. Its content depends only on its alerts, so every attempt sends the same bytes.
+ * What a message looks like in each format. Pure. Its content depends only on its alert, so every attempt
+ * sends the same bytes.
  */
 import { createHmac } from 'node:crypto'
 import { messageType, type Alert, type AlertEvent } from './alert-kind.ts'
-import type { PackedAlert } from './delivery-store.ts'
 
 export interface MessageContent {
   readonly id: string
-  readonly atMs: number
-  readonly alerts: readonly PackedAlert[]
+  /** When the alert began or ended. */
+  readonly createdAtMs: number
+  readonly alert: Alert
+  readonly event: AlertEvent
   /** Where it comes from: the `region` setting. */
   readonly region: string
 }
 
 /** The body of a webhook. docs/alerts.md describes it. */
-export function webhookBody({ id, atMs, alerts, region }: MessageContent): string {
-  const [first] = alerts
-  const isDigest = alerts.length !== 1 || first === undefined
+export function webhookBody({ id, createdAtMs, alert, event, region }: MessageContent): string {
   return JSON.stringify({
-    type: isDigest ? 'alert.digest' : messageType(first.alert.kind, first.event),
-    timestamp: timeOf(atMs),
-    data: isDigest
-      ? { message_id: id, region, alerts: alerts.map(viewAlert) }
-      : { message_id: id, region, ...viewAlert(first) },
+    type: messageType(alert.kind, event),
+    timestamp: timeOf(createdAtMs),
+    data: { message_id: id, region, ...viewAlert(alert, event) },
   })
 }
 
-function viewAlert({ alert, event }: PackedAlert) {
+function viewAlert(alert: Alert, event: AlertEvent) {
   return {
     id: alert.id,
     kind: alert.kind,
@@ -58,13 +55,11 @@ export function webhookHeaders(
 }
 
 /** The body for a Slack-compatible incoming webhook. */
-export function slackBody(content: MessageContent): string {
-  const lines = content.alerts.map(({ alert, event }) => {
-    const mark = event === 'resolved' ? 'resolved' : alert.severity
-    const rest = event === 'resolved' ? '' : `\n${escapeSlack(alert.text)}`
-    return `*[${mark}] ${escapeSlack(titleOf(alert, event))}*${rest}`
-  })
-  return JSON.stringify({ text: [headOf(content), ...lines].join('\n') })
+export function slackBody({ alert, event, region }: MessageContent): string {
+  const title = escapeSlack(titleOf(alert, event))
+  const lines = [`Turnpike ${escapeSlack(region)}`, `*[${markOf(alert, event)}] ${title}*`]
+  if (event === 'firing') lines.push(escapeSlack(alert.text))
+  return JSON.stringify({ text: lines.join('\n') })
 }
 
 /** Slack reads `<…>` as a link or a mention, and `&` as the start of an entity. */
@@ -77,38 +72,25 @@ export interface Email {
   readonly text: string
 }
 
-export function emailOf(content: MessageContent): Email {
-  const { alerts, region } = content
-  const [first] = alerts
-  const subject =
-    alerts.length === 1 && first !== undefined
-      ? titleOf(first.alert, first.event)
-      : `${alerts.length} alerts`
-  const parts = alerts.map(({ alert, event }) =>
-    [
-      `[${event === 'resolved' ? 'resolved' : alert.severity}] ${titleOf(alert, event)}`,
-      ...(event === 'resolved' ? [] : ['', alert.text]),
-      '',
-      ...Object.entries(alert.facts).map(([name, value]) => `  ${name}: ${factText(value)}`),
-      `  since: ${timeOf(alert.firedAtMs)}`,
-      ...(event === 'resolved' ? [`  until: ${timeOf(alert.resolvedAtMs ?? 0)}`] : []),
-    ].join('\n'),
-  )
-  return { subject: `[Turnpike ${region}] ${subject}`, text: `${parts.join('\n\n')}\n` }
+export function emailOf({ alert, event, region }: MessageContent): Email {
+  const title = titleOf(alert, event)
+  const lines = [
+    `[${markOf(alert, event)}] ${title}`,
+    ...(event === 'resolved' ? [] : ['', alert.text]),
+    '',
+    ...Object.entries(alert.facts).map(([name, value]) => `  ${name}: ${factText(value)}`),
+    `  since: ${timeOf(alert.firedAtMs)}`,
+    ...(event === 'resolved' ? [`  until: ${timeOf(alert.resolvedAtMs ?? 0)}`] : []),
+  ]
+  return { subject: `[Turnpike ${region}] ${title}`, text: `${lines.join('\n')}\n` }
 }
 
 /** For the contact of an account: about its money only, without commands and facts for operators. */
-export function holderEmailOf({ alerts }: MessageContent): Email {
-  const [first] = alerts
-  const parts = alerts.map(({ alert, event }) => {
-    const text = event === 'resolved' ? 'This is over.' : holderText(alert)
-    return `${titleOf(alert, event)}\n\n${text}\n\nSince: ${timeOf(alert.firedAtMs)}`
-  })
-  const subject =
-    alerts.length === 1 && first !== undefined
-      ? titleOf(first.alert, first.event)
-      : `${alerts.length} notices about your account`
-  return { subject, text: `${parts.join('\n\n')}\n` }
+export function holderEmailOf({ alert, event }: MessageContent): Email {
+  const title = titleOf(alert, event)
+  const text = event === 'resolved' ? 'This is over.' : holderText(alert)
+  const since = timeOf(alert.firedAtMs)
+  return { subject: title, text: `${title}\n\n${text}\n\nSince: ${since}\n` }
 }
 
 function holderText({ kind, facts }: Alert): string {
@@ -133,9 +115,8 @@ function factText(value: Alert['facts'][string]): string {
   return typeof value === 'object' ? value.join(', ') : String(value)
 }
 
-function headOf({ alerts, region }: MessageContent): string {
-  const count = alerts.length === 1 ? '' : `: ${alerts.length} alerts`
-  return `Turnpike ${escapeSlack(region)}${count}`
+function markOf({ severity }: Alert, event: AlertEvent): string {
+  return event === 'resolved' ? 'resolved' : severity
 }
 
 function titleOf({ title, kind }: Alert, event: AlertEvent): string {

@@ -103,7 +103,7 @@ export class OutageWatch {
   }
 
   #add(target: AlertTarget, alert: Alert, event: AlertEvent, nowMs: number): void {
-    const messageId = newId('msg', this.#parts.sending.clock.now())
+    const messageId = newId('dlv', this.#parts.sending.clock.now())
     this.#notices.push({ target, alert, event, messageId, dueAtMs: nowMs, isSending: false })
   }
 
@@ -120,9 +120,9 @@ export class OutageWatch {
   async #send(notice: Notice): Promise<void> {
     const { sending, onAttempt, random } = this.#parts
     const { target, alert, event, messageId } = notice
-    const atMs = alert.resolvedAtMs ?? alert.firedAtMs
-    const content = { id: messageId, recipient: '', atMs, alerts: [{ alert, event }] }
-    const result = await sendMessage(target, content, sending)
+    const createdAtMs = alert.resolvedAtMs ?? alert.firedAtMs
+    const message = { id: messageId, recipient: '', createdAtMs, alert, event }
+    const result = await sendMessage(target, message, sending)
     onAttempt(target, result)
     if (result.kind === 'delivered' || result.isFinal) {
       this.#notices = this.#notices.filter((one) => one !== notice)

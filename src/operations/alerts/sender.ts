@@ -25,7 +25,7 @@ const firstRetryMs = 10_000
 const retryMaxMs = hourMs
 /** Each wait is longer or shorter by up to this share, so that senders do not meet. */
 const spread = 0.2
-/** From the first attempt on. */
+/** From the moment that the alert began or ended. */
 const giveUpMs = dayMs
 
 export class AlertSender {
@@ -70,8 +70,7 @@ export class AlertSender {
     const { sending, onAttempt } = this.#parts
     for (const message of messages) {
       if (this.#isClosed) return
-      const { packedAtMs: atMs } = message
-      const result = await sendMessage(target, { ...message, atMs }, sending)
+      const result = await sendMessage(target, message, sending)
       onAttempt(target, result)
       if (this.#isClosed) return
       await this.#save(message, result)
@@ -93,12 +92,12 @@ export class AlertSender {
   }
 
   #next(
-    { attempts, packedAtMs }: Message,
+    { attempts, createdAtMs }: Message,
     result: SendResult,
     atMs: number,
   ): Parameters<typeof saveAttempt>[2]['next'] {
     if (result.kind === 'delivered') return { state: 'delivered' }
-    if (result.isFinal || atMs - packedAtMs >= giveUpMs) return { state: 'failed' }
+    if (result.isFinal || atMs - createdAtMs >= giveUpMs) return { state: 'failed' }
     const waitMs = Math.min(retryMaxMs, firstRetryMs * 2 ** attempts)
     const jittered = waitMs * (1 + spread * (2 * this.#parts.random() - 1))
     return {

@@ -17,41 +17,28 @@ export interface AlertTarget {
   readonly address: string
   /** Webhook and slack: URL and secret, see target-secret.ts. */
   readonly sealed: string | undefined
-  /** Undefined = all, here and below. */
+  /** Undefined = all. */
   readonly kinds: readonly string[] | undefined
-  readonly accounts: readonly string[] | undefined
-  readonly channels: readonly string[] | undefined
   readonly minSeverity: Severity
-  /** As `parseQuietHours` reads it. */
-  readonly quietHours: string | undefined
-  /** Alerts of one kind that follow within this time are sent together. 0 = each alone. */
-  readonly digestMs: number
   readonly createdAtMs: number
 }
 
 /** Writes a new target, or all fields of one that exists. */
 export async function saveTarget(transaction: Transaction, target: AlertTarget): Promise<void> {
   await transaction.query(
-    `INSERT INTO alert_target (id, name, format, address, sealed, kinds, accounts, channels,
-       min_severity, quiet_hours, digest_ms, created_at_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    `INSERT INTO alert_target (id, name, format, address, sealed, kinds, min_severity, created_at_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (id) DO UPDATE SET
        name = excluded.name, address = excluded.address, sealed = excluded.sealed,
-       kinds = excluded.kinds, accounts = excluded.accounts, channels = excluded.channels,
-       min_severity = excluded.min_severity, quiet_hours = excluded.quiet_hours,
-       digest_ms = excluded.digest_ms`,
+       kinds = excluded.kinds, min_severity = excluded.min_severity`,
     [
       target.id,
       target.name,
       target.format,
       target.address,
       target.sealed ?? null,
-      writeList(target.kinds),
-      writeList(target.accounts),
-      writeList(target.channels),
+      target.kinds === undefined ? null : JSON.stringify(target.kinds),
       target.minSeverity,
-      target.quietHours ?? null,
-      target.digestMs,
       target.createdAtMs,
     ],
   )
@@ -108,31 +95,20 @@ export async function hasSealedTarget(queryable: Queryable): Promise<boolean> {
   return rows.length > 0
 }
 
-function writeList(list: readonly string[] | undefined): string | null {
-  return list === undefined ? null : JSON.stringify(list)
-}
-
 function readTarget(row: Row): AlertTarget {
+  const kinds = readText(row['kinds'])
   return {
     id: String(row['id']),
     name: String(row['name']),
     format: String(row['format']) as TargetFormat,
     address: String(row['address']),
     sealed: readText(row['sealed']),
-    kinds: readList(row['kinds']),
-    accounts: readList(row['accounts']),
-    channels: readList(row['channels']),
+    kinds: kinds === undefined ? undefined : (JSON.parse(kinds) as string[]),
     minSeverity: String(row['min_severity']) as Severity,
-    quietHours: readText(row['quiet_hours']),
-    digestMs: Number(row['digest_ms']),
     createdAtMs: Number(row['created_at_ms']),
   }
 }
 
 function readText(value: SqlValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
-}
-
-function readList(value: SqlValue | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? (JSON.parse(value) as string[]) : undefined
 }

@@ -4,14 +4,10 @@
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { dayMs, formatDuration, parseDuration } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
-import { readCatalogue } from '../../channels/channel-store.ts'
 import type { Queryable, Transaction } from '../../storage/database.ts'
-import { getAccount } from '../accounts/accounts.ts'
 import { recordAction } from '../actions.ts'
 import { makeKeyForFirstSeal } from '../catalogue/credentials.ts'
-import { durationForm } from '../input-forms.ts'
 import { properName } from '../input.ts'
 import {
   conflict,
@@ -25,7 +21,6 @@ import {
 import { pageFields, pageOf, type Page } from '../paging.ts'
 import { alertKindNames, severities } from './alert-kind.ts'
 import { dropWaiting } from './delivery-store.ts'
-import { parseQuietHours, quietHoursForm } from './quiet-hours.ts'
 import { raiseTest, targetsMax } from './raise.ts'
 import { readAddress } from './target-address.ts'
 import { makeSigningSecret, openTarget, sealTarget, type TargetSecret } from './target-secret.ts'
@@ -41,9 +36,7 @@ import {
   type AlertTarget,
 } from './target-store.ts'
 
-const digestMaxMs = dayMs
-const defaultDigestMs = 600_000
-const filterMax = 1_000
+const kindsMax = 1_000
 
 /** Addresses of the admin API beside those of targets. */
 const reservedNames = ['firing', 'deliveries']
@@ -61,11 +54,9 @@ export const targetReference = z
   .describe('Name or id of the target.')
 const addressText = z.string('must be text').trim().min(1, 'must not be empty').max(2_048)
 
-const names = z
+const kindNames = z
   .array(z.string().min(1), 'must be a list of names')
-  .max(filterMax, `must have at most ${filterMax} names`)
-
-const kindNames = names
+  .max(kindsMax, `must have at most ${kindsMax} names`)
   .superRefine((given, context) => {
     for (const name of given)
       if (!(alertKindNames as readonly string[]).includes(name))
@@ -76,43 +67,12 @@ const kindNames = names
   })
   .meta({ items: { enum: alertKindNames } })
 
-const quietHours = z
-  .string('must be text')
-  .trim()
-  .refine(
-    (text) => text === '' || parseQuietHours(text) !== undefined,
-    'must be a period such as 22:00-07:00, or 22:00-07:00 Europe/Berlin; empty = none',
-  )
-  .meta({ pattern: quietHoursForm })
-
-const digest = z
-  .string('must be a duration')
-  .transform((given, context): number => {
-    const durationMs = given.trim() === '0' ? 0 : parseDuration(given.trim())
-    if (durationMs !== undefined && durationMs <= digestMaxMs) return durationMs
-    const message = 'must be a duration such as 10m, from 0 (each alert alone) to 1d'
-    context.addIssue({ code: 'custom', message })
-    return z.NEVER
-  })
-  .meta(durationForm({ days: 1, hasZero: true }))
-
-/** An empty list or text removes the filter. */
 const filterFields = {
   kinds: kindNames.optional().describe('Only these kinds of alerts; none = all.'),
-  accounts: names.optional().describe('Only alerts about these accounts; none = all.'),
-  channels: names.optional().describe('Only alerts about these channels; none = all.'),
   min_severity: z
     .enum(severities, `must be one of ${severities.join(', ')}`)
     .optional()
     .describe('The least severity that is sent.'),
-  quiet_hours: quietHours
-    .optional()
-    .describe(
-      'Hours such as "22:00-07:00 Europe/Berlin" in which only critical alerts are sent; empty = none.',
-    ),
-  digest: digest
-    .optional()
-    .describe('How long repeats of a kind are collected, such as 10m; 0 = each is sent alone.'),
 }
 
 type GivenFilters = {
@@ -143,8 +103,9 @@ export const createTarget = operation(
       if ((await countTargets(transaction)) >= targetsMax)
         throw conflict(`There are ${targetsMax} targets already. Delete one that is not needed.`)
       const target: AlertTarget = {
-        ...noFilters,
-        ...(await readFilters(transaction, filters)),
+        kinds: undefined,
+        minSeverity: 'info',
+        ...readFilters(filters),
         id,
         name,
         format,
@@ -206,7 +167,7 @@ export const changeTarget = operation(
       const changed: AlertTarget = {
         ...target,
         ...(name !== undefined && { name }),
-        ...(await readFilters(transaction, filters)),
+        ...readFilters(filters),
         ...(address !== undefined && (await readdress(context, transaction, target, address))),
       }
       await saveTarget(transaction, changed)
@@ -304,66 +265,12 @@ export async function sealAddress(
   return sealTarget(masterKey(), id, secret)
 }
 
-// --- filters --------------------------------------------------------------------------------------
-
-const noFilters = {
-  kinds: undefined,
-  accounts: undefined,
-  channels: undefined,
-  minSeverity: 'info',
-  quietHours: undefined,
-  digestMs: defaultDigestMs,
-} as const
-
-async function readFilters(
-  transaction: Transaction,
-  {
-    kinds,
-    accounts,
-    channels,
-    min_severity: severity,
-    quiet_hours: quiet,
-    digest: digestMs,
-  }: GivenFilters,
-): Promise<Partial<AlertTarget>> {
+/** An empty list of kinds removes the filter. */
+function readFilters({ kinds, min_severity: minSeverity }: GivenFilters): Partial<AlertTarget> {
   return {
-    ...(kinds !== undefined && { kinds: listOrAll(kinds) }),
-    ...(accounts !== undefined && {
-      accounts: listOrAll(await readAccounts(transaction, accounts)),
-    }),
-    ...(channels !== undefined && {
-      channels: listOrAll(await readChannels(transaction, channels)),
-    }),
-    ...(severity !== undefined && { minSeverity: severity }),
-    ...(quiet !== undefined && { quietHours: quiet === '' ? undefined : quiet }),
-    ...(digestMs !== undefined && { digestMs }),
+    ...(kinds !== undefined && { kinds: kinds.length === 0 ? undefined : kinds }),
+    ...(minSeverity !== undefined && { minSeverity }),
   }
-}
-
-function listOrAll(list: readonly string[]): readonly string[] | undefined {
-  return list.length === 0 ? undefined : list
-}
-
-async function readAccounts(
-  transaction: Transaction,
-  references: readonly string[],
-): Promise<readonly string[]> {
-  const ids: string[] = []
-  for (const reference of references) ids.push((await getAccount(transaction, reference)).id)
-  return ids
-}
-
-/** A misspelt name would hold messages back without a word. */
-async function readChannels(
-  transaction: Transaction,
-  given: readonly string[],
-): Promise<readonly string[]> {
-  if (given.length === 0) return given
-  const known = new Set((await readCatalogue(transaction)).channels.map(({ name }) => name))
-  for (const name of given)
-    if (!known.has(name))
-      throw invalidField('channels', `there is no channel ${name} in the catalogue`)
-  return given
 }
 
 /** A target as operators see it. */
@@ -378,14 +285,9 @@ export function viewTarget(target: AlertTarget) {
     address: target.address,
     /** Differs after each change of the URL or the secret, which are not shown; null for e-mail. */
     url_revision: target.sealed === undefined ? null : revisionOf(target.sealed),
-    /** Null = all, here and below. */
+    /** Null = all. */
     kinds: target.kinds ?? null,
-    /** Ids. */
-    accounts: target.accounts ?? null,
-    channels: target.channels ?? null,
     min_severity: target.minSeverity,
-    quiet_hours: target.quietHours ?? null,
-    digest: target.digestMs === 0 ? '0' : formatDuration(target.digestMs),
     created_at: timeText(target.createdAtMs),
   }
 }

@@ -68,9 +68,6 @@ def complete(operation, given):
     if isinstance(fields.get("metadata"), dict):
         # An account has at most 16 names, with those that it has already.
         fields["metadata"] = {f"n{i}": v for i, v in enumerate(list(fields["metadata"].values())[:4])}
-    if fields.get("quiet_hours"):
-        # Not empty, and of a time zone that exists.
-        fields["quiet_hours"] = "22:00-07:00 UTC"
     if fields.get("ip"):
         # Addresses, not only their characters.
         fields["ip"] = ["192.0.2.0/24"]
@@ -89,7 +86,7 @@ def order_times(fields):
 
 
 def name_what_exists(operation, fields):
-    """Files have a content, and models, accounts and channels exist."""
+    """Files have a content, and models exist."""
     if operation == "catalogue.apply":
         fields["text"] = CATALOGUE
     if operation == "prices.import":
@@ -99,13 +96,11 @@ def name_what_exists(operation, fields):
     if operation.startswith("keys.") and fields.get("models"):
         fields["models"] = ["large-1"]
     if operation == "alerts.create":
-        fields.update(accounts=["acme"], channels=["alpha-main"])
         fields["address"] = ADDRESSES.get(fields.get("format"), fields.get("address"))
     if operation == "alerts.change":
         # The address has the form that the target was created with.
-        for name in ("address", "accounts", "channels"):
-            fields.pop(name, None)
-        fields["digest"] = fields.get("digest", "10m")
+        fields.pop("address", None)
+        fields["min_severity"] = fields.get("min_severity", "info")
 
 
 ADDRESSES = {

@@ -93,7 +93,7 @@ async function payIn(context: OperationContext, account: string): Promise<readon
 }
 
 async function makeTarget(context: OperationContext, name: string): Promise<void> {
-  const given = { name, format: 'webhook', address: 'http://127.0.0.1:9/', accounts: [name] }
+  const given = { name, format: 'webhook', address: 'http://127.0.0.1:9/' }
   valueOf(await createTarget(context, given))
 }
 

@@ -369,7 +369,7 @@ async function addTargets(context: OperationContext, vendorUrl: string): Promise
       address: `${vendorUrl}/alerts`,
       min_severity: 'critical',
     },
-    { name: 'team-chat', format: 'slack', address: `${vendorUrl}/chat`, digest: '10m' },
+    { name: 'team-chat', format: 'slack', address: `${vendorUrl}/chat` },
   ])
     valueOf(await createTarget(context, target))
 }

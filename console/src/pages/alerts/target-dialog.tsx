@@ -67,10 +67,6 @@ interface Fields {
   readonly address: string
   readonly minSeverity: Severity
   readonly kinds: readonly AlertKind[]
-  readonly accounts: string
-  readonly channels: string
-  readonly quietHours: string
-  readonly digest: string
 }
 
 const noFields: Fields = {
@@ -78,10 +74,6 @@ const noFields: Fields = {
   address: '',
   minSeverity: 'info',
   kinds: [],
-  accounts: '',
-  channels: '',
-  quietHours: '',
-  digest: '10m',
 }
 
 function bodyFrom(fields: Fields) {
@@ -89,18 +81,7 @@ function bodyFrom(fields: Fields) {
     name: fields.name.trim(),
     min_severity: fields.minSeverity,
     kinds: [...fields.kinds],
-    accounts: wordsOf(fields.accounts),
-    channels: wordsOf(fields.channels),
-    quiet_hours: fields.quietHours.trim(),
-    digest: fields.digest.trim(),
   }
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '')
 }
 
 function NewTarget(props: { onClose: () => void; onSecret: (secret: string) => void }) {
@@ -210,10 +191,6 @@ function fieldsOf(target: Target): Fields {
     address: '',
     minSeverity: target.min_severity,
     kinds: (target.kinds ?? []).filter(isAlertKind),
-    accounts: (target.accounts ?? []).join(', '),
-    channels: (target.channels ?? []).join(', '),
-    quietHours: target.quiet_hours ?? '',
-    digest: target.digest,
   }
 }
 
@@ -252,37 +229,6 @@ function TargetFields({ fields, onChange, errorOf, addressHint }: TargetFieldsPr
         onChange={set('minSeverity')}
       />
       <KindList chosen={fields.kinds} onChange={set('kinds')} />
-      <div className="form-pair">
-        <TextField
-          label="Accounts"
-          value={fields.accounts}
-          onChange={set('accounts')}
-          error={errorOf('accounts')}
-          hint="Names, separated by commas. Empty: all"
-        />
-        <TextField
-          label="Channels"
-          value={fields.channels}
-          onChange={set('channels')}
-          error={errorOf('channels')}
-          hint="Names, separated by commas. Empty: all"
-        />
-        <TextField
-          label="Quiet hours"
-          value={fields.quietHours}
-          onChange={set('quietHours')}
-          error={errorOf('quiet_hours')}
-          placeholder="22:00-07:00 Europe/Berlin"
-          hint="Only critical alerts are sent then. Empty: none"
-        />
-        <TextField
-          label="Digest"
-          value={fields.digest}
-          onChange={set('digest')}
-          error={errorOf('digest')}
-          hint="Alerts of one kind within this time come together. 0: each alone"
-        />
-      </div>
     </>
   )
 }

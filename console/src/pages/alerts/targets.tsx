@@ -1,4 +1,4 @@
-/** The targets of alerts: who gets which messages, where and when. */
+/** The targets of alerts: who gets which messages, and where. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
@@ -56,13 +56,11 @@ export function Targets() {
               </div>
             ),
           },
-          { name: 'Gets', cell: (target) => <Scope target={target} /> },
+          { name: 'Gets', cell: ({ kinds }) => <Kinds kinds={kinds} /> },
           {
             name: 'From severity',
             cell: ({ min_severity: least }) => <Badge tone={severityTones[least]}>{least}</Badge>,
           },
-          { name: 'Quiet hours', cell: ({ quiet_hours: hours }) => hours ?? 'none' },
-          { name: 'Digest', cell: ({ digest }) => digest },
           {
             name: 'Actions',
             cell: (target) => <TargetActions target={target} onAsk={setAsked} isOwner={isOwner} />,
@@ -77,13 +75,13 @@ export function Targets() {
   )
 }
 
-function Scope({ target: { kinds, accounts, channels } }: { target: Target }) {
-  const parts = [
-    kinds === null ? 'All kinds' : `${kinds.length} ${kinds.length === 1 ? 'kind' : 'kinds'}`,
-    ...(accounts === null ? [] : [`accounts ${accounts.join(', ')}`]),
-    ...(channels === null ? [] : [`channels ${channels.join(', ')}`]),
-  ]
-  return <span data-tip={kinds?.join(', ') ?? ''}>{parts.join(' · ')}</span>
+function Kinds({ kinds }: Pick<Target, 'kinds'>) {
+  if (kinds === null) return 'All kinds'
+  return (
+    <span data-tip={kinds.join(', ')}>
+      {kinds.length} {kinds.length === 1 ? 'kind' : 'kinds'}
+    </span>
+  )
 }
 
 interface ActionsProps {

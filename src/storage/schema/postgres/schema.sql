@@ -661,29 +661,20 @@ CREATE TABLE alert_target (
   address TEXT NOT NULL, -- as it may be shown: an e-mail address, `contact`, or the origin of a URL
   sealed TEXT, -- webhook and slack: JSON of URL and secret, sealed with the master key
   kinds TEXT, -- JSON array; NULL = all
-  accounts TEXT, -- JSON array of ids; NULL = all
-  channels TEXT, -- JSON array; NULL = all
   min_severity TEXT NOT NULL CHECK (min_severity IN ('info', 'warning', 'critical')),
-  quiet_hours TEXT, -- such as '22:00-07:00 Europe/Berlin'
-  digest_ms BIGINT NOT NULL CHECK (digest_ms >= 0),
   created_at_ms BIGINT NOT NULL
 );
 
 -- The outbox. Written in the transaction of the alert.
 CREATE TABLE alert_delivery (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY, -- a receiver recognises a repeated message by it
   alert_id TEXT NOT NULL,
   target_id TEXT NOT NULL,
   recipient TEXT NOT NULL DEFAULT '', -- the contact of an account; empty: the address of the target
   event TEXT NOT NULL CHECK (event IN ('firing', 'resolved')),
   kind TEXT NOT NULL,
-  severity TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed', 'dropped')),
   due_at_ms BIGINT NOT NULL,
-  -- Chosen before the first attempt and never changed, so that a receiver recognises a repeat.
-  message_id TEXT,
-  packed_at_ms BIGINT,
-  was_quiet INTEGER NOT NULL DEFAULT 0,
   attempts INTEGER NOT NULL DEFAULT 0,
   outcome TEXT NOT NULL DEFAULT '', -- of the last attempt
   created_at_ms BIGINT NOT NULL,
@@ -691,8 +682,6 @@ CREATE TABLE alert_delivery (
   UNIQUE (alert_id, target_id, event)
 );
 CREATE INDEX alert_delivery_waiting ON alert_delivery (target_id, due_at_ms) WHERE state = 'waiting';
-CREATE INDEX alert_delivery_packed ON alert_delivery (target_id, recipient, kind, event, packed_at_ms);
-CREATE INDEX alert_delivery_by_message ON alert_delivery (message_id);
 CREATE INDEX alert_delivery_by_time ON alert_delivery (created_at_ms);
 
 -- === Changes that running gateways follow ===

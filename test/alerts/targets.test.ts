@@ -1,9 +1,8 @@
-/** Which messages a target gets, and when: filters, quiet hours, digests, the contacts of accounts. */
+/** Which messages a target gets: filters, how many may wait, the contacts of accounts. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, test } from 'node:test'
 import type { Mail } from '../../src/operations/alerts/mailer.ts'
 import { alertEndpoints } from '../../src/operations/alerts/endpoints.ts'
-import { parseQuietHours, quietUntil } from '../../src/operations/alerts/quiet-hours.ts'
 import { alertDeliveries } from '../../src/operations/alerts/log.ts'
 import { valueOf } from '../../src/operations/operation.ts'
 import { changeAccount, createAccount } from '../support/operations.ts'
@@ -11,38 +10,6 @@ import { accountKinds } from '../../src/operations/alerts/account-rules.ts'
 import { alertKindNames } from '../../src/operations/alerts/alert-kind.ts'
 import { applyObservation, readFiring } from '../../src/operations/alerts/raise.ts'
 import { dataOf, openBench, startReceiver, type AlertBench, type Receiver } from './harness.ts'
-
-describe('quiet hours', () => {
-  const at = (text: string): number => Date.parse(text)
-  const cases = [
-    ['22:00-07:00', '2026-11-21T23:30:00Z', '2026-11-22T07:00:00Z'],
-    ['22:00-07:00', '2026-11-21T06:59:59Z', '2026-11-21T07:00:00Z'],
-    ['22:00-07:00', '2026-11-21T07:00:00Z', undefined],
-    ['22:00-07:00', '2026-11-21T21:59:59Z', undefined],
-    ['12:00-13:00', '2026-11-21T12:00:00Z', '2026-11-21T13:00:00Z'],
-    ['22:00-07:00 Europe/Berlin', '2026-11-21T21:30:00Z', '2026-11-22T06:00:00Z'],
-    ['22:00-07:00 Europe/Berlin', '2026-07-01T20:30:00Z', '2026-07-02T05:00:00Z'],
-    ['22:00-07:00 Asia/Kolkata', '2026-11-21T17:00:00Z', '2026-11-22T01:30:00Z'],
-  ] as const
-  for (const [text, now, end] of cases)
-    it(`${text} at ${now} end ${end ?? 'never: it is not quiet'}`, () => {
-      const hours = parseQuietHours(text)
-      assert.ok(hours !== undefined)
-      assert.equal(quietUntil(hours, at(now)), end === undefined ? undefined : at(end))
-    })
-
-  it('refuses what is no period', () => {
-    for (const text of [
-      '',
-      '22-07',
-      '25:00-07:00',
-      '22:60-07:00',
-      '22:00-22:00',
-      '22:00-07:00 X/Y',
-    ])
-      assert.equal(parseQuietHours(text), undefined, text)
-  })
-})
 
 describe('a target', () => {
   let bench: AlertBench
@@ -60,55 +27,16 @@ describe('a target', () => {
   const typesOf = (): readonly string[] =>
     receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)
 
-  it('gets repeats of a kind as one digest', async () => {
-    await bench.addWebhook('pager', receiver.url, { digest: '10m' })
+  it('gets each alert as a message of its own, however many begin at the same moment', async () => {
+    await bench.addWebhook('pager', receiver.url)
     const node = bench.node()
-    await bench.observe('channel.off', ['a'])
-    await bench.pass(2, [node])
-    await bench.observe('channel.off', ['a', 'b'])
-    await bench.pass(2, [node])
-    await bench.observe('channel.off', ['a', 'b', 'c'])
-    await bench.observe('model.reserve_only', ['m'])
-    await bench.pass(2, [node])
-    assert.deepEqual(typesOf(), ['channel.off', 'model.reserve_only'])
-    bench.clock.advance(600_000)
-    await bench.pass(2, [node])
-    assert.deepEqual(typesOf(), ['channel.off', 'model.reserve_only', 'alert.digest'])
-    const alerts = dataOf(receiver.received[2])['alerts'] as { readonly subject: string }[]
-    assert.deepEqual(alerts.map(({ subject }) => subject).toSorted(), ['b', 'c'])
-    await node.close()
-  })
-
-  it('gets what begins at the same moment as one message', async () => {
-    await bench.addWebhook('pager', receiver.url, { digest: '10m' })
-    const node = bench.node()
-    await bench.observe(
-      'channel.off',
-      Array.from({ length: 150 }, (_, index) => `c${index}`),
-    )
-    await bench.pass(3, [node])
-    assert.deepEqual(typesOf(), ['alert.digest', 'alert.digest'])
-    const counts = receiver.received.map((one) => (dataOf(one)['alerts'] as unknown[]).length)
-    assert.deepEqual(
-      counts.toSorted((left, right) => right - left),
-      [100, 50],
-    )
-    await node.close()
-  })
-
-  it('gets only critical alerts in quiet hours, and the others together at their end', async () => {
-    await bench.addWebhook('pager', receiver.url, { quiet_hours: '22:00-07:00' })
-    const node = bench.node()
-    bench.clock.advance(3_600_000)
-    await bench.observe('channel.off', ['a', 'b'])
-    await bench.observe('model.reserve_only', ['x'])
-    await bench.observe('model.no_usable_channel', ['m'])
-    await bench.pass(3, [node])
-    assert.deepEqual(typesOf(), ['model.no_usable_channel'])
-    bench.clock.advance(9 * 3_600_000)
-    await bench.pass(3, [node])
-    assert.deepEqual(typesOf(), ['model.no_usable_channel', 'alert.digest'])
-    assert.equal((dataOf(receiver.received[1])['alerts'] as unknown[]).length, 3)
+    const subjects = Array.from({ length: 150 }, (_, index) => `c${index}`)
+    await bench.observe('channel.off', subjects)
+    await bench.pass(4, [node])
+    assert.deepEqual(new Set(typesOf()), new Set(['channel.off']))
+    assert.equal(receiver.received.length, subjects.length)
+    const told = receiver.received.map((one) => dataOf(one)['subject'])
+    assert.deepEqual(new Set(told), new Set(subjects))
     await node.close()
   })
 
@@ -130,10 +58,7 @@ describe('a target', () => {
   })
 
   it('gets a test message whatever its filters', async () => {
-    await bench.addWebhook('pager', receiver.url, {
-      min_severity: 'critical',
-      quiet_hours: '20:00-23:00',
-    })
+    await bench.addWebhook('pager', receiver.url, { min_severity: 'critical' })
     const node = bench.node()
     valueOf(await alertEndpoints.test.operation(bench.context, { target: 'pager' }))
     await bench.pass(2, [node])
@@ -145,7 +70,7 @@ describe('a target', () => {
   })
 
   it('keeps at most a thousand messages waiting, and says what it dropped', async () => {
-    await bench.addWebhook('pager', 'http://127.0.0.1:1/', { digest: '0' })
+    await bench.addWebhook('pager', 'http://127.0.0.1:1/')
     for (let batch = 1; batch <= 3; batch++)
       await bench.observe(
         'channel.off',
@@ -182,7 +107,7 @@ test('the contact of an account gets its own alerts, in words for the account ho
       mail,
     },
   })
-  const create = { name: 'holders', format: 'email', address: 'contact', digest: '10m' }
+  const create = { name: 'holders', format: 'email', address: 'contact' }
   valueOf(await alertEndpoints.create.operation(bench.context, create))
   for (const name of ['acme', 'globex', 'silent'])
     await createAccount(bench.context, {
@@ -226,7 +151,7 @@ test('the contact of an account gets no kind that is for the operator, and no fa
       },
     },
   })
-  const create = { name: 'holders', format: 'email', address: 'contact', digest: '0' }
+  const create = { name: 'holders', format: 'email', address: 'contact' }
   valueOf(await alertEndpoints.create.operation(bench.context, create))
   const contact = 'billing@acme.example'
   const { id: accountId } = await createAccount(bench.context, { name: 'acme', contact })
