@@ -139,20 +139,6 @@ describe('the pages of alerts', () => {
       },
     ))
 
-  test('replace a secret, with which messages are signed too', () =>
-    console.withConsole({ path: '/alerts?tab=targets' }, async (page) => {
-      const old = await createWebhook(page, 'rotating')
-      await choose(page, 'rotating', 'Replace secret')
-      const dialog = page.getByRole('dialog', { name: 'Replace the secret of rotating' })
-      await dialog.getByRole('button', { name: 'Replace secret' }).click()
-      const secret = await dialog.getByText(/^whsec_/).innerText()
-      await dialog.getByText('The old secret is valid until').waitFor()
-      await dialog.getByRole('button', { name: 'Done' }).click()
-      assert.notEqual(secret, old)
-      const message = await sendTest(page, 'rotating')
-      for (const known of [old, secret]) new Webhook(known).verify(message.body, message.headers)
-    }))
-
   test('delete a target after a question', () =>
     console.withConsole({ path: '/alerts?tab=targets' }, async (page) => {
       await createWebhook(page, 'short-lived')

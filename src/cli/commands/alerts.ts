@@ -2,7 +2,6 @@
 import { InvalidArgumentError } from 'commander'
 import { commandClock } from '../../base/clock.ts'
 import { alertEndpoints } from '../../operations/alerts/endpoints.ts'
-import type { RotatedSecret } from '../../operations/alerts/rotate-secret.ts'
 import type { NewTarget } from '../../operations/alerts/targets.ts'
 import { awaitDelivery, showTest } from '../alert-test.ts'
 import { allLinesOf } from '../columns.ts'
@@ -58,7 +57,6 @@ export const alertCommands: readonly CommandRow[] = [
     words: 'alert edit',
     hints: filters,
   }),
-  callRow(alertEndpoints.rotateSecret, { words: 'alert rotate-secret', show: showRotated }),
   callRow(alertEndpoints.remove, {
     words: 'alert delete',
     show: ({ name }) => `Deleted the target ${name}.`,
@@ -98,16 +96,5 @@ function showNew({ target, secret }: NewTarget): Answer {
     ...(secret !== null && {
       ifLost: `The secret is lost. Delete the target: turnpike alert delete ${target.id}`,
     }),
-  }
-}
-
-function showRotated({ target, secret, old_valid_until: until }: RotatedSecret): Answer {
-  return {
-    json: { ...target, secret, old_valid_until: until },
-    text: [
-      `secret  ${secret}`,
-      `Give it to the receiver of ${target.name}. It is shown only now. The old secret is valid until ${until}.`,
-    ].join('\n'),
-    ifLost: `The secret is lost. Replace it again: turnpike alert rotate-secret ${target.id}`,
   }
 }

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { alertKindNames, severities } from './alert-kind.ts'
 import { alertDeliveries, firingAlerts } from './log.ts'
-import { rotateTargetSecret } from './rotate-secret.ts'
 import { targetFormats } from './target-store.ts'
 import {
   changeTarget,
@@ -23,7 +22,7 @@ const target = z.strictObject({
   url_revision: z
     .string()
     .nullable()
-    .meta({ description: 'Differs after each change of the URL or the secret; null for e-mail.' }),
+    .meta({ description: 'Differs after each change of the URL; null for e-mail.' }),
   kinds: z.array(z.string()).nullable().meta({ description: 'Null = all.' }),
   min_severity: z.enum(severities),
   created_at: moment,
@@ -109,16 +108,6 @@ export const alertEndpoints = endpoints('alerts', {
     answer: target,
     read: 'show',
     example: { min_severity: 'critical' },
-  },
-  rotateSecret: {
-    id: 'alerts.rotate_secret',
-    route: 'POST /alerts/{target}/rotate-secret',
-    summary:
-      'Replace the secret of a webhook; the new one is shown once, the old one is valid for a day.',
-    role: 'owner',
-    operation: rotateTargetSecret,
-    answer: z.strictObject({ target, secret: z.string(), old_valid_until: moment }),
-    repeats: 'secret',
   },
   remove: {
     route: 'DELETE /alerts/{target}',

@@ -39,18 +39,17 @@ function viewAlert(alert: Alert, event: AlertEvent) {
   }
 }
 
-/** Headers of Standard Webhooks: one signature for each key. The time is the attempt's. */
+/** Headers of Standard Webhooks. The time is the attempt's. */
 export function webhookHeaders(
   message: { readonly id: string; readonly body: string; readonly sentAtMs: number },
-  keys: readonly Buffer[],
+  key: Buffer,
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(message.sentAtMs / 1_000))
   const signed = `${message.id}.${timestamp}.${message.body}`
-  const signatures = keys.map((key) => createHmac('sha256', key).update(signed).digest('base64'))
   return {
     'webhook-id': message.id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': signatures.map((one) => `v1,${one}`).join(' '),
+    'webhook-signature': `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
   }
 }
 

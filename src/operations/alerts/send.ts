@@ -63,16 +63,13 @@ export async function sendMessage(
   if (target.format === 'email') return sendEmail(target, message, sending)
   const opened = openAddress(target, sending)
   if (opened.kind === 'unreadable') return notDelivered(opened.reason)
-  const { url, signingSecret, retired } = opened
+  const { url, signingSecret } = opened
   const body = target.format === 'slack' ? slackBody(message) : webhookBody(message)
   const sentAtMs = sending.clock.now()
-  const valid = retired.filter(({ validUntilMs }) => validUntilMs > sentAtMs)
-  const secrets =
-    signingSecret === undefined ? [] : [signingSecret, ...valid.map(({ secret }) => secret)]
   const signed =
-    secrets.length === 0
+    signingSecret === undefined
       ? {}
-      : webhookHeaders({ id: content.id, body, sentAtMs }, secrets.map(signingKey))
+      : webhookHeaders({ id: message.id, body, sentAtMs }, signingKey(signingSecret))
   const headers = { 'content-type': 'application/json', 'user-agent': 'turnpike', ...signed }
   return judge(await sending.post({ url, headers, body }))
 }

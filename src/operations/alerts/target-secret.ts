@@ -11,13 +11,6 @@ export interface TargetSecret {
   readonly url: string
   /** `whsec_` and base64, as Standard Webhooks writes it; webhooks only. */
   readonly signingSecret: Secret | undefined
-  /** Secrets that another one has replaced. Messages are signed with them too while they are valid. */
-  readonly retired: readonly RetiredSecret[]
-}
-
-export interface RetiredSecret {
-  readonly secret: Secret
-  readonly validUntilMs: number
 }
 
 const secretPrefix = 'whsec_'
@@ -33,14 +26,7 @@ export function signingKey(secret: Secret): Buffer {
 }
 
 export function sealTarget(masterKey: Secret, id: string, target: TargetSecret): string {
-  const plain = JSON.stringify({
-    url: target.url,
-    secret: target.signingSecret?.reveal(),
-    retired: target.retired.map(({ secret, validUntilMs }) => ({
-      secret: secret.reveal(),
-      valid_until_ms: validUntilMs,
-    })),
-  })
+  const plain = JSON.stringify({ url: target.url, secret: target.signingSecret?.reveal() })
   return seal(masterKey, placeOf(id), new Secret(plain))
 }
 
@@ -55,15 +41,10 @@ export function openTarget(masterKey: Secret, id: string, sealed: string): Targe
   const plain = JSON.parse(opened.secret.reveal()) as {
     readonly url: string
     readonly secret?: string
-    readonly retired: readonly { readonly secret: string; readonly valid_until_ms: number }[]
   }
   return {
     url: plain.url,
     signingSecret: plain.secret === undefined ? undefined : new Secret(plain.secret),
-    retired: plain.retired.map((one) => ({
-      secret: new Secret(one.secret),
-      validUntilMs: one.valid_until_ms,
-    })),
   }
 }
 

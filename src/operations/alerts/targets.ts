@@ -48,7 +48,7 @@ const targetName = properName
     (text) => !reservedNames.includes(text),
     `must not be one of ${reservedNames.join(', ')}, which name other lists`,
   )
-export const targetReference = z
+const targetReference = z
   .string('must name a target')
   .min(1, 'must name a target')
   .describe('Name or id of the target.')
@@ -102,6 +102,10 @@ export const createTarget = operation(
       await requireFree(transaction, name)
       if ((await countTargets(transaction)) >= targetsMax)
         throw conflict(`There are ${targetsMax} targets already. Delete one that is not needed.`)
+      const sealed =
+        format === 'email'
+          ? undefined
+          : await sealAddress(context, transaction, { id, url: address, signingSecret: secret })
       const target: AlertTarget = {
         kinds: undefined,
         minSeverity: 'info',
@@ -110,21 +114,11 @@ export const createTarget = operation(
         name,
         format,
         address: shown,
-        sealed: undefined,
+        sealed,
         createdAtMs,
       }
-      const sealed =
-        format === 'email'
-          ? undefined
-          : await sealAddress(context, transaction, {
-              id,
-              url: address,
-              signingSecret: secret,
-              retired: [],
-            })
-      const made = { ...target, sealed }
-      await saveTarget(transaction, made)
-      const view = viewTarget(made)
+      await saveTarget(transaction, target)
+      const view = viewTarget(target)
       await recordAction(transaction, context, {
         action: 'alert.create',
         subject: id,
@@ -223,7 +217,7 @@ export const testTarget = operation(
 )
 
 /** As `getTarget`, and keeps others from changing it until the transaction ends. */
-export async function getTargetToChange(
+async function getTargetToChange(
   transaction: Transaction,
   reference: string,
 ): Promise<AlertTarget> {
@@ -256,7 +250,7 @@ async function readdress(
   return { address: shown, sealed: await sealAddress(context, transaction, next) }
 }
 
-export async function sealAddress(
+async function sealAddress(
   { masterKey }: Pick<OperationContext, 'masterKey'>,
   transaction: Transaction,
   { id, ...secret }: TargetSecret & { readonly id: string },
@@ -276,14 +270,14 @@ function readFilters({ kinds, min_severity: minSeverity }: GivenFilters): Partia
 /** A target as operators see it. */
 export type TargetView = Readonly<ReturnType<typeof viewTarget>>
 
-export function viewTarget(target: AlertTarget) {
+function viewTarget(target: AlertTarget) {
   return {
     id: target.id,
     name: target.name,
     format: target.format,
     /** Of a URL only its origin. */
     address: target.address,
-    /** Differs after each change of the URL or the secret, which are not shown; null for e-mail. */
+    /** Differs after each change of the URL, which is not shown; null for e-mail. */
     url_revision: target.sealed === undefined ? null : revisionOf(target.sealed),
     /** Null = all. */
     kinds: target.kinds ?? null,

@@ -15,11 +15,10 @@ import { Empty, describeFailure } from '../../ui/states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { severityTones } from './kinds.ts'
 import { readTargets, type Target } from './queries.ts'
-import { RotateSecret } from './rotate-secret.tsx'
 import { TargetDialog } from './target-dialog.tsx'
 import './alerts.css'
 
-type Asked = { kind: 'new' } | { kind: 'edit' | 'rotate' | 'delete'; target: Target }
+type Asked = { kind: 'new' } | { kind: 'edit' | 'delete'; target: Target }
 
 export function Targets() {
   const list = useList(['alerts', 'targets'], readTargets)
@@ -69,7 +68,6 @@ export function Targets() {
       />
       {asked?.kind === 'new' && <TargetDialog onClose={close} />}
       {asked?.kind === 'edit' && <TargetDialog target={asked.target} onClose={close} />}
-      {asked?.kind === 'rotate' && <RotateSecret target={asked.target} onClose={close} />}
       {asked?.kind === 'delete' && <DeleteTarget target={asked.target} onClose={close} />}
     </Card>
   )
@@ -109,9 +107,6 @@ function TargetActions({ target, isOwner, onAsk }: ActionsProps) {
   if (!mayTest) return null
   const ownerItems = [
     { text: 'Edit', onSelect: () => onAsk({ kind: 'edit', target }) },
-    ...(target.format === 'webhook'
-      ? [{ text: 'Replace secret', onSelect: () => onAsk({ kind: 'rotate', target }) }]
-      : []),
     { text: 'Delete', isDanger: true, onSelect: () => onAsk({ kind: 'delete', target }) },
   ]
   return (
